@@ -1,0 +1,1 @@
+"""One known failure a file, found through the entry-point group skyrl_doctor.checks."""

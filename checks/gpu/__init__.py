@@ -1,0 +1,1 @@
+"""Failures of GPUs as jobs see them."""

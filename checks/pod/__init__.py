@@ -1,0 +1,1 @@
+"""Failures of Podman and its store."""

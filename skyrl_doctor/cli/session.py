@@ -1,0 +1,67 @@
+"""From parsed arguments to an examination and its report on the screen or in a file."""
+
+import argparse
+import os
+import sys
+
+from skyrl_doctor.cli.options import listed
+from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.core.model import Role, Severity
+from skyrl_doctor.examination import Options, run
+from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.report.formats import render
+from skyrl_doctor.report.model import Report
+
+
+def options_of(args: argparse.Namespace) -> Options:
+    return Options(
+        targets=tuple(args.targets),
+        role=None if args.role == "auto" else Role(args.role),
+        wanted=listed(args.select),
+        ignored=listed(args.ignore),
+        waiver_file=args.waivers,
+        fail_on=Severity[args.fail_on.upper()],
+        deadline_s=args.deadline,
+    )
+
+
+def machine_of(args: argparse.Namespace) -> Machine:
+    """This machine, or the recorded one of --from."""
+    if args.bundle is None:
+        return LocalMachine()
+    from skyrl_doctor.machine.recorded import RecordedMachine
+
+    return RecordedMachine.load(args.bundle)
+
+
+def examine(args: argparse.Namespace) -> Report:
+    """Examines as asked; on a terminal, with the open probes shown while they run."""
+    from skyrl_doctor.report.progress import progress
+
+    with progress(enabled=args.format in ("auto", "text")) as observe:
+        return run(machine_of(args), LocalMachine(), options_of(args), observe=observe)
+
+
+def publish(report: Report, args: argparse.Namespace) -> None:
+    """Writes the report where it was asked for."""
+    if args.output is not None:
+        write_whole(args.output, render(report, args.format))
+    elif args.format == "auto" and sys.stdout.isatty():
+        from skyrl_doctor.report import terminal
+
+        terminal.show(report)
+    else:
+        sys.stdout.write(render(report, args.format))
+        sys.stdout.flush()
+
+
+def write_whole(path: str, text: str) -> None:
+    """Writes a file by rename: a reader sees the old text or the new one."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,99 @@
+"""What a check and a probe are: a pure function, its id, and the types of the facts that it takes.
+
+A check's parameter types are its declaration of needs. `X | None` means: give me None where X does not apply.
+"""
+
+import re
+import types
+import typing
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from skyrl_doctor.core.model import Finding, Role
+
+Judge = Callable[..., Iterable[Finding]]
+ALL_ROLES = frozenset(Role)
+_ID = re.compile(r"[A-Z]{2,8}[0-9]{3}")
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One fact that a function takes, by its type."""
+
+    kind: type
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A known failure: its id for ever, its slug, the function that finds it, and where it is cured."""
+
+    id: str
+    slug: str
+    judge: Judge
+    needs: tuple[Need, ...]
+    roles: frozenset[Role]
+    fix: str
+    page: str
+    module: str
+
+    def __call__(self, *facts: Any) -> Iterable[Finding]:
+        return self.judge(*facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Turns a machine (and other facts) into one fact, within a limit."""
+
+    kind: type
+    name: str
+    look: Callable[..., object]
+    needs: tuple[Need, ...]
+    limit_s: float = field(default=5.0)
+
+    def __call__(self, *facts: Any) -> Any:
+        return self.look(*facts)
+
+
+def check(id: str, *, roles: Iterable[Role] = ALL_ROLES, fix: str) -> Callable[[Judge], Check]:  # noqa: A002 -- the catalogue's word
+    """Makes a check of a function named after the fault. `fix` is the file that cures it, or "operator: why not"."""
+    if not _ID.fullmatch(id):
+        raise ValueError(f"check id {id!r}: wanted two to eight capitals and three digits, such as GPU001")
+
+    def wrap(judge: Judge) -> Check:
+        module = judge.__module__
+        page = getattr(typing.cast(Any, judge), "__globals__", {}).get("__doc__") or ""
+        slug = _name(judge).replace("_", "-")
+        return Check(id, slug, judge, needs_of(judge), frozenset(roles), fix, page.strip(), module)
+
+    return wrap
+
+
+def probe(*, limit_s: float = 5.0) -> Callable[[Callable[..., object]], Probe]:
+    """Makes a probe of a function; the type that it returns is the fact that it gathers."""
+
+    def wrap(look: Callable[..., object]) -> Probe:
+        kind = typing.get_type_hints(look)["return"]
+        return Probe(kind, _name(look), look, needs_of(look), limit_s)
+
+    return wrap
+
+
+def needs_of(function: Callable[..., object]) -> tuple[Need, ...]:
+    """The parameter types of a function, in order."""
+    hints = typing.get_type_hints(function)
+    return tuple(_need(hint) for name, hint in hints.items() if name != "return")
+
+
+def _need(hint: object) -> Need:
+    if isinstance(hint, type) and not isinstance(hint, types.GenericAlias):
+        return Need(hint)
+    inner = [part for part in typing.get_args(hint) if part is not type(None)]
+    if len(inner) == 1 and isinstance(inner[0], type):
+        return Need(inner[0], optional=True)
+    raise TypeError(f"{hint!r} is neither a fact type nor one that may be None")
+
+
+def _name(function: Callable[..., object]) -> str:
+    return str(getattr(function, "__name__", "unnamed"))

@@ -1,0 +1,126 @@
+"""Runs checks over facts. A check that crashes is UNKNOWN for itself, and the rest go on.
+
+This is the one place with a broad except: whatever a probe or a check raises becomes an answer.
+"""
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from skyrl_doctor.core.bounded import bounded
+from skyrl_doctor.core.check import Check, Probe
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.core.gather import Answer, Clock, Gathering, Got, NotHere, NotSeen, arguments
+from skyrl_doctor.core.model import Finding, Outcome, Severity, Status
+
+JUDGE_LIMIT_S = 5.0
+Observer = Callable[[Sequence[str], int], None]
+Redact = Callable[[str], str]
+
+
+def silent(pending: Sequence[str], done: int) -> None:
+    """An observer that looks away."""
+
+
+def examine(
+    checks: Sequence[Check],
+    probes: Mapping[type, Probe],
+    preset: Mapping[type, object],
+    *,
+    deadline_s: float,
+    redact: Redact = str,
+    observe: Observer = silent,
+    clock: Clock = time.monotonic,
+) -> Iterator[Outcome]:
+    """Yields one outcome a check, as its facts become known, and none later than the deadline."""
+    end = clock() + deadline_s
+    gathering = Gathering(probes, preset, attempt=attempt, deadline_s=deadline_s, clock=clock)
+    waiting = list(checks)
+    judged = 0
+    facts_open = gathering.gather(need for check in checks for need in check.needs)
+    while True:
+        gathered = next(facts_open, _END) is _END
+        still_waiting = []
+        for check in waiting:
+            ready = arguments(check.needs, gathering.answers)
+            if ready is None:
+                still_waiting.append(check)
+                continue
+            yield _redacted(_judge(check, ready, min(JUDGE_LIMIT_S, end - clock()), clock), redact)
+            judged += 1
+        waiting = still_waiting
+        observe(gathering.pending, judged)
+        if gathered:
+            return
+
+
+def attempt(work: Callable[[], object], who: str) -> Answer:
+    """Calls `work`; whatever it raises becomes an answer in words."""
+    try:
+        return Got(work())
+    except NotApplicable as reason:
+        return NotHere(str(reason))
+    except CouldNotLook as reason:
+        return NotSeen(str(reason))
+    except Exception as error:
+        return NotSeen(f"{who} crashed: {type(error).__name__}: {error}{_where(error)}")
+
+
+def _judge(check: Check, ready: list[object] | NotHere | NotSeen, limit_s: float, clock: Clock) -> Outcome:
+    started = clock()
+    answer: Answer = _verdict(check, ready, limit_s) if isinstance(ready, list) else ready
+    outcome = Outcome(id=check.id, slug=check.slug, status=Status.PASS, duration_s=clock() - started)
+    match answer:
+        case NotHere(reason):
+            return dataclasses.replace(outcome, status=Status.SKIP, reason=reason)
+        case NotSeen(reason):
+            return dataclasses.replace(outcome, status=Status.UNKNOWN, reason=reason)
+        case Got(tuple() as findings):
+            return _with_findings(outcome, findings)
+    raise AssertionError(f"no such answer: {answer!r}")
+
+
+def _verdict(check: Check, facts: list[object], limit_s: float) -> Answer:
+    who = f"check {check.id}"
+    return attempt(lambda: bounded(limit_s, lambda: tuple(check.judge(*facts)), who), who)
+
+
+def _with_findings(outcome: Outcome, findings: tuple[object, ...]) -> Outcome:
+    strangers = [item for item in findings if not isinstance(item, Finding)]
+    if strangers:
+        reason = f"check {outcome.id} is broken: it gave {strangers[0]!r} where a Finding was wanted"
+        return dataclasses.replace(outcome, status=Status.UNKNOWN, reason=reason)
+    status = Status.FAIL if findings else Status.PASS
+    return dataclasses.replace(
+        outcome, status=status, findings=tuple(item for item in findings if isinstance(item, Finding))
+    )
+
+
+def exit_code(outcomes: Iterable[Outcome], fail_on: Severity = Severity.ERROR) -> int:
+    """0 nothing at or above `fail_on`; 1 findings; 3 no finding, but something was unknown."""
+    code = 0
+    for outcome in outcomes:
+        severity = outcome.severity
+        if outcome.status is Status.FAIL and severity is not None and severity >= fail_on:
+            return 1
+        if outcome.status is Status.UNKNOWN:
+            code = 3
+    return code
+
+
+def _redacted(outcome: Outcome, redact: Redact) -> Outcome:
+    findings = tuple(
+        dataclasses.replace(finding, message=redact(finding.message), evidence=tuple(map(redact, finding.evidence)))
+        for finding in outcome.findings
+    )
+    return dataclasses.replace(outcome, findings=findings, reason=redact(outcome.reason))
+
+
+def _where(error: BaseException) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f" ({trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno})" if trace else ""
+
+
+_END = object()

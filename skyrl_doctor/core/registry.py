@@ -1,0 +1,87 @@
+"""Finds checks and probes through entry points: ours and those of any other package, the same way.
+
+An entry point names a module or a package; every Check or Probe in it, or in a module below it, counts.
+Groups: skyrl_doctor.checks and skyrl_doctor.probes. A package that does not load is reported, not fatal.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
+
+from skyrl_doctor.core.check import Check, Probe
+from skyrl_doctor.core.errors import UsageError
+
+CHECKS = "skyrl_doctor.checks"
+PROBES = "skyrl_doctor.probes"
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """All that was found. `broken` says in a sentence each what did not load."""
+
+    checks: tuple[Check, ...]
+    probes: dict[type, Probe]
+    broken: tuple[str, ...] = ()
+
+
+def discover(
+    *, check_points: Iterable[EntryPoint] | None = None, probe_points: Iterable[EntryPoint] | None = None
+) -> Registry:
+    """Loads every check and probe that is installed."""
+    broken: list[str] = []
+    checks: dict[str, Check] = {}
+    for found in _objects(CHECKS, check_points, broken):
+        if isinstance(found, Check):
+            twin = checks.setdefault(found.id, found)
+            if twin is not found:
+                broken.append(f"check id {found.id} is taken twice: {twin.module} has it, {found.module} is ignored")
+    probes: dict[type, Probe] = {}
+    for found in _objects(PROBES, probe_points, broken):
+        if isinstance(found, Probe):
+            probes.setdefault(found.kind, found)
+    if not checks:
+        raise UsageError(
+            "no check is installed: wanted the entry points of skyrl-doctor itself; install it (pip install skyrl-doctor)"
+        )
+    return Registry(tuple(checks[id_] for id_ in sorted(checks)), probes, tuple(broken))
+
+
+def _objects(group: str, points: Iterable[EntryPoint] | None, broken: list[str]) -> Iterator[object]:
+    for point in sorted(entry_points(group=group) if points is None else points, key=_ours_first):
+        for name in _module_names(point, broken):
+            module = _import(name, point, broken)
+            if module is not None:
+                yield from (found for found in vars(module).values() if getattr(found, "module", name) == name)
+
+
+def _ours_first(point: EntryPoint) -> tuple[bool, str, str]:
+    return (point.name != "builtin", point.name, point.value)
+
+
+def _module_names(point: EntryPoint, broken: list[str]) -> Iterator[str]:
+    package = _import(point.module, point, broken)
+    if package is None:
+        return
+    yield point.module
+    for found in pkgutil.walk_packages(
+        getattr(package, "__path__", ()), prefix=f"{point.module}.", onerror=lambda _: None
+    ):
+        yield found.name
+
+
+def _import(name: str, point: EntryPoint, broken: list[str]) -> ModuleType | None:
+    try:
+        return importlib.import_module(name)
+    except Exception as error:  # a stranger's package may raise anything; the doctor goes on
+        said = f"{type(error).__name__}: {error}"
+        text = f"{name} (entry point {point.name!r} of {_owner(point)}) does not load: {said}"
+        if text not in broken:
+            broken.append(text)
+        return None
+
+
+def _owner(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else "an unknown package"

@@ -1,0 +1,65 @@
+"""Which checks run: by id, by slug or by family, and for which role."""
+
+import difflib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from skyrl_doctor.core.check import Check
+from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.core.model import Outcome, Role, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The checks to run, and the outcomes of those that this role does not call for."""
+
+    run: tuple[Check, ...]
+    skipped: tuple[Outcome, ...]
+
+
+def select(
+    checks: Sequence[Check], *, wanted: Iterable[str] = (), ignored: Iterable[str] = (), roles: Collection[Role]
+) -> Selection:
+    """A check asked for by its own id or slug runs in any role; a family (`GPU`) only where the role calls for it."""
+    by_name = matches(checks, wanted)
+    left_out = {check.id for check in matches(checks, ignored)}
+    named = {text.strip().upper() for text in wanted} | {text.strip().lower() for text in wanted}
+    chosen = [check for check in (by_name or checks) if check.id not in left_out]
+    run = tuple(check for check in chosen if check.roles & set(roles) or {check.id, check.slug} & named)
+    running = {check.id for check in run}
+    skipped = tuple(_other_role(check, roles) for check in chosen if check.id not in running)
+    return Selection(run, skipped)
+
+
+def matches(checks: Sequence[Check], names: Iterable[str]) -> list[Check]:
+    """The checks that these ids, slugs or families name; an unknown one is a usage error."""
+    found: dict[str, Check] = {}
+    for name in names:
+        hits = [check for check in checks if _is_named(check, name.strip())]
+        if not hits:
+            raise UsageError(_unknown(name, checks))
+        found.update((check.id, check) for check in hits)
+    return [found[id_] for id_ in sorted(found)]
+
+
+def _is_named(check: Check, name: str) -> bool:
+    family = check.id.rstrip("0123456789")
+    return name.upper() in (check.id, family) or name.lower() == check.slug
+
+
+def _unknown(name: str, checks: Sequence[Check]) -> str:
+    known = [text for check in checks for text in (check.id, check.slug)]
+    close = difflib.get_close_matches(name.upper(), known, n=1) or difflib.get_close_matches(name.lower(), known, n=1)
+    hint = f"; did you mean {close[0]}?" if close else "; `skyrl-doctor list` shows what there is"
+    return f"no check is called {name!r}{hint}"
+
+
+def _other_role(check: Check, roles: Collection[Role]) -> Outcome:
+    for_roles = ", ".join(sorted(check.roles))
+    here = ", ".join(sorted(roles))
+    return Outcome(
+        id=check.id,
+        slug=check.slug,
+        status=Status.SKIP,
+        reason=f"looks at a machine of role {for_roles}; this one is {here} (--role tells otherwise)",
+    )

@@ -1,0 +1,90 @@
+"""Waivers: findings that somebody took upon himself, with a reason and an end.
+
+    [waivers.GPU003]
+    reason = "the other job is mine and ends at noon"
+    owner = "cluster team"
+    expiry = 2027-01-31
+
+An expired waiver counts as none, and is reported.
+"""
+
+import dataclasses
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.core.model import Outcome, Status
+
+_FIELDS = ("reason", "owner", "expiry")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiver:
+    id: str
+    reason: str
+    owner: str
+    expiry: date
+
+    def expired(self, today: date) -> bool:
+        return today > self.expiry
+
+
+def parse(table: object, *, file: str, known: Collection[str]) -> tuple[Waiver, ...]:
+    """The waivers of a TOML's `waivers`: a table a waiver ([waivers.ID]) or an array of them ([[waivers]] with an id)."""
+    if isinstance(table, Mapping):
+        entries = [(str(id_), body) for id_, body in table.items()]
+    elif isinstance(table, list):
+        entries = [(str(body.get("id", "")) if isinstance(body, Mapping) else "", body) for body in table]
+    else:
+        raise UsageError(f"{file}: waivers: wanted tables such as [waivers.GPU003], found {table!r}")
+    return tuple(_one(id_, body, file=file, known=known) for id_, body in entries)
+
+
+def _one(id_: str, body: object, *, file: str, known: Collection[str]) -> Waiver:
+    if not isinstance(body, Mapping):
+        raise UsageError(f"{file}: waiver {id_!r}: wanted a table with reason, owner and expiry, found {body!r}")
+    if id_ not in known:
+        raise UsageError(f"{file}: waiver {id_!r}: no check has this id")
+    missing = [name for name in _FIELDS if not body.get(name)]
+    if missing:
+        raise UsageError(
+            f"{file}: waiver {id_}: no {' and no '.join(missing)}; a waiver needs a reason, an owner and an expiry date"
+        )
+    strange = sorted(set(body) - {*_FIELDS, "id"})
+    if strange:
+        raise UsageError(f"{file}: waiver {id_}: unknown key {strange[0]!r}; known are reason, owner, expiry")
+    return Waiver(id=id_, reason=str(body["reason"]), owner=str(body["owner"]), expiry=_day(body["expiry"], id_, file))
+
+
+def _day(value: object, id_: str, file: str) -> date:
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    try:
+        return date.fromisoformat(str(value))
+    except ValueError:
+        raise UsageError(f"{file}: waiver {id_}: expiry is {value!r}, wanted a date such as 2027-01-31") from None
+
+
+def apply(outcome: Outcome, waivers: Iterable[Waiver], today: date) -> Outcome:
+    """A waived finding becomes a SKIP that keeps its findings; an expired waiver only leaves a note."""
+    for waiver in waivers:
+        if waiver.id != outcome.id or outcome.status is not Status.FAIL:
+            continue
+        if waiver.expired(today):
+            return dataclasses.replace(outcome, reason=_expired(waiver))
+        return dataclasses.replace(
+            outcome, status=Status.SKIP, reason=f"waived by {waiver.owner} until {waiver.expiry}: {waiver.reason}"
+        )
+    return outcome
+
+
+def notes(waivers: Iterable[Waiver], today: date) -> tuple[str, ...]:
+    """One sentence for each waiver that has run out."""
+    return tuple(f"{waiver.id}: {_expired(waiver)}" for waiver in waivers if waiver.expired(today))
+
+
+def _expired(waiver: Waiver) -> str:
+    return f"the waiver of {waiver.owner} expired on {waiver.expiry} and counts no more ({waiver.reason})"

@@ -1,0 +1,136 @@
+"""One examination from options to report: machine, plan, roles, selection, engine, waivers."""
+
+import time
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any, TypeVar
+
+from skyrl_doctor.core.bounded import bounded
+from skyrl_doctor.core.engine import Observer, examine, silent
+from skyrl_doctor.core.errors import CouldNotLook, UsageError
+from skyrl_doctor.core.model import Role, Severity
+from skyrl_doctor.core.registry import Registry, discover
+from skyrl_doctor.core.select import select
+from skyrl_doctor.core.waivers import Waiver, apply, notes, parse
+from skyrl_doctor.facts.host import Roles
+from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.machine.redact import Redactor
+from skyrl_doctor.plan.load import load
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.report.model import Report
+from skyrl_doctor.roles import guess_roles
+from skyrl_doctor.version import VERSION
+
+T = TypeVar("T")
+READ_LIMIT_S = 5.0
+DEFAULT_DEADLINE_S = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the caller asked for."""
+
+    targets: tuple[str, ...] = ()
+    role: Role | None = None
+    wanted: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    waiver_file: str | None = None
+    fail_on: Severity = Severity.ERROR
+    deadline_s: float = DEFAULT_DEADLINE_S
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an examination starts from; `fix` and `env` start from it too."""
+
+    machine: Machine
+    registry: Registry
+    plan: Plan
+    roles: Roles
+
+    @property
+    def preset(self) -> dict[type, object]:
+        return {Machine: self.machine, Plan: self.plan, Roles: self.roles}
+
+
+def prepare(machine: Machine, reader: Machine, options: Options) -> Context:
+    """`machine` is examined; `reader` reads the targets (they lie here even when the machine is a recording)."""
+    plan = _in_time(options, lambda: load(reader, options.targets), "reading the target")
+    if options.role is not None:
+        roles = Roles(frozenset({options.role}), asked=True)
+    else:
+        roles = _in_time(options, lambda: guess_roles(machine), "the look at what this machine is (--role tells)")
+    return Context(machine, discover(), plan, roles)
+
+
+def run(machine: Machine, reader: Machine, options: Options, *, observe: Observer = silent) -> Report:
+    """Examines and reports; whatever it started is ended."""
+    started = time.monotonic()
+    try:
+        return _run(machine, reader, options, started, observe)
+    finally:
+        machine.close()
+
+
+def _run(machine: Machine, reader: Machine, options: Options, started: float, observe: Observer) -> Report:
+    context = prepare(machine, reader, options)
+    checks = context.registry.checks
+    chosen = select(checks, wanted=options.wanted, ignored=options.ignored, roles=context.roles.roles)
+    waivers = _in_time(
+        options, lambda: read_waivers(reader, options, {check.id for check in checks}), "reading the waivers"
+    )
+    today = today_utc()
+    outcomes = examine(
+        chosen.run,
+        context.registry.probes,
+        context.preset,
+        deadline_s=options.deadline_s - (time.monotonic() - started),
+        redact=Redactor.of(machine.environ()),
+        observe=observe,
+    )
+    judged = [apply(outcome, waivers, today) for outcome in outcomes]
+    return Report(
+        outcomes=tuple(sorted((*judged, *chosen.skipped), key=lambda outcome: outcome.id)),
+        roles=tuple(sorted(context.roles.roles)),
+        targets=context.plan.targets,
+        dialect=context.plan.dialect,
+        duration_s=time.monotonic() - started,
+        version=VERSION,
+        host=machine.identity().host,
+        fail_on=options.fail_on,
+        notes=(*context.registry.broken, *notes(waivers, today)),
+    )
+
+
+def read_waivers(reader: Machine, options: Options, known: set[str]) -> tuple[Waiver, ...]:
+    """Those of --waivers, and those in a target's own [waivers]."""
+    tables = [(path, _toml(reader, path).get("waivers")) for path in options.targets if path.endswith(".toml")]
+    if options.waiver_file is not None:
+        table = _toml(reader, options.waiver_file).get("waivers")
+        if table is None:
+            raise UsageError(f"{options.waiver_file}: holds no [waivers]")
+        tables.append((options.waiver_file, table))
+    return tuple(
+        waiver for path, table in tables if table is not None for waiver in parse(table, file=path, known=known)
+    )
+
+
+def today_utc() -> date:
+    return datetime.now(UTC).date()
+
+
+def _toml(reader: Machine, path: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(reader.read(path))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: not valid TOML: {error}") from None
+
+
+def _in_time(options: Options, work: Callable[[], T], who: str) -> T:
+    """Runs what comes before the engine; what it cannot read is the caller's to mend."""
+    try:
+        return bounded(min(READ_LIMIT_S, options.deadline_s), work, who)
+    except CouldNotLook as error:
+        raise UsageError(str(error)) from None

@@ -1,0 +1,24 @@
+"""The environment that the doctor was started in: the one that the job inherits."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Environ(Mapping[str, str]):
+    """Variables by name. Unset and empty differ: `get` gives None for one and "" for the other."""
+
+    variables: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> str:
+        return self.variables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.variables)
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    @property
+    def in_slurm_job(self) -> bool:
+        return bool(self.variables.get("SLURM_JOB_ID"))

@@ -1,0 +1,1 @@
+"""The one door to the outside: everything the doctor learns goes through a Machine."""

@@ -1,0 +1,160 @@
+"""This machine. The only module of the doctor that opens files of others, and with proc.py its only door out."""
+
+import errno
+import fcntl
+import os
+import platform
+import pwd
+import shutil
+import socket
+import stat as statbits
+import struct
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
+
+from skyrl_doctor.machine import questions as q
+from skyrl_doctor.machine.base import Absent, Machine, Unreadable
+from skyrl_doctor.machine.proc import Processes
+
+T = TypeVar("T")
+CHILDREN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "children")
+_KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
+    (statbits.S_ISREG, "file"),
+    (statbits.S_ISDIR, "dir"),
+    (statbits.S_ISLNK, "link"),
+    (statbits.S_ISFIFO, "fifo"),
+    (statbits.S_ISSOCK, "socket"),
+    (statbits.S_ISCHR, "char"),
+    (statbits.S_ISBLK, "block"),
+)
+
+
+class LocalMachine(Machine):
+    """Asks the kernel and runs commands; nothing that it does changes what it looks at."""
+
+    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+        self._environ = dict(os.environ if environ is None else environ)
+        self._processes = Processes()
+        self._by_type: dict[type, Callable[[Any], object]] = {
+            q.Run: self._run,
+            q.Ask: self._ask,
+            q.Read: _read,
+            q.StatOf: _stat,
+            q.ListDir: lambda question: tuple(sorted(os.listdir(question.path))),
+            q.ReadLink: lambda question: os.readlink(question.path),
+            q.SpaceOf: _space,
+            q.Writable: lambda question: os.access(question.path, os.W_OK),
+            q.LockHolder: _lock_holder,
+            q.Which: lambda question: shutil.which(question.command, path=self._environ.get("PATH", os.defpath)),
+            q.Environ: lambda _: dict(self._environ),
+            q.WhoAmI: lambda _: _identity(self._environ),
+            q.Now: lambda _: time.time(),
+        }
+
+    def answer(self, question: q.Question[T]) -> T:
+        try:
+            return cast(T, self._by_type[type(question)](question))
+        except (FileNotFoundError, NotADirectoryError):
+            raise Absent(getattr(question, "path", question.key)) from None
+        except OSError as error:
+            raise Unreadable(getattr(question, "path", question.key), error.strerror or str(error)) from None
+        except ValueError as error:  # a NUL byte in a path that some configuration names
+            raise Unreadable(repr(getattr(question, "path", question.key)), str(error)) from None
+
+    def close(self) -> None:
+        self._processes.kill_all()
+
+    def _run(self, question: q.Run) -> q.Completed:
+        return self._processes.run(
+            question.argv, name=question.argv[0], limit_s=question.limit_s, env=self._with(question.env)
+        )
+
+    def _ask(self, question: q.Ask) -> q.Completed:
+        python = question.python or sys.executable
+        argv = (python, "-B", os.path.join(CHILDREN, f"{question.child}.py"), *question.args)
+        name = f"{question.child} probe under {python}"
+        return self._processes.run(argv, name=name, limit_s=question.limit_s, env=self._with(question.env))
+
+    def _with(self, extra: Mapping[str, str | None] | None) -> dict[str, str]:
+        merged: dict[str, str | None] = {**self._environ, **(extra or {})}
+        return {name: value for name, value in merged.items() if value is not None}
+
+
+def _read(question: q.Read) -> bytes:
+    # O_NONBLOCK: a FIFO in place of a file must not hold the doctor.
+    descriptor = os.open(question.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    with open(descriptor, "rb", buffering=0) as file:
+        kind = _kind(os.fstat(descriptor).st_mode)
+        if kind != "file":
+            raise Unreadable(question.path, f"is a {kind}, not a file")
+        if question.offset:
+            file.seek(question.offset)
+        chunks: list[bytes] = []
+        left = question.limit_bytes
+        while left > 0 and (chunk := file.read(min(left, 1 << 20))):
+            chunks.append(chunk)
+            left -= len(chunk)
+        return b"".join(chunks)
+
+
+def _stat(question: q.StatOf) -> q.Stat:
+    found = os.stat(question.path, follow_symlinks=question.follow)
+    return q.Stat(
+        kind=_kind(found.st_mode),
+        mode=statbits.S_IMODE(found.st_mode),
+        uid=found.st_uid,
+        gid=found.st_gid,
+        size=found.st_size,
+        mtime=found.st_mtime,
+        device=found.st_dev,
+        inode=found.st_ino,
+    )
+
+
+def _kind(mode: int) -> str:
+    return next((name for test, name in _KINDS if test(mode)), "other")
+
+
+def _space(question: q.SpaceOf) -> q.Space:
+    found = os.statvfs(question.path)
+    return q.Space(
+        total_bytes=found.f_blocks * found.f_frsize,
+        free_bytes=found.f_bavail * found.f_frsize,
+        free_inodes=found.f_favail,
+    )
+
+
+def _lock_holder(question: q.LockHolder) -> int | None:
+    asked = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+    descriptor = os.open(question.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        kind, _, _, _, pid = struct.unpack("hhqqi4x", fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
+    except OSError as error:
+        if error.errno in (errno.EINVAL, errno.ENOLCK):
+            raise Unreadable(question.path, "its file system tells nothing about locks") from None
+        raise
+    finally:
+        os.close(descriptor)
+    return None if kind == fcntl.F_UNLCK else int(pid)
+
+
+def _identity(environ: Mapping[str, str]) -> q.Identity:
+    uid = os.getuid()
+    try:
+        user = pwd.getpwuid(uid).pw_name
+    except KeyError:
+        user = environ.get("USER", str(uid))
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return q.Identity(
+        host=socket.gethostname(),
+        user=user,
+        uid=uid,
+        gid=os.getgid(),
+        pid=os.getpid(),
+        cpus=cpus,
+        system=f"{platform.system()} {platform.release()} {platform.machine()}",
+        python=sys.executable,
+        cwd=os.getcwd(),
+    )

@@ -1,0 +1,154 @@
+"""A machine from a directory: the test fixture and the user's support bundle are one format.
+
+about.toml     where it comes from: source, date, what was edited; `extends` names a recording beside it
+*.json         question -> answer; texts as lists of lines, so that a difference is readable
+"""
+
+import json
+import os
+import threading
+import tomllib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from skyrl_doctor.core.errors import CouldNotLook, UsageError
+from skyrl_doctor.machine import codec
+from skyrl_doctor.machine import questions as q
+from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.machine.redact import Redactor
+
+T = TypeVar("T")
+FORMAT = 1
+
+
+class NotRecorded(BaseException):
+    """A test's recording has a hole. Not an Exception: no handler may turn it into a verdict."""
+
+
+class RecordedMachine(Machine):
+    """Answers from a recording. A hole is UNKNOWN for a user, and stops a strict test."""
+
+    def __init__(self, answers: Mapping[str, codec.Json], *, name: str = "recording", strict: bool = False) -> None:
+        self._answers = dict(answers)
+        self._name = name
+        self._strict = strict
+
+    @classmethod
+    def load(cls, directory: str, *, strict: bool = False) -> "RecordedMachine":
+        return cls(_load(directory, depth=0), name=directory, strict=strict)
+
+    def but(self, changes: Mapping[str, codec.Json]) -> "RecordedMachine":
+        """This machine with some answers changed; None takes an answer away."""
+        merged = {**self._answers, **changes}
+        kept = {key: value for key, value in merged.items() if value is not None}
+        return RecordedMachine(kept, name=self._name, strict=self._strict)
+
+    def answer(self, question: q.Question[T]) -> T:
+        if question.key not in self._answers:
+            if self._strict:
+                raise NotRecorded(f"{self._name} holds no answer to {question.key!r}")
+            raise CouldNotLook(f"not in this recording ({self._name}): {question.key}")
+        return codec.decode(question, self._answers[question.key])
+
+
+class Recorder(Machine):
+    """Asks another machine and keeps what it says, redacted as it is written."""
+
+    def __init__(self, inner: Machine) -> None:
+        self._inner = inner
+        self._redact = Redactor.of(inner.environ())
+        self._answers: dict[str, codec.Json] = {}
+        self._lock = threading.Lock()
+
+    def answer(self, question: q.Question[T]) -> T:
+        try:
+            answer = self._inner.answer(question)
+        except CouldNotLook as error:
+            self._keep(question, codec.encode_error(error))
+            raise
+        self._keep(question, codec.encode(question, answer))
+        return answer
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def write(self, directory: str, *, about: Mapping[str, str]) -> None:
+        """Writes the bundle; machine.json comes last and by rename, so a directory with one is whole."""
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        lines = [f"format = {FORMAT}", *(f"{name} = {json.dumps(value)}" for name, value in about.items())]
+        _replace(os.path.join(directory, "about.toml"), "\n".join(lines) + "\n")
+        with self._lock:
+            text = json.dumps(self._answers, indent=1, sort_keys=True, ensure_ascii=False)
+        _replace(os.path.join(directory, "machine.json"), text + "\n")
+
+    def _keep(self, question: q.Question[Any], answer: codec.Json) -> None:
+        redacted = (
+            self._redact.environ(answer)
+            if isinstance(question, q.Environ) and isinstance(answer, dict)
+            else _each(answer, self._redact)
+        )
+        with self._lock:
+            self._answers[self._redact(question.key)] = redacted
+
+
+def today(now: float) -> str:
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%d")
+
+
+def _each(answer: codec.Json, redact: Redactor) -> codec.Json:
+    if isinstance(answer, str):
+        return redact(answer)
+    if isinstance(answer, list):
+        texts = [item for item in answer if isinstance(item, str)]
+        # Lines of one text are redacted together: a private key spans several.
+        return (
+            redact("\n".join(texts)).split("\n")
+            if texts and len(texts) == len(answer)
+            else [_each(item, redact) for item in answer]
+        )
+    if isinstance(answer, dict):
+        return {name: _each(value, redact) for name, value in answer.items()}
+    return answer
+
+
+def _load(directory: str, depth: int) -> dict[str, codec.Json]:
+    if depth > 8:
+        raise UsageError(f"{directory}: recordings extend each other in a circle")
+    try:
+        with open(os.path.join(directory, "about.toml"), "rb") as file:
+            about = tomllib.load(file)
+        answers = _answers(directory)
+    except OSError as error:
+        raise UsageError(f"{directory} is no recorded machine: {error.filename}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{directory} is no recorded machine: {error}") from None
+    if about.get("format") != FORMAT:
+        raise UsageError(
+            f"{directory} is a recording of format {about.get('format')!r}; this doctor reads format {FORMAT}"
+        )
+    base = about.get("extends")
+    inherited = _load(os.path.normpath(os.path.join(directory, str(base))), depth + 1) if base else {}
+    return {**inherited, **answers}
+
+
+def _answers(directory: str) -> dict[str, codec.Json]:
+    merged: dict[str, codec.Json] = {}
+    names = sorted(name for name in os.listdir(directory) if name.endswith(".json"))
+    for name in names:
+        with open(os.path.join(directory, name), encoding="utf-8") as file:
+            answers = json.load(file)
+        if not isinstance(answers, dict):
+            raise ValueError(f"{name} holds no table of answers")
+        merged.update(answers)
+    if not names:
+        raise ValueError("it holds no machine.json")
+    return merged
+
+
+def _replace(path: str, text: str) -> None:
+    temporary = f"{path}.{os.getpid()}.tmp"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text)
+    os.replace(temporary, path)

@@ -1,0 +1,82 @@
+"""Takes secrets out of texts before anybody else sees them.
+
+The same secret gives the same token within one run or bundle, so that findings still correlate;
+the key is drawn anew each time, so that a token tells nothing about its secret.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Iterable, Mapping
+
+SECRET_NAME = re.compile(
+    r"(?:^|_)(?:(?:API|ACCESS|SECRET|PRIVATE|AUTH|SESSION|LICENSE|SIGNING|ENCRYPTION)_?KEYS?(?:_\d+)?|KEY|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE"
+    r"|CREDENTIALS?|COOKIES?|BEARER|PAT|SAS|APIKEY|AUTHORIZATION|WEBHOOK(?:_URL)?|DSN)$",
+    re.IGNORECASE,
+)
+"""Names of variables whose value is a secret."""
+
+SECRET_TEXT = (
+    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
+    re.compile(
+        r"\b(?:hf_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|wandb_v\d_\w{16,})"
+    ),
+    re.compile(
+        r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\bxox[abposr]-[A-Za-z0-9-]{10,}|\bAIza[\w-]{30,}|\bnpm_[A-Za-z0-9]{30,}"
+    ),
+    re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"),
+    re.compile(r"(?<=://)[^\s/@:'\"]*:[^\s/@'\"]+(?=@)"),
+    re.compile(r"(?i)(?<=bearer )[A-Za-z0-9._~+/=-]{8,}"),
+    re.compile(r"(?i)\bpassword\s+(?P<value>\S{6,})"),
+    re.compile(r"(?i)(?<=\bx-api-key: )\S+|(?<=\bx-session-api-key: )\S+"),
+    re.compile(
+        r"(?i)(?<![A-Za-z])(?:(?:api|access|secret|private|auth)[_-]?key|token|secret|password|passwd)[\"']?\s*[=:]\s*[\"']?(?P<value>[^\s\"',;&}<][^\s\"',;&}]{5,})"
+    ),
+)
+_MIN_LENGTH = 6
+
+
+class Redactor:
+    """Knows the secrets of one machine and replaces them, and whatever looks like one, in texts."""
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        self._key = secrets.token_bytes(16)
+        # The longest first: a secret that holds another must go whole.
+        self._known = sorted(
+            {text for text in known if len(text) >= _MIN_LENGTH and not text.isdigit()}, key=len, reverse=True
+        )
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> "Redactor":
+        return cls(value for name, value in environ.items() if is_secret_name(name))
+
+    def __call__(self, text: str) -> str:
+        for secret in self._known:
+            if secret in text:
+                text = text.replace(secret, self._token(secret))
+        for pattern in SECRET_TEXT:
+            text = pattern.sub(self._replace, text)
+        return text
+
+    def environ(self, environ: Mapping[str, str]) -> dict[str, str]:
+        return {
+            name: self._token(value) if is_secret_name(name) and value else self(value)
+            for name, value in environ.items()
+        }
+
+    def _replace(self, match: re.Match[str]) -> str:
+        secret = match.groupdict().get("value") or match[0]
+        if secret.startswith("<redacted:"):
+            return match[0]
+        return match[0].replace(secret, self._token(secret))
+
+    def _token(self, secret: str) -> str:
+        digest = hmac.new(self._key, secret.encode("utf-8", "surrogateescape"), hashlib.sha256).hexdigest()
+        return f"<redacted:{digest[:8]}>"
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a variable of this name holds a secret."""
+    return SECRET_NAME.search(name) is not None

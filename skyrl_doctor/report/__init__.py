@@ -1,0 +1,1 @@
+"""Reports: one pure function a format, Report -> text."""

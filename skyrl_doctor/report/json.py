@@ -1,0 +1,61 @@
+"""JSON, schema 1 (schema-1.json beside this file)."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from skyrl_doctor.core.model import Finding, Outcome
+from skyrl_doctor.report.model import Report
+
+SCHEMA = 1
+
+
+def render(report: Report) -> str:
+    return json.dumps(as_data(report), indent=2, ensure_ascii=False) + "\n"
+
+
+def as_data(report: Report) -> dict[str, Any]:
+    """The report as JSON types."""
+    return {
+        "schema": SCHEMA,
+        "verdict": report.verdict,
+        "role": "+".join(report.roles),
+        "target": {"files": list(report.targets), "dialect": report.dialect},
+        "host": report.host,
+        "version": report.version,
+        "duration_s": round(report.duration_s, 4),
+        "summary": dict(report.summary),
+        "notes": list(report.notes),
+        "outcomes": [outcome_data(outcome) for outcome in report.outcomes],
+    }
+
+
+def outcome_data(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "id": outcome.id,
+        "slug": outcome.slug,
+        "status": outcome.status.value,
+        "severity": outcome.severity.word if outcome.severity else None,
+        "reason": outcome.reason,
+        "duration_s": round(outcome.duration_s, 4),
+        "findings": [finding_data(finding) for finding in outcome.findings],
+    }
+
+
+def finding_data(finding: Finding) -> dict[str, Any]:
+    remedy = finding.remedy
+    return {
+        "message": finding.message,
+        "severity": finding.severity.word,
+        "evidence": list(finding.evidence),
+        "location": asdict(finding.location) if finding.location else None,
+        "remedy": None
+        if remedy is None
+        else {
+            "kind": remedy.kind.value,
+            "summary": remedy.summary,
+            "commands": list(remedy.commands),
+            "settings": dict(remedy.settings),
+            "safe": remedy.safe,
+        },
+    }

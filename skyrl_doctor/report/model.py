@@ -1,0 +1,38 @@
+"""What a reporter gets: the whole examination as data."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from skyrl_doctor.core.engine import exit_code
+from skyrl_doctor.core.model import Outcome, Severity, Status
+
+_VERDICTS = {0: "pass", 1: "fail", 3: "unknown"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """One examination. `notes` are sentences about the examination itself: expired waivers, packages that do not load."""
+
+    outcomes: tuple[Outcome, ...]
+    roles: tuple[str, ...]
+    targets: tuple[str, ...]
+    dialect: str
+    duration_s: float
+    version: str
+    host: str
+    fail_on: Severity = Severity.ERROR
+    notes: tuple[str, ...] = ()
+
+    @property
+    def code(self) -> int:
+        return exit_code(self.outcomes, self.fail_on)
+
+    @property
+    def verdict(self) -> str:
+        return _VERDICTS[self.code]
+
+    @property
+    def summary(self) -> Mapping[str, int]:
+        counted = Counter(outcome.status for outcome in self.outcomes)
+        return {status.value: counted[status] for status in Status}

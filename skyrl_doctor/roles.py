@@ -1,0 +1,37 @@
+"""Guesses what a machine is in a launch: GPU node, runtime node, login node."""
+
+from collections.abc import Mapping
+
+from skyrl_doctor.core.model import Role
+from skyrl_doctor.facts.host import Roles
+from skyrl_doctor.machine.base import Absent, Machine
+
+_GPU_SIGNS = ("/dev/nvidiactl", "/proc/driver/nvidia/version")
+
+
+def guess_roles(machine: Machine) -> Roles:
+    """By what is there: a GPU, a Slurm job, Podman. A machine may be several."""
+    environ = machine.environ()
+    has_gpu = "CUDA_VISIBLE_DEVICES" in environ or any(_exists(machine, path) for path in _GPU_SIGNS)
+    has_podman = machine.which("podman") is not None
+    return Roles(frozenset(roles_of(environ, has_gpu=has_gpu, has_podman=has_podman)), asked=False)
+
+
+def roles_of(environ: Mapping[str, str], *, has_gpu: bool, has_podman: bool) -> set[Role]:
+    """In a job: GPU node or runtime node. Outside of one: a place to launch from, and whatever else it can be."""
+    if environ.get("SLURM_JOB_ID"):
+        return {Role.GPU} if has_gpu else {Role.RUNTIME}
+    found = {Role.LOGIN}
+    if has_gpu:
+        found.add(Role.GPU)
+    if has_podman:
+        found.add(Role.RUNTIME)
+    return found
+
+
+def _exists(machine: Machine, path: str) -> bool:
+    try:
+        machine.stat(path)
+    except Absent:
+        return False
+    return True
