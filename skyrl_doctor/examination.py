@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from skyrl_doctor.core.bounded import bounded
 from skyrl_doctor.core.engine import Observer, examine, silent
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
+from skyrl_doctor.core.gather import Gathering
 from skyrl_doctor.core.model import Role, Severity
 from skyrl_doctor.core.registry import Registry, discover
 from skyrl_doctor.core.select import select
@@ -33,7 +34,7 @@ class Options:
     """What the caller asked for."""
 
     targets: tuple[str, ...] = ()
-    role: Role | None = None
+    roles: frozenset[Role] | None = None
     wanted: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     waiver_file: str | None = None
@@ -50,16 +51,17 @@ class Context:
     plan: Plan
     roles: Roles
 
-    @property
-    def preset(self) -> dict[type, object]:
-        return {Machine: self.machine, Plan: self.plan, Roles: self.roles}
+    def gathering(self, deadline_s: float) -> Gathering:
+        """The facts of this machine, to be gathered as they are asked for."""
+        preset: dict[type, object] = {Machine: self.machine, Plan: self.plan, Roles: self.roles}
+        return Gathering(self.registry.probes, preset, deadline_s=deadline_s)
 
 
 def prepare(machine: Machine, reader: Machine, options: Options) -> Context:
     """`machine` is examined; `reader` reads the targets (they lie here even when the machine is a recording)."""
     plan = _in_time(options, lambda: load(reader, options.targets), "reading the target")
-    if options.role is not None:
-        roles = Roles(frozenset({options.role}), asked=True)
+    if options.roles is not None:
+        roles = Roles(options.roles, asked=True)
     else:
         roles = _in_time(options, lambda: guess_roles(machine), "the look at what this machine is (--role tells)")
     return Context(machine, discover(), plan, roles)
@@ -82,14 +84,8 @@ def _run(machine: Machine, reader: Machine, options: Options, started: float, ob
         options, lambda: read_waivers(reader, options, {check.id for check in checks}), "reading the waivers"
     )
     today = today_utc()
-    outcomes = examine(
-        chosen.run,
-        context.registry.probes,
-        context.preset,
-        deadline_s=options.deadline_s - (time.monotonic() - started),
-        redact=Redactor.of(machine.environ()),
-        observe=observe,
-    )
+    gathering = context.gathering(options.deadline_s - (time.monotonic() - started))
+    outcomes = examine(chosen.run, gathering, redact=Redactor.of(machine.environ()), observe=observe)
     judged = [apply(outcome, waivers, today) for outcome in outcomes]
     return Report(
         outcomes=tuple(sorted((*judged, *chosen.skipped), key=lambda outcome: outcome.id)),

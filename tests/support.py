@@ -1,9 +1,11 @@
 """What tests share: judging one check on a recorded machine, through the real engine and the real probes."""
 
+import dataclasses
 import functools
 from pathlib import Path
 
 from skyrl_doctor.core.engine import examine
+from skyrl_doctor.core.gather import Gathering
 from skyrl_doctor.core.model import Outcome, Role
 from skyrl_doctor.core.registry import Registry, discover
 from skyrl_doctor.facts.host import Roles
@@ -32,11 +34,10 @@ def plan_of(**values: object) -> Plan:
 
 def judge(check_id: str, machine: Machine | str, *, plan: Plan | None = None, role: Role | None = Role.GPU) -> Outcome:
     """What a check says of a machine. Probes run as they do for a user; only the time taken is left out."""
-    import dataclasses
-
     looked_at = recorded(machine) if isinstance(machine, str) else machine
     roles = Roles(frozenset({role}) if role else frozenset(Role), asked=role is not None)
     check = next(check for check in registry().checks if check.id == check_id)
-    preset = {Machine: looked_at, Plan: plan or Plan(), Roles: roles}
-    (outcome,) = examine([check], registry().probes, preset, deadline_s=20.0)
+    preset: dict[type, object] = {Machine: looked_at, Plan: plan or Plan(), Roles: roles}
+    gathering = Gathering(registry().probes, preset, deadline_s=20.0)
+    (outcome,) = examine([check], gathering)
     return dataclasses.replace(outcome, duration_s=0.0)

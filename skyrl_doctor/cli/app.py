@@ -24,7 +24,9 @@ USAGE_ERROR = 2
 
 def dispatch(argv: Sequence[str]) -> int:
     """Runs a command; its exit status. Bad input is one sentence and status 2."""
-    args = _parser(_command_of(argv)).parse_args(argv)
+    words, rest = _split(argv)
+    args = _parser(_command_of(words)).parse_args(words)
+    args.rest = rest
     try:
         return int(importlib.import_module(f"skyrl_doctor.cli.{_module(args.command)}").run(args))
     except UsageError as error:
@@ -37,6 +39,15 @@ def dispatch(argv: Sequence[str]) -> int:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+
+
+def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What stands after the first `--` is a command of the caller's."""
+    words = list(argv)
+    if "--" not in words:
+        return words, []
+    at = words.index("--")
+    return words[:at], words[at + 1 :]
 
 
 def _command_of(argv: Sequence[str]) -> str | None:

@@ -17,7 +17,7 @@ from skyrl_doctor.report.model import Report
 def options_of(args: argparse.Namespace) -> Options:
     return Options(
         targets=tuple(args.targets),
-        role=None if args.role == "auto" else Role(args.role),
+        roles=None if args.role == "auto" else frozenset({Role(args.role)}),
         wanted=listed(args.select),
         ignored=listed(args.ignore),
         waiver_file=args.waivers,

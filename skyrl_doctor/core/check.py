@@ -3,6 +3,7 @@
 A check's parameter types are its declaration of needs. `X | None` means: give me None where X does not apply.
 """
 
+import inspect
 import re
 import types
 import typing
@@ -83,6 +84,9 @@ def probe(*, limit_s: float = 5.0) -> Callable[[Callable[..., object]], Probe]:
 def needs_of(function: Callable[..., object]) -> tuple[Need, ...]:
     """The parameter types of a function, in order."""
     hints = typing.get_type_hints(function)
+    for name in inspect.signature(function).parameters:
+        if name not in hints:
+            raise TypeError(f"parameter {name!r} of {_name(function)} names no fact type")
     return tuple(_need(hint) for name, hint in hints.items() if name != "return")
 
 

@@ -4,13 +4,11 @@ This is the one place with a broad except: whatever a probe or a check raises be
 """
 
 import dataclasses
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from skyrl_doctor.core.bounded import bounded
-from skyrl_doctor.core.check import Check, Probe
-from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
-from skyrl_doctor.core.gather import Answer, Clock, Gathering, Got, NotHere, NotSeen, arguments
+from skyrl_doctor.core.check import Check
+from skyrl_doctor.core.gather import Answer, Gathering, Got, NotHere, NotSeen, arguments, attempt
 from skyrl_doctor.core.model import Finding, Outcome, Severity, Status
 
 JUDGE_LIMIT_S = 5.0
@@ -23,18 +21,9 @@ def silent(pending: Sequence[str], done: int) -> None:
 
 
 def examine(
-    checks: Sequence[Check],
-    probes: Mapping[type, Probe],
-    preset: Mapping[type, object],
-    *,
-    deadline_s: float,
-    redact: Redact = str,
-    observe: Observer = silent,
-    clock: Clock = time.monotonic,
+    checks: Sequence[Check], gathering: Gathering, *, redact: Redact = str, observe: Observer = silent
 ) -> Iterator[Outcome]:
-    """Yields one outcome a check, as its facts become known, and none later than the deadline."""
-    end = clock() + deadline_s
-    gathering = Gathering(probes, preset, attempt=attempt, deadline_s=deadline_s, clock=clock)
+    """Yields one outcome a check, as its facts become known, and none later than the gathering's deadline."""
     waiting = list(checks)
     judged = 0
     facts_open = gathering.gather(need for check in checks for need in check.needs)
@@ -46,7 +35,7 @@ def examine(
             if ready is None:
                 still_waiting.append(check)
                 continue
-            yield _redacted(_judge(check, ready, min(JUDGE_LIMIT_S, end - clock()), clock), redact)
+            yield _redacted(_judge(check, ready, gathering), redact)
             judged += 1
         waiting = still_waiting
         observe(gathering.pending, judged)
@@ -54,22 +43,11 @@ def examine(
             return
 
 
-def attempt(work: Callable[[], object], who: str) -> Answer:
-    """Calls `work`; whatever it raises becomes an answer in words."""
-    try:
-        return Got(work())
-    except NotApplicable as reason:
-        return NotHere(str(reason))
-    except CouldNotLook as reason:
-        return NotSeen(str(reason))
-    except Exception as error:
-        return NotSeen(f"{who} crashed: {type(error).__name__}: {error}{_where(error)}")
-
-
-def _judge(check: Check, ready: list[object] | NotHere | NotSeen, limit_s: float, clock: Clock) -> Outcome:
-    started = clock()
+def _judge(check: Check, ready: list[object] | NotHere | NotSeen, gathering: Gathering) -> Outcome:
+    started = gathering.clock()
+    limit_s = min(JUDGE_LIMIT_S, gathering.end - started)
     answer: Answer = _verdict(check, ready, limit_s) if isinstance(ready, list) else ready
-    outcome = Outcome(id=check.id, slug=check.slug, status=Status.PASS, duration_s=clock() - started)
+    outcome = Outcome(id=check.id, slug=check.slug, status=Status.PASS, duration_s=gathering.clock() - started)
     match answer:
         case NotHere(reason):
             return dataclasses.replace(outcome, status=Status.SKIP, reason=reason)
@@ -114,13 +92,6 @@ def _redacted(outcome: Outcome, redact: Redact) -> Outcome:
         for finding in outcome.findings
     )
     return dataclasses.replace(outcome, findings=findings, reason=redact(outcome.reason))
-
-
-def _where(error: BaseException) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f" ({trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno})" if trace else ""
 
 
 _END = object()

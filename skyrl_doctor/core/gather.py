@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from skyrl_doctor.core.check import Need, Probe
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 
 Clock = Callable[[], float]
 
@@ -34,7 +35,6 @@ class NotSeen:
 
 
 Answer = Got | NotHere | NotSeen
-Attempt = Callable[[Callable[[], object], str], Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +51,22 @@ class Gathering:
         probes: Mapping[type, Probe],
         preset: Mapping[type, object],
         *,
-        attempt: Attempt,
         deadline_s: float,
         clock: Clock = time.monotonic,
     ) -> None:
         self.answers: dict[type, Answer] = {kind: Got(value) for kind, value in preset.items()}
         self._probes = probes
-        self._attempt = attempt
-        self._clock = clock
+        self.clock = clock
         self._deadline_s = deadline_s
-        self._end = clock() + deadline_s
+        self.end = clock() + deadline_s
         self._running: dict[type, Running] = {}
         self._waiting: dict[type, Probe] = {}
         self._answered: queue.SimpleQueue[tuple[type, Answer | BaseException]] = queue.SimpleQueue()
+
+    def complete(self, kinds: Iterable[type]) -> None:
+        """Gathers these facts and waits for them."""
+        for _ in self.gather(Need(kind) for kind in kinds):
+            pass
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -112,14 +115,14 @@ class Gathering:
                     self.answers[kind] = ready
 
     def _start(self, found: Probe, facts: list[object]) -> None:
-        now = self._clock()
-        if now >= self._end:
+        now = self.clock()
+        if now >= self.end:
             self.answers[found.kind] = self._late(found)
             return
 
         def work() -> None:
             try:
-                self._answered.put((found.kind, self._attempt(lambda: found.look(*facts), f"probe {found.name!r}")))
+                self._answered.put((found.kind, attempt(lambda: found.look(*facts), f"probe {found.name!r}")))
             except BaseException as error:  # a strict recording's hole: not an answer, the caller's to raise
                 self._answered.put((found.kind, error))
 
@@ -130,11 +133,11 @@ class Gathering:
                 f"probe {found.name!r} could not start: {error} (process limit reached?)"
             )
             return
-        self._running[found.kind] = Running(found, min(now + found.limit_s, self._end))
+        self._running[found.kind] = Running(found, min(now + found.limit_s, self.end))
 
     def _take_answers(self) -> None:
         first_limit = min(running.give_up_at for running in self._running.values())
-        wait_s = max(0.0, min(first_limit - self._clock(), 0.1))
+        wait_s = max(0.0, min(first_limit - self.clock(), 0.1))
         try:
             answers = [self._answered.get(timeout=wait_s)]
         except queue.Empty:
@@ -148,14 +151,14 @@ class Gathering:
                 self.answers[kind] = answer
 
     def _give_up_late(self) -> None:
-        now = self._clock()
+        now = self.clock()
         for kind, running in list(self._running.items()):
             if now >= running.give_up_at:
                 del self._running[kind]
                 self.answers[kind] = self._late(running.probe)
 
     def _late(self, found: Probe) -> NotSeen:
-        if self._clock() >= self._end:
+        if self.clock() >= self.end:
             return NotSeen(
                 f"probe {found.name!r} gave no answer before the deadline of {self._deadline_s:g} s (its own limit: {found.limit_s:g} s)"
             )
@@ -178,3 +181,22 @@ def arguments(needs: Iterable[Need], answers: Mapping[type, Answer]) -> list[obj
             case NotHere() | NotSeen():
                 refusal = answer if refusal is None or isinstance(answer, NotSeen) else refusal
     return values if refusal is None else refusal
+
+
+def attempt(work: Callable[[], object], who: str) -> Answer:
+    """Calls `work`; whatever it raises becomes an answer in words."""
+    try:
+        return Got(work())
+    except NotApplicable as reason:
+        return NotHere(str(reason))
+    except CouldNotLook as reason:
+        return NotSeen(str(reason))
+    except Exception as error:
+        return NotSeen(f"{who} crashed: {type(error).__name__}: {error}{_where(error)}")
+
+
+def _where(error: BaseException) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f" ({trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno})" if trace else ""

@@ -70,6 +70,10 @@ class Recorder(Machine):
         self._keep(question, codec.encode(question, answer))
         return answer
 
+    @property
+    def size(self) -> int:
+        return len(self._answers)
+
     def close(self) -> None:
         self._inner.close()
 

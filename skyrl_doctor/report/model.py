@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from skyrl_doctor.core.engine import exit_code
 from skyrl_doctor.core.model import Outcome, Severity, Status
@@ -23,6 +23,8 @@ class Report:
     host: str
     fail_on: Severity = Severity.ERROR
     notes: tuple[str, ...] = ()
+    gpus: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def code(self) -> int:

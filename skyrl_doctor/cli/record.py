@@ -1,0 +1,43 @@
+"""skyrl-doctor record: ask every probe, keep what the machine said, without secrets."""
+
+import argparse
+import sys
+
+from skyrl_doctor.cli.options import add_examination
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directory", metavar="DIR", help="where the bundle goes; must not hold one yet")
+    parser.add_argument(
+        "--target", action="append", default=[], dest="targets", metavar="TARGET", help="the configuration"
+    )
+    add_examination(parser, targets=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    import dataclasses
+    import os
+
+    from skyrl_doctor.cli.session import machine_of, options_of
+    from skyrl_doctor.core.errors import UsageError
+    from skyrl_doctor.core.model import Role
+    from skyrl_doctor.examination import run as examine
+    from skyrl_doctor.machine.local import LocalMachine
+    from skyrl_doctor.machine.recorded import Recorder, today
+    from skyrl_doctor.version import VERSION
+
+    if os.path.exists(os.path.join(args.directory, "machine.json")):
+        raise UsageError(f"{args.directory} holds a recording already; wanted a new directory")
+    machine = machine_of(args)
+    recorder = Recorder(machine)
+    options = dataclasses.replace(options_of(args), roles=frozenset(Role))  # a bundle serves every role
+    report = examine(recorder, LocalMachine(), options)
+    about = {"source": "real", "date": today(machine.now()), "doctor": VERSION, "verdict": report.verdict}
+    try:
+        recorder.write(args.directory, about=about)
+    except OSError as error:
+        raise UsageError(f"cannot write the recording into {args.directory}: {error.strerror}") from None
+    sys.stdout.write(
+        f"recorded {recorder.size} answers in {args.directory}; secrets are replaced by tokens; look through it before you send it\n"
+    )
+    return 0

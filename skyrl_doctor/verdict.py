@@ -1,0 +1,27 @@
+"""Turns a passing report into the verdict that the trainer asks for."""
+
+from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.report.model import Report
+from skyrl_train.verdict import LIFETIME_S, Verdict, config_hash, write
+
+
+def write_verdict(job_dir: str, report: Report, *, unknown_allowed: bool) -> str:
+    """Writes verdict.json into the job directory; its path."""
+    machine = LocalMachine()
+    now = machine.now()
+    verdict = Verdict(
+        config_sha256=config_hash([machine.read_bytes(target) for target in report.targets]),
+        node=report.host,
+        role="+".join(report.roles),
+        gpus=report.gpus,
+        versions={"skyrl-doctor": report.version},
+        outcomes={outcome.id: outcome.status.value for outcome in report.outcomes},
+        unknown_allowed=unknown_allowed,
+        written_at=now,
+        expires_at=now + LIFETIME_S,
+    )
+    try:
+        return write(job_dir, verdict)
+    except OSError as error:
+        raise UsageError(f"cannot write the verdict into {job_dir}: {error.strerror}") from None

@@ -1,0 +1,40 @@
+"""The lanes, and how to tell that a lane's tool is missing."""
+
+import functools
+import importlib.util
+import shutil
+from collections.abc import Callable
+
+
+def _command(*names: str) -> str | None:
+    missing = [name for name in names if shutil.which(name) is None]
+    return f"{missing[0]} is not installed" if missing else None
+
+
+def _module(name: str) -> str | None:
+    return None if importlib.util.find_spec(name) else f"the package {name} is not installed"
+
+
+def _gpu() -> str | None:
+    return _command("nvidia-smi")
+
+
+def _any_of(*looks: str | None) -> str | None:
+    return next((reason for reason in looks if reason), None)
+
+
+LANES: dict[str, Callable[[], str | None]] = {
+    "slurm": lambda: _command("slurmctld", "slurmd", "sbatch", "munged"),
+    "podman": lambda: _command("podman"),
+    "vllm": lambda: _module("vllm"),
+    "verl": lambda: _module("verl"),
+    "openhands": lambda: _module("openhands"),
+    "gpu": _gpu,
+    "e2e": lambda: _any_of(_command("slurmctld", "podman"), _module("verl"), _module("vllm")),
+}
+
+
+@functools.cache
+def missing_tool(lane: str) -> str | None:
+    """Why a lane cannot run here; None where it can."""
+    return LANES[lane]()

@@ -1,0 +1,88 @@
+"""Redaction: secrets go, everything else stays."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skyrl_doctor.machine.redact import Redactor, is_secret_name
+
+TOKEN = re.compile(r"<redacted:[0-9a-f]{8}>")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["WANDB_API_KEY", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "SESSION_API_KEY", "OH_SESSION_API_KEYS_0", "GITHUB_PAT",
+     "hf_token", "SLACK_WEBHOOK_URL", "AWS_SESSION_TOKEN", "GOOGLE_CREDENTIALS", "OPENAI_API_KEY", "SENTRY_DSN"],
+)  # fmt: skip
+def test_names_of_secrets(name: str) -> None:
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["PATH", "TOKENIZERS_PARALLELISM", "KEYBOARD", "MONKEY", "HOME", "SLURM_JOB_ID", "CUDA_VISIBLE_DEVICES"]
+)
+def test_names_of_no_secrets(name: str) -> None:
+    assert not is_secret_name(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("token hf_abcdefghijklmnopqrstuv is used", "hf_abcdefghijklmnopqrstuv"),
+        ("using sk-proj-abcdefghijklmnop1234", "sk-proj-abcdefghijklmnop1234"),
+        ("AKIAABCDEFGHIJKLMNOP", "AKIAABCDEFGHIJKLMNOP"),
+        ("http://user:hunter22@proxy:3128", "hunter22"),
+        ("Authorization: Bearer abc.def-ghi", "abc.def-ghi"),
+        ("machine api.wandb.ai login user password 0123456789abcdef", "0123456789abcdef"),
+        ("password\n  0123456789abcdef", "0123456789abcdef"),
+        ("api_key='s3cr3tvalue'", "s3cr3tvalue"),
+        ("X-API-Key: abcdefgh", "abcdefgh"),
+        ("ghp_abcdefghijklmnopqrstuvwx", "ghp_abcdefghijklmnopqrstuvwx"),
+        ('{"token": "abcdefgh"}', "abcdefgh"),
+    ],
+)
+def test_texts_that_look_like_secrets(text: str, secret: str) -> None:
+    redacted = Redactor()(text)
+    assert secret not in redacted
+    assert TOKEN.search(redacted)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["max_tokens = 4000", "max_tokens=131072", "pad_token: <|endoftext|>", "https://host:8000/health", "MIG-aaaaaaaa-0000-0000-0000-000000000001",
+     "60 samples do not divide over 8 GPUs", "/home/user/.cache/key.pem", "password is asked for"],
+)  # fmt: skip
+def test_texts_that_are_no_secrets(text: str) -> None:
+    assert Redactor()(text) == text
+
+
+def test_the_same_secret_gives_the_same_token_and_another_run_another() -> None:
+    one = Redactor(["hunter2-long"])
+    assert one("a hunter2-long b") == "a " + one("hunter2-long") + " b"
+    assert one("hunter2-long") != Redactor(["hunter2-long"])("hunter2-long")
+
+
+def test_a_secret_that_holds_another_goes_whole() -> None:
+    assert TOKEN.fullmatch(Redactor(["abcdef", "abcdefghij"])("abcdefghij"))
+
+
+@given(
+    secret=st.text(st.characters(codec="utf-8", exclude_characters="\n"), min_size=6).filter(
+        lambda text: not text.isdigit()
+    ),
+    around=st.text(),
+)
+def test_a_known_secret_never_survives(secret: str, around: str) -> None:
+    redacted = Redactor([secret])(around + secret + around)
+    assert (
+        secret not in TOKEN.sub("", redacted)
+        or secret in TOKEN.sub("", redacted.replace(secret, ""))
+        or secret in around * 2
+    )
+
+
+@given(st.text())
+def test_no_text_crashes_it(text: str) -> None:
+    Redactor()(text)
