@@ -38,7 +38,7 @@ def test_a_fifo_in_place_of_a_file_does_not_hold(machine: LocalMachine, tmp_path
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(Unreadable, match="is a fifo, not a file"):
         machine.read(str(tmp_path / "pipe"))
-    with pytest.raises(Unreadable, match="is a dir, not a file"):
+    with pytest.raises(Unreadable, match="Is a directory"):
         machine.read(str(tmp_path))
 
 

@@ -21,7 +21,17 @@ def test_names_of_secrets(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["PATH", "TOKENIZERS_PARALLELISM", "KEYBOARD", "MONKEY", "HOME", "SLURM_JOB_ID", "CUDA_VISIBLE_DEVICES"]
+    "name",
+    [
+        "PATH",
+        "TOKENIZERS_PARALLELISM",
+        "MAX_TOKENS",
+        "KEYBOARD",
+        "MONKEY",
+        "HOME",
+        "SLURM_JOB_ID",
+        "CUDA_VISIBLE_DEVICES",
+    ],
 )
 def test_names_of_no_secrets(name: str) -> None:
     assert not is_secret_name(name)
@@ -68,19 +78,12 @@ def test_a_secret_that_holds_another_goes_whole() -> None:
     assert TOKEN.fullmatch(Redactor(["abcdef", "abcdefghij"])("abcdefghij"))
 
 
-@given(
-    secret=st.text(st.characters(codec="utf-8", exclude_characters="\n"), min_size=6).filter(
-        lambda text: not text.isdigit()
-    ),
-    around=st.text(),
-)
+SECRETS = st.text(min_size=6).filter(lambda text: not text.isdigit() and text not in "<redacted:0123456789abcdef>")
+
+
+@given(secret=SECRETS, around=st.text("ab \n=:"))
 def test_a_known_secret_never_survives(secret: str, around: str) -> None:
-    redacted = Redactor([secret])(around + secret + around)
-    assert (
-        secret not in TOKEN.sub("", redacted)
-        or secret in TOKEN.sub("", redacted.replace(secret, ""))
-        or secret in around * 2
-    )
+    assert secret not in Redactor([secret])(around + secret + around)
 
 
 @given(st.text())

@@ -1,0 +1,58 @@
+# Two commands set everything up: `make preflight` and `make test`. `make help` lists the rest.
+# PYTHON may name any interpreter of version 3.11 or newer.
+
+PYTHON ?= python3
+TARGET ?= examples/mig20.toml
+LIGHT := .venv
+DEV := .venv-dev
+PIP_FLAGS := --quiet --disable-pip-version-check
+JOBS ?= auto
+
+.PHONY: help preflight test lint types docs bench lock clean
+
+help:  ## what there is to make
+	@sed -n 's/^\([a-z]*\):.*##/\1\t/p' $(MAKEFILE_LIST)
+
+preflight: $(LIGHT)/.ready  ## install the doctor alone and examine this machine for the shipped example
+	$(LIGHT)/bin/skyrl-doctor preflight $(TARGET)
+
+test: $(DEV)/.ready  ## install what the tests need and run them all: style, types, layers, tests
+	$(DEV)/bin/ruff check .
+	$(DEV)/bin/ruff format --check .
+	$(DEV)/bin/mypy
+	$(DEV)/bin/lint-imports
+	$(DEV)/bin/pytest -n $(JOBS)
+
+docs: $(DEV)/.docs  ## generate the pages and build the site into site/
+	$(DEV)/bin/python -m skyrl_doctor.docs
+	$(DEV)/bin/mkdocs build --strict
+
+bench: $(DEV)/.ready  ## start-up and preflight beside other tools, as ratios
+	$(DEV)/bin/python -m benchmarks.preflight
+
+lock:  ## pin the dev and docs environments anew (needs uv)
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/dev.txt
+	uv pip compile pyproject.toml --extra docs --constraint requirements/dev.txt --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/docs.txt
+
+clean:  ## remove what make made
+	rm -rf $(LIGHT) $(DEV) site dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+define a_venv
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is too old: wanted Python 3.11 or newer; say make PYTHON=/path/to/python3" >&2; exit 2; }
+	@$(PYTHON) -m venv --clear $(1)
+endef
+
+$(LIGHT)/.ready: pyproject.toml $(shell find skyrl_doctor checks skyrl_train -type f -not -name '*.pyc' 2>/dev/null)
+	$(call a_venv,$(LIGHT))
+	@$(LIGHT)/bin/pip install $(PIP_FLAGS) .
+	@touch $@
+
+$(DEV)/.ready: pyproject.toml requirements/dev.txt
+	$(call a_venv,$(DEV))
+	@$(DEV)/bin/pip install $(PIP_FLAGS) --require-hashes -r requirements/dev.txt
+	@$(DEV)/bin/pip install $(PIP_FLAGS) --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(DEV)/.docs: $(DEV)/.ready requirements/docs.txt
+	@$(DEV)/bin/pip install $(PIP_FLAGS) --require-hashes -r requirements/docs.txt
+	@touch $@

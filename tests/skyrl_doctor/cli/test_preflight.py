@@ -1,0 +1,153 @@
+"""preflight: exit statuses, formats, bad input."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from skyrl_doctor.cli.app import dispatch
+from skyrl_doctor.machine.recorded import RecordedMachine
+from support import MACHINES
+
+ONE = ["preflight", "--select", "ENV016"]
+
+
+@pytest.fixture(autouse=True)
+def _no_stale_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VLLM_USE_V1", raising=False)
+
+
+def test_exit_statuses(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(ONE) == 0
+    monkeypatch.setenv("VLLM_USE_V1", "0")
+    assert dispatch(ONE) == 0
+    assert dispatch([*ONE, "--fail-on", "warning"]) == 1
+    assert "VLLM_USE_V1=0 is set" in capsys.readouterr().out
+
+
+def test_a_recorded_machine_is_examined_in_place_of_this_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch([*ONE, "--from", str(MACHINES / "stale_vllm_variable"), "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["host"], report["outcomes"][0]["status"]) == ("gpu-node-17", "fail")
+
+
+def test_a_recording_with_holes_is_unknown_with_the_question(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "about.toml").write_text("format = 1", encoding="utf-8")
+    (tmp_path / "machine.json").write_text("{}", encoding="utf-8")
+    assert dispatch([*ONE, "--from", str(tmp_path), "--role", "gpu"]) == 3
+    out = capsys.readouterr()
+    assert f"not in this recording ({tmp_path}): environ" in " ".join(out.out.split())
+    assert "Traceback" not in out.out + out.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["preflight", "/no/such/file.toml"], "target /no/such/file.toml: no such file or directory"),
+        (["preflight", "/etc"], "target /etc: Is a directory"),
+        (["preflight", "--select", "NOPE01"], "no check is called 'NOPE01'"),
+        (["preflight", "--ignore", "GPU01"], "no check is called 'GPU01'; did you mean GPU001?"),
+        (["preflight", "--waivers", "/no/such"], "/no/such: no such file or directory"),
+        (
+            ["preflight", "--from", "/no/such"],
+            "/no/such is no recorded machine: /no/such/about.toml: No such file or directory",
+        ),
+        ([*ONE, "--output", "/no/such/dir/file"], "cannot write /no/such/dir/file: No such file or directory"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_status_2(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dispatch(words) == 2
+    out = capsys.readouterr()
+    assert out.err.startswith(f"skyrl-doctor preflight: {said}")
+    assert out.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["preflight", "--deadline", "0"],
+        ["preflight", "--deadline", "soon"],
+        ["nonsense"],
+        [],
+        ["preflight", "--sel", "X"],
+    ],
+)
+def test_bad_options_are_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as raised:
+        dispatch(words)
+    assert raised.value.code == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_target_that_is_a_fifo_does_not_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "config.toml")
+    assert dispatch(["preflight", str(tmp_path / "config.toml")]) == 2
+    assert "is a fifo, not a file" in capsys.readouterr().err
+
+
+def test_a_broken_waiver_file_is_status_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "waivers.toml"
+    for text, said in (
+        ("[waivers", "not valid TOML"),
+        ("x = 1", "holds no [waivers]"),
+        ("[waivers.GPU999]", "no check has this id"),
+    ):
+        file.write_text(text, encoding="utf-8")
+        assert dispatch([*ONE, "--waivers", str(file)]) == 2
+        assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("expiry", "status", "code"), [("2999-01-01", "skip", 0), ("2001-01-01", "fail", 1)])
+def test_waivers(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    expiry: str,
+    status: str,
+    code: int,
+) -> None:
+    monkeypatch.setenv("VLLM_USE_V1", "0")
+    file = tmp_path / "waivers.toml"
+    file.write_text(f'[waivers.ENV016]\nreason = "old script"\nowner = "ana"\nexpiry = {expiry}\n', encoding="utf-8")
+    assert dispatch([*ONE, "--waivers", str(file), "--fail-on", "warning", "--format", "json"]) == code
+    report = json.loads(capsys.readouterr().out)
+    assert report["outcomes"][0]["status"] == status
+    assert len(report["outcomes"][0]["findings"]) == 1
+    expired = ["ENV016: the waiver of ana expired on 2001-01-01 and counts no more (old script)"] if code else []
+    assert report["notes"] == expired
+
+
+def test_the_report_goes_to_a_file_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "report.json"
+    assert dispatch([*ONE, "--format", "json", "--output", str(file)]) == 0
+    assert json.loads(file.read_text(encoding="utf-8"))["verdict"] == "pass"
+    assert capsys.readouterr().out == ""
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_secret_in_the_environment_is_never_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WANDB_API_KEY", "correct-horse-battery")
+    monkeypatch.setenv("VLLM_USE_V1", "correct-horse-battery")
+    assert dispatch([*ONE, "--format", "json"]) == 0
+    out = capsys.readouterr().out
+    assert "correct-horse-battery" not in out
+    assert "<redacted:" in out
+
+
+def test_record_then_replay_gives_the_same_outcomes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = tmp_path / "bundle"
+    assert dispatch(["record", str(bundle)]) == 0
+    capsys.readouterr()
+    RecordedMachine.load(str(bundle), strict=True)
+    dispatch(["preflight", "--from", str(bundle), "--format", "json", "--role", "gpu"])
+    first = json.loads(capsys.readouterr().out)
+    assert [o for o in first["outcomes"] if "not in this recording" in o["reason"]] == []
+    assert dispatch(["record", str(bundle)]) == 2
+    assert "holds a recording already" in capsys.readouterr().err
