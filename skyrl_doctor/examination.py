@@ -17,7 +17,7 @@ from skyrl_doctor.core.select import select
 from skyrl_doctor.core.waivers import Waiver, apply, notes, parse
 from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.machine.redact import Redactor
+from skyrl_doctor.machine.redact import Redactor, is_secret_name, secrets_of
 from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.report.model import Report
@@ -90,7 +90,7 @@ def _run(machine: Machine, reader: Machine, options: Options, started: float, ob
     )
     today = today_utc()
     gathering = context.gathering(options.deadline_s - (time.monotonic() - started))
-    outcomes = examine(chosen.run, gathering, redact=Redactor.of(machine.environ()), observe=observe)
+    outcomes = examine(chosen.run, gathering, redact=_redactor(machine, context.plan), observe=observe)
     judged = [apply(outcome, waivers, today) for outcome in outcomes]
     return Report(
         outcomes=tuple(sorted((*judged, *chosen.skipped), key=lambda outcome: outcome.id)),
@@ -99,7 +99,7 @@ def _run(machine: Machine, reader: Machine, options: Options, started: float, ob
         dialect=context.plan.dialect,
         duration_s=time.monotonic() - started,
         version=VERSION,
-        host=machine.identity().host,
+        host=_said(lambda: machine.identity().host, "an unnamed machine"),
         fail_on=options.fail_on,
         notes=(*context.registry.broken, *notes(waivers, today)),
     )
@@ -116,6 +116,24 @@ def read_waivers(reader: Machine, options: Options, known: set[str]) -> tuple[Wa
     return tuple(
         waiver for path, table in tables if table is not None for waiver in parse(table, file=path, known=known)
     )
+
+
+def _redactor(machine: Machine, plan: Plan) -> Redactor:
+    """Knows the secrets of the environment, and those that the user wrote into the configuration."""
+    written: list[tuple[str, object]] = []
+    for value in plan.values.values():
+        written.append((value.key.rpartition(".")[2], value.value))
+        written.extend(value.value.items() if isinstance(value.value, dict) else ())
+    known = [text for name, text in written if isinstance(text, str) and is_secret_name(name)]
+    return Redactor((*known, *secrets_of(_said(machine.environ, {}))))
+
+
+def _said(ask: Callable[[], T], otherwise: T) -> T:
+    """What the machine says; a recording may hold no answer."""
+    try:
+        return ask()
+    except CouldNotLook:
+        return otherwise
 
 
 def today_utc() -> date:

@@ -50,7 +50,7 @@ class Redactor:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> "Redactor":
-        return cls(value for name, value in environ.items() if is_secret_name(name))
+        return cls(secrets_of(environ))
 
     def __call__(self, text: str) -> str:
         for secret in self._known:
@@ -75,6 +75,11 @@ class Redactor:
     def _token(self, secret: str) -> str:
         digest = hmac.new(self._key, secret.encode("utf-8", "surrogateescape"), hashlib.sha256).hexdigest()
         return f"<redacted:{digest[:8]}>"
+
+
+def secrets_of(environ: Mapping[str, str]) -> list[str]:
+    """The values of the variables that hold secrets."""
+    return [value for name, value in environ.items() if is_secret_name(name)]
 
 
 def is_secret_name(name: str) -> bool:

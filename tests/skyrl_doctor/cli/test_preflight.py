@@ -151,3 +151,15 @@ def test_record_then_replay_gives_the_same_outcomes(tmp_path: Path, capsys: pyte
     assert [o for o in first["outcomes"] if "not in this recording" in o["reason"]] == []
     assert dispatch(["record", str(bundle)]) == 2
     assert "holds a recording already" in capsys.readouterr().err
+
+
+def test_a_secret_in_the_configuration_is_never_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "run.toml"
+    target.write_text('[model]\npath = "x"\n[env]\nRUNTIME_API_KEY = "correct-horse-battery"\n', encoding="utf-8")
+    monkeypatch.setenv("VLLM_USE_V1", "correct-horse-battery")
+    assert dispatch([*ONE, str(target), "--format", "json"]) == 0
+    out = capsys.readouterr().out
+    assert "correct-horse-battery" not in out
+    assert "<redacted:" in out
