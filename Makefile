@@ -5,6 +5,7 @@ PYTHON ?= python3
 TARGET ?= examples/mig20.toml
 LIGHT := .venv
 DEV := .venv-dev
+BENCH := .venv-bench
 PIP_FLAGS := --quiet --disable-pip-version-check
 JOBS ?= auto
 
@@ -27,15 +28,16 @@ docs: $(DEV)/.docs  ## generate the pages and build the site into site/
 	$(DEV)/bin/python -m skyrl_doctor.docs
 	$(DEV)/bin/mkdocs build --strict
 
-bench: $(DEV)/.ready  ## start-up and preflight beside other tools, as ratios
+bench: $(DEV)/.ready $(BENCH)/.ready  ## start-up and preflight beside other tools, as ratios
 	$(DEV)/bin/python -m benchmarks.preflight
 
 lock:  ## pin the dev and docs environments anew (needs uv)
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/dev.txt
+	uv pip compile requirements/bench.in --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/bench.txt
 	uv pip compile pyproject.toml --extra docs --constraint requirements/dev.txt --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/docs.txt
 
 clean:  ## remove what make made
-	rm -rf $(LIGHT) $(DEV) site dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(LIGHT) $(DEV) $(BENCH) site dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 define a_venv
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is too old: wanted Python 3.11 or newer; say make PYTHON=/path/to/python3" >&2; exit 2; }
@@ -51,6 +53,11 @@ $(DEV)/.ready: pyproject.toml requirements/dev.txt
 	$(call a_venv,$(DEV))
 	@$(DEV)/bin/pip install $(PIP_FLAGS) --require-hashes -r requirements/dev.txt
 	@$(DEV)/bin/pip install $(PIP_FLAGS) --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(BENCH)/.ready: requirements/bench.txt
+	$(call a_venv,$(BENCH))
+	@$(BENCH)/bin/pip install $(PIP_FLAGS) --require-hashes -r requirements/bench.txt
 	@touch $@
 
 $(DEV)/.docs: $(DEV)/.ready requirements/docs.txt

@@ -1,0 +1,1 @@
+"""Commands that measure this project beside others; they print ratios and assert nothing."""
