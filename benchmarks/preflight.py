@@ -12,6 +12,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -90,7 +91,8 @@ def sides(others: Path) -> tuple[list[Side], list[str]]:
     return found, missing
 
 
-def seconds(side: Side) -> float:
+def seconds(side: Side, scratch: str) -> float:
+    """Wall time; in a directory of its own, since some leave logs where they stand."""
     started = time.perf_counter()
     for command in side.commands:
         subprocess.run(
@@ -102,9 +104,10 @@ def seconds(side: Side) -> float:
 def measure(found: Sequence[Side], rounds: int) -> dict[str, float]:
     """Medians; the sides take turns, so that a slow minute hits all of them."""
     times: dict[str, list[float]] = {side.name: [] for side in found}
-    for _ in range(rounds):
-        for side in found:
-            times[side.name].append(seconds(side))
+    with tempfile.TemporaryDirectory() as scratch:
+        for _ in range(rounds):
+            for side in found:
+                times[side.name].append(seconds(side, scratch))
     return {name: statistics.median(values) for name, values in times.items()}
 
 
