@@ -96,7 +96,13 @@ def seconds(side: Side, scratch: str) -> float:
     started = time.perf_counter()
     for command in side.commands:
         subprocess.run(
-            command, env=dict(side.env), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False
+            command,
+            cwd=scratch,
+            env=dict(side.env),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=120,
+            check=False,
         )
     return time.perf_counter() - started
 
