@@ -26,8 +26,8 @@ TEXTS = {
 
 
 def megabytes_per_second(text: str, seconds: float = 0.5) -> float:
-    parsed, begin = 0, time.perf_counter()
-    while (spent := time.perf_counter() - begin) < seconds:
+    parsed, begin = 0, time.process_time()
+    while (spent := time.process_time() - begin) < seconds:
         parse_call(text)
         parsed += len(text)
     return parsed / spent / 1e6

@@ -1,0 +1,68 @@
+"""The parser's work grows with the length of the reply, not with its square."""
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from skyrl_train.agent.call_parser import parse_call
+from skyrl_train.agent.calls import Ended
+
+HEAD = "<function=f>\n<parameter=p>"
+HOSTILE: dict[str, Callable[[int], str]] = {
+    "open functions": lambda n: "<function=" * n,
+    "functions that open nothing": lambda n: "<function=f> x" * n,
+    "functions, then space": lambda n: "<function=f>" + " " * n + "x",
+    "calls": lambda n: "<function=f></function>" * n,
+    "unclosed values": lambda n: HEAD * n,
+    "unclosed values in thinking": lambda n: (HEAD + "</think>") * n,
+    "thinking": lambda n: "<think></think>" * n + HEAD,
+    "open thinking": lambda n: "<think>" * n,
+    "closed thinking": lambda n: "</think>" * n,
+    "thinking before a far call": lambda n: "<think>x</think>" * n + "<function=f></function>",
+    "closing tags": lambda n: HEAD + "</parameter>x" * n,
+    "closing tags, then space": lambda n: HEAD + "</parameter>" + "\n" * n,
+    "closing tags and space": lambda n: HEAD + "</parameter>   " * n,
+    "open parameters": lambda n: "<function=f>" + "<parameter=" * n,
+    "broken parameters": lambda n: "<function=f>" + "<parameter=p=v" * n,
+    "many parameters": lambda n: (
+        "<function=f>" + "".join(f"<parameter={i}>v</parameter>" for i in range(n)) + "</function>"
+    ),
+    "ends of end tags": lambda n: "</functio" * n,
+    "brackets": lambda n: "<" * n,
+    "space": lambda n: " " * n,
+}
+
+
+def lines_run(text: str, ended: Ended) -> int:
+    """How many lines of Python the parser runs for a text."""
+    count = 0
+
+    def trace(_frame: FrameType, event: str, _arg: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        parse_call(text, ended=ended)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("ended", Ended)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_twice_the_text_takes_at_most_twice_the_steps(name: str, ended: Ended) -> None:
+    make = HOSTILE[name]
+    assert lines_run(make(400), ended) <= 2 * lines_run(make(200), ended) + 20
+
+
+@pytest.mark.parametrize("ended", Ended)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_long_hostile_reply_comes_to_an_end(name: str, ended: Ended) -> None:
+    """A quadratic search inside one step shows here: at this length it takes minutes."""
+    parse_call(HOSTILE[name](100_000), ended=ended)
