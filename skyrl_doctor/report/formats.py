@@ -1,16 +1,15 @@
 """The formats by name; each module is loaded when it is asked for."""
 
 import importlib
-from collections.abc import Callable
-from typing import cast
+from typing import TYPE_CHECKING
 
-from skyrl_doctor.report.model import Report
+if TYPE_CHECKING:
+    from skyrl_doctor.report.model import Report
 
 FORMATS = ("auto", "text", "json", "junit", "github", "prometheus")
 
 
-def render(report: Report, format_name: str) -> str:
+def render(report: "Report", format_name: str) -> str:
     """The report in a format; `auto` is the plain text."""
     name = "text" if format_name == "auto" else format_name
-    module = importlib.import_module(f"skyrl_doctor.report.{name}")
-    return cast(Callable[[Report], str], module.render)(report)
+    return str(importlib.import_module(f"skyrl_doctor.report.{name}").render(report))

@@ -6,12 +6,18 @@ from typing import Any
 
 from skyrl_doctor.core.model import Finding, Outcome
 from skyrl_doctor.report.model import Report
+from skyrl_doctor.report.plain import encodable
 
 SCHEMA = 1
 
 
 def render(report: Report) -> str:
-    return json.dumps(as_data(report), indent=2, ensure_ascii=False) + "\n"
+    return encode(as_data(report))
+
+
+def encode(data: object) -> str:
+    """JSON that is UTF-8 whatever bytes the machine's texts held; people read it too, so it is indented."""
+    return json.dumps(_encodable(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def as_data(report: Report) -> dict[str, Any]:
@@ -59,3 +65,14 @@ def finding_data(finding: Finding) -> dict[str, Any]:
             "safe": remedy.safe,
         },
     }
+
+
+def _encodable(data: object) -> object:
+    match data:
+        case str():
+            return encodable(data)
+        case list():
+            return [_encodable(item) for item in data]
+        case dict():
+            return {_encodable(name): _encodable(value) for name, value in data.items()}
+    return data

@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 from skyrl_doctor.core.engine import exit_code
 from skyrl_doctor.core.model import Outcome, Severity, Status
 
-_VERDICTS = {0: "pass", 1: "fail", 3: "unknown"}
+VERDICTS = ("pass", "fail", "unknown")
+_BY_CODE = {0: "pass", 1: "fail", 3: "unknown"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """One examination. `notes` are sentences about the examination itself: expired waivers, packages that do not load."""
+    """One examination. `notes` are sentences about the examination itself: expired waivers, packages that do not load.
+
+    `finished_at` is in seconds since the epoch, by the clock of whoever examined.
+    """
 
     outcomes: tuple[Outcome, ...]
     roles: tuple[str, ...]
@@ -25,6 +29,7 @@ class Report:
     notes: tuple[str, ...] = ()
     gpus: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    finished_at: float | None = None
 
     @property
     def code(self) -> int:
@@ -32,7 +37,7 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        return _VERDICTS[self.code]
+        return _BY_CODE[self.code]
 
     @property
     def summary(self) -> Mapping[str, int]:

@@ -1,0 +1,55 @@
+"""GitHub workflow commands: an annotation for each finding, none for a pass.
+
+https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.model import Finding, Location, Outcome, Severity, Status
+from skyrl_doctor.report.lines import finding_text, ranked
+from skyrl_doctor.report.model import Report
+from skyrl_doctor.report.plain import plain
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def render(report: Report) -> str:
+    return "".join(f"{line}\n" for line in _lines(report))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    for outcome, finding in ranked(report.outcomes):
+        yield _found(outcome, finding)
+    for outcome in report.outcomes:
+        if outcome.status is Status.UNKNOWN:
+            yield command("warning", f"unknown: {outcome.reason}", title=_title(outcome))
+    for note in report.notes:
+        yield command("notice", note, title="skyrl-doctor")
+    counts = ", ".join(f"{count} {status}" for status, count in report.summary.items())
+    yield f"skyrl-doctor: {report.verdict} ({counts})"
+
+
+def command(name: str, message: str, *, title: str, location: Location | None = None) -> str:
+    """`::name file=…,line=…,title=…::message`, escaped so that no text can end it early."""
+    properties = {"title": title}
+    if location is not None:
+        line = {} if location.line is None else {"line": str(location.line)}
+        properties = {"file": location.file, **line, "title": title}
+    said = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{name} {said}::{_data(message)}"
+
+
+def _found(outcome: Outcome, finding: Finding) -> str:
+    return command(_COMMANDS[finding.severity], finding_text(finding), title=_title(outcome), location=finding.location)
+
+
+def _title(outcome: Outcome) -> str:
+    return f"{outcome.id} {outcome.slug}"
+
+
+def _data(text: str) -> str:
+    return plain(text).replace("%", "%25").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

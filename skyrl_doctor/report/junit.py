@@ -1,0 +1,77 @@
+"""JUnit XML: one test case a check.
+
+A finding that counts (--fail-on) is a failure, UNKNOWN is an error, SKIP is skipped. A lesser finding leaves its case
+passed, with the finding as its output, so that the suite is red exactly when the doctor says fail or unknown.
+"""
+
+from datetime import UTC, datetime
+from xml.etree import ElementTree as ET
+
+from skyrl_doctor.core.model import Outcome, Severity, Status
+from skyrl_doctor.report.lines import finding_text
+from skyrl_doctor.report.model import Report
+from skyrl_doctor.report.plain import plain
+
+SUITE = "skyrl-doctor"
+
+
+def render(report: Report) -> str:
+    cases = [_case(outcome, report.fail_on) for outcome in report.outcomes]
+    counts = {
+        "tests": str(len(cases)),
+        "failures": _count(cases, "failure"),
+        "errors": _count(cases, "error"),
+        "skipped": _count(cases, "skipped"),
+        "time": f"{report.duration_s:.3f}",
+    }
+    root = ET.Element("testsuites", counts)
+    suite = ET.SubElement(root, "testsuite", {"name": SUITE, **counts, "hostname": plain(report.host), **_when(report)})
+    _properties(suite, report)
+    suite.extend(cases)
+    if report.notes:
+        ET.SubElement(suite, "system-out").text = plain("\n".join(report.notes))
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _properties(suite: ET.Element, report: Report) -> None:
+    said = {
+        "version": report.version,
+        "verdict": report.verdict,
+        "role": "+".join(report.roles),
+        "target": " ".join(report.targets),
+    }
+    properties = ET.SubElement(suite, "properties")
+    for name, value in said.items():
+        ET.SubElement(properties, "property", {"name": name, "value": plain(value)})
+
+
+def _case(outcome: Outcome, fail_on: Severity) -> ET.Element:
+    family = outcome.id.rstrip("0123456789")
+    name = {"classname": f"{SUITE}.{family}", "name": f"{outcome.id} {outcome.slug}"}
+    case = ET.Element("testcase", {**name, "time": f"{outcome.duration_s:.3f}"})
+    findings = sorted(outcome.findings, key=lambda finding: -finding.severity)
+    text = "\n\n".join(finding_text(finding) for finding in findings)
+    match outcome.status:
+        case Status.UNKNOWN:
+            ET.SubElement(case, "error", {"message": plain(outcome.reason), "type": "unknown"})
+        case Status.SKIP:
+            ET.SubElement(case, "skipped", {"message": plain(outcome.reason)})
+        case Status.FAIL if outcome.severity is not None and outcome.severity >= fail_on:
+            message = plain("; ".join(finding.message for finding in findings))
+            ET.SubElement(case, "failure", {"message": message, "type": outcome.severity.word}).text = text
+            return case
+    if text:  # a lesser finding, or one that was waived
+        ET.SubElement(case, "system-out").text = text
+    return case
+
+
+def _count(cases: list[ET.Element], tag: str) -> str:
+    return str(sum(case.find(tag) is not None for case in cases))
+
+
+def _when(report: Report) -> dict[str, str]:
+    if report.finished_at is None:
+        return {}
+    started = datetime.fromtimestamp(report.finished_at - report.duration_s, UTC)
+    return {"timestamp": started.strftime("%Y-%m-%dT%H:%M:%S")}

@@ -1,0 +1,32 @@
+"""Foreign text made fit to print: no colour codes, no control characters, nothing that UTF-8 or XML cannot say.
+
+Messages and evidence quote logs, variables and paths of the user's machine: any byte may be in them.
+"""
+
+import re
+
+_COLOUR = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+_LINE_END = re.compile(r"\r\n?")
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, DEL, C1
+    "\u2028\u2029\u202a-\u202e\u2066-\u2069"  # ends of line that are none here; marks that turn the text around
+    "\ud800-\udfff\ufffe\uffff]"
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def plain(text: str) -> str:
+    """The text without terminal codes; what else cannot be printed stands there as an escape such as \\x00."""
+    return _UNPRINTABLE.sub(_escaped, _COLOUR.sub("", _LINE_END.sub("\n", text)))
+
+
+def encodable(text: str) -> str:
+    """The text with every byte that was no UTF-8 as an escape; all else as it is."""
+    return _SURROGATE.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if 0xDC80 <= code <= 0xDCFF:  # how Python carries a byte that is no UTF-8
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"

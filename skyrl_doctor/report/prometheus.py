@@ -1,0 +1,78 @@
+"""Prometheus text exposition, for node_exporter's textfile collector: write it with --output to a *.prom file.
+
+https://prometheus.io/docs/instrumenting/exposition_formats/
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from skyrl_doctor.core.model import Outcome, Status
+from skyrl_doctor.report.model import VERDICTS, Report
+from skyrl_doctor.report.plain import encodable
+
+Sample = tuple[Mapping[str, str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    name: str
+    help: str
+    samples: tuple[Sample, ...]
+
+
+def render(report: Report) -> str:
+    return "".join(f"{line}\n" for gauge in _gauges(report) for line in _exposed(gauge))
+
+
+def _gauges(report: Report) -> Iterator[Gauge]:
+    yield Gauge(
+        "skyrl_doctor_check_status",
+        "1 for the status that a check has, 0 for those that it has not.",
+        tuple(sample for outcome in report.outcomes for sample in _status(outcome)),
+    )
+    yield Gauge(
+        "skyrl_doctor_check_findings",
+        "Findings of a check that are not waived, by severity.",
+        tuple(sample for outcome in report.outcomes for sample in _findings(outcome)),
+    )
+    yield Gauge(
+        "skyrl_doctor_verdict",
+        "1 for the verdict of the last examination, 0 for the others.",
+        tuple(({"verdict": verdict}, int(verdict == report.verdict)) for verdict in VERDICTS),
+    )
+    yield Gauge("skyrl_doctor_duration_seconds", "How long the examination took.", (({}, report.duration_s),))
+    if report.finished_at is not None:
+        yield Gauge(
+            "skyrl_doctor_last_run_timestamp_seconds", "When the examination ended.", (({}, report.finished_at),)
+        )
+    info = {"version": report.version, "role": "+".join(report.roles), "host": report.host}
+    yield Gauge("skyrl_doctor_info", "What examined which machine as what; always 1.", ((info, 1),))
+
+
+def _status(outcome: Outcome) -> Iterator[Sample]:
+    for status in Status:
+        yield {**_names(outcome), "status": status.value}, int(outcome.status is status)
+
+
+def _findings(outcome: Outcome) -> Iterator[Sample]:
+    counted = Counter(finding.severity for finding in outcome.findings if outcome.status is Status.FAIL)
+    for severity, count in sorted(counted.items()):
+        yield {**_names(outcome), "severity": severity.word}, count
+
+
+def _names(outcome: Outcome) -> dict[str, str]:
+    return {"id": outcome.id, "slug": outcome.slug}
+
+
+def _exposed(gauge: Gauge) -> Iterator[str]:
+    yield f"# HELP {gauge.name} {gauge.help}"
+    yield f"# TYPE {gauge.name} gauge"
+    for labels, value in gauge.samples:
+        inside = ",".join(f'{name}="{escaped(text)}"' for name, text in labels.items())
+        yield f"{gauge.name}{{{inside}}} {value!r}" if inside else f"{gauge.name} {value!r}"
+
+
+def escaped(label: str) -> str:
+    """A label's value: any UTF-8, with backslash, quote and line feed escaped."""
+    return encodable(label).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,0 +1,71 @@
+"""The report in colour says what the plain one says."""
+
+import io
+import subprocess
+import sys
+
+import pytest
+
+from report_samples import MIXED, failing
+from skyrl_doctor.core.model import Location
+from skyrl_doctor.report import text
+from skyrl_doctor.report.lines import lines
+from skyrl_doctor.report.model import Report
+from skyrl_doctor.report.plain import plain
+from skyrl_doctor.report.terminal import STYLES, colour_wanted, show
+
+
+class Screen(io.StringIO):
+    """A terminal of 80 columns."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def _screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLORTERM"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def shown(report: Report, **environ: str) -> str:
+    screen = Screen()
+    show(report, stream=screen, environ=environ)
+    return screen.getvalue()
+
+
+def test_same_text_in_colour() -> None:
+    coloured = shown(MIXED)
+    assert "\x1b[1;31mERROR    \x1b[0mGPU001 mig-uuid\n" in coloured
+    assert plain(coloured) == text.render(MIXED)
+
+
+def test_no_colour_where_none_is_wanted() -> None:
+    assert shown(MIXED, NO_COLOR="1") == shown(MIXED, TERM="dumb") == text.render(MIXED)
+    assert not colour_wanted({"NO_COLOR": "1"})
+    assert colour_wanted({"NO_COLOR": "", "TERM": "xterm"})
+
+
+@pytest.mark.parametrize("foreign", ["[red]x[/red]", "[/]", "[link=http://x]y[/link]", ":fire: [bold", "\\[x]"])
+def test_foreign_text_is_no_markup(foreign: str) -> None:
+    report = failing(foreign, evidence=(foreign,), location=Location(foreign))
+    assert plain(shown(report)) == text.render(report)
+
+
+def test_every_look_has_a_style() -> None:
+    assert {line.look for line in lines(MIXED, 80)} - {""} <= set(STYLES)
+
+
+def test_rich_is_loaded_for_a_terminal_alone() -> None:
+    code = (
+        "import sys, io; sys.path.insert(0, 'tests'); from report_samples import MIXED\n"
+        "from skyrl_doctor.report import terminal, progress, formats\n"
+        "terminal.show(MIXED, stream=io.StringIO(), environ={'NO_COLOR': '1'})\n"
+        "with progress.progress(enabled=True, stream=io.StringIO()) as observe: observe(['gpu'], 1)\n"
+        "[formats.render(MIXED, name) for name in formats.FORMATS]\n"
+        "print([name for name in sys.modules if name.split('.')[0] == 'rich'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,134 @@
+"""The plain report: what stands where."""
+
+import dataclasses
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from report_samples import MIG, MIXED, SLOW, failing, only
+from skyrl_doctor.core.model import Outcome, Severity, Status
+from skyrl_doctor.report.lines import MARGIN
+from skyrl_doctor.report.text import WIDTH, render
+
+WHOLE = """\
+doctor:  0.1.0 on gpu-node-17: role gpu, target run.toml
+
+ERROR    GPU001 mig-uuid
+         CUDA_VISIBLE_DEVICES names the device by its MIG UUID; wanted an index,
+         since vLLM reads the UUID as a number
+         at:   run.toml:12 (trainer.gpus)
+         seen: CUDA_VISIBLE_DEVICES=MIG-aaaaaaaa-0000-0000-0000-000000000001
+         do:   name it by its index (FIX_ENV, safe)
+               $ export CUDA_VISIBLE_DEVICES=0
+               CUDA_VISIBLE_DEVICES = 0
+
+WARNING  ENV002 triton-cache-on-network-fs
+         the cache lies on nfs4; wanted a local disk
+
+INFO     GPU001 mig-uuid
+         node gpu-node-17 failed once before
+
+UNKNOWN  SLM001 walltime-mismatch: squeue: no answer within 5 s
+
+SKIP     GPU003 gpu-memory-taken: waived by cluster team until 2027-01-31: the
+         other job is ours
+           error: GPU 0 holds 9.8 GiB of another process; wanted none
+SKIP     POD001 POD002: looks at a machine of role runtime
+
+PASS     ENV001
+
+NOTE     CFG001: the waiver of ops expired on 2026-01-31 and counts no more (a
+         test)
+
+MORE     skyrl-doctor explain GPU001
+MORE     skyrl-doctor explain ENV002
+
+verdict: fail (1 pass, 2 fail, 3 skip, 1 unknown; 0.50 s)
+"""
+
+
+def test_the_whole_report() -> None:
+    assert render(MIXED) == WHOLE
+
+
+def test_a_machine_alone_with_nothing_wrong() -> None:
+    clean = dataclasses.replace(only(Outcome(id="ENV001", slug="x", status=Status.PASS)), targets=())
+    assert render(clean) == (
+        "doctor:  0.1.0 on gpu-node-17: role gpu, target none\n\n"
+        "PASS     ENV001\n\n"
+        "verdict: pass (1 pass, 0 fail, 0 skip, 0 unknown; 0.50 s)\n"
+    )
+
+
+def test_no_outcome_at_all_is_still_a_report() -> None:
+    assert render(only()).splitlines()[-1] == "verdict: pass (0 pass, 0 fail, 0 skip, 0 unknown; 0.50 s)"
+
+
+def test_passes_are_wrapped() -> None:
+    outcomes = [Outcome(id=f"GPU{number:03}", slug="x", status=Status.PASS) for number in range(30)]
+    body = render(only(*outcomes)).splitlines()[2:5]
+    assert body == [
+        "PASS     " + " ".join(f"GPU{number:03}" for number in range(10)),
+        "         " + " ".join(f"GPU{number:03}" for number in range(10, 20)),
+        "         " + " ".join(f"GPU{number:03}" for number in range(20, 30)),
+    ]
+
+
+def test_unknown_outcomes_with_one_reason_stand_together() -> None:
+    reason = "podman: no answer within 5 s"
+    outcomes = [Outcome(id=id_, slug="x", status=Status.UNKNOWN, reason=reason) for id_ in ("POD001", "POD002")]
+    assert render(only(*outcomes)).splitlines()[2:] == [
+        "UNKNOWN  POD001 POD002: podman: no answer within 5 s",
+        "",
+        "verdict: unknown (0 pass, 0 fail, 0 skip, 2 unknown; 0.50 s)",
+    ]
+
+
+def test_an_expired_waiver_is_told_with_the_finding() -> None:
+    outcome = Outcome(id="ENV002", slug="x", status=Status.FAIL, findings=(SLOW,), reason="the waiver expired")
+    assert render(only(outcome)).splitlines()[2:5] == [
+        "WARNING  ENV002 x",
+        "         the cache lies on nfs4; wanted a local disk",
+        "         note: the waiver expired",
+    ]
+
+
+def test_a_verdict_on_warnings_says_so() -> None:
+    outcome = Outcome(id="ENV002", slug="x", status=Status.FAIL, findings=(SLOW,))
+    lenient, strict = only(outcome), only(outcome, fail_on=Severity.WARNING)
+    assert render(lenient).splitlines()[-1] == "verdict: pass (0 pass, 1 fail, 0 skip, 0 unknown; 0.50 s)"
+    assert (
+        render(strict).splitlines()[-1] == "verdict: fail on warnings too (0 pass, 1 fail, 0 skip, 0 unknown; 0.50 s)"
+    )
+
+
+def test_commands_of_several_lines_keep_them() -> None:
+    assert MIG.remedy is not None
+    remedy = dataclasses.replace(MIG.remedy, commands=("cat > x <<E\na\nE",), settings={}, safe=False)
+    assert render(failing("m", remedy=remedy)).splitlines()[2:8] == [
+        "ERROR    ENV001 triton-python-h",
+        "         m",
+        "         do:   name it by its index (FIX_ENV)",
+        "               $ cat > x <<E",
+        "                 a",
+        "                 E",
+    ]
+
+
+def test_colours_of_quoted_logs_are_taken_out() -> None:
+    report = failing("\x1b[36m(pid=7)\x1b[0m died", evidence=("\x1b]8;;http://x\x07link\r\nnext\x07",))
+    assert render(report).splitlines()[3:6] == [
+        "         (pid=7) died",
+        "         seen: link",
+        "               next\\x07",
+    ]
+
+
+@given(st.text(), st.text())
+def test_whatever_is_quoted_no_line_carries_a_code_and_prose_fits(message: str, evidence: str) -> None:
+    text = render(failing(message, evidence=(evidence,)))
+    text.encode("utf-8")
+    assert {character for character in text if unicodedata.category(character) == "Cc"} <= {"\n"}
+    for line in text.split("\n"):
+        assert len(line) <= WIDTH or " " not in line[MARGIN:].removeprefix("seen: ").strip(" ")
