@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -22,23 +23,35 @@ COMMANDS = {
 USAGE_ERROR = 2
 
 
+class Terminated(BaseException):
+    """SIGTERM, as an exception: commands in flight are ended on the way out."""
+
+
+def _terminate(_number: int, _frame: object) -> None:
+    raise Terminated
+
+
 def dispatch(argv: Sequence[str]) -> int:
     """Runs a command; its exit status. Bad input is one sentence and status 2."""
     words, rest = _split(argv)
     args = _parser(_command_of(words)).parse_args(words)
     args.rest = rest
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         return int(importlib.import_module(f"skyrl_doctor.cli.{_module(args.command)}").run(args))
     except UsageError as error:
         sys.stderr.write(f"skyrl-doctor {args.command}: {error}\n")
         return USAGE_ERROR
+    except Terminated:
+        sys.stderr.write("skyrl-doctor: terminated\n")
+        return 128 + signal.SIGTERM
     except KeyboardInterrupt:
         sys.stderr.write("skyrl-doctor: interrupted\n")
-        return 130
+        return 128 + signal.SIGINT
     except BrokenPipeError:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        return 128 + signal.SIGPIPE
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
