@@ -22,10 +22,16 @@ TEXTS = {
     "hostile: open functions": "<function=" * 100_000,
     "hostile: open values in thinking": "<function=f>\n<parameter=p></think>" * 100_000,
     "hostile: closing tags": "<function=f>\n<parameter=p>" + "</parameter> x" * 100_000,
+    "hostile: a value of brackets": "<function=f>\n<parameter=p>" + "<" * 1_000_000,
 }
 
 
-def megabytes_per_second(text: str, seconds: float = 0.5) -> float:
+def megabytes_per_second(text: str, *, rounds: int = 20, seconds: float = 0.05) -> float:
+    """The best of some rounds: other work on the machine can only make a round slower."""
+    return max(_one_round(text, seconds) for _ in range(rounds))
+
+
+def _one_round(text: str, seconds: float) -> float:
     parsed, begin = 0, time.process_time()
     while (spent := time.process_time() - begin) < seconds:
         parse_call(text)

@@ -32,6 +32,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     ),
     "ends of end tags": lambda n: "</functio" * n,
     "brackets": lambda n: "<" * n,
+    "brackets in a value": lambda n: HEAD + "<" * n + "</parameter>",
     "space": lambda n: " " * n,
 }
 
