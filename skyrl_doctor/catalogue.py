@@ -1,0 +1,107 @@
+"""The failure catalogue (checks/catalogue.toml): the one place for ids and slugs, built or not."""
+
+import difflib
+import functools
+import pkgutil
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+_ID = re.compile(r"[A-Z]{3}[0-9]{3}")
+_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_KEYS = {"slug", "when", "core"}
+NOT_BUILT = "not built yet"
+"""What is said of an entry without a check."""
+
+
+class When(StrEnum):
+    """Where a failure is to be seen."""
+
+    PREFLIGHT = "P"
+    WATCH = "W"
+    LOG = "L"
+    CONTRACT = "K"
+
+    @property
+    def words(self) -> str:
+        return _WORDS[self]
+
+
+_WORDS = {
+    When.PREFLIGHT: "before the job",
+    When.WATCH: "during the job",
+    When.LOG: "in its logs",
+    When.CONTRACT: "in a contract test",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One known failure. `core` tells one that ended a real run of the first users."""
+
+    id: str
+    slug: str
+    family: str
+    when: tuple[When, ...]
+    core: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Every known failure, in the order of the file; families by their code, with a title for people."""
+
+    families: Mapping[str, str]
+    entries: tuple[Entry, ...]
+
+    def find(self, name: str) -> Entry | None:
+        """The entry of an id or a slug, in any case."""
+        wanted = name.strip()
+        return next(
+            (entry for entry in self.entries if wanted.upper() == entry.id or wanted.lower() == entry.slug), None
+        )
+
+
+@functools.cache
+def catalogue() -> Catalogue:
+    """The catalogue that is installed with the checks."""
+    data = pkgutil.get_data("checks", "catalogue.toml")
+    if data is None:
+        raise FileNotFoundError("checks/catalogue.toml: the installation of skyrl-doctor is not whole")
+    return parse(data.decode("utf-8"))
+
+
+def parse(text: str) -> Catalogue:
+    """The catalogue as a type; ValueError says what is wrong with it."""
+    families: dict[str, str] = {}
+    entries: list[Entry] = []
+    for code, family in tomllib.loads(text).items():
+        families[code] = str(family["title"])
+        entries.extend(_entry(id_, code, row) for id_, row in family["failures"].items())
+    slugs = [entry.slug for entry in entries]
+    twice = sorted({slug for slug in slugs if slugs.count(slug) > 1})
+    if twice:
+        raise ValueError(f"slug {twice[0]!r} is taken twice")
+    return Catalogue(families, tuple(entries))
+
+
+def _entry(id_: str, family: str, row: Mapping[str, Any]) -> Entry:
+    if not _ID.fullmatch(id_) or not id_.startswith(family):
+        raise ValueError(f"{id_}: wanted {family} and three digits")
+    if not _SLUG.fullmatch(row["slug"]):
+        raise ValueError(f"{id_}: slug {row['slug']!r}: wanted words of small letters with hyphens between")
+    if set(row) - _KEYS:
+        raise ValueError(f"{id_}: unknown key {min(set(row) - _KEYS)!r}")
+    when = tuple(When(letter) for letter in row["when"])
+    if not when or len(set(when)) < len(when):
+        raise ValueError(f"{id_}: when is {row['when']!r}; wanted some of P, W, L and K, each once")
+    return Entry(id=id_, slug=row["slug"], family=family, when=when, core=row.get("core", False))
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that a mistyped one was probably meant to be."""
+    by_case = {text.lower(): text for text in known}
+    close = difflib.get_close_matches(name.strip().lower(), by_case, n=1)
+    return by_case[close[0]] if close else None

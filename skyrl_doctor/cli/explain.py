@@ -1,0 +1,84 @@
+"""skyrl-doctor explain: what a failure is, why it breaks training and how to fix it."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skyrl_doctor.catalogue import Entry
+    from skyrl_doctor.core.check import Check
+
+WIDTH = 80
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="ID|SLUG", help="such as GPU001 or mig-uuid")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+
+
+def run(args: argparse.Namespace) -> int:
+    from skyrl_doctor.report.json import encode
+
+    entry, check = look_up(args.name)
+    if args.format == "json":
+        sys.stdout.write(encode(data(entry, check)))
+    else:
+        sys.stdout.write("".join(f"{line}\n" for line in text(entry, check)))
+    return 0
+
+
+def look_up(name: str) -> "tuple[Entry | None, Check | None]":
+    """The failure of this id or slug; an unknown one is a usage error that names the closest."""
+    from skyrl_doctor.catalogue import catalogue, closest
+    from skyrl_doctor.core.errors import UsageError
+    from skyrl_doctor.core.registry import discover
+
+    checks = discover().checks
+    wanted = name.strip().lower()
+    check = next((check for check in checks if wanted in (check.id.lower(), check.slug.lower())), None)
+    entry = catalogue().find(check.id if check else name)
+    if entry is None and check is None:
+        ids = {entry.id: entry.slug for entry in catalogue().entries} | {check.id: check.slug for check in checks}
+        close = closest(name, (*ids, *ids.values()))
+        hint = f"did you mean {close}?" if close else "`skyrl-doctor list` shows what there is"
+        raise UsageError(f"no failure is called {name!r}; {hint}")
+    return entry, check
+
+
+def data(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
+    """The page as JSON types: what `list` says, and the sections."""
+    from skyrl_doctor.cli.listing import row
+    from skyrl_doctor.page import parse
+
+    sections = [{"heading": heading, "text": body} for heading, body in parse(check.page).sections] if check else []
+    return {"schema": 1, **row(entry, check), "sections": sections}
+
+
+def text(entry: "Entry | None", check: "Check | None") -> Iterator[str]:
+    """The page for a screen."""
+    from skyrl_doctor.catalogue import NOT_BUILT
+    from skyrl_doctor.page import parse, wrapped
+    from skyrl_doctor.report.plain import plain
+
+    named = check or entry
+    assert named is not None, "look_up gives an entry, a check, or both"
+    yield f"{named.id} {named.slug}"
+    if entry is not None:
+        yield f"To be seen: {', '.join(when.words for when in entry.when)}."
+    if check is None:
+        yield f"The check for it is {NOT_BUILT}."
+        return
+    page = parse(plain(check.page))
+    yield ""
+    yield from wrapped(page.summary, WIDTH)
+    for heading, body in page.sections:
+        yield heading
+        yield "-" * len(heading)
+        yield from wrapped(body, WIDTH)
+    yield f"Looked for on: {', '.join(sorted(check.roles))}. {_cure(check.fix)}"
+
+
+def _cure(fix: str) -> str:
+    kind, _, why = fix.partition(":")
+    return f"The operator fixes it: {why.strip().rstrip('.')}." if kind == "operator" else f"Fixed by {fix}."

@@ -1,0 +1,70 @@
+"""skyrl-doctor list: every known failure, and whether a check looks for it."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skyrl_doctor.catalogue import Entry
+    from skyrl_doctor.core.check import Check
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text, one line a failure")
+
+
+def run(args: argparse.Namespace) -> int:
+    from skyrl_doctor.core.registry import discover
+    from skyrl_doctor.report.json import encode
+
+    registry = discover()
+    known = rows(registry.checks)
+    if args.format == "json":
+        sys.stdout.write(encode({"schema": 1, "failures": known, "notes": list(registry.broken)}))
+        return 0
+    sys.stdout.write("".join(f"{line}\n" for line in table(known)))
+    sys.stderr.write("".join(f"skyrl-doctor list: {note}\n" for note in registry.broken))
+    return 0
+
+
+def rows(checks: "tuple[Check, ...]") -> list[dict[str, Any]]:
+    """The catalogue in its order, then the checks of other packages by id."""
+    from skyrl_doctor.catalogue import catalogue
+
+    built = {check.id: check for check in checks}
+    entries = {entry.id: entry for entry in catalogue().entries}
+    ids = [*entries, *sorted(set(built) - set(entries))]
+    return [row(entries.get(id_), built.get(id_)) for id_ in ids]
+
+
+def row(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
+    """What is known of one failure, as JSON types. Without an entry it is the check of another package."""
+    from skyrl_doctor.page import parse
+
+    named = check or entry
+    assert named is not None, "a row is of an entry, of a check, or of both"
+    return {
+        "id": named.id,
+        "slug": named.slug,
+        "built": check is not None,
+        "core": entry.core if entry else False,
+        "when": [when.value for when in entry.when] if entry else [],
+        "roles": sorted(check.roles) if check else [],
+        "summary": parse(check.page).summary if check else None,
+        "fix": check.fix if check else None,
+        "module": check.module if check else None,
+    }
+
+
+def table(known: list[dict[str, Any]]) -> Iterator[str]:
+    """One line a failure, so that grep finds it whole."""
+    from skyrl_doctor.catalogue import NOT_BUILT
+    from skyrl_doctor.report.plain import plain
+
+    width = max(len(row["slug"]) for row in known)
+    for row in known:
+        when = "".join(row["when"]) or "-"
+        roles = ",".join(row["roles"]) or "-"
+        said = plain(row["summary"]) if row["built"] else NOT_BUILT
+        yield f"{row['id']:<8}{row['slug']:<{width}}  {when:<3}  {roles:<17}  {said}".rstrip()

@@ -1,0 +1,148 @@
+"""python -m skyrl_doctor.docs [--check]: writes the pages that are made from the catalogue, the checks and the schema.
+
+docs/checks/<ID>.md   one a check, from its docstring
+docs/failures.md      the whole catalogue: what looks for each failure, cures it and tests it
+docs/schema-1.json    the JSON Schema of the report
+"""
+
+import argparse
+import pkgutil
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from skyrl_doctor.catalogue import NOT_BUILT, Entry, When, catalogue
+from skyrl_doctor.core.check import Check
+from skyrl_doctor.core.registry import discover
+from skyrl_doctor.page import parse
+
+ROOT = Path(__file__).resolve().parent.parent
+OURS = "checks"
+_CODE = re.compile(r"(`[^`\n]*`)")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m skyrl_doctor.docs", description="Writes the generated pages.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where a page is not current")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the source tree (default: where this module lies)")
+    args = parser.parse_args(argv)
+    wanted = pages(our_checks())
+    stale = sorted(differing(args.root, wanted))
+    if not args.check:
+        write(args.root, wanted, stale)
+    for path in stale:
+        sys.stderr.write(f"{path}: {'not current' if args.check else 'written' if path in wanted else 'removed'}\n")
+    return 1 if args.check and stale else 0
+
+
+def our_checks() -> tuple[Check, ...]:
+    """The checks of this project; those of other packages have their own pages."""
+    return tuple(check for check in discover().checks if check.module.partition(".")[0] == OURS)
+
+
+def pages(checks: Sequence[Check]) -> dict[str, str]:
+    """Every generated file: path below the root -> text."""
+    built = {check.id: check for check in checks}
+    schema = pkgutil.get_data("skyrl_doctor.report", "schema-1.json") or b""
+    return {
+        **{_page_path(check): f"{check_page(check, catalogue().find(check.id))}\n" for check in checks},
+        "docs/failures.md": "\n".join(failures(built)) + "\n",
+        "docs/schema-1.json": schema.decode("utf-8"),
+    }
+
+
+def differing(root: Path, wanted: Mapping[str, str]) -> Iterator[str]:
+    """The paths whose file is missing, differs, or is the page of a check that there is no more."""
+    for path, text in wanted.items():
+        file = root / path
+        if not file.is_file() or file.read_text(encoding="utf-8") != text:
+            yield path
+    there = (f"docs/checks/{file.name}" for file in (root / "docs/checks").glob("*.md"))
+    yield from (path for path in there if path not in wanted)
+
+
+def write(root: Path, wanted: Mapping[str, str], paths: Sequence[str]) -> None:
+    for path in paths:
+        file = root / path
+        if path in wanted:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(wanted[path], encoding="utf-8")
+        else:
+            file.unlink()
+
+
+def check_page(check: Check, entry: Entry | None) -> str:
+    """The page of one check."""
+    page = parse(check.page)
+    parts = [f"# {check.id} {check.slug}", _safe(page.summary)]
+    for heading, body in page.sections:
+        parts += [f"## {heading}", _safe(body)]
+    seen = ", ".join(when.words for when in entry.when) if entry else "before the job"
+    facts = {
+        "To be seen": seen,
+        "Looked for on": ", ".join(sorted(check.roles)),
+        "Found by": f"`{source_of(check)}`",
+        "Cured by": cure(check),
+        "Tested by": f"`{test_of(check)}`",
+    }
+    rows = [f"| {name} | {value} |" for name, value in facts.items()]
+    return "\n\n".join([*parts, "\n".join(["| | |", "|---|---|", *rows])])
+
+
+def failures(built: Mapping[str, Check]) -> Iterator[str]:
+    """The catalogue as a page."""
+    known = catalogue()
+    yield "# Known failures"
+    yield ""
+    yield f"{sum(entry.id in built for entry in known.entries)} of {len(known.entries)} known failures have a check."
+    yield "Those in **bold** ended real runs of the first users."
+    yield f"When: {', '.join(f'{when.value} {when.words}' for when in When)}."
+    for code, title in known.families.items():
+        yield from ("", f"## {code}: {title}", "", "| Id | Failure | When | Found by | Cured by | Tested by |")
+        yield "|---|---|---|---|---|---|"
+        yield from (_row(entry, built.get(entry.id)) for entry in known.entries if entry.family == code)
+
+
+def source_of(check: Check) -> str:
+    return f"{check.module.replace('.', '/')}.py"
+
+
+def test_of(check: Check) -> str:
+    """The mirrored test file: checks/gpu/x.py -> tests/checks/gpu/test_x.py."""
+    source = PurePosixPath(source_of(check))
+    return str("tests" / source.with_name(f"test_{source.name}"))
+
+
+def cure(check: Check) -> str:
+    kind, _, why = check.fix.partition(":")
+    return f"the operator: {_safe(why.strip())}" if kind == "operator" else f"`{check.fix}`"
+
+
+def _row(entry: Entry, check: Check | None) -> str:
+    slug = f"**{entry.slug}**" if entry.core else entry.slug
+    when = "".join(entry.when)
+    if check is None:
+        return f"| {entry.id} | {slug} | {when} | *{NOT_BUILT}* | | |"
+    link = f"[{entry.id}](checks/{entry.id}.md)"
+    return f"| {link} | {slug} | {when} | `{source_of(check)}` | {cure(check)} | `{test_of(check)}` |"
+
+
+def _page_path(check: Check) -> str:
+    return f"docs/checks/{check.id}.md"
+
+
+def _safe(markdown: str) -> str:
+    """Markdown in which <function=…> of a sample is text and no tag: what stands in code is left as it is."""
+    return "\n".join(
+        line if line.startswith("    ") else "".join(_escape(part) for part in _CODE.split(line))
+        for line in markdown.split("\n")
+    )
+
+
+def _escape(part: str) -> str:
+    return part if part.startswith("`") else part.replace("<", "&lt;").replace("|", "&#124;")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

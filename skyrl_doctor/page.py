@@ -1,0 +1,60 @@
+"""A check's page: the docstring of its module, in a summary and four sections."""
+
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+HEADINGS = ("What it does", "Why it breaks training", "How to fix", "Example")
+_HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
+_ITEM = re.compile(r"(?:[-*]|[0-9]+\.) ")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`sections` are pairs of heading and Markdown text."""
+
+    summary: str
+    sections: tuple[tuple[str, str], ...]
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        return tuple(heading for heading, _ in self.sections)
+
+
+def parse(docstring: str) -> Page:
+    """The page that a docstring holds; without headings it is all summary."""
+    summary, *parts = _HEADING.split(docstring.strip())
+    headings = [heading.strip() for heading in parts[::2]]
+    bodies = [body.strip("\n").rstrip() for body in parts[1::2]]
+    return Page(" ".join(summary.split()), tuple(zip(headings, bodies, strict=True)))
+
+
+def wrapped(markdown: str, width: int) -> Iterator[str]:
+    """Lines for a screen: paragraphs and list items filled anew, indented code as it stands."""
+    for block in re.split(r"\n[ \t]*\n", markdown):
+        for kind, text in _pieces(block):
+            if kind == "code":
+                yield text
+            else:
+                hang = " " * len(match[0]) if (match := _ITEM.match(text)) else ""
+                yield from textwrap.wrap(
+                    text, width, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False
+                )
+        yield ""
+
+
+def _pieces(block: str) -> Iterator[tuple[str, str]]:
+    """The paragraphs, list items and lines of code of a block."""
+    paragraph: list[str] = []
+    for line in block.split("\n"):
+        is_code = line.startswith("    ") and not paragraph
+        if paragraph and (is_code or _ITEM.match(line)):
+            yield "text", " ".join(paragraph)
+            paragraph = []
+        if is_code:
+            yield "code", line
+        elif line.strip():
+            paragraph.append(line.strip())
+    if paragraph:
+        yield "text", " ".join(paragraph)

@@ -1,0 +1,100 @@
+"""skyrl-doctor explain."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from skyrl_doctor.catalogue import Entry, When
+from skyrl_doctor.cli.app import dispatch
+from skyrl_doctor.cli.explain import text
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding, Role
+from skyrl_doctor.facts.environ import Environ
+
+STALE = """\
+ENV016 stale-vllm-variable
+To be seen: before the job.
+
+A variable of an older vLLM is set.
+
+What it does
+------------
+Looks for `VLLM_USE_V1` in the environment.
+
+Why it breaks training
+----------------------
+vLLM's first engine is gone since 0.12. `VLLM_USE_V1=0`, once the cure for a
+crash of the new engine, now changes nothing: vLLM logs one warning and runs the
+engine that the user thought to have switched off.
+
+How to fix
+----------
+Take the variable away, from the job script and from `~/.bashrc`. Where it was
+meant against a crash in `THCPModule_initExtension`, set
+`VLLM_WORKER_MULTIPROC_METHOD=spawn` instead (ENV004).
+
+Example
+-------
+    Unknown vLLM environment variable detected: VLLM_USE_V1
+
+Looked for on: gpu, login. Fixed by skyrl_train/node/vllm.py.
+"""
+
+
+@check("SITE001", roles=[Role.GPU], fix="operator: only the site can open it.")
+def site_closed(environ: Environ) -> Iterator[Finding]:
+    yield from ()
+
+
+@pytest.mark.parametrize("name", ["ENV016", "env016", "stale-vllm-variable", " ENV016 "])
+def test_the_page_by_id_or_slug(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["explain", name]) == 0
+    assert capsys.readouterr().out == STALE
+
+
+def test_a_failure_without_a_check_says_so() -> None:
+    entry = Entry(id="AGT003", slug="finish-field", family="AGT", when=(When.LOG, When.CONTRACT), core=True)
+    assert list(text(entry, None)) == [
+        "AGT003 finish-field",
+        "To be seen: in its logs, in a contract test.",
+        "The check for it is not built yet.",
+    ]
+
+
+def test_the_check_of_another_package_has_no_entry() -> None:
+    assert list(text(None, site_closed)) == [
+        "SITE001 site-closed",
+        "",
+        "skyrl-doctor explain.",
+        "",
+        "Looked for on: gpu. The operator fixes it: only the site can open it.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("GPU01", "no failure is called 'GPU01'; did you mean GPU001?"),
+        ("mig_uuid", "no failure is called 'mig_uuid'; did you mean mig-uuid?"),
+        ("", "no failure is called ''; `skyrl-doctor list` shows what there is"),
+        ("~~~", "no failure is called '~~~'; `skyrl-doctor list` shows what there is"),
+    ],
+)
+def test_an_unknown_name_is_bad_input(name: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["explain", name]) == 2
+    assert capsys.readouterr() == ("", f"skyrl-doctor explain: {said}\n")
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["explain", "ENV016", "--format", "json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    sections = data.pop("sections")
+    assert [section["heading"] for section in sections] == [
+        "What it does",
+        "Why it breaks training",
+        "How to fix",
+        "Example",
+    ]
+    assert sections[0]["text"] == "Looks for `VLLM_USE_V1` in the environment."
+    assert (data["schema"], data["id"], data["built"]) == (1, "ENV016", True)

@@ -1,0 +1,73 @@
+"""skyrl-doctor list."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from skyrl_doctor.catalogue import catalogue
+from skyrl_doctor.cli.app import dispatch
+from skyrl_doctor.cli.listing import rows, table
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding, Role
+from skyrl_doctor.facts.environ import Environ
+from support import registry
+
+STALE = {
+    "id": "ENV016",
+    "slug": "stale-vllm-variable",
+    "built": True,
+    "core": True,
+    "when": ["P"],
+    "roles": ["gpu", "login"],
+    "summary": "A variable of an older vLLM is set.",
+    "fix": "skyrl_train/node/vllm.py",
+    "module": "checks.env.stale_vllm_variable",
+}
+
+
+@check("SITE001", roles=[Role.GPU], fix="operator: call the site")
+def site_closed(environ: Environ) -> Iterator[Finding]:
+    yield from ()
+
+
+def test_a_built_one_and_one_that_is_not() -> None:
+    (stale,) = [found for found in registry().checks if found.id == "ENV016"]
+    known = {row["id"]: row for row in rows((stale,))}
+    assert known["ENV016"] == STALE
+    assert known["PRM008"] == {
+        "id": "PRM008",
+        "slug": "one-gpu-cannot-be-shared",
+        "built": False,
+        "core": True,
+        "when": ["P"],
+        "roles": [],
+        "summary": None,
+        "fix": None,
+        "module": None,
+    }
+    assert list(known) == [entry.id for entry in catalogue().entries]
+
+
+def test_one_line_a_failure_those_of_others_last() -> None:
+    lines = list(table(rows((site_closed,))))
+    assert lines[0] == "GPU001  mig-uuid                       PL   -                  not built yet"
+    assert lines[-1] == "SITE001 site-closed                    -    gpu                skyrl-doctor list."
+    assert len(lines) == len(catalogue().entries) + 1
+
+
+def test_prints_every_failure_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["list"]) == 0
+    out = capsys.readouterr()
+    listed = [line.split()[0] for line in out.out.splitlines()]
+    assert (listed, out.err) == ([entry.id for entry in catalogue().entries], "")
+    assert (
+        "ENV016  stale-vllm-variable            P    gpu,login          A variable of an older vLLM is set." in out.out
+    )
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["list", "--format", "json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["schema"], data["notes"]) == (1, [])
+    assert data["failures"] == rows(registry().checks)

@@ -1,0 +1,66 @@
+"""The generator of pages."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skyrl_doctor.catalogue import Entry, When
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding, Role
+from skyrl_doctor.docs import check_page, cure, differing, failures, main, our_checks, pages
+from skyrl_doctor.facts.environ import Environ
+
+
+@check("GPU001", roles=[Role.GPU], fix="operator: a <driver> | nobody")
+def mig_uuid(environ: Environ) -> Iterator[Finding]:
+    yield from ()
+
+
+def test_a_page() -> None:
+    (stale,) = [found for found in our_checks() if found.id == "ENV016"]
+    page = check_page(stale, Entry(id="ENV016", slug="x", family="ENV", when=(When.PREFLIGHT, When.LOG)))
+    assert page.startswith("# ENV016 stale-vllm-variable\n\nA variable of an older vLLM is set.\n\n## What it does\n\n")
+    assert page.endswith(
+        "## Example\n\n    Unknown vLLM environment variable detected: VLLM_USE_V1\n\n"
+        "| | |\n|---|---|\n"
+        "| To be seen | before the job, in its logs |\n"
+        "| Looked for on | gpu, login |\n"
+        "| Found by | `checks/env/stale_vllm_variable.py` |\n"
+        "| Cured by | `skyrl_train/node/vllm.py` |\n"
+        "| Tested by | `tests/checks/env/test_stale_vllm_variable.py` |"
+    )
+
+
+def test_samples_of_the_call_format_are_no_tags() -> None:
+    assert cure(mig_uuid) == "the operator: a &lt;driver> &#124; nobody"
+
+
+def test_the_table_of_failures() -> None:
+    (stale,) = [found for found in our_checks() if found.id == "ENV016"]
+    lines = list(failures({"ENV016": stale}))
+    assert "| GPU003 | gpu-memory-taken | PWL | *not built yet* | | |" in lines
+    assert (
+        "| [ENV016](checks/ENV016.md) | **stale-vllm-variable** | P | `checks/env/stale_vllm_variable.py` "
+        "| `skyrl_train/node/vllm.py` | `tests/checks/env/test_stale_vllm_variable.py` |"
+    ) in lines
+
+
+def test_writes_checks_and_removes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    at = ["--root", str(tmp_path)]
+    assert main([*at, "--check"]) == 1
+    assert list(tmp_path.iterdir()) == []
+    assert main(at) == 0
+    assert main([*at, "--check"]) == 0
+    page = tmp_path / "docs/checks/ENV016.md"
+    page.write_text("edited", encoding="utf-8")
+    (tmp_path / "docs/checks/OLD001.md").write_text("of a check that is gone", encoding="utf-8")
+    (tmp_path / "docs/failures.md").unlink()
+    stale = ["docs/checks/ENV016.md", "docs/checks/OLD001.md", "docs/failures.md"]
+    assert sorted(differing(tmp_path, pages(our_checks()))) == stale
+    capsys.readouterr()
+    assert main([*at, "--check"]) == 1
+    assert capsys.readouterr().err.splitlines() == [f"{path}: not current" for path in stale]
+    assert main(at) == 0
+    assert main([*at, "--check"]) == 0
+    assert not (tmp_path / "docs/checks/OLD001.md").exists()
