@@ -102,6 +102,7 @@ def _run(machine: Machine, reader: Machine, options: Options, started: float, ob
         host=_said(lambda: machine.identity().host, "an unnamed machine"),
         fail_on=options.fail_on,
         notes=(*context.registry.broken, *notes(waivers, today)),
+        finished_at=reader.now(),
     )
 
 

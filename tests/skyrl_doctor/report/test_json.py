@@ -3,6 +3,7 @@
 import copy
 import json
 import pkgutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +12,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from report_samples import MIXED, failing, only
+from skyrl_doctor.cli.app import dispatch
 from skyrl_doctor.core.model import Location, Outcome, RemedyKind, Role, Severity, Status
 from skyrl_doctor.report.json import as_data, render
 from skyrl_doctor.report.model import VERDICTS
+from support import MACHINES
 
 SCHEMA: Any = json.loads(pkgutil.get_data("skyrl_doctor.report", "schema-1.json") or b"")
 VALID = Draft202012Validator(SCHEMA)
@@ -185,3 +188,33 @@ def test_whatever_bytes_are_quoted_the_output_is_utf8_and_parses(text: str) -> N
 def test_bytes_that_are_no_utf8_are_told_apart() -> None:
     printed = render(failing(b"caf\xe9 \x00 \x1b[0m".decode("utf-8", "surrogateescape")))
     assert json.loads(printed)["outcomes"][0]["findings"][0]["message"] == "caf\\xe9 \x00 \x1b[0m"
+
+
+def test_what_the_command_prints_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A failing machine through the real engine, the same with its finding waived, and one that tells nothing more."""
+    bundle = tmp_path / "bundle"
+    bundle.mkdir()
+    (bundle / "about.toml").write_text("format = 1\n", encoding="utf-8")
+    answers = {"environ": {"VLLM_USE_V1": "0"}, **_identity()}
+    (bundle / "machine.json").write_text(json.dumps(answers), encoding="utf-8")
+    waiver = tmp_path / "waivers.toml"
+    waiver.write_text('[waivers.ENV016]\nreason = "r"\nowner = "o"\nexpiry = 2999-01-01\n', encoding="utf-8")
+    asked = ["preflight", "--from", str(bundle), "--role", "gpu", "--format", "json", "--fail-on", "warning"]
+
+    def printed(*more: str) -> Any:
+        status = dispatch([*asked, *more])
+        data = json.loads(capsys.readouterr().out)
+        VALID.validate(data)
+        assert data["verdict"] == {0: "pass", 1: "fail", 3: "unknown"}[status]
+        return {outcome["id"]: outcome for outcome in data["outcomes"]}
+
+    failing_machine = printed()
+    assert failing_machine["ENV016"]["status"] == "fail"
+    assert {outcome["status"] for outcome in failing_machine.values()} >= {"fail", "unknown"}
+    waived = printed("--waivers", str(waiver))["ENV016"]
+    assert (waived["status"], waived["severity"], len(waived["findings"])) == ("skip", "warning", 1)
+
+
+def _identity() -> Any:
+    base = json.loads((MACHINES / "clean_gpu_node" / "base.json").read_text(encoding="utf-8"))
+    return {"identity": base["identity"], "now": base["now"]}

@@ -1,12 +1,13 @@
 """The report in colour says what the plain one says."""
 
+import dataclasses
 import io
 import subprocess
 import sys
 
 import pytest
 
-from report_samples import MIXED, failing
+from report_samples import MIG, MIXED, failing
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.report import text
 from skyrl_doctor.report.lines import lines
@@ -51,6 +52,13 @@ def test_no_colour_where_none_is_wanted() -> None:
 @pytest.mark.parametrize("foreign", ["[red]x[/red]", "[/]", "[link=http://x]y[/link]", ":fire: [bold", "\\[x]"])
 def test_foreign_text_is_no_markup(foreign: str) -> None:
     report = failing(foreign, evidence=(foreign,), location=Location(foreign))
+    assert plain(shown(report)) == text.render(report)
+
+
+def test_a_long_command_stays_one_line() -> None:
+    assert MIG.remedy is not None
+    remedy = dataclasses.replace(MIG.remedy, commands=("podman unshare rm -rf " + "x" * 90 + " " + "y" * 90,))
+    report = failing("m", remedy=remedy)
     assert plain(shown(report)) == text.render(report)
 
 

@@ -103,6 +103,15 @@ def test_a_verdict_on_warnings_says_so() -> None:
     )
 
 
+def test_what_may_be_pasted_is_never_cut() -> None:
+    path = "/scratch/" + "long-directory-name/" * 6
+    assert render(failing(f"the cache is {path}; wanted a local disk")).splitlines()[3:6] == [
+        "         the cache is",
+        f"         {path};",
+        "         wanted a local disk",
+    ]
+
+
 def test_commands_of_several_lines_keep_them() -> None:
     assert MIG.remedy is not None
     remedy = dataclasses.replace(MIG.remedy, commands=("cat > x <<E\na\nE",), settings={}, safe=False)
