@@ -1,0 +1,124 @@
+"""Every known failure can be followed from its id to its check, its cure, its tests and its page."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from skyrl_doctor.catalogue import When, catalogue
+from skyrl_doctor.core.check import Check
+from skyrl_doctor.docs import differing, our_checks, pages, source_of
+from skyrl_doctor.docs import test_of as mirrored_test_of
+from skyrl_doctor.page import HEADINGS, parse
+from support import registry
+
+ROOT = Path(__file__).parent.parent
+CHECKS = our_checks()
+MARK = re.compile(r"FIX\(([^)\n]*)\)")
+CURES = re.compile(r'\bcures="([^"\n]*)"')
+SOURCES = ("skyrl_train", "skyrl_doctor", "checks", "contrib")
+SUFFIXES = {".py", ".sh", ".sbatch", ".lua", ".j2", ".toml"}
+
+
+def text_of(path: str) -> str:
+    file = ROOT / path
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Path and text of every file that may hold a rule of ours."""
+    for top in SOURCES:
+        for file in sorted((ROOT / top).rglob("*")):
+            if file.suffix in SUFFIXES:
+                yield str(file.relative_to(ROOT)), file.read_text(encoding="utf-8")
+
+
+def test_every_check_loads_and_no_id_is_taken_twice() -> None:
+    assert registry().broken == ()
+
+
+def test_every_check_file_holds_one_check() -> None:
+    files = {str(file.relative_to(ROOT)) for file in (ROOT / "checks").rglob("*.py") if file.name != "__init__.py"}
+    assert sorted(source_of(check) for check in CHECKS) == sorted(files)
+
+
+def test_ids_and_slugs_stand_in_the_catalogue() -> None:
+    entries = {entry.id: entry.slug for entry in catalogue().entries}
+    strangers = [f"{check.id} {check.slug}" for check in CHECKS if entries.get(check.id) != check.slug]
+    assert strangers == []
+
+
+def test_file_function_and_slug_are_one_name() -> None:
+    wrong = [check.module for check in CHECKS if check.module.rpartition(".")[2].replace("_", "-") != check.slug]
+    assert wrong == []
+
+
+def test_what_is_not_built_yet_is_told() -> None:
+    """Not a failure but a figure: the page of failures says it, entry by entry."""
+    missing = [entry.id for entry in catalogue().entries if entry.id not in {check.id for check in CHECKS}]
+    page = pages(CHECKS)["docs/failures.md"]
+    told = re.findall(r"^\| ([A-Z]{3}[0-9]{3}) \|.*\*not built yet\*", page, re.MULTILINE)
+    assert told == missing
+
+
+def test_pages_have_a_summary_and_exactly_the_four_sections() -> None:
+    assert [wrong for check in CHECKS if (wrong := _page_fault(check))] == []
+
+
+def _page_fault(check: Check) -> str:
+    page = parse(check.page)
+    if page.headings != HEADINGS:
+        return f"{check.id}: headings are {page.headings}"
+    empty = [heading for heading, body in page.sections if not body.strip()]
+    if empty:
+        return f"{check.id}: nothing under {empty[0]!r}"
+    first = check.page.split("\n", 1)[0]
+    if first != page.summary or not first.endswith("."):
+        return f"{check.id}: wanted one line of summary with a full stop, found {page.summary!r}"
+    if "```" in check.page:
+        return f"{check.id}: samples are indented by four, not fenced"
+    return ""
+
+
+def test_the_mirrored_test_exists_and_names_the_id() -> None:
+    wrong = [f"{check.id}: {mirrored_test_of(check)}" for check in CHECKS if not _names(check)]
+    assert wrong == []
+
+
+def _names(check: Check) -> bool:
+    return re.search(rf"\b{check.id}\b", text_of(mirrored_test_of(check))) is not None
+
+
+def test_every_test_of_a_check_has_its_check() -> None:
+    files = {str(file.relative_to(ROOT)) for file in (ROOT / "tests/checks").rglob("test_*.py")}
+    assert sorted(files - {mirrored_test_of(check) for check in CHECKS}) == []
+
+
+def test_the_fix_is_marked_where_the_check_says_or_is_the_operators() -> None:
+    wrong = [f"{check.id}: {check.fix}" for check in CHECKS if not _is_fixed(check)]
+    assert wrong == []
+
+
+def _is_fixed(check: Check) -> bool:
+    kind, _, why = check.fix.partition(":")
+    if kind == "operator":
+        return bool(why.strip())
+    return f"FIX({check.id})" in text_of(check.fix)
+
+
+def test_every_fix_mark_names_a_check() -> None:
+    """What no check can see before the job has no check; its mark names the catalogue's entry."""
+    unseen = {entry.id for entry in catalogue().entries if When.PREFLIGHT not in entry.when}
+    known = {check.id for check in CHECKS} | unseen
+    strangers = [f"{path}: FIX({id_})" for path, text in sources() for id_ in MARK.findall(text) if id_ not in known]
+    assert strangers == []
+
+
+def test_every_setting_cures_a_known_failure() -> None:
+    known = {entry.id for entry in catalogue().entries}
+    found = {id_ for _, text in sources() for id_ in CURES.findall(text)}
+    assert found - known == set()
+
+
+def test_generated_pages_are_current() -> None:
+    """`python -m skyrl_doctor.docs` writes them."""
+    assert sorted(differing(ROOT, pages(CHECKS))) == []
