@@ -34,6 +34,16 @@ def test_the_shell_does_what_it_says(tmp_path: Path) -> None:
     assert (tmp_path / "a b" / "file").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_directory_that_is_not_ours_stops_the_script(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    preparation = Preparation(settings=(setting("A", "1"),), directories=(Directory(path=str(tmp_path / "file")),))
+    done = subprocess.run(
+        ["sh", "-uc", 'eval "$1"; echo went on', "sh", shell(preparation)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.endswith(f"{tmp_path}/file is not a directory of ours\n")
+
+
 def test_taskprolog_lines_are_bare() -> None:
     preparation = Preparation(
         settings=(setting("CUDA_VISIBLE_DEVICES", "0"), setting("VLLM_USE_V1", None), setting("X", "a\nexport Y=1"))
