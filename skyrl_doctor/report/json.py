@@ -16,8 +16,8 @@ def render(report: Report) -> str:
 
 
 def encode(data: object) -> str:
-    """JSON that is UTF-8 whatever bytes the machine's texts held; people read it too, so it is indented."""
-    return json.dumps(_encodable(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """JSON in ASCII, so that it is whole in any locale and whatever bytes the machine's texts held."""
+    return json.dumps(_encodable(data), indent=2, allow_nan=False) + "\n"
 
 
 def as_data(report: Report) -> dict[str, Any]:

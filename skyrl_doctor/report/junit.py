@@ -31,7 +31,8 @@ def render(report: Report) -> str:
     if report.notes:
         ET.SubElement(suite, "system-out").text = plain("\n".join(report.notes))
     ET.indent(root)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+    text = ET.tostring(root, encoding="us-ascii", xml_declaration=False).decode("ascii")  # whole in any locale
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
 def _properties(suite: ET.Element, report: Report) -> None:
