@@ -36,7 +36,7 @@ _TEXTS = {
     CallErrorKind.UNKNOWN_PARAMETER: (
         "There is no parameter '{subject}', so nothing was run. Parameters of this function: {wanted}."
     ),
-    CallErrorKind.MISSING_PARAMETER: "Parameter '{subject}' is required here, so nothing was run. {wanted}",
+    CallErrorKind.MISSING_PARAMETER: "Parameter '{subject}' ({wanted}) is required here, so nothing was run.",
     CallErrorKind.BAD_VALUE: "Parameter '{subject}' must be {wanted}, so nothing was run.",
 }
 
