@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 
+from skyrl_doctor import inventory
 from skyrl_doctor.core.bounded import bounded
 from skyrl_doctor.core.engine import Observer, examine, silent
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
@@ -102,6 +103,8 @@ def _run(machine: Machine, reader: Machine, options: Options, started: float, ob
         host=_said(lambda: machine.identity().host, "an unnamed machine"),
         fail_on=options.fail_on,
         notes=(*context.registry.broken, *notes(waivers, today)),
+        gpus=inventory.devices(gathering.answers),
+        versions=inventory.versions(gathering.answers),
         finished_at=reader.now(),
     )
 

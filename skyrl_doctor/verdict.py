@@ -15,7 +15,7 @@ def write_verdict(job_dir: str, report: Report, *, unknown_allowed: bool) -> str
         node=report.host,
         role="+".join(report.roles),
         gpus=report.gpus,
-        versions={"skyrl-doctor": report.version},
+        versions={"skyrl-doctor": report.version, **report.versions},
         outcomes={outcome.id: outcome.status.value for outcome in report.outcomes},
         unknown_allowed=unknown_allowed,
         written_at=now,

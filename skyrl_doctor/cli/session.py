@@ -3,15 +3,19 @@
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from skyrl_doctor.cli.options import listed
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Role, Severity
-from skyrl_doctor.examination import Options, run
+from skyrl_doctor.examination import Options, prepare, run
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.report.formats import render
 from skyrl_doctor.report.model import Report
+
+if TYPE_CHECKING:
+    from skyrl_doctor.node import Advice
 
 
 def options_of(args: argparse.Namespace) -> Options:
@@ -41,6 +45,20 @@ def examine(args: argparse.Namespace) -> Report:
 
     with progress(enabled=args.format in ("auto", "text")) as observe:
         return run(machine_of(args), LocalMachine(), options_of(args), observe=observe)
+
+
+def advice_of(args: argparse.Namespace, role: Role | None = None) -> "Advice":
+    """The settings that this machine needs in a role: a runtime node's only where it is nothing else."""
+    from skyrl_doctor.node import advise
+
+    machine = machine_of(args)
+    options = options_of(args)
+    try:
+        context = prepare(machine, LocalMachine(), options)
+        guessed = Role.RUNTIME if context.roles.roles == {Role.RUNTIME} else Role.GPU
+        return advise(context.gathering(options.deadline_s), context.plan, role or guessed)
+    finally:
+        machine.close()
 
 
 def publish(report: Report, args: argparse.Namespace) -> None:

@@ -10,8 +10,11 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def shell(preparation: Preparation) -> str:
-    """Lines for `eval "$(…)"` in sh or bash: directories and files first, then the variables that name them."""
-    return "".join(f"{line}\n" for line in _shell_lines(preparation))
+    """Lines for `eval "$(…)"` in sh or bash: directories and files first, then the variables that name them.
+
+    Each ends with a semicolon, and none holds a comment: many forget the quotes around the $(…), and lose the line ends.
+    """
+    return "".join(f"{line};\n" for line in _shell_lines(preparation))
 
 
 def taskprolog(preparation: Preparation) -> str:
@@ -28,9 +31,9 @@ def _shell_lines(preparation: Preparation) -> Iterator[str]:
     for setting in preparation.settings:
         name = _checked(setting.name)
         if setting.value is None:
-            yield f"unset {name}  # {setting.cures}: {_comment(setting.why)}"
+            yield f"unset {name}"
         else:
-            yield f"export {name}={shlex.quote(setting.value)}  # {setting.cures}: {_comment(setting.why)}"
+            yield f"export {name}={shlex.quote(setting.value)}"
 
 
 def _taskprolog_lines(preparation: Preparation) -> Iterator[str]:
@@ -51,11 +54,8 @@ def _make_directory(directory: Directory) -> str:
 
 def _write_file(file: TextFile) -> str:
     path = shlex.quote(file.path)
-    return f"printf %s {shlex.quote(file.text)} > {path} && chmod {file.mode:o} {path}"
-
-
-def _comment(text: str) -> str:
-    return " ".join(text.split())
+    text = shlex.quote(file.text.replace("\\", "\\\\").replace("%", "%%").replace("\n", "\\n"))
+    return f"printf {text} > {path} && chmod {file.mode:o} {path}"
 
 
 def _checked(name: str) -> str:

@@ -18,7 +18,7 @@ def test_the_shell_does_what_it_says(tmp_path: Path) -> None:
     preparation = Preparation(
         settings=(setting("ODD", odd), setting("GONE", None)),
         directories=(Directory(path=str(tmp_path / "a b" / "c")),),
-        files=(TextFile(path=str(tmp_path / "a b" / "file"), text="[x]\ny = '$z'\n"),),
+        files=(TextFile(path=str(tmp_path / "a b" / "file"), text="[x]\ny = '$z\\n 5%'\n"),),
     )
     script = 'eval "$1"\nprintf %s "$ODD-${GONE-unset}"'
     done = subprocess.run(
@@ -30,8 +30,19 @@ def test_the_shell_does_what_it_says(tmp_path: Path) -> None:
     )
     assert done.stdout == f"{odd}-unset"
     assert (tmp_path / "a b" / "c").stat().st_mode & 0o777 == 0o700
-    assert (tmp_path / "a b" / "file").read_text(encoding="utf-8") == "[x]\ny = '$z'\n"
+    assert (tmp_path / "a b" / "file").read_text(encoding="utf-8") == "[x]\ny = '$z\\n 5%'\n"
     assert (tmp_path / "a b" / "file").stat().st_mode & 0o777 == 0o600
+
+
+def test_an_eval_without_quotes_loses_nothing(tmp_path: Path) -> None:
+    file = TextFile(path=str(tmp_path / "file"), text="[x]\ny = 1\n")
+    preparation = Preparation(settings=(setting("A", "1"), setting("GONE", None), setting("B", "2")), files=(file,))
+    done = subprocess.run(
+        ["sh", "-euc", 'eval $1; printf %s "$A-${GONE-unset}-$B"', "sh", shell(preparation)],
+        capture_output=True, text=True, check=True, env={"GONE": "1", "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    assert done.stdout == "1-unset-2"
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "[x]\ny = 1\n"
 
 
 def test_a_directory_that_is_not_ours_stops_the_script(tmp_path: Path) -> None:

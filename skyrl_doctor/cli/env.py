@@ -1,0 +1,38 @@
+"""skyrl-doctor env: the settings that this node needs, as lines for a shell's eval or for a Slurm TaskProlog."""
+
+import argparse
+import sys
+
+from skyrl_doctor.cli.options import add_examination
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    add_examination(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--shell", action="store_true", help='lines for eval "$(skyrl-doctor env)" (default)')
+    form.add_argument(
+        "--taskprolog",
+        action="store_true",
+        help="Slurm's TaskProlog form; makes the directories and files that the variables name, since Slurm reads only variables",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from skyrl_doctor.cli.session import advice_of
+    from skyrl_doctor.core.errors import UsageError
+    from skyrl_train.node.apply import apply
+    from skyrl_train.node.render import shell, taskprolog
+
+    advice = advice_of(args)
+    for text in (*advice.prepared.refusals, *advice.unseen):
+        sys.stderr.write(f"skyrl-doctor env: left out: {text}\n")
+    preparation = advice.prepared.preparation
+    if args.taskprolog:
+        try:
+            apply(preparation)
+        except OSError as error:
+            raise UsageError(str(error)) from None
+        sys.stdout.write(taskprolog(preparation))
+    else:
+        sys.stdout.write(shell(preparation))
+    return 0

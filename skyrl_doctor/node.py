@@ -1,0 +1,76 @@
+"""From facts to what the trainer's node rules ask: the one bridge between the doctor's probes and those rules."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.core.gather import Answer, Gathering, Got, NotSeen
+from skyrl_doctor.core.model import Role
+from skyrl_doctor.facts.caches import Caches
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.gpu import Gpus
+from skyrl_doctor.facts.host import Host
+from skyrl_doctor.facts.interpreter import TrainingPython
+from skyrl_doctor.plan.model import Plan
+from skyrl_train.node.allocator import SLEEPS_BY_DEFAULT
+from skyrl_train.node.prepare import Node, Prepared, gpu_node, runtime_node
+from skyrl_train.node.proxy import Target
+
+T = TypeVar("T")
+FACTS: tuple[type, ...] = (Environ, Host, Gpus, TrainingPython, Caches)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What the node needs, and what could not be looked at for it."""
+
+    prepared: Prepared
+    unseen: tuple[str, ...]
+
+
+def advise(gathering: Gathering, plan: Plan, role: Role) -> Advice:
+    """The settings for this node in this role. A fact that was not seen leaves its rule out, and is named."""
+    gathering.complete(FACTS)
+    answers = gathering.answers
+    environ, host = _value(answers, Environ), _value(answers, Host)
+    if environ is None or host is None:
+        raise UsageError("neither the environment nor the user could be read")
+    gpus, python, caches = _value(answers, Gpus), _value(answers, TrainingPython), _value(answers, Caches)
+    node = Node(
+        environ=environ,
+        uid=host.uid,
+        user=host.user,
+        home=environ.get("HOME", ""),
+        kernel=_release(host.system),
+        slices=gpus.slice_ids if gpus else None,
+        gpus=gpus.uuids if gpus else None,
+        interpreter=python.path if python and not python.fault and python.path != host.python else None,
+        unfit=caches.unfit if caches else (),
+        runtime_hosts=_hosts(plan, host),
+        sleeps=_sleeps(plan),
+    )
+    prepared = gpu_node(node) if role is Role.GPU else runtime_node(node)
+    unseen = tuple(answer.reason for kind in FACTS if isinstance(answer := answers.get(kind), NotSeen))
+    return Advice(prepared, unseen)
+
+
+def _value(answers: Mapping[type, Answer], kind: type[T]) -> T | None:
+    answer = answers.get(kind)
+    return cast(T, answer.value) if isinstance(answer, Got) else None
+
+
+def _hosts(plan: Plan, host: Host) -> tuple[str, ...]:
+    target = Target.of(plan.text("sandbox.runtime_url") or "")
+    return (target.host, host.name) if target else (host.name,)
+
+
+def _sleeps(plan: Plan) -> bool:
+    said = plan.flag("rollout.free_cache_engine")
+    return SLEEPS_BY_DEFAULT if said is None else said
+
+
+def _release(system: str) -> str:
+    """`Linux 5.14.0-427.el9.x86_64 x86_64` -> the second word."""
+    words = system.split()
+    return words[1] if len(words) > 1 else ""

@@ -1,0 +1,90 @@
+"""All rules of a node together: what the job's environment must be on a GPU node and on a runtime node."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from skyrl_train.node.allocator import SLEEPS_BY_DEFAULT, allocator_settings
+from skyrl_train.node.caches import cache_settings
+from skyrl_train.node.mig import Refusal, SliceId, mig_remap
+from skyrl_train.node.podman_store import job_store, kernel_has_rootless_overlay
+from skyrl_train.node.proxy import proxy_settings
+from skyrl_train.node.python import interpreter_settings
+from skyrl_train.node.ray import ray_settings
+from skyrl_train.node.ray_tmp import socket_settings
+from skyrl_train.node.rocr import rocr_settings
+from skyrl_train.node.settings import Preparation
+from skyrl_train.node.visible_devices import VARIABLE
+from skyrl_train.node.vllm import vllm_settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """What the rules ask of a node. `slices` and `gpus` None: not known, and then no remap is given."""
+
+    environ: Mapping[str, str]
+    uid: int
+    user: str
+    home: str
+    kernel: str = ""
+    slices: Sequence[SliceId] | None = None
+    gpus: Sequence[str] | None = None
+    interpreter: str | None = None
+    unfit: Collection[str] = ()
+    runtime_hosts: Sequence[str] = ()
+    sleeps: bool = SLEEPS_BY_DEFAULT
+    mount_program: str | None = None
+    auth_file: str | None = None
+
+    @property
+    def job_id(self) -> str | None:
+        return self.environ.get("SLURM_JOB_ID") or None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The settings, and why some that are wanted cannot be given."""
+
+    preparation: Preparation
+    refusals: tuple[str, ...] = ()
+
+
+def gpu_node(node: Node) -> Prepared:
+    """What verl, vLLM, Ray and Triton need where they train."""
+    environ, uid, job_id = node.environ, node.uid, node.job_id
+    devices = _devices(node)
+    rules = (
+        devices if isinstance(devices, Preparation) else Preparation(),
+        rocr_settings(environ),
+        vllm_settings(environ),
+        allocator_settings(environ, sleeps=node.sleeps),
+        interpreter_settings(node.interpreter, environ) if node.interpreter else Preparation(),
+        socket_settings(environ, uid=uid, job_id=job_id),
+        ray_settings(environ, uid=uid, job_id=job_id),
+        cache_settings(environ, home=node.home, user=node.user, uid=uid, job_id=job_id, unfit=node.unfit),
+        proxy_settings(environ, node.runtime_hosts),
+    )
+    refusals = (f"GPU001: {devices.reason}",) if isinstance(devices, Refusal) else ()
+    return Prepared(sum(rules, Preparation()), refusals)
+
+
+def runtime_node(node: Node) -> Prepared:
+    """What Podman needs where the sandboxes run."""
+    needs_helper = kernel_has_rootless_overlay(node.kernel) is False
+    store = job_store(
+        uid=node.uid,
+        job_id=node.job_id,
+        mount_program=node.mount_program if needs_helper else None,
+        auth_file=node.auth_file,
+    )
+    refusals = ("POD008: this kernel mounts no overlay for a user, and there is no fuse-overlayfs",)
+    return Prepared(
+        store + proxy_settings(node.environ, node.runtime_hosts),
+        refusals if needs_helper and not node.mount_program else (),
+    )
+
+
+def _devices(node: Node) -> Preparation | Refusal:
+    """Without a variable Slurm gave no GPU list, and there is nothing to translate."""
+    if node.slices is None or node.gpus is None or VARIABLE not in node.environ:
+        return Preparation()
+    return mig_remap(node.environ.get(VARIABLE), slices=node.slices, gpus=node.gpus)
