@@ -1,61 +1,91 @@
-"""Reads targets into one Plan, through the machine seam."""
+"""Reads targets into one Plan, through the machine seam. Each dialect's module is imported when it is needed."""
 
-import os
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from skyrl_doctor.core.errors import CouldNotLook, UsageError
-from skyrl_doctor.core.model import Location
+from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.plan.model import Plan, Value
+from skyrl_doctor.plan.detect import dotted_keys, kind_of
+from skyrl_doctor.plan.dialects.reading import Reading
+from skyrl_doctor.plan.model import Plan, Problem, Value
+from skyrl_doctor.plan.source import Source, read_source
 
-LIMIT_BYTES = 4 << 20
+SKYRL_KEYS = frozenset({"generator", "agent_cls"})
+VERL_KEYS = frozenset({"actor_rollout_ref", "defaults", "critic", "algorithm"})
+OUR_TABLES = frozenset({"slurm", "rollout", "actor", "agent", "data", "sandbox", "algorithm"})
 
 
 def load(machine: Machine, targets: Sequence[str]) -> Plan:
-    """The plan of all targets together; a later one overrides. An unreadable one is a usage error."""
+    """The plan of all targets together. A later one overrides an earlier, and nothing that is written yields to a default."""
+    readings = [read(machine, read_source(machine, target)) for target in targets]
     values: dict[str, Value] = {}
-    for target in targets:
-        values.update((value.key, value) for value in _read(machine, target))
-    return Plan(tuple(targets), "run-config" if targets else "none", values)
+    own: dict[str, Value] = {}
+    problems: list[Problem] = []
+    for reading in readings:
+        _merge(values, reading.values)
+        _merge(own, reading.own)
+        problems.extend(reading.problems)
+    dialects = list(dict.fromkeys(reading.dialect for reading in readings))
+    told = tuple(problem for problem in problems if not _said_elsewhere(problem, values))
+    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, told)
 
 
-def _read(machine: Machine, target: str) -> Iterator[Value]:
-    try:
-        data = machine.read_bytes(target, limit_bytes=LIMIT_BYTES + 1)
-    except CouldNotLook as error:
-        raise UsageError(f"target {error}") from None
-    if len(data) > LIMIT_BYTES:
-        raise UsageError(f"target {target}: larger than {LIMIT_BYTES >> 20} MiB; this is no configuration")
-    if os.path.splitext(target)[1] != ".toml":
-        raise UsageError(f"target {target}: wanted a .toml configuration")
-    try:
-        text = data.decode("utf-8-sig")
-        table = tomllib.loads(text)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"target {target}: not valid TOML: {error}") from None
-    lines = _lines(text)
-    for key, value in _flat(table):
-        yield Value(key, value, Location(target, lines.get(key), key))
+def read(machine: Machine, source: Source) -> Reading:
+    """One target."""
+    match kind_of(source):
+        case "toml":
+            return _read_toml(source)
+        case "yaml":
+            return _read_yaml(machine, source)
+        case "verl-command":
+            from skyrl_doctor.plan.dialects.verl.read import read_command
+
+            return read_command(machine, source)
+    from skyrl_doctor.plan.dialects import skyrl
+
+    reading = skyrl.read_conf(machine, source)
+    if not skyrl.is_conf(set(reading.own)):
+        raise UsageError(
+            f"target {source.file}: a shell text with no call of main_ppo and no setting of a dev.conf in it"
+        )
+    return reading
 
 
-def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in table.items():
-        if isinstance(value, dict) and prefix + name != "env":
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
+def _read_toml(source: Source) -> Reading:
+    from skyrl_doctor.plan.dialects import prime, run_config
+    from skyrl_doctor.plan.syntax.toml import parse
+
+    table = parse(source)
+    is_ours = bool(OUR_TABLES & set(table))
+    # `model.path` is ours and `model.name` prime-rl's; today's prime-rl has a [slurm] table too.
+    named = table["model"] if isinstance(table.get("model"), dict) else {}
+    if prime.schema_of(dotted_keys(table)) and "path" not in named and not (is_ours and "orchestrator" not in table):
+        return prime.read(source)
+    return run_config.read(source)
 
 
-def _lines(text: str) -> dict[str, int]:
-    """Dotted key -> line, for tables and plain keys."""
-    found: dict[str, int] = {}
-    section = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        bare = line.strip()
-        if bare.startswith("["):
-            section = bare.strip("[] ").partition("]")[0] + "."
-        elif "=" in bare and not bare.startswith("#"):
-            found.setdefault(section + bare.partition("=")[0].strip().strip('"'), number)
-    return found
+def _read_yaml(machine: Machine, source: Source) -> Reading:
+    from skyrl_doctor.plan.dialects import skyrl
+    from skyrl_doctor.plan.syntax.yaml import leaves
+
+    first = {str(leaf.path[0]) for leaf in leaves(source)}
+    if first & SKYRL_KEYS:
+        return skyrl.read_task(source)
+    if first & VERL_KEYS:
+        from skyrl_doctor.plan.dialects.verl.read import read_yaml
+
+        return read_yaml(machine, source)
+    raise UsageError(
+        f"target {source.file}: a YAML of neither SkyRL-agent (generator, agent_cls) nor verl (actor_rollout_ref, defaults)"
+    )
+
+
+def _merge(into: dict[str, Value], more: Mapping[str, Value]) -> None:
+    for key, value in more.items():
+        if value.written or key not in into or not into[key].written:
+            into[key] = value
+
+
+def _said_elsewhere(problem: Problem, values: Mapping[str, Value]) -> bool:
+    """A setting that one target lacks and another has."""
+    found = values.get(problem.location.key or "")
+    return problem.location.line is None and found is not None and found.written

@@ -1,6 +1,7 @@
 """A Plan is a table of values by canonical key; each knows its place in the user's own file.
 
-Canonical keys are the dotted names of RunConfig (skyrl_train.config). Every dialect is read into them.
+Canonical keys are the dotted names of RunConfig (skyrl_train.config), and the few of plan/keys.py beside them.
+Every dialect is read into them; `own` keeps the same file under the dialect's own names.
 """
 
 from collections.abc import Mapping
@@ -15,18 +16,42 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a key is set to. `written` tells what the user wrote from what a default supplied."""
+    """What a key is set to. `written` tells what the user wrote from what a default supplied.
+
+    `own` is the dialect's name of the key, `source` says whose default it is, and `unknown` why a value that
+    was written cannot be told (a command substitution, an unset variable): then `value` is the text as written.
+    """
 
     key: str
     value: Any
     location: Location | None = None
     written: bool = True
+    own: str = ""
+    source: str = ""
+    unknown: str = ""
+    span: tuple[int, int] | None = field(default=None, compare=False)
+
+    @property
+    def name(self) -> str:
+        """The key as the user would write it."""
+        return self.own or (self.location.key if self.location and self.location.key else self.key)
 
     @property
     def shown(self) -> str:
         """The user's own key with its value, for messages."""
-        name = self.location.key if self.location and self.location.key else self.key
-        return f"{name} = {self.value!r}" if isinstance(self.value, str) else f"{name} = {self.value}"
+        whose = f" ({self.source})" if self.source else ""
+        shown = repr(self.value) if isinstance(self.value, str) else str(self.value)
+        return f"{self.name} = {shown}{whose}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something in a target that its own program would refuse, or would not see as it was meant."""
+
+    message: str
+    location: Location
+    settings: Mapping[str, str] = field(default_factory=dict)
+    fatal: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +61,37 @@ class Plan:
     targets: tuple[str, ...] = ()
     dialect: str = "none"
     values: Mapping[str, Value] = field(default_factory=dict)
+    own: Mapping[str, Value] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.targets)
 
+    def is_of(self, *dialects: str) -> bool:
+        """Whether one of the targets is written in one of these dialects."""
+        return bool(set(self.dialect.split("+")) & set(dialects))
+
     def find(self, key: str) -> Value | None:
-        """The value of a canonical key, or None where neither the user nor a default says."""
+        """The value of a canonical key, or None where neither the user nor a default says.
+
+        Raises CouldNotLook where it is written and cannot be told.
+        """
         found = self.values.get(key)
+        if found is not None and found.unknown:
+            raise CouldNotLook(f"{found.shown}: {found.unknown}")
         return None if found is None or found.value is None else found
+
+    def name(self, key: str) -> str:
+        """A canonical key as this dialect writes it."""
+        found = self.values.get(key)
+        return found.name if found is not None else key
+
+    def place(self, key: str) -> Location | None:
+        """Where a canonical key is written; where it would be, if it is a default."""
+        found = self.values.get(key)
+        if found is not None and found.location is not None:
+            return found.location
+        return Location(self.targets[-1], None, self.name(key)) if self.targets else None
 
     def text(self, key: str) -> str | None:
         return self._typed(key, str, "a text")

@@ -1,0 +1,1 @@
+"""Dialects: leaves of a file become canonical values. One module each."""

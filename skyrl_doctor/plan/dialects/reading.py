@@ -1,0 +1,68 @@
+"""What every dialect gives back, and how its leaves become values."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from skyrl_doctor.core.model import Location
+from skyrl_doctor.plan.model import Problem, Value
+from skyrl_doctor.plan.syntax.leaf import Leaf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One target, read: canonical values, the same under the dialect's own names, and what is wrong with it."""
+
+    dialect: str
+    values: Mapping[str, Value] = field(default_factory=dict)
+    own: Mapping[str, Value] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
+def own_values(leaves: Iterable[Leaf], file: str) -> dict[str, Value]:
+    """Each leaf under its own dotted name, tables included."""
+    return {
+        leaf.key: Value(
+            leaf.key,
+            leaf.value,
+            Location(file, leaf.line, leaf.key),
+            own=leaf.key,
+            unknown=leaf.unknown,
+            span=leaf.span,
+        )
+        for leaf in leaves
+    }
+
+
+def renamed(own: Mapping[str, Value], names: Mapping[str, str]) -> Iterator[Value]:
+    """Own values under their canonical names."""
+    for own_name, canonical in names.items():
+        found = own.get(own_name)
+        if found is not None:
+            yield with_key(found, canonical)
+
+
+def with_key(value: Value, key: str) -> Value:
+    """The same value, place and all, under another canonical key."""
+    return Value(
+        key,
+        value.value,
+        value.location,
+        written=value.written,
+        own=value.own,
+        source=value.source,
+        unknown=value.unknown,
+        span=value.span,
+    )
+
+
+def default(key: str, value: object, *, own: str, source: str) -> Value:
+    return Value(key, value, None, written=False, own=own, source=source)
+
+
+def by_key(*groups: Iterable[Value]) -> dict[str, Value]:
+    """Values by key; the first group that has a key wins."""
+    found: dict[str, Value] = {}
+    for group in groups:
+        for value in group:
+            found.setdefault(value.key, value)
+    return found

@@ -1,0 +1,64 @@
+"""Our own TOML: the canonical keys as they are."""
+
+from collections.abc import Iterator, Mapping
+
+from skyrl_doctor.core.model import Location
+from skyrl_doctor.plan.dialects import schema
+from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, own_values
+from skyrl_doctor.plan.model import Problem, Value
+from skyrl_doctor.plan.source import Source
+from skyrl_doctor.plan.syntax.leaf import Leaf
+from skyrl_doctor.plan.syntax.toml import leaves
+
+NAME = "run-config"
+IGNORED = ("waivers",)
+SOURCE = "default"
+
+
+def read(source: Source) -> Reading:
+    """Values and defaults of a RunConfig; what RunConfig itself would refuse is a problem, each of them."""
+    found = [leaf for leaf in leaves(source) if leaf.path[0] not in IGNORED]
+    own = own_values(found, source.file)
+    known = schema.rules()
+    written = [value for key, value in own.items() if key in known or key.startswith("env.")]
+    return Reading(
+        dialect=NAME,
+        values=by_key(written, _defaults(known)),
+        own=own,
+        problems=tuple(_problems(found, own, known, source.file)),
+    )
+
+
+def _defaults(known: Mapping[str, schema.Rule]) -> Iterator[Value]:
+    for key, rule in known.items():
+        if "default" in rule:
+            yield default(key, rule["default"], own=key, source=SOURCE)
+    yield default("env", {}, own="env", source=SOURCE)
+
+
+def _problems(
+    found: list[Leaf], own: Mapping[str, Value], known: Mapping[str, schema.Rule], file: str
+) -> Iterator[Problem]:
+    for leaf in found:
+        if leaf.key.startswith("env."):
+            continue
+        rule = known.get(leaf.key)
+        reason = schema.why_not(leaf.value, rule) if rule is not None else _unknown(leaf)
+        if reason is not None:
+            yield Problem(message=f"{own[leaf.key].shown}: {reason}", location=Location(file, leaf.line, leaf.key))
+    for key, rule in known.items():
+        if rule["required"] and key not in own:
+            yield Problem(message=f"{key} is not set; wanted {rule['description']}", location=Location(file, None, key))
+
+
+def _unknown(leaf: Leaf) -> str | None:
+    parts = [str(part) for part in leaf.path]
+    is_section = len(parts) == 1 and parts[0] in schema.tables()
+    if is_section:
+        return None if isinstance(leaf.value, dict) else "wanted a table"
+    if len(parts) > 1 and parts[0] not in schema.tables():
+        return None  # its table is told of already
+    if len(parts) > 2 or isinstance(leaf.path[-1], int):
+        return None  # so is its parent
+    near = schema.close_to(leaf.key)
+    return "no such setting" + (f"; did you mean {near}?" if near else "")

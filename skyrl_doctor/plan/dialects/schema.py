@@ -1,0 +1,103 @@
+"""A JSON Schema made flat: dotted key -> what its value must be. Reading RunConfig itself would cost pydantic's import."""
+
+import difflib
+import functools
+import json
+import math
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+FILE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "defaults", "run_config.schema.json")
+Rule = Mapping[str, Any]
+_WORDS = {
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a table",
+    "null": "nothing",
+}
+
+
+@functools.cache
+def rules() -> dict[str, Rule]:
+    """Every setting of a RunConfig by its dotted name."""
+    with open(FILE, encoding="utf-8") as file:
+        schema = json.load(file)
+    return dict(_flat(schema, schema["$defs"], ""))
+
+
+def tables() -> frozenset[str]:
+    """The tables that hold settings."""
+    return frozenset(key.partition(".")[0] for key in rules() if "." in key)
+
+
+def why_not(value: object, rule: Rule) -> str | None:
+    """Why a value breaks its rule, in words; None where it keeps it."""
+    options = rule.get("anyOf")
+    if options is not None:
+        reasons = [why_not(value, option) for option in options]
+        return None if None in reasons else reasons[0]
+    kind = rule.get("type")
+    if kind is not None and not _is(value, kind):
+        return f"wanted {_WORDS[kind]}"
+    return next(_broken(value, rule), None)
+
+
+def close_to(key: str) -> str | None:
+    """The known key that was probably meant."""
+    names = [*rules(), *sorted(tables())]
+    tail = key.rpartition(".")[2]
+    near = difflib.get_close_matches(key, names, n=1, cutoff=0.8)
+    same = [name for name in names if name.rpartition(".")[2] == tail]
+    return near[0] if near else same[0] if same else None
+
+
+def _flat(node: Rule, definitions: Mapping[str, Rule], prefix: str) -> Iterator[tuple[str, Rule]]:
+    required = set(node.get("required", ()))
+    for name, child in node.get("properties", {}).items():
+        reference = child.get("$ref")
+        if reference is not None:
+            yield from _flat(definitions[reference.rpartition("/")[2]], definitions, f"{prefix}{name}.")
+        elif child.get("type") is not None or "anyOf" in child or "enum" in child:
+            yield prefix + name, {**child, "required": name in required}
+
+
+def _is(value: object, kind: str) -> bool:
+    match kind:
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "number":
+            return _is(value, "integer") or (isinstance(value, float) and math.isfinite(value))
+        case "string":
+            return isinstance(value, str)
+        case "array":
+            return isinstance(value, list | tuple)
+        case "object":
+            return isinstance(value, dict)
+    return value is None
+
+
+def _broken(value: Any, rule: Rule) -> Iterator[str]:
+    if "enum" in rule and value not in rule["enum"]:
+        yield f"wanted one of {', '.join(map(repr, rule['enum']))}"
+    if "minimum" in rule and value < rule["minimum"]:
+        yield f"wanted at least {rule['minimum']}"
+    if "maximum" in rule and value > rule["maximum"]:
+        yield f"wanted at most {rule['maximum']}"
+    if "exclusiveMinimum" in rule and value <= rule["exclusiveMinimum"]:
+        yield f"wanted more than {rule['exclusiveMinimum']}"
+    if "minLength" in rule and len(value) < rule["minLength"]:
+        yield "wanted a text that is not empty"
+    if "pattern" in rule and not re.search(rule["pattern"], value):
+        yield f"wanted the form {rule['pattern']}"
+    if "items" in rule:
+        yield from (f"{item!r} in it: {reason}" for item in value if (reason := why_not(item, rule["items"])))
+    if isinstance(rule.get("additionalProperties"), dict):
+        inner = rule["additionalProperties"]
+        yield from (f"{name} in it: {reason}" for name, item in value.items() if (reason := why_not(item, inner)))

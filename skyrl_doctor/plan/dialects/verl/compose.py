@@ -1,0 +1,163 @@
+"""Overrides over defaults, as Hydra composes them; then the interpolations worked out."""
+
+import dataclasses
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from skyrl_doctor.core.model import Location
+from skyrl_doctor.plan.dialects.verl.defaults import Defaults
+from skyrl_doctor.plan.dialects.verl.names import RENAMED, RENAMED_PREFIXES
+from skyrl_doctor.plan.model import Problem, Value
+from skyrl_doctor.plan.syntax.hydra import Override, OverrideError, looks_like_override, parse
+from skyrl_doctor.plan.syntax.interpolation import MissingError, UnresolvedError, resolve
+
+GROUPS = ("model_engine",)
+MANDATORY = "???"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An override as it was written, before it is parsed."""
+
+    text: str
+    location: Location
+    unknown: str = ""
+    span: tuple[int, int] | None = None
+
+
+@dataclass(slots=True)
+class Composition:
+    """A configuration on its way: dotted keys to values, and what Hydra would say against the overrides."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, defaults: Defaults) -> "Composition":
+        return cls(
+            {
+                key: Value(key, value, None, written=False, own=key, source=defaults.source)
+                for key, value in defaults.values.items()
+            }
+        )
+
+    def apply(self, given: Given) -> None:
+        """One override; a text that Hydra would refuse is a problem."""
+        if not looks_like_override(given.text):
+            self._refuse(given, f"{given.text!r} is no override; wanted KEY=VALUE")
+            return
+        try:
+            override = parse(given.text)
+        except OverrideError as error:
+            if given.unknown:
+                override = Override(given.text.lstrip("+~").partition("=")[0], given.text.partition("=")[2], "++")
+            else:
+                self._refuse(given, f"{given.text!r}: {error}")
+                return
+        if override.package is not None or override.key in GROUPS or override.key.startswith("hydra."):
+            return  # a group choice, or Hydra's own
+        if given.unknown:
+            override = dataclasses.replace(override, value=given.text.partition("=")[2])
+        self._place(override, given)
+
+    def set(self, key: str, value: Any, given: Given) -> None:
+        """Sets a value, and those below it where it is a table."""
+        if isinstance(value, dict) and value:
+            for name, inner in value.items():
+                self.set(f"{key}.{name}", inner, given)
+            return
+        if value == {} and self.has(key) and key not in self.values:
+            return  # nothing merged into a table changes nothing
+        self._drop(key)
+        self._drop_parents(key)
+        location = dataclasses.replace(given.location, key=key)
+        self.values[key] = Value(key, value, location, own=key, unknown=given.unknown, span=given.span)
+
+    def resolved(self, environ: Mapping[str, str]) -> dict[str, Value]:
+        """Every value with its interpolations worked out."""
+        return {key: self._resolve(value, environ) for key, value in self.values.items()}
+
+    def has(self, key: str) -> bool:
+        return key in self.values or any(name.startswith(f"{key}.") for name in self.values)
+
+    def _place(self, override: Override, given: Given) -> None:
+        key, exists = override.key, self.has(override.key)
+        is_set = exists and (key not in self.values or self.values[key].value is not None)
+        if override.mode == "~":
+            if is_set:
+                self._drop(key)
+            else:
+                self._refuse(given, f"{key} is to be deleted, and there is none")
+        elif override.mode == "+" and is_set and not isinstance(override.value, dict | list):
+            message = f"{key} exists: + adds only what is new; wanted {key}=… or ++{key}=…"
+            self._refuse(given, message, {key: str(override.value)})
+            self.set(key, override.value, given)
+        elif override.mode == "" and not exists:
+            self._unknown(override, given)
+        else:
+            self.set(key, override.value, given)
+
+    def _unknown(self, override: Override, given: Given) -> None:
+        key = override.key
+        moved = RENAMED.get(key) or next(
+            (new + key[len(old) :] for old, new in RENAMED_PREFIXES.items() if key.startswith(old)), None
+        )
+        near = [moved] if moved else difflib.get_close_matches(key, list(self.values), n=1, cutoff=0.75)
+        hint = f"; did you mean {near[0]}?" if near else f"; a new key wants a plus: +{key}=…"
+        settings = {near[0]: str(override.value)} if near else {f"+{key}": str(override.value)}
+        self._refuse(given, f"{key} is no key of this verl{hint}", settings)
+
+    def _refuse(self, given: Given, message: str, settings: Mapping[str, str] | None = None) -> None:
+        key = given.text.lstrip("+~").partition("=")[0]
+        location = dataclasses.replace(given.location, key=key)
+        self.problems.append(Problem(message=message, location=location, settings=settings or {}))
+
+    def _drop(self, key: str) -> None:
+        for name in [name for name in self.values if name.startswith(f"{key}.")]:
+            del self.values[name]
+        self.values.pop(key, None)
+
+    def _drop_parents(self, key: str) -> None:
+        """`a.b` takes the place of an empty table or of nothing at `a`."""
+        parts = key.split(".")
+        for length in range(1, len(parts)):
+            self.values.pop(".".join(parts[:length]), None)
+
+    def _raw(self, key: str) -> Any:
+        found = self.values.get(key)
+        if found is not None:
+            if found.unknown:
+                raise UnresolvedError(found.unknown)
+            if found.value == MANDATORY:
+                raise MissingError(f"{key} is not set")
+            return found.value
+        if self.has(key):
+            return {}
+        raise MissingError(f"there is no {key}")
+
+    def _resolve(self, value: Value, environ: Mapping[str, str]) -> Value:
+        if value.unknown:
+            return value
+        if value.value == MANDATORY:
+            return dataclasses.replace(value, value=None)
+        try:
+            made = self._value(value.value, value.key, environ)
+        except UnresolvedError as error:
+            return dataclasses.replace(value, unknown=str(error))
+        return dataclasses.replace(value, value=made)
+
+    def _value(self, raw: Any, key: str, environ: Mapping[str, str]) -> Any:
+        if isinstance(raw, str) and "${" in raw:
+            return resolve(raw, key=key, find=self._raw, environ=environ)
+        if isinstance(raw, list):
+            return [self._value(item, key, environ) for item in raw]
+        return raw
+
+
+def unresolved(values: Mapping[str, Value]) -> Iterator[Problem]:
+    """What was written and cannot be told, as problems."""
+    for value in values.values():
+        if value.unknown and value.location is not None:
+            yield Problem(message=f"{value.own} = {value.value}: {value.unknown}", location=value.location, fatal=False)

@@ -1,0 +1,73 @@
+"""#SBATCH lines of a script, as the settings of the trainer job."""
+
+import re
+import shlex
+from collections.abc import Iterator
+
+from skyrl_doctor.core.model import Location
+from skyrl_doctor.plan.model import Value
+from skyrl_doctor.plan.syntax.shell import Script
+
+_TEXTS = {
+    "--partition": "slurm.gpu_partition",
+    "-p": "slurm.gpu_partition",
+    "--time": "slurm.trainer_time_limit",
+    "-t": "slurm.trainer_time_limit",
+    "--account": "slurm.account",
+    "-A": "slurm.account",
+    "--qos": "slurm.qos",
+    "-q": "slurm.qos",
+}
+_NUMBERS = {
+    "--nodes": "slurm.nodes",
+    "-N": "slurm.nodes",
+    "--cpus-per-task": "slurm.trainer_cpus",
+    "-c": "slurm.trainer_cpus",
+}
+_LISTS = {"--exclude": "slurm.exclude", "-x": "slurm.exclude"}
+_GPUS = ("--gpus-per-node", "--gres", "--gpus")
+_MEMORY = re.compile(r"(?P<number>\d+)(?P<unit>[KMGT]?)B?", re.IGNORECASE)
+_MIB = {"K": 1 / 1024, "M": 1, "": 1, "G": 1024, "T": 1024 * 1024}
+
+
+def directives(script: Script, file: str) -> Iterator[Value]:
+    """Each option that says what the plan holds; the rest is left to Slurm."""
+    for line, comment in script.comments:
+        if not comment.startswith("#SBATCH"):
+            continue
+        for name, text in _options(comment.removeprefix("#SBATCH")):
+            value = _value(name, text)
+            if value is not None:
+                yield Value(value[0], value[1], Location(file, line, f"#SBATCH {name}"), own=f"#SBATCH {name}")
+
+
+def mebibytes(text: str) -> int | None:
+    """`64G` -> 65536; Slurm counts a bare number in MiB."""
+    found = _MEMORY.fullmatch(text.strip())
+    return None if found is None else int(int(found["number"]) * _MIB[found["unit"].upper()])
+
+
+def _options(text: str) -> Iterator[tuple[str, str]]:
+    try:
+        words = shlex.split(text, comments=True)
+    except ValueError:
+        return
+    for index, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if word.startswith("-"):
+            yield name, value if equals else (words[index + 1] if index + 1 < len(words) else "")
+
+
+def _value(name: str, text: str) -> tuple[str, object] | None:
+    if name in _TEXTS and text:
+        return _TEXTS[name], text
+    if name in _NUMBERS and text.isdigit() and len(text) < 10:
+        return _NUMBERS[name], int(text)
+    if name in _LISTS and text:
+        return _LISTS[name], text.split(",")
+    if name == "--mem" and (size := mebibytes(text)):
+        return "slurm.trainer_memory_mib", size
+    count = text.rpartition(":")[2]
+    if name in _GPUS and count.isdigit() and len(count) < 10 and (name != "--gres" or text.startswith("gpu")):
+        return "slurm.gpus_per_node", int(count)
+    return None

@@ -1,0 +1,143 @@
+"""OmegaConf's interpolations, as far as verl's configuration uses them: `${a.b}`, `${.a}`, `${oc.select:a.b,0}`, `${oc.env:X,d}`."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from skyrl_doctor.plan.syntax.hydra import OverrideError, parse_value
+
+MAX_STEPS = 30
+Find = Callable[[str], Any]
+
+
+class UnresolvedError(ValueError):
+    """The value cannot be told; the text says why."""
+
+
+class MissingError(UnresolvedError):
+    """There is no such key."""
+
+
+def resolve(text: str, *, key: str, find: Find, environ: Mapping[str, str], steps: int = MAX_STEPS) -> Any:
+    """The value of a text with interpolations in it. `find` gives the raw value of a dotted key or raises MissingError."""
+    if steps <= 0:
+        raise UnresolvedError("its interpolations go in a circle")
+    parts = list(_parts(text))
+    resolver = _Resolver(key, find, environ, steps)
+    if len(parts) == 1 and parts[0][0]:
+        return resolver.value(parts[0][1])
+    return "".join(str(resolver.value(part)) if is_code else part for is_code, part in parts)
+
+
+class _Resolver:
+    def __init__(self, key: str, find: Find, environ: Mapping[str, str], steps: int) -> None:
+        self._key = key
+        self._find = find
+        self._environ = environ
+        self._steps = steps
+
+    def value(self, code: str) -> Any:
+        code = self._inner(code).strip()
+        name, colon, rest = code.partition(":")
+        if not colon:
+            return self._node(code)
+        arguments = [part.strip() for part in _split(rest)]
+        if name == "oc.select":
+            return self._select(arguments)
+        if name == "oc.env":
+            return self._variable(arguments)
+        raise UnresolvedError(f"the interpolation ${{{name}:…}} is not one that OmegaConf has")
+
+    def _select(self, arguments: list[str]) -> Any:
+        try:
+            found = self._node(arguments[0])
+        except MissingError:
+            found = None
+        if found is None and len(arguments) > 1:
+            return _literal(arguments[1])
+        return found
+
+    def _variable(self, arguments: list[str]) -> Any:
+        if arguments[0] in self._environ:
+            return self._environ[arguments[0]]
+        if len(arguments) > 1:
+            return _literal(arguments[1])
+        raise UnresolvedError(f"{arguments[0]} is not set here")
+
+    def _node(self, path: str) -> Any:
+        absolute = _absolute(path, self._key)
+        raw = self._find(absolute)
+        if isinstance(raw, str) and "${" in raw:
+            return resolve(raw, key=absolute, find=self._find, environ=self._environ, steps=self._steps - 1)
+        return raw
+
+    def _inner(self, code: str) -> str:
+        """Interpolations inside of an interpolation: their values, as the grammar writes them."""
+        if "${" not in code:
+            return code
+        if self._steps <= 1:
+            raise UnresolvedError("its interpolations go in a circle")
+        inner = _Resolver(self._key, self._find, self._environ, self._steps - 1)
+        return "".join(_as_code(inner.value(part)) if is_code else part for is_code, part in _parts(code))
+
+
+def _as_code(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return str(value)
+
+
+def _literal(text: str) -> Any:
+    try:
+        return parse_value(text)
+    except OverrideError:
+        return text
+
+
+def _absolute(path: str, key: str) -> str:
+    """`.a` is beside the key, `..a` one level up."""
+    dots = len(path) - len(path.lstrip("."))
+    if dots == 0:
+        return path
+    parents = key.split(".")[:-dots]
+    return ".".join([*parents, path[dots:]])
+
+
+def _parts(text: str) -> Iterator[tuple[bool, str]]:
+    """(is an interpolation, text) in order."""
+    at = 0
+    while at < len(text):
+        start = text.find("${", at)
+        if start < 0:
+            yield False, text[at:]
+            return
+        if start > at:
+            yield False, text[at:start]
+        end = _end(text, start)
+        yield True, text[start + 2 : end]
+        at = end + 1
+
+
+def _end(text: str, start: int) -> int:
+    depth, at = 0, start
+    while at < len(text):
+        if text.startswith("${", at):
+            depth, at = depth + 1, at + 2
+            continue
+        if text[at] == "}":
+            depth -= 1
+            if depth == 0:
+                return at
+        at += 1
+    raise UnresolvedError("an interpolation lacks its }")
+
+
+def _split(text: str) -> list[str]:
+    """At commas that stand in no bracket."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "[{(") - (letter in "]})")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts

@@ -1,0 +1,126 @@
+"""The rules between the settings of a RunConfig. Each yields every violation; none stops at the first."""
+
+from collections.abc import Iterator
+
+from skyrl_train.config import batch, context, offload, slots, walltime
+from skyrl_train.config.run import RunConfig
+from skyrl_train.config.violation import Violation
+
+
+def violations(config: RunConfig) -> tuple[Violation, ...]:
+    """All broken rules."""
+    return tuple(violation for rule in RULES for violation in rule(config))
+
+
+def context_fits(config: RunConfig) -> Iterator[Violation]:
+    data, rollout = config.data, config.rollout
+    yield from context.call_violations(
+        max_tokens=rollout.max_tokens,
+        max_model_len=rollout.max_model_len,
+        prompt_tokens=data.max_prompt_tokens,
+        prompt_source="data.max_prompt_tokens",
+        clamped=True,
+    )
+    yield from context.trajectory_violations(
+        prompt_tokens=data.max_prompt_tokens,
+        response_tokens=data.max_response_tokens,
+        max_model_len=rollout.max_model_len,
+    )
+
+
+def note_comes_late(config: RunConfig) -> Iterator[Violation]:
+    note, total = config.agent.budget_note_tokens, config.data.max_response_tokens
+    if context.note_is_always_on(response_tokens=total, note_tokens=note):
+        yield Violation(
+            key="agent.budget_note_tokens",
+            message=f"the note that few tokens are left comes below {note} of {total}: always; wanted less than {total}",
+            settings={"agent.budget_note_tokens": str(total // 8)},
+            fatal=False,
+        )
+
+
+def batch_divides(config: RunConfig) -> Iterator[Violation]:
+    if not config.actor.dynamic_batch_size:
+        size = config.data.train_batch_size
+        yield from batch.batch_violations(batch=size, n=config.rollout.n, devices=config.devices)
+        yield from batch.mini_batch_violations(batch=size, mini_batch=config.actor.ppo_mini_batch_size)
+
+
+def server_fits_node(config: RunConfig) -> Iterator[Violation]:
+    size, devices = config.rollout.tensor_parallel_size, config.devices
+    if devices % size:
+        yield Violation(
+            key="rollout.tensor_parallel_size",
+            message=f"model servers of {size} GPUs do not divide {devices}",
+            settings={"rollout.tensor_parallel_size": "1"},
+        )
+
+
+def slots_suffice(config: RunConfig) -> Iterator[Violation]:
+    if config.sandbox.runtime_url is not None:
+        return
+    jobs, sandbox = config.slurm, config.sandbox
+    yield from slots.slot_violations(
+        slots=min(
+            slots.worker_slots(
+                cpus=jobs.runtime_cpus, reserved_cpus=sandbox.reserved_cpus, cpus_per_sandbox=sandbox.cpus
+            ),
+            slots.memory_slots(memory_mib=jobs.runtime_memory_mib, memory_per_sandbox_mib=sandbox.memory_mib),
+        ),
+        batch=config.data.train_batch_size,
+        n=config.rollout.n,
+        parallel=config.agent.max_parallel,
+    )
+
+
+def runtime_outlives_trainer(config: RunConfig) -> Iterator[Violation]:
+    if config.sandbox.runtime_url is None:
+        yield from walltime.walltime_violations(
+            trainer=config.slurm.trainer_time_limit, runtime=config.slurm.runtime_time_limit
+        )
+
+
+def offload_goes_with_adapter(config: RunConfig) -> Iterator[Violation]:
+    if offload.moves_adapter_to_cpu(cpu_offload=config.actor.cpu_offload, lora=config.model.lora_rank > 0):
+        yield Violation(
+            key="actor.cpu_offload",
+            message=f"cpu_offload with a LoRA adapter (rank {config.model.lora_rank}) mixes tensors of two devices",
+            settings={"actor.cpu_offload": "false"},
+        )
+
+
+def packing_has_its_kernel(config: RunConfig) -> Iterator[Violation]:
+    if config.model.remove_padding and config.model.attention != "flash_attention_2":
+        yield Violation(
+            key="model.remove_padding",
+            message=f"remove_padding wants flash_attention_2; attention is {config.model.attention}",
+            settings={"model.remove_padding": "false"},
+        )
+
+
+def resume_names_its_checkpoint(config: RunConfig) -> Iterator[Violation]:
+    if (config.trainer.resume == "path") == (config.trainer.resume_from is not None):
+        return
+    yield Violation(
+        key="trainer.resume_from",
+        message=f"resume is {config.trainer.resume!r} and resume_from is {config.trainer.resume_from!r}; resume_from belongs to resume = 'path'",
+    )
+
+
+def parser_has_its_switch(config: RunConfig) -> Iterator[Violation]:
+    if config.rollout.auto_tool_choice and config.rollout.tool_call_parser is None:
+        yield Violation(key="rollout.tool_call_parser", message="auto_tool_choice needs a tool_call_parser")
+
+
+RULES = (
+    context_fits,
+    note_comes_late,
+    batch_divides,
+    server_fits_node,
+    slots_suffice,
+    runtime_outlives_trainer,
+    offload_goes_with_adapter,
+    packing_has_its_kernel,
+    resume_names_its_checkpoint,
+    parser_has_its_switch,
+)

@@ -1,0 +1,67 @@
+"""TOML -> RunConfig, with everything that is wrong told at once; RunConfig -> JSON for the job directory."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from skyrl_train.config.constraints import violations
+from skyrl_train.config.run import RunConfig
+from skyrl_train.config.violation import Violation
+
+NOT_CONFIG = ("waivers",)
+"""Tables of a target that are the doctor's."""
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used: every reason, as data."""
+
+    def __init__(self, reasons: tuple[Violation, ...]) -> None:
+        super().__init__("\n".join(f"{reason.key}: {reason.message}" for reason in reasons))
+        self.reasons = reasons
+
+
+def read(path: str) -> RunConfig:
+    """The configuration in a file."""
+    with open(path, "rb") as file:
+        data = file.read()
+    return parse(data.decode("utf-8-sig"))
+
+
+def parse(text: str) -> RunConfig:
+    """The configuration in a TOML text, shape and rules checked. Raises ConfigError or tomllib.TOMLDecodeError."""
+    config = shaped(tomllib.loads(text))
+    fatal = tuple(violation for violation in violations(config) if violation.fatal)
+    if fatal:
+        raise ConfigError(fatal)
+    return config
+
+
+def shaped(table: Mapping[str, Any]) -> RunConfig:
+    """The configuration of a parsed TOML, its shape checked."""
+    kept = {name: value for name, value in table.items() if name not in NOT_CONFIG}
+    try:
+        # Through JSON: in strict mode only there is an array a tuple.
+        return RunConfig.model_validate_json(json.dumps(kept, default=str))
+    except ValidationError as error:
+        raise ConfigError(tuple(_reasons(error))) from None
+
+
+def resolved(config: RunConfig) -> str:
+    """Every value, defaults included, as JSON; loads again as the same configuration."""
+    return config.model_dump_json(indent=2) + "\n"
+
+
+def from_resolved(text: str) -> RunConfig:
+    return RunConfig.model_validate_json(text)
+
+
+def _reasons(error: ValidationError) -> list[Violation]:
+    return [
+        Violation(
+            key=".".join(str(part) for part in found["loc"]), message=f"{found['msg']} (found {found['input']!r})"
+        )
+        for found in error.errors(include_url=False)
+    ]

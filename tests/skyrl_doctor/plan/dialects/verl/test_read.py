@@ -1,0 +1,142 @@
+"""verl targets: command lines, scripts, Hydra YAML."""
+
+from skyrl_doctor.core.model import Location
+from skyrl_doctor.machine.recorded import RecordedMachine
+from skyrl_doctor.plan.load import load
+from skyrl_doctor.plan.model import Plan, Problem, Value
+
+SOURCE = "default of verl 0.9.1"
+
+
+def plan(text: str, file: str = "run.sh", **answers: object) -> Plan:
+    machine = RecordedMachine({"environ": {}, f"read {file}": text, **answers}, strict=True)
+    return load(machine, (file,))
+
+
+def messages(found: Plan) -> list[str]:
+    return [problem.message for problem in found.problems]
+
+
+def test_defaults_and_what_follows_from_them() -> None:
+    found = plan("python3 -m verl.trainer.main_ppo data.max_response_length=700\n")
+    assert found.values["rollout.max_tokens"] == Value(
+        "rollout.max_tokens",
+        700,
+        None,
+        written=False,
+        own="actor_rollout_ref.rollout.response_length",
+        source=SOURCE,
+    )
+    assert found.values["data.train_batch_size"].shown == f"data.train_batch_size = 1024 ({SOURCE})"
+    assert found.text("trainer.checkpoint_dir") == "checkpoints/verl_examples/gsm8k"
+    assert found.find("rollout.engine") is None  # ??? in verl's file: not set
+    assert found.problems == ()
+
+
+def test_every_line_is_the_users_own() -> None:
+    text = """\
+#!/bin/bash
+N=4
+ARGS=(
+    data.train_batch_size=$((N * 2))
+    "trainer.logger=['console','wandb']"
+)
+uv run python3 -m verl.trainer.main_ppo --config-name=ppo_trainer \\
+    "${ARGS[@]}" \\
+    actor_rollout_ref.rollout.n=$N $@ 2>&1 | tee log
+"""
+    found = plan(text)
+    assert {
+        key: found.place(key) for key in ("data.train_batch_size", "trainer.logger", "rollout.n", "python.launcher")
+    } == {
+        "data.train_batch_size": Location("run.sh", 4, "data.train_batch_size"),
+        "trainer.logger": Location("run.sh", 5, "trainer.logger"),
+        "rollout.n": Location("run.sh", 9, "actor_rollout_ref.rollout.n"),
+        "python.launcher": Location("run.sh", 7, "main_ppo"),
+    }
+    assert found.integer("data.train_batch_size") == 8
+    assert found.texts("trainer.logger") == ("console", "wandb")
+    assert found.text("python.launcher") == "uv run"
+
+
+def test_what_hydra_would_refuse_is_a_problem_each() -> None:
+    found = plan(
+        "python3 -m verl.trainer.main_ppo data.train_batchsize=4 +data.max_prompt_length=3 ray_init.num_cpus=4 "
+        "nonsense ~no.such data.val_files=[a +mine.own=1\n"
+    )
+    assert messages(found) == [
+        "data.train_batchsize is no key of this verl; did you mean data.train_batch_size?",
+        "data.max_prompt_length exists: + adds only what is new; wanted data.max_prompt_length=… or ++data.max_prompt_length=…",
+        "ray_init.num_cpus is no key of this verl; did you mean ray_kwargs.ray_init.num_cpus?",
+        "'nonsense' is no override; wanted KEY=VALUE",
+        "no.such is to be deleted, and there is none",
+        "'data.val_files=[a': a list lacks its ]",
+    ]
+    assert found.own["mine.own"].value == 1
+
+
+def test_a_comment_ends_the_command() -> None:
+    text = "python3 -m verl.trainer.main_ppo \\\n    data.train_batch_size=4 \\\n    # note \\\n    trainer.nnodes=2\n"
+    found = plan(text)
+    assert found.problems == (
+        Problem(
+            message="trainer.nnodes=2 is no part of the command in line 1: a comment or a line without a backslash ended it; verl never sees this override",
+            location=Location("run.sh", 4, "trainer.nnodes"),
+        ),
+    )
+    assert found.integer("slurm.nodes") == 1
+
+
+def test_the_last_of_several_calls_is_read_and_said() -> None:
+    call = "python3 -m verl.trainer.main_ppo data.train_batch_size={}\n"
+    found = plan(call.format(4) + call.format(6))
+    assert found.integer("data.train_batch_size") == 6
+    assert messages(found) == ["2 calls of main_ppo; this is about the last one, not about line 1"]
+
+
+def test_an_unset_variable_is_told_and_is_no_answer() -> None:
+    found = plan("python3 -m verl.trainer.main_ppo data.train_batch_size=$SIZE trainer.project_name='${my.own}'\n")
+    assert messages(found) == [
+        "data.train_batch_size = $SIZE: SIZE is not set here",
+        "trainer.project_name = ${my.own}: there is no my.own",
+    ]
+
+
+def test_exports_and_sbatch_lines_count() -> None:
+    text = """\
+#!/bin/bash
+#SBATCH --partition=gpu --time=2:00:00
+#SBATCH -N 2
+#SBATCH --mem=64G --gres=gpu:a100:4
+export WANDB_MODE=offline
+srun python3 -m verl.trainer.main_ppo data.train_batch_size=4
+"""
+    found = plan(text)
+    assert found.find("env") == Value("env", {"WANDB_MODE": "offline"}, Location("run.sh", 5, "export"), own="export")
+    assert found.text("slurm.gpu_partition") == "gpu"
+    assert found.text("slurm.trainer_time_limit") == "2:00:00"
+    assert found.integer("slurm.trainer_memory_mib") == 65536
+    assert found.integer("slurm.nodes") == 1  # verl's own trainer.nnodes: that is what it uses
+
+
+def test_a_hydra_yaml_stands_on_the_defaults_that_it_names() -> None:
+    text = "defaults:\n  - ppo_megatron_trainer\n  - _self_\ndata:\n  train_batch_size: 12\n"
+    found = plan(text, "mine.yaml")
+    assert found.place("data.train_batch_size") == Location("mine.yaml", 5, "data.train_batch_size")
+    assert found.text("actor.strategy") == "megatron"
+    alone = plan("actor_rollout_ref:\n  rollout:\n    n: 3\n", "mine.yaml")
+    assert sorted(alone.values) == ["rollout.n"]
+
+
+def test_the_installed_verls_own_file_comes_first() -> None:
+    packages = "/opt/py/lib/python3.12/site-packages"
+    found = plan(
+        "/opt/py/bin/python -m verl.trainer.main_ppo trainer.n_gpus_per_node=2\n",
+        **{
+            "list /opt/py/lib": ["python3.12"],
+            f"list {packages}": ["verl", "verl-0.9.4.dist-info"],
+            f"read {packages}/verl/trainer/config/_generated_ppo_trainer.yaml": "trainer:\n  n_gpus_per_node: 8\n  nnodes: 3\n",
+        },
+    )
+    assert found.values["slurm.nodes"].shown == "trainer.nnodes = 3 (default of the installed verl 0.9.4)"
+    assert found.text("python.interpreter") == "/opt/py/bin/python"

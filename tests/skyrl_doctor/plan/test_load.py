@@ -1,0 +1,167 @@
+"""Targets of every dialect, whole and broken."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skyrl_doctor.core.errors import CouldNotLook, UsageError
+from skyrl_doctor.core.model import Location
+from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.machine.recorded import RecordedMachine
+from skyrl_doctor.plan.load import load, read
+from skyrl_doctor.plan.model import Plan, Problem, Value
+from skyrl_doctor.plan.source import COMMAND_LINE, Source
+
+MACHINE = RecordedMachine({"environ": {"HOME": "/home/ada"}}, strict=True)
+
+
+def plan(file: str, text: str, **more: str) -> Plan:
+    files = {file: text, **more}
+    answers = {f"read {name}": content for name, content in files.items()}
+    return load(RecordedMachine({"environ": {}, **answers}, strict=True), tuple(files))
+
+
+def refusal(file: str, text: str) -> str:
+    with pytest.raises(UsageError) as caught:
+        plan(file, text)
+    return str(caught.value)
+
+
+def test_no_target_is_an_empty_plan() -> None:
+    assert load(MACHINE, ()) == Plan()
+    assert not Plan()
+
+
+def test_tells_the_dialects_apart_by_content() -> None:
+    assert plan("a.toml", "[model]\npath = 'x'\n").dialect == "run-config"
+    assert plan("a.toml", "[model]\nname = 'x'\n[orchestrator]\ngroup_size = 2\n").dialect == "prime-rl"
+    assert plan("a.toml", "[model]\nname = 'x'\n[orchestrator]\nrollouts_per_example = 2\n").dialect == "prime-rl-2025"
+    assert plan("a.toml", "[model]\nname = 'x'\n[orchestrator]\n[slurm]\n").dialect == "prime-rl"
+    assert plan("dev", "MODEL=x\nROLLOUT_N=2\n").dialect == "skyrl-agent"
+    assert plan("task.yml", "generator:\n  max_iterations: 3\n").dialect == "skyrl-agent"
+    assert plan("a.yaml", "actor_rollout_ref:\n  rollout:\n    n: 3\n").dialect == "verl"
+    assert plan("run", "#!/bin/sh\npython -m verl.trainer.main_ppo data.train_batch_size=3\n").dialect == "verl"
+    assert plan("noname", "[model]\npath = 'x'\n").dialect == "run-config"
+    assert plan("noname", "generator:\n  max_iterations: 3\n").dialect == "skyrl-agent"
+
+
+def test_a_command_line_may_be_the_target() -> None:
+    command = "python -m verl.trainer.main_ppo data.train_batch_size=3"
+    answers = {"environ": {}, f"read {command}": {"absent": command}}
+    found = load(RecordedMachine(answers, strict=True), (command,))
+    assert found.find("data.train_batch_size") == Value(
+        "data.train_batch_size", 3, Location(COMMAND_LINE, 1, "data.train_batch_size"), own="data.train_batch_size"
+    )
+
+
+def test_a_later_target_overrides_and_a_default_never_does() -> None:
+    first, second = "[model]\npath = 'x'\n[rollout]\nn = 5\n", "[model]\npath = 'y'\n"
+    both = plan("a.toml", first, **{"b.toml": second})
+    assert (both.text("model.path"), both.integer("rollout.n")) == ("y", 5)
+    assert both.place("rollout.n") == Location("a.toml", 4, "rollout.n")
+
+
+def test_what_is_written_but_not_known_is_no_answer() -> None:
+    found = plan("dev.conf", "MODEL=x\nROLLOUT_N=$(nproc)\nMAX_MODEL_LEN=$LENGTH\n")
+    with pytest.raises(CouldNotLook, match="the output of a command is not known before it runs"):
+        found.integer("rollout.n")
+    assert found.problems == (
+        Problem(
+            message="ROLLOUT_N = '$(nproc)': the output of a command is not known before it runs",
+            location=Location("dev.conf", 2, "ROLLOUT_N"),
+            fatal=False,
+        ),
+        Problem(
+            message="MAX_MODEL_LEN = '$LENGTH': LENGTH is not set here",
+            location=Location("dev.conf", 3, "MAX_MODEL_LEN"),
+            fatal=False,
+        ),
+    )
+
+
+BROKEN = {
+    "a.toml": ("x = \n", "target a.toml: not valid TOML: Invalid value (at line 1, column 5)"),
+    "b.toml": ("a = 1\na = 2\n", "target b.toml: not valid TOML: Cannot overwrite a value (at line 2, column 6)"),
+    "c.yaml": ("a: 1\na: 2\n", "target c.yaml: line 2: key 'a' is written twice"),
+    "d.yaml": ("a:\n\tb: 1\n", "target d.yaml: not valid YAML: "),
+    "e.yaml": ("a: &a [*a]\n", "target e.yaml: not valid YAML: "),
+    "f.yaml": ("- 1\n", "target f.yaml: a YAML configuration is a mapping; found sequence"),
+    "g.yaml": ("a: !python/object:os.system x\n", "target g.yaml: not valid YAML: "),
+    "h.yaml": ("colour: blue\n", "target h.yaml: a YAML of neither SkyRL-agent"),
+    "i.toml": ("", "target i.toml: holds nothing"),
+    "j.conf": ("A=1\n", "target j.conf: a shell text with no call of main_ppo and no setting of a dev.conf in it"),
+    "k": ("just some words\n", "target k: no configuration that is known here"),
+    "l.toml": ("a = " + "[" * 200 + "]" * 200, "target l.toml: "),
+    "m.sh": ("echo python -m verl.trainer.main_ppo a=1\n", "target m.sh: no call of main_ppo in it that can be read"),
+    "n.toml": ("a = 1\0\n", "target n.toml: holds NUL bytes; this is no configuration"),
+}
+
+
+@pytest.mark.parametrize("file", sorted(BROKEN))
+def test_a_broken_file_is_one_clear_refusal(file: str) -> None:
+    text, said = BROKEN[file]
+    refused = refusal(file, text)
+    assert refused.startswith(said)
+    assert "\n" not in refused
+
+
+def test_an_alias_bomb_is_refused() -> None:
+    lines = ["a0: &a0 {x: 1, y: 2}"]
+    lines += [f"a{n}: &a{n} {{x: *a{n - 1}, y: *a{n - 1}, z: *a{n - 1}}}" for n in range(1, 15)]
+    assert "with its aliases" in refusal("bomb.yaml", "\n".join(lines))
+
+
+def test_directories_binaries_and_giants_are_refused(tmp_path: Path) -> None:
+    machine = LocalMachine({})
+    (big := tmp_path / "big.toml").write_bytes(b"# " + b"x" * (10 << 20))
+    (binary := tmp_path / "binary.toml").write_bytes(bytes(range(256)))
+    cases = {
+        str(tmp_path): f"target {tmp_path}: Is a directory",
+        str(big): f"target {big}: larger than 4 MiB; this is no configuration",
+        str(binary): f"target {binary}: not UTF-8 text (byte 128); this is no configuration",
+        f"{tmp_path}/none": f"target {tmp_path}/none: no such file or directory",
+        " ": "a target is empty; wanted the path of a configuration or a verl command line",
+    }
+    for target, said in cases.items():
+        with pytest.raises(UsageError) as caught:
+            load(machine, (target,))
+        assert str(caught.value) == said
+
+
+def test_a_byte_order_mark_and_windows_line_ends_do_not_matter() -> None:
+    text = "\ufeff[model]\r\npath = 'x'\r\n\r\n[rollout]\r\nn = 3\r\n"
+    found = plan("w.toml", text)
+    assert found.problems == ()
+    assert found.find("rollout.n") == Value("rollout.n", 3, Location("w.toml", 5, "rollout.n"), own="rollout.n")
+    shell = plan("w.conf", "MODEL=x\r\nROLLOUT_N=3\r\n")
+    assert shell.integer("rollout.n") == 3
+
+
+TEXTS = st.text(max_size=200) | st.text(alphabet="ab=[]{}.\"'#\n $()\\:-&*!", max_size=200)
+
+
+@given(TEXTS, st.sampled_from(["f.toml", "f.yaml", "f.conf", "f.sh", "f", COMMAND_LINE]))
+def test_no_text_crashes_a_reader(text: str, file: str) -> None:
+    try:
+        read(MACHINE, Source(file, text))
+    except UsageError as error:
+        assert str(error)
+
+
+@given(TEXTS)
+def test_no_text_crashes_the_verl_reader(text: str) -> None:
+    try:
+        read(MACHINE, Source("f.sh", f"python3 -m verl.trainer.main_ppo a.b={text} {text}\n"))
+    except UsageError as error:
+        assert str(error)
+
+
+@given(TEXTS)
+def test_no_value_crashes_the_yaml_readers(text: str) -> None:
+    for head in ("generator:\n  x: ", "defaults:\n  - ppo_trainer\nactor_rollout_ref:\n  rollout:\n    n: "):
+        try:
+            read(MACHINE, Source("f.yaml", head + text))
+        except UsageError as error:
+            assert str(error)
