@@ -20,7 +20,7 @@ class Action:
     """What the sandbox is to do, under the tool's own name, with the arguments that were given."""
 
     tool: str
-    arguments: Mapping[str, Value]
+    arguments: dict[str, Value]
 
 
 def check_call(call: Call, tools: Sequence[Tool] = TOOLS) -> Action | CallError:
