@@ -18,7 +18,7 @@ NOT_BUILT = "not built yet"
 
 
 class When(StrEnum):
-    """Where a failure is to be seen."""
+    """Where a failure shows."""
 
     PREFLIGHT = "P"
     WATCH = "W"

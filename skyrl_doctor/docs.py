@@ -80,7 +80,7 @@ def check_page(check: Check, entry: Entry | None) -> str:
         parts += [f"## {heading}", _safe(body)]
     seen = ", ".join(when.words for when in entry.when) if entry else "before the job"
     facts = {
-        "To be seen": seen,
+        "Shows": seen,
         "Looked for on": ", ".join(sorted(check.roles)),
         "Found by": f"`{source_of(check)}`",
         "Cured by": cure(check),
@@ -97,7 +97,7 @@ def failures(built: Mapping[str, Check]) -> Iterator[str]:
     yield ""
     yield f"{sum(entry.id in built for entry in known.entries)} of {len(known.entries)} known failures have a check."
     yield "Those in **bold** ended real runs of the first users."
-    yield f"When: {', '.join(f'{when.value} {when.words}' for when in When)}."
+    yield f"When a failure shows: {', '.join(f'{when.value} {when.words}' for when in When)}."
     for code, title in known.families.items():
         yield from ("", f"## {code}: {title}", "", "| Id | Failure | When | Found by | Cured by | Tested by |")
         yield "|---|---|---|---|---|---|"

@@ -67,6 +67,8 @@ def test_the_command_line_imports_only_the_command_that_was_asked_for() -> None:
         "skyrl_doctor.cli.preflight",
         "skyrl_doctor.core",
         "skyrl_doctor.core.errors",
+        "skyrl_doctor.report",
+        "skyrl_doctor.report.formats",
         "skyrl_doctor.version",
     }
 

@@ -65,7 +65,7 @@ def text(entry: "Entry | None", check: "Check | None") -> Iterator[str]:
     assert named is not None, "look_up gives an entry, a check, or both"
     yield f"{named.id} {named.slug}"
     if entry is not None:
-        yield f"To be seen: {', '.join(when.words for when in entry.when)}."
+        yield f"Shows {', '.join(when.words for when in entry.when)}."
     if check is None:
         yield f"The check for it is {NOT_BUILT}."
         return

@@ -2,8 +2,9 @@
 
 import argparse
 
+from skyrl_doctor.report.formats import FORMATS
+
 ROLES = ("auto", "login", "runtime", "gpu")
-FORMATS = ("auto", "text", "json", "junit", "github", "prometheus")
 
 
 def add_examination(parser: argparse.ArgumentParser, *, targets: bool = True) -> None:

@@ -101,7 +101,8 @@ class _Page:
             yield Line(f"      $ {first}", look="command")
             yield from (Line(f"        {more}", look="command") for more in rest)
         for name, value in remedy.settings.items():
-            yield Line(f"      {plain(name)} = {plain(value)}", look="command")
+            if not any(f"{name}={value}" in command for command in remedy.commands):  # said already
+                yield Line(f"      {plain(name)} = {plain(value)}", look="command")
 
     def grouped(self, outcomes: Iterable[Outcome], status: Status) -> list[Line]:
         """Outcomes of one status, those with the same reason together."""

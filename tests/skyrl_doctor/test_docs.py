@@ -24,7 +24,7 @@ def test_a_page() -> None:
     assert page.endswith(
         "## Example\n\n    Unknown vLLM environment variable detected: VLLM_USE_V1\n\n"
         "| | |\n|---|---|\n"
-        "| To be seen | before the job, in its logs |\n"
+        "| Shows | before the job, in its logs |\n"
         "| Looked for on | gpu, login |\n"
         "| Found by | `checks/env/stale_vllm_variable.py` |\n"
         "| Cured by | `skyrl_train/node/vllm.py` |\n"

@@ -14,7 +14,7 @@ from skyrl_doctor.facts.environ import Environ
 
 STALE = """\
 ENV016 stale-vllm-variable
-To be seen: before the job.
+Shows before the job.
 
 A variable of an older vLLM is set.
 
@@ -57,7 +57,7 @@ def test_a_failure_without_a_check_says_so() -> None:
     entry = Entry(id="AGT003", slug="finish-field", family="AGT", when=(When.LOG, When.CONTRACT), core=True)
     assert list(text(entry, None)) == [
         "AGT003 finish-field",
-        "To be seen: in its logs, in a contract test.",
+        "Shows in its logs, in a contract test.",
         "The check for it is not built yet.",
     ]
 

@@ -11,7 +11,7 @@ from skyrl_doctor.report.github import command, render
 from skyrl_doctor.report.plain import plain
 
 WHOLE = """\
-::error file=run.toml,line=12,title=GPU001 mig-uuid::CUDA_VISIBLE_DEVICES names the device by its MIG UUID; wanted an index, since vLLM reads the UUID as a number%0Aat:   run.toml:12 (trainer.gpus)%0Aseen: CUDA_VISIBLE_DEVICES=MIG-aaaaaaaa-0000-0000-0000-000000000001%0Ado:   name it by its index (FIX_ENV, safe)%0A      $ export CUDA_VISIBLE_DEVICES=0%0A      CUDA_VISIBLE_DEVICES = 0
+::error file=run.toml,line=12,title=GPU001 mig-uuid::CUDA_VISIBLE_DEVICES names the device by its MIG UUID; wanted an index, since vLLM reads the UUID as a number%0Aat:   run.toml:12 (trainer.gpus)%0Aseen: CUDA_VISIBLE_DEVICES=MIG-aaaaaaaa-0000-0000-0000-000000000001%0Ado:   name it by its index (FIX_ENV, safe)%0A      $ export CUDA_VISIBLE_DEVICES=0
 ::warning title=ENV002 triton-cache-on-network-fs::the cache lies on nfs4; wanted a local disk
 ::notice title=GPU001 mig-uuid::node gpu-node-17 failed once before
 ::warning title=SLM001 walltime-mismatch::unknown: squeue: no answer within 5 s

@@ -30,7 +30,6 @@ at:   run.toml:12 (trainer.gpus)
 seen: CUDA_VISIBLE_DEVICES=MIG-aaaaaaaa-0000-0000-0000-000000000001
 do:   name it by its index (FIX_ENV, safe)
       $ export CUDA_VISIBLE_DEVICES=0
-      CUDA_VISIBLE_DEVICES = 0
 
 node gpu-node-17 failed once before</failure>
     </testcase>

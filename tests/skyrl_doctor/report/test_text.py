@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from report_samples import MIG, MIXED, SLOW, failing, only
-from skyrl_doctor.core.model import Outcome, Severity, Status
+from skyrl_doctor.core.model import Outcome, RemedyKind, Severity, Status
 from skyrl_doctor.report.lines import MARGIN
 from skyrl_doctor.report.text import WIDTH, render
 
@@ -21,7 +21,6 @@ ERROR    GPU001 mig-uuid
          seen: CUDA_VISIBLE_DEVICES=MIG-aaaaaaaa-0000-0000-0000-000000000001
          do:   name it by its index (FIX_ENV, safe)
                $ export CUDA_VISIBLE_DEVICES=0
-               CUDA_VISIBLE_DEVICES = 0
 
 WARNING  ENV002 triton-cache-on-network-fs
          the cache lies on nfs4; wanted a local disk
@@ -122,6 +121,16 @@ def test_commands_of_several_lines_keep_them() -> None:
         "               $ cat > x <<E",
         "                 a",
         "                 E",
+    ]
+
+
+def test_settings_that_no_command_makes_are_told() -> None:
+    assert MIG.remedy is not None
+    remedy = dataclasses.replace(MIG.remedy, kind=RemedyKind.FIX_CONFIG, settings={"rollout.n": "8"}, safe=False)
+    assert render(failing("m", remedy=remedy)).splitlines()[4:7] == [
+        "         do:   name it by its index (FIX_CONFIG)",
+        "               $ export CUDA_VISIBLE_DEVICES=0",
+        "               rollout.n = 8",
     ]
 
 
