@@ -1,0 +1,112 @@
+"""What a training node needs of host memory: one formula, in GiB.
+
+P parameters of B bytes each: weights B·P, gradients B·P, Adam's two moments 2·B·P.
+"""
+
+import re
+from dataclasses import dataclass
+
+GIB = 1 << 30
+PROCESSES_GIB = 6.0
+"""The driver, the task runner, Ray's own processes and the agent loops."""
+RANK_GIB = 4.0
+"""A trainer rank and its model server, without any weights: the libraries, the CUDA context, pinned buffers."""
+OBJECT_STORE_GIB = 2.0
+"""What the trajectories of a step take in Ray's object store, with room."""
+SMALL_GIB = 16.0
+"""Below this nothing but a toy model trains."""
+LARGE_BILLIONS = 7
+ADVISED_GIB_PER_GPU = 80
+"""What people who train such models with off-loading give to each GPU."""
+
+# Ray's own constants, in its _private/ray_constants.py and utils.py
+_STORE_MOST = 200 * 10**9
+_STORE_SURE = 10**10
+_STORE_OF_MEMORY = 0.3
+_STORE_OF_SHM = 0.95
+
+_SIZE = re.compile(r"(?<![A-Za-z0-9.])(\d{1,4}(?:\.\d{1,3})?)\s?([BbMm])(?![A-Za-z0-9])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Training:
+    """What the formula asks of a run. `billions` are parameters; `ranks` and `nodes` are GPUs a node, and nodes."""
+
+    billions: float
+    ranks: int = 1
+    nodes: int = 1
+    weight_bytes: int = 4
+    param_offload: bool = True
+    optimizer_offload: bool = True
+    cpu_offload: bool = False
+    critic: bool = False
+    lora: bool = False
+    sleeping_servers: int = 0
+    """Model servers that keep their weights on the host while they sleep: level 1, which verl takes with LoRA."""
+    checkpoints: bool = True
+
+
+def host_memory_need_gib(run: Training) -> dict[str, float]:
+    """The terms of the need of one node, by what they are for; their sum is the need."""
+    processes = PROCESSES_GIB + RANK_GIB * run.ranks
+    terms = {
+        "processes": processes,
+        "object store": OBJECT_STORE_GIB,
+        "weights and optimiser": max(resident_gib(run), _loading_gib(run), _saving_gib(run)),
+        "sleeping model servers": run.sleeping_servers * _gib(run, 2),
+    }
+    return {name: gib for name, gib in terms.items() if gib}
+
+
+def memory_to_ask_gib(run: Training) -> int:
+    """What to ask Slurm for on one node: the need, or the advice for large models with off-loading."""
+    need = int(sum(host_memory_need_gib(run).values())) + 1
+    is_advised = run.billions >= LARGE_BILLIONS and resident_gib(run) > 0
+    return max(need, ADVISED_GIB_PER_GPU * run.ranks if is_advised else 0)  # FIX(ENV007)
+
+
+def resident_gib(run: Training) -> float:
+    """What off-loading keeps on the host of one node. It is there for certain, whatever else is."""
+    models = 2 if run.critic else 1
+    trained = 0 if run.lora else 1
+    bytes_a_parameter = run.weight_bytes if run.param_offload or run.cpu_offload else 0
+    if run.optimizer_offload or run.cpu_offload:
+        bytes_a_parameter += trained * 2 * run.weight_bytes
+    if run.cpu_offload:
+        bytes_a_parameter += trained * run.weight_bytes
+    return models * _gib(run, bytes_a_parameter) / run.nodes
+
+
+def _loading_gib(run: Training) -> float:
+    """The first rank of the first node reads all weights before they are spread."""
+    return _gib(run, run.weight_bytes)
+
+
+def _saving_gib(run: Training) -> float:
+    """A checkpoint is gathered on the host: weights and optimiser of the node's ranks."""
+    if not run.checkpoints:
+        return 0.0
+    return _gib(run, run.weight_bytes * (1 if run.lora else 3)) / run.nodes
+
+
+def _gib(run: Training, bytes_a_parameter: float) -> float:
+    return run.billions * 1e9 * bytes_a_parameter / GIB
+
+
+def billions_in_name(name: str) -> float | None:
+    """The size that a model's name tells: `Qwen2.5-Coder-7B` 7, `Qwen3-30B-A3B` 30, `SmolLM2-135M` 0.135.
+
+    Names round down, hardly ever up. None where it tells none.
+    """
+    found = _SIZE.findall(name.replace("_", "-").rstrip("/").rpartition("/")[2])
+    if not found:
+        return None
+    count, unit = found[0]
+    size = float(count) / (1000 if unit in "Mm" else 1)
+    return size if 0 < size <= 2000 else None
+
+
+def ray_store_bytes(*, available: int, shm_free: int) -> int:
+    """The size that Ray gives its object store by itself; it lies in /dev/shm if that has so much free, else on disk."""
+    most = min(_STORE_MOST, max(_STORE_SURE, int(shm_free * _STORE_OF_SHM)))
+    return min(int(available * _STORE_OF_MEMORY), most)
