@@ -1,0 +1,106 @@
+"""Triton cannot compile with the interpreter that trains.
+
+## What it does
+Finds the interpreter that trains (the plan's `python.interpreter`, `$UV_PYTHON`, the active virtual environment's, the
+project's `.venv`, the doctor's own) and compiles a file that includes `Python.h`, as Triton does: `$CC` as one word, else
+gcc, else clang, with the header directory that this interpreter names. The result is thrown away. Where a GPU's driver is
+loaded it also links against `libcuda`, as the installed Triton does.
+
+## Why it breaks training
+Triton builds its launcher in C on the first kernel, so the fault shows after the model is loaded and the rollouts are
+done: in the first training step. A distribution's Python without its `-dev` package has no headers, and a worker that was
+started under another Python than the driver's brings that one's lack of them.
+
+## How to fix
+Train with an interpreter that has headers: one that uv manages, or one of a module (`module load python`). Name it by its
+full path in `python.interpreter`, or export `UV_PYTHON`, so that the workers take the same. `skyrl-doctor env` prints it.
+
+## Example
+    /tmp/tmpa1b2c3d4/main.c:5:10: fatal error: Python.h: No such file or directory
+    subprocess.CalledProcessError: Command '['/usr/bin/gcc', '/tmp/tmpa1b2c3d4/main.c', ...]' returned non-zero exit status 1.
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.host import Roles
+from skyrl_doctor.facts.interpreter import TrainingPython
+from skyrl_doctor.facts.triton_build import Built, TritonBuild
+from skyrl_train.node.python import NO_COMPILER, VARIABLE
+
+
+@check("ENV001", fix="skyrl_train/node/python.py")
+def triton_python_h(python: TrainingPython, build: TritonBuild, roles: Roles) -> Iterator[Finding]:
+    # Elsewhere nothing runs Triton, but the node mostly has the same interpreter.
+    severity = Severity.ERROR if Role.GPU in roles or build.gpu_here else Severity.WARNING
+    if build.fault:
+        yield _not_there(python, build, severity)
+    elif build.compiler is None:
+        yield _no_compiler(severity)
+    elif build.compiled is not None and not build.compiled.ok:
+        yield _not_compiled(python, build, build.compiled, severity)
+    if build.libcuda is not None and not build.libcuda.ok:
+        yield _no_libcuda(build.libcuda, severity)
+
+
+def _not_there(python: TrainingPython, build: TritonBuild, severity: Severity) -> Finding:
+    kind = RemedyKind.FIX_CONFIG if python.location else RemedyKind.FIX_ENV
+    return Finding(
+        message=f"{python.shown}: {build.fault}; wanted an interpreter that runs",
+        location=python.location,
+        severity=severity,
+        remedy=Remedy(kind=kind, summary=f"name an interpreter by its full path, in {python.source.partition('=')[0]}"),
+    )
+
+
+def _no_compiler(severity: Severity) -> Finding:
+    return Finding(
+        message="CC is unset and PATH has neither gcc nor clang; wanted a C compiler for Triton",
+        evidence=(f"Triton says: {NO_COMPILER}.",),
+        severity=severity,
+        remedy=Remedy(kind=RemedyKind.FIX_ENV, summary="load or install a C compiler", commands=("module load gcc",)),
+    )
+
+
+def _not_compiled(python: TrainingPython, build: TritonBuild, compiled: Built, severity: Severity) -> Finding:
+    if build.header and build.cc is not None:
+        return Finding(
+            message=f"CC={build.cc!r} does not compile a C file; wanted the path of one compiler, without arguments, or unset",
+            evidence=compiled.errors,
+            severity=severity,
+            remedy=Remedy(
+                kind=RemedyKind.FIX_ENV, summary="unset CC, so that Triton takes gcc", commands=("unset CC",)
+            ),
+        )
+    if build.header:
+        seen = f"{build.compiler} fails on two lines of C that include Python.h of {build.include}"
+        wanted = "wanted a compiler and headers that Triton can use"
+        return Finding(message=f"{seen}; {wanted}", evidence=compiled.errors, severity=severity)
+    return Finding(
+        message=f"{python.shown} has no Python.h in {build.include}; wanted its headers, which Triton compiles with",
+        evidence=compiled.errors,
+        location=python.location,
+        severity=severity,
+        remedy=Remedy(
+            kind=RemedyKind.FIX_ENV,
+            summary=f"install this Python's -dev package, or build the environment on uv's or a module's; set {VARIABLE} to it",
+            commands=(
+                f"uv python install {build.version}",
+                f"uv venv --managed-python --python {build.version} NEW_VENV",
+            ),
+        ),
+    )
+
+
+def _no_libcuda(libcuda: Built, severity: Severity) -> Finding:
+    return Finding(
+        message="the linker does not find libcuda, and a GPU's driver is loaded; wanted libcuda.so.1 where Triton looks",
+        evidence=libcuda.errors,
+        severity=severity,
+        remedy=Remedy(
+            kind=RemedyKind.FIX_ENV,
+            summary="set TRITON_LIBCUDA_PATH to the directory that holds the driver's libcuda.so.1",
+            commands=("find /usr /run /opt -xdev -name libcuda.so.1",),
+        ),
+    )

@@ -1,0 +1,141 @@
+"""Compiles a few lines as Triton would, with this interpreter's headers, and throws the result away.
+
+With the argument `libcuda` it also links against the driver's library, as Triton's NVIDIA backend would.
+"""
+
+import os
+import sys
+
+if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+    del sys.path[0]
+
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+
+SOURCE = "#include <Python.h>\nint skyrl_doctor_probe;\n"
+LINK_SOURCE = "int skyrl_doctor_probe;\n"
+# Shorter than the doctor's own limit for this program, so that the directory is removed by whoever made it.
+LIMIT_S = 8.0
+LISTING_LIMIT_S = 4.0
+SAID_LIMIT = 4000
+
+
+def include_directory():
+    """As triton/runtime/build.py finds it: Debian's own scheme has no headers."""
+    names = ("get_default_scheme", "_get_default_scheme")  # the second before Python 3.10
+    scheme = next(getattr(sysconfig, name) for name in names if hasattr(sysconfig, name))()
+    return sysconfig.get_paths("posix_prefix" if scheme == "posix_local" else scheme)["include"]
+
+
+def compiler():
+    """$CC as one word, even where it is empty; else gcc, else clang."""
+    named = os.environ.get("CC")
+    return named if named is not None else shutil.which("gcc") or shutil.which("clang")
+
+
+def temporary_directory():
+    """Never the working directory, which Python falls back to."""
+    named = [os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")]
+    for base in [path for path in named if path] + ["/tmp", "/var/tmp", "/dev/shm"]:  # noqa: S108
+        try:
+            return tempfile.mkdtemp(prefix="skyrl-doctor-", dir=base)
+        except OSError as error:
+            last = error
+    raise last
+
+
+def built(cc, source, arguments):
+    """What became of one run of the compiler."""
+    directory = temporary_directory()
+    try:
+        main = os.path.join(directory, "main.c")
+        with open(main, "w") as file:
+            file.write(source)
+        argv = [cc, main, "-O3", "-shared", "-fPIC", "-o", os.path.join(directory, "probe.so")]
+        return run(argv + arguments, os.path.join(directory, "said"))
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def run(argv, said_path):
+    environ = dict(os.environ, LC_ALL="C")  # the compiler's words are read
+    # Into a file, not a pipe: a compiler's own children may outlive it and keep a pipe open.
+    with open(said_path, "w+", errors="replace") as said:
+        try:
+            code = subprocess.call(
+                argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, timeout=LIMIT_S, env=environ
+            )
+        except subprocess.TimeoutExpired:
+            return {"rc": None, "said": "", "limit_s": LIMIT_S}
+        except OSError as error:
+            return {"rc": 127, "said": f"{error.strerror}: {argv[0]!r}", "limit_s": LIMIT_S}
+        said.seek(0)
+        return {"rc": code, "said": said.read(SAID_LIMIT), "limit_s": LIMIT_S}
+
+
+def backend():
+    """The text of the installed Triton's NVIDIA driver, unless there is none."""
+    spec = importlib.util.find_spec("triton")
+    for directory in (spec.submodule_search_locations or []) if spec else []:
+        try:
+            with open(os.path.join(directory, "backends", "nvidia", "driver.py"), encoding="utf-8") as file:
+                return file.read()
+        except OSError:
+            continue
+    return None
+
+
+def libcuda(cc):
+    """Links against the driver as this Triton does; None where no Triton is installed."""
+    text = backend()
+    if text is None:
+        return None
+    listed = re.search(r"^libraries = \[(?P<names>[^\]]*)\]", text, re.MULTILINE)
+    names = re.findall(r"['\"]([^'\"]+)", listed["names"]) if listed else ["cuda"]
+    flags = ["-l:" + name if re.search(r"\.so(\.\d+)*$", name) else "-l" + name for name in names]
+    directories, why = libcuda_directories()
+    if not directories:
+        return {"rc": 1, "said": "libcuda.so cannot found!\n" + why, "limit_s": LIMIT_S}
+    return built(cc, LINK_SOURCE, flags + ["-L" + directory for directory in directories])
+
+
+def libcuda_directories():
+    named = os.environ.get("TRITON_LIBCUDA_PATH")
+    if named:
+        return [named], ""
+    try:
+        listed = subprocess.run(
+            ["/sbin/ldconfig", "-p"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=LISTING_LIMIT_S,
+            check=True,
+        ).stdout.decode("utf-8", "replace")
+    except (OSError, subprocess.SubprocessError) as error:
+        return [], f"/sbin/ldconfig -p: {error}"
+    found = [os.path.dirname(line.split()[-1]) for line in listed.splitlines() if "libcuda.so.1" in line]
+    searched = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    found = found or [path for path in searched if path and os.path.exists(os.path.join(path, "libcuda.so.1"))]
+    return found, "" if found else "neither /sbin/ldconfig -p nor LD_LIBRARY_PATH knows libcuda.so.1"
+
+
+def answer(arguments):
+    include = include_directory()
+    cc = compiler()
+    found = {"version": "{}.{}".format(*sys.version_info[:2]), "include": include}
+    found["header"] = os.path.isfile(os.path.join(include, "Python.h"))
+    found["cc"] = os.environ.get("CC")
+    found["compiler"] = cc
+    found["compile"] = None if cc is None else built(cc, SOURCE, ["-I" + include])
+    works = found["compile"] is not None and found["compile"]["rc"] is not None
+    found["libcuda"] = libcuda(cc) if works and "libcuda" in arguments else None
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps(answer(sys.argv[1:])))  # noqa: T201 -- how a child answers

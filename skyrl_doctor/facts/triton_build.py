@@ -1,0 +1,63 @@
+"""Whether Triton could compile on this machine, found by compiling."""
+
+from dataclasses import dataclass
+
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.facts.child import Answer, answer_of
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """One run of the compiler. It ended: a compiler that hangs leaves the fact unknown."""
+
+    ok: bool
+    said: str = ""
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """The lines that name an error, at most three."""
+        lines = [line.strip() for line in self.said.splitlines() if line.strip()]
+        named = [line for line in lines if "error" in line.lower() or "cannot find" in line]
+        return tuple(line[:300] for line in (named or lines)[:3])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TritonBuild:
+    """`cc` is $CC, None where unset; `compiler` what Triton takes, None where it finds none.
+
+    `fault` says why the interpreter itself does not run; then nothing else is known. `gpu_here`: a driver is loaded.
+    """
+
+    gpu_here: bool = False
+    fault: str = ""
+    cc: str | None = None
+    compiler: str | None = None
+    version: str = ""
+    include: str = ""
+    header: bool = False
+    compiled: Built | None = None
+    libcuda: Built | None = None
+
+
+def parse_triton_build(text: str, *, who: str, gpu_here: bool) -> TritonBuild:
+    """The answer of children/triton_build.py."""
+    answer = answer_of(text, who)
+    return TritonBuild(
+        gpu_here=gpu_here,
+        cc=answer.text("cc") if "cc" in answer else None,
+        compiler=answer.text("compiler") if "compiler" in answer else None,
+        version=answer.text("version"),
+        include=answer.text("include"),
+        header=answer.flag("header"),
+        compiled=_built(answer.inner("compile"), "Triton's compiler"),
+        libcuda=_built(answer.inner("libcuda"), "linking against libcuda"),
+    )
+
+
+def _built(step: Answer | None, who: str) -> Built | None:
+    if step is None:
+        return None
+    code = step.code("rc")
+    if code is None:
+        raise CouldNotLook(f"{who}: no answer within {step.number('limit_s'):g} s")
+    return Built(code == 0, "" if code == 0 else step.text("said"))

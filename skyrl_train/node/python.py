@@ -1,0 +1,67 @@
+"""Which interpreter trains, and the variable that carries it to every worker.
+
+Triton compiles with the headers of the interpreter that a worker runs under, and Ray starts its workers under the
+driver's. One interpreter has to be chosen once, and said by its full path.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from skyrl_train.node.settings import Preparation, Setting
+
+VARIABLE = "UV_PYTHON"
+NO_COMPILER = "Failed to find C compiler. Please specify via CC environment variable"
+"""How Triton's text begins where it finds no compiler."""
+
+_VERSION = re.compile(r"(?:cpython|python|cp)?[@-]?3(?:\.?(?P<minor>\d{1,2})(?:\.\d+)?)?(?P<threads>t)?(?:-[\w-]+)?")
+_NAME = re.compile(r"[\w.+-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A text that may name the interpreter. `meant`: somebody wrote it, so it counts even where nothing is there."""
+
+    text: str
+    source: str
+    meant: bool = True
+
+
+def candidates(configured: str | None, environ: Mapping[str, str], *, cwd: str, own: str) -> tuple[Candidate, ...]:
+    """The configuration's, $UV_PYTHON's, the active environment's, the project's, the caller's own; empty counts as unset."""
+    found: list[Candidate] = []
+    if configured and configured.strip():
+        found.append(Candidate(text=configured.strip(), source="python.interpreter"))
+    if environ.get(VARIABLE, "").strip():
+        found.append(Candidate(text=environ[VARIABLE].strip(), source=VARIABLE))
+    if environ.get("VIRTUAL_ENV", "").strip():
+        active = os.path.join(environ["VIRTUAL_ENV"].strip(), "bin", "python")
+        found.append(Candidate(text=active, source="VIRTUAL_ENV"))
+    found.append(Candidate(text=os.path.join(cwd, ".venv", "bin", "python"), source="the project's .venv", meant=False))
+    found.append(Candidate(text=own, source="the doctor's own interpreter"))
+    return tuple(found)
+
+
+def is_path(text: str) -> bool:
+    """Whether a text names a file; otherwise it is a request such as 3.12, for whoever resolves it."""
+    return "/" in text
+
+
+def commands(request: str) -> tuple[str, ...]:
+    """The commands on PATH that satisfy a request; none where it cannot be said without uv (`>=3.12,<3.13`, pypy)."""
+    version = _VERSION.fullmatch(request)
+    if version is not None:
+        minor, threads = version["minor"], version["threads"] or ""
+        return (f"python3.{minor}{threads}",) if minor else (f"python3{threads}",)
+    if _NAME.fullmatch(request) and not request.startswith(("-", "pypy", "pp", "graalpy", "gp")):
+        return (request,)
+    return ()
+
+
+def interpreter_settings(interpreter: str, environ: Mapping[str, str]) -> Preparation:
+    """Names the interpreter for uv and for whatever starts workers. A text that is no full path says nothing."""
+    if not os.path.isabs(interpreter) or environ.get(VARIABLE) == interpreter:
+        return Preparation()
+    why = "every worker compiles with this interpreter's headers"
+    return Preparation(settings=(Setting(name=VARIABLE, value=interpreter, cures="ENV001", why=why),))  # FIX(ENV001)
