@@ -1,0 +1,57 @@
+"""Triton's cache lies where compiled code cannot safely be written and loaded.
+
+## What it does
+Finds Triton's cache (`$TRITON_CACHE_DIR`, else `$TRITON_HOME/.triton/cache`, else `~/.triton/cache`), follows its links
+and looks at the file system: a network one, one mounted `noexec`, one that this user cannot write.
+
+## Why it breaks training
+Triton writes a shared library and loads it at once. When another node or job replaces it on NFS, the one that is loaded
+becomes a stale handle; the ranks that got through wait for the one that died until their watchdog ends them. From a
+`noexec` mount nothing can be loaded, and into a directory of somebody else nothing can be written: then the first kernel
+fails. An empty `TRITON_CACHE_DIR` is no default to Triton but an error.
+
+## How to fix
+Point `TRITON_CACHE_DIR` at a directory of this job on the node's own disk; `skyrl-doctor env` prints one.
+
+## Example
+    ImportError: /home/me/.triton/cache/4QJ5/__triton_launcher.so: cannot stat shared object: Stale file handle
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.caches import Caches
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.host import Host
+from skyrl_train.node.caches import TRITON, cache_settings
+
+
+@check("ENV002", roles=[Role.GPU], fix="skyrl_train/node/caches.py")
+def triton_cache_on_network_fs(found: Caches, environ: Environ, host: Host) -> Iterator[Finding]:
+    place = found.of(TRITON)
+    remedy = _remedy(found, environ, host)
+    if place.broken:
+        message = f"Triton's cache: {place.broken}; wanted a directory that this user can write and load code from"
+        yield Finding(message=message, remedy=remedy)
+    elif place.unseen:
+        raise CouldNotLook(f"Triton's cache: {place.unseen}")
+    elif place.remote:
+        message = f"Triton's cache: {place.remote}; wanted a directory on the node's own disk"
+        yield Finding(message=message, severity=Severity.WARNING, remedy=remedy)
+
+
+def _remedy(found: Caches, environ: Environ, host: Host) -> Remedy:
+    prepared = cache_settings(
+        environ,
+        home=environ.get("HOME", ""),
+        user=host.user,
+        uid=host.uid,
+        job_id=environ.get("SLURM_JOB_ID"),
+        unfit=found.unfit,
+    )
+    values = {setting.name: setting.value for setting in prepared.settings if setting.cures == "ENV002"}
+    settings = {name: value for name, value in values.items() if value is not None}
+    summary = "move the cache to the node" if settings else "find a local disk for the cache: no place here is fit"
+    return Remedy(kind=RemedyKind.FIX_ENV, summary=summary, settings=settings, safe=bool(settings))

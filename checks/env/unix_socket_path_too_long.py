@@ -1,0 +1,56 @@
+"""The path of Ray's or vLLM's Unix socket will be longer than the kernel takes.
+
+## What it does
+Builds the longest socket path that Ray makes from `$RAY_TMPDIR`, else `$TMPDIR`, else `/tmp`, and the one that vLLM makes
+from `$VLLM_RPC_BASE_PATH`, else the temporary directory, and counts their bytes.
+
+## Why it breaks training
+A Unix socket's path has at most 107 bytes. Ray adds 66 to 68 of its own (`ray/session_…/sockets/plasma_store`), vLLM 37;
+a per-job directory of Slurm, deep on a shared disk, leaves no room. Ray does not start.
+
+## How to fix
+Set `RAY_TMPDIR` to something short on a local disk, such as `/tmp/r$SLURM_JOB_ID`; `skyrl-doctor env` prints it.
+
+## Example
+    OSError: validate_socket_filename failed: AF_UNIX path length cannot exceed 107 bytes: '/scratch/…/sockets/plasma_store'
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.host import Host
+from skyrl_train.node.ray_tmp import LIMIT_BYTES, Socket, ray_socket, socket_settings, vllm_socket
+
+
+@check("ENV006", roles=[Role.GPU], fix="skyrl_train/node/ray_tmp.py")
+def unix_socket_path_too_long(environ: Environ, host: Host) -> Iterator[Finding]:
+    prepared = socket_settings(environ, uid=host.uid, job_id=environ.get("SLURM_JOB_ID"))
+    moves = {setting.name: setting.value for setting in prepared.settings if setting.value is not None}
+    # Ray's path holds its driver's process id: this process's tells how long such a number is now.
+    now, longest = ray_socket(environ, pid_digits=len(str(host.pid))), ray_socket(environ)
+    if now.length > LIMIT_BYTES:
+        yield _finding(now, Severity.ERROR, moves)
+    elif longest.length > LIMIT_BYTES:
+        yield _finding(longest, Severity.WARNING, moves)
+    vllm = vllm_socket(environ)
+    if vllm.length > LIMIT_BYTES:
+        yield _finding(vllm, Severity.ERROR, moves)
+
+
+def _finding(socket: Socket, severity: Severity, moves: dict[str, str]) -> Finding:
+    source = f"{socket.source}={socket.base}" if socket.source else socket.base
+    may = "will have" if severity is Severity.ERROR else "may have"
+    return Finding(
+        message=f"a socket of {socket.program} {may} a path of {socket.length} bytes ({source}); wanted {LIMIT_BYTES} at most",
+        evidence=(socket.path,),
+        severity=severity,
+        remedy=Remedy(
+            kind=RemedyKind.FIX_ENV,
+            summary=f"set {socket.variable} to a short local directory of this job",
+            commands=(f"mkdir -p -m 700 {moves[socket.variable]}",),
+            settings={socket.variable: moves[socket.variable]},
+            safe=True,
+        ),
+    )
