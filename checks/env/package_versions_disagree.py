@@ -1,0 +1,83 @@
+"""Packages of the training stack do not fit together.
+
+## What it does
+Reads the versions that are installed for the training interpreter, without importing anything, and holds them against what
+verl, vLLM, torch, transformers, Ray and the OpenHands packages themselves require. verl's V1 trainer also needs
+TransferQueue; the OpenHands packages must all have one version; and no package may be there twice.
+
+## Why it breaks training
+verl 0.9.1 is built for vLLM 0.24.0, torch 2.11.0 and a range of transformers. Something installed afterwards moves one of
+them, and the run fails at an import in a worker, or behaves differently without a word. An unpinned installation of the
+OpenHands packages may settle on an SDK that is two years old beside a new server.
+
+## How to fix
+Install the stack in one command with its pins (`pip install 'verl[vllm]==0.9.1'`), the OpenHands packages with one
+version, and anything else under the resulting constraints.
+
+## Example
+    verl 0.9.1 wants transformers!=5.6.0,<5.11,>=5.5.3; installed is 5.12.0
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.interpreter import Interpreter
+from skyrl_train.node.packages import OPENHANDS, Disagreement, disagreements, is_prerelease, newest, openhands_versions
+
+STACK = ("verl", "vllm", "torch", "transformers", "ray", *OPENHANDS)
+
+
+@check(
+    "ENV012",
+    roles=[Role.GPU, Role.LOGIN],
+    fix="operator: what is installed for the training interpreter is its owner's",
+)
+def package_versions_disagree(interpreter: Interpreter) -> Iterator[Finding]:
+    if not any(name in interpreter.packages for name in STACK):
+        raise NotApplicable(f"{interpreter.python.path} has none of {', '.join(STACK[:5])}, openhands-*")
+    for disagreement in disagreements(interpreter.packages, interpreter.requires, interpreter.markers):
+        yield _unmet(disagreement, interpreter)
+    versions = openhands_versions(interpreter.packages)
+    if versions:
+        yield _mixed(versions, interpreter)
+    for name in interpreter.doubled:
+        if name in STACK:
+            yield _doubled(name, interpreter)
+
+
+def _unmet(found: Disagreement, interpreter: Interpreter) -> Finding:
+    installed = f"installed is {found.found}" if found.found else "it is not installed"
+    return Finding(
+        message=f"{found.requirer} {found.requirer_version} wants {found.name}{found.wanted}; {installed}",
+        severity=Severity.ERROR if found.fatal else Severity.WARNING,
+        remedy=_install(interpreter, f"'{found.name}{found.wanted}'"),
+    )
+
+
+def _mixed(versions: dict[str, str], interpreter: Interpreter) -> Finding:
+    seen = ", ".join(f"{name} {version}" for name, version in versions.items())
+    wanted = newest(versions.values())
+    ancient = any(map(is_prerelease, versions.values()))
+    return Finding(
+        message=f"the OpenHands packages have several versions: {seen}; wanted one for all",
+        severity=Severity.ERROR if ancient else Severity.WARNING,
+        remedy=_install(interpreter, " ".join(f"'{name}=={wanted}'" for name in versions)) if wanted else None,
+    )
+
+
+def _doubled(name: str, interpreter: Interpreter) -> Finding:
+    return Finding(
+        message=f"{name} is installed twice in one directory; wanted once: an installation was cut short",
+        severity=Severity.WARNING,
+        remedy=_install(interpreter, f"--force-reinstall {name}"),
+    )
+
+
+def _install(interpreter: Interpreter, what: str) -> Remedy:
+    return Remedy(
+        kind=RemedyKind.FIX_ENV,
+        summary="install what is wanted for the training interpreter",
+        commands=(f"{interpreter.python.path} -m pip install {what}",),
+    )

