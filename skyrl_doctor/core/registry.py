@@ -6,16 +6,17 @@ Groups: skyrl_doctor.checks and skyrl_doctor.probes. A package that does not loa
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 
 from skyrl_doctor.core.check import Check, Probe
+from skyrl_doctor.core.entry_points import EntryPoint, entry_points
 from skyrl_doctor.core.errors import UsageError
 
 CHECKS = "skyrl_doctor.checks"
 PROBES = "skyrl_doctor.probes"
+OURS = "skyrl-doctor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +28,17 @@ class Registry:
     broken: tuple[str, ...] = ()
 
 
-def discover(
-    *, check_points: Iterable[EntryPoint] | None = None, probe_points: Iterable[EntryPoint] | None = None
-) -> Registry:
+def discover() -> Registry:
     """Loads every check and probe that is installed."""
     broken: list[str] = []
     checks: dict[str, Check] = {}
-    for found in _objects(CHECKS, check_points, broken):
+    for found in _objects(CHECKS, broken):
         if isinstance(found, Check):
             twin = checks.setdefault(found.id, found)
             if twin is not found:
                 broken.append(f"check id {found.id} is taken twice: {twin.module} has it, {found.module} is ignored")
     probes: dict[type, Probe] = {}
-    for found in _objects(PROBES, probe_points, broken):
+    for found in _objects(PROBES, broken):
         if isinstance(found, Probe):
             probes.setdefault(found.kind, found)
     if not checks:
@@ -49,8 +48,8 @@ def discover(
     return Registry(tuple(checks[id_] for id_ in sorted(checks)), probes, tuple(broken))
 
 
-def _objects(group: str, points: Iterable[EntryPoint] | None, broken: list[str]) -> Iterator[object]:
-    for point in sorted(entry_points(group=group) if points is None else points, key=_ours_first):
+def _objects(group: str, broken: list[str]) -> Iterator[object]:
+    for point in sorted(entry_points(group), key=_ours_first):
         for name in _module_names(point, broken):
             module = _import(name, point, broken)
             if module is not None:
@@ -58,7 +57,7 @@ def _objects(group: str, points: Iterable[EntryPoint] | None, broken: list[str])
 
 
 def _ours_first(point: EntryPoint) -> tuple[bool, str, str]:
-    return (point.name != "builtin", point.name, point.value)
+    return (point.distribution != OURS, point.distribution, point.name)
 
 
 def _module_names(point: EntryPoint, broken: list[str]) -> Iterator[str]:
@@ -77,11 +76,7 @@ def _import(name: str, point: EntryPoint, broken: list[str]) -> ModuleType | Non
         return importlib.import_module(name)
     except Exception as error:  # a stranger's package may raise anything; the doctor goes on
         said = f"{type(error).__name__}: {error}"
-        text = f"{name} (entry point {point.name!r} of {_owner(point)}) does not load: {said}"
+        text = f"{name} (entry point {point.name!r} of {point.distribution}) does not load: {said}"
         if text not in broken:
             broken.append(text)
         return None
-
-
-def _owner(point: EntryPoint) -> str:
-    return point.dist.name if point.dist is not None else "an unknown package"
