@@ -1,0 +1,168 @@
+"""Asks NVML for the GPUs that this process can open, their MIG slices, their memory and who uses it.
+
+Prints one JSON object: {"driver", "gpus", "closed"}, or {"error": {"code", "text"}} where NVML as a whole gave nothing.
+Sizes are bytes. A question that one device refuses leaves null in its place and its text under "refused".
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+    del sys.path[0]
+
+import json
+from collections.abc import Callable
+
+try:
+    import pynvml
+except ImportError as missing:
+    sys.stdout.write(json.dumps({"error": {"code": None, "text": f"{type(missing).__name__}: {missing}"}}))
+    sys.exit(0)
+
+Handle = object
+Answer = object
+
+
+class Device:
+    """One handle. `ask` gives the first answer that it gets, or None, and keeps why there was none."""
+
+    def __init__(self, handle: Handle) -> None:
+        self.handle = handle
+        self.refused: dict[str, str] = {}
+
+    def ask(self, what: str, *calls: Callable[[Handle], Answer]) -> Answer:
+        for call in calls:
+            try:
+                answer = call(self.handle)
+            except (pynvml.NVMLError, pynvml.NVMLLibraryMismatchError) as error:
+                self.refused[what] = str(error)
+            else:
+                self.refused.pop(what, None)
+                return answer
+        return None
+
+    def told(self, **fields: Answer) -> dict[str, Answer]:
+        return {**fields, "refused": self.refused}
+
+
+def main() -> dict[str, Answer]:
+    try:
+        pynvml.nvmlInit()
+        try:
+            return machine()
+        finally:
+            pynvml.nvmlShutdown()
+    except pynvml.NVMLError as error:
+        return {"error": {"code": error.value, "text": str(error)}}
+
+
+def machine() -> dict[str, Answer]:
+    system = Device(None)
+    gpus: list[Answer] = []
+    closed: list[Answer] = []
+    for index in range(pynvml.nvmlDeviceGetCount()):
+        try:
+            handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+        except pynvml.NVMLError as error:
+            closed.append({"index": index, "why": str(error)})
+            continue
+        gpus.append(gpu(index, Device(handle)))
+    driver = system.ask("driver", lambda _: text(pynvml.nvmlSystemGetDriverVersion()))
+    return system.told(driver=driver, gpus=gpus, closed=closed)
+
+
+def gpu(index: int, device: Device) -> dict[str, Answer]:
+    mig = device.ask("mig", lambda handle: pynvml.nvmlDeviceGetMigMode(handle)[0] == pynvml.NVML_DEVICE_MIG_ENABLE)
+    slices, closed = mig_slices(device) if mig else ([], [])
+    return device.told(
+        index=index,
+        uuid=device.ask("uuid", uuid),
+        name=device.ask("name", name),
+        mig=mig,
+        memory=device.ask("memory", memory_v2, memory_v1),
+        processes=processes(device),
+        slices=slices,
+        closed=closed,
+    )
+
+
+def mig_slices(parent: Device) -> tuple[list[Answer] | None, list[Answer]]:
+    most = parent.ask("slices", pynvml.nvmlDeviceGetMaxMigDeviceCount)
+    if not isinstance(most, int):
+        return None, []
+    slices: list[Answer] = []
+    closed: list[Answer] = []
+    for index in range(most):
+        try:
+            handle = pynvml.nvmlDeviceGetMigDeviceHandleByIndex(parent.handle, index)
+        except pynvml.NVMLError as error:
+            if error.value != pynvml.NVML_ERROR_NOT_FOUND:  # not found: that place holds no slice
+                closed.append({"index": index, "why": str(error)})
+            continue
+        slices.append(mig_slice(index, Device(handle)))
+    return slices, closed
+
+
+def mig_slice(index: int, device: Device) -> dict[str, Answer]:
+    return device.told(
+        index=index,
+        uuid=device.ask("uuid", uuid),
+        name=device.ask("name", name),
+        gi=device.ask("gi", pynvml.nvmlDeviceGetGpuInstanceId),
+        ci=device.ask("ci", pynvml.nvmlDeviceGetComputeInstanceId),
+        shape=device.ask("shape", shape),
+        memory=device.ask("memory", memory_v2, memory_v1),
+        processes=processes(device),
+    )
+
+
+def uuid(handle: Handle) -> Answer:
+    return text(pynvml.nvmlDeviceGetUUID(handle))
+
+
+def name(handle: Handle) -> Answer:
+    return text(pynvml.nvmlDeviceGetName(handle))
+
+
+def shape(handle: Handle) -> Answer:
+    told = pynvml.nvmlDeviceGetAttributes(handle)
+    return {"gi": told.gpuInstanceSliceCount, "ci": told.computeInstanceSliceCount, "memory_mib": told.memorySizeMB}
+
+
+def memory_v2(handle: Handle) -> Answer:
+    """Version 2 keeps the driver's own reserve out of `used`."""
+    told = pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
+    return {"total": told.total, "used": told.used, "free": told.free}
+
+
+def memory_v1(handle: Handle) -> Answer:
+    told = pynvml.nvmlDeviceGetMemoryInfo(handle)
+    return {"total": told.total, "used": told.used, "free": told.free}
+
+
+def processes(device: Device) -> Answer:
+    """Those that compute and those that draw, each once; None where the first cannot be listed."""
+    computing = device.ask(
+        "processes",
+        lambda handle: used(pynvml.nvmlDeviceGetComputeRunningProcesses_v3(handle)),
+        lambda handle: used(pynvml.nvmlDeviceGetComputeRunningProcesses_v2(handle)),
+    )
+    drawing = device.ask("drawing", lambda handle: used(pynvml.nvmlDeviceGetGraphicsRunningProcesses_v3(handle)))
+    if not isinstance(computing, dict):
+        return None
+    both = {**drawing, **computing} if isinstance(drawing, dict) else computing
+    return [{"pid": pid, "used": both[pid]} for pid in sorted(both)]
+
+
+def used(found: list[pynvml.c_nvmlProcessInfo_t]) -> Answer:
+    return {process.pid: process.usedGpuMemory for process in found}
+
+
+def text(value: object) -> Answer:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(main()) + "\n")
