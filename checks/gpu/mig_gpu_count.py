@@ -1,0 +1,109 @@
+"""The plan wants more GPUs than Ray and CUDA find.
+
+## What it does
+Compares the plan's GPUs for each node with two counts: the devices that CUDA gives this step, following
+`CUDA_VISIBLE_DEVICES`, and Ray's own count, which is the number of physical GPUs or, if less, of entries in that
+variable. It also finds a step for which CUDA has no device at all.
+
+## Why it breaks training
+Two MIG slices of one GPU are two entries and one physical GPU: Ray counts one, and verl ends at once or waits for
+ever for the second. Even where Ray counts two, CUDA gives a process one slice, and NCCL does not join slices. A wrong
+index ends CUDA's list there, so that `7` on a node with one GPU leaves none.
+
+## How to fix
+With MIG, plan for one GPU and ask Slurm for one slice, as big as the run needs. Otherwise ask Slurm for as many GPUs
+as the plan says.
+
+## Example
+    ValueError: Total available GPUs 1 is less than total desired GPUs 2
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.gpu import Gpus, Slice, usable
+from skyrl_doctor.facts.visible_devices import VARIABLE, parse
+from skyrl_doctor.plan.model import Plan
+from skyrl_train.node.mig import ray_gpus
+
+PLANNED = "slurm.gpus_per_node"
+
+
+@check("GPU002", roles=[Role.GPU], fix="operator: only the job's own request to Slurm gives it GPUs")
+def mig_gpu_count(gpus: Gpus | None, plan: Plan, environ: Environ) -> Iterator[Finding]:
+    wanted = plan.integer(PLANNED)
+    if gpus is None:
+        if not wanted:
+            raise NotApplicable("no NVIDIA GPU here, and no plan that wants one")
+        yield _finding("this node has no NVIDIA driver and no GPU", wanted, plan)
+        return
+    devices = usable(gpus, environ)
+    if not devices:
+        yield _finding(_why_none(gpus, environ), wanted or 1, plan)
+        return
+    if wanted is None or wanted < 1:
+        raise NotApplicable(f"no plan says how many GPUs a node should have ({PLANNED})")
+    counted = ray_gpus(environ.get(VARIABLE), physical=gpus.physical)
+    if wanted > 1 and any(isinstance(device, Slice) for device in devices):
+        yield _slices(gpus, counted, wanted, plan)
+    elif min(counted, len(devices)) < wanted:
+        yield _finding(f"CUDA finds {len(devices)} and Ray counts {counted}", wanted, plan)
+    elif len(devices) > wanted:
+        yield _idle(len(devices), wanted, plan)
+
+
+def _finding(seen: str, wanted: int, plan: Plan) -> Finding:
+    return Finding(
+        message=f"GPUs: {seen}; wanted {wanted}",
+        location=plan.place(PLANNED),
+        remedy=Remedy(
+            kind=RemedyKind.FIX_CONFIG,
+            summary="ask Slurm for the GPUs that the plan wants",
+            commands=(f"#SBATCH --gres=gpu:{wanted}",),
+        ),
+    )
+
+
+def _slices(gpus: Gpus, counted: int, wanted: int, plan: Plan) -> Finding:
+    return Finding(
+        message=f"{plan.name(PLANNED)} = {wanted}, where this step has {_count(len(gpus.slices), 'MIG slice')} on "
+        f"{_count(len(gpus.gpus), 'physical GPU')} and Ray counts {_count(counted, 'GPU')}; wanted 1: a process gets one "
+        "slice, and slices do not train together",
+        evidence=tuple(one.title for one in gpus.slices),
+        location=plan.place(PLANNED),
+        remedy=Remedy(
+            kind=RemedyKind.FIX_CONFIG,
+            summary="plan for one slice and ask Slurm for one",
+            commands=("#SBATCH --gres=gpu:1",),
+            settings={plan.name(PLANNED): "1"},
+        ),
+    )
+
+
+def _idle(found: int, wanted: int, plan: Plan) -> Finding:
+    return Finding(
+        message=f"{plan.name(PLANNED)} = {wanted}, where this step has {_count(found, 'GPU')}; {found - wanted} would stay idle",
+        severity=Severity.INFO,
+        location=plan.place(PLANNED),
+        remedy=Remedy(
+            kind=RemedyKind.FIX_CONFIG,
+            summary="ask Slurm for no more than the plan uses, or plan for all",
+            settings={plan.name(PLANNED): str(found)},
+        ),
+    )
+
+
+def _why_none(gpus: Gpus, environ: Environ) -> str:
+    if not gpus.gpus:
+        return f"{len(gpus.closed)} here and none open to this step" if gpus.closed else "none open to this step"
+    if all(gpu.mig and not gpu.slices for gpu in gpus.gpus):
+        return f"{gpus.gpus[0].title} is in MIG mode and no slice of it is open to this step"
+    visible = parse(environ.get(VARIABLE))
+    return f"none that CUDA finds, with {_count(len(gpus.gpus), 'GPU')} open to this step and {visible.shown}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

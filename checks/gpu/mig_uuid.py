@@ -1,0 +1,78 @@
+"""CUDA_VISIBLE_DEVICES names a MIG slice, or names nothing that CUDA finds.
+
+## What it does
+Reads `CUDA_VISIBLE_DEVICES` as CUDA does and looks for each entry among the GPUs and MIG slices that this step can
+open. It finds a MIG slice that is named by UUID (`MIG-…`, or `MIG-GPU-…/1/0` of drivers before 470), a UUID that this
+step cannot open, an empty variable, and Slurm's `NoDevFiles`.
+
+## Why it breaks training
+Slurm names a MIG slice by its UUID. vLLM turns the entries into numbers of physical GPUs: 0.20 dies in `int()`, which
+`vllm serve` hides behind "Model architectures failed to be inspected"; 0.24 and later ask the driver, which answers
+with the slice's number inside its GPU, so that the memory and the name of some other GPU are read. A UUID that cannot
+be opened, an empty variable and `NoDevFiles` leave CUDA without any device.
+
+## How to fix
+Set `CUDA_VISIBLE_DEVICES=0` where one slice is the one thing that the step can open: `skyrl-doctor env` and the job
+script do it. With two slices there is no right value, because CUDA gives a process one slice: ask Slurm for one.
+Where more devices are open than the step was given, the cluster does not confine devices (`ConstrainDevices` in
+cgroup.conf).
+
+## Example
+    ValueError: invalid literal for int() with base 10: 'MIG-c6d4f1ef-42e4-5de3-91c7-45d71c87eb3f'
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.gpu import Gpus
+from skyrl_train.node.mig import Refusal, Why, mig_remap
+from skyrl_train.node.settings import Setting
+from skyrl_train.node.visible_devices import VARIABLE
+
+ONE_GPU = "#SBATCH --gres=gpu:1"
+REMEDIES = {
+    Why.EMPTY: Remedy(kind=RemedyKind.FIX_ENV, summary=f"take the empty {VARIABLE} out of the job script"),
+    Why.NO_DEVICES: Remedy(kind=RemedyKind.FIX_CONFIG, summary="ask Slurm for a GPU", commands=(ONE_GPU,)),
+    Why.NOT_HERE: Remedy(
+        kind=RemedyKind.FIX_ENV,
+        summary=f"leave {VARIABLE} to Slurm; this lists what the step can open",
+        commands=("nvidia-smi -L",),
+    ),
+    Why.SEVERAL_SLICES: Remedy(
+        kind=RemedyKind.FIX_CONFIG,
+        summary="ask Slurm for one slice, a bigger one if one such is too small",
+        commands=(ONE_GPU,),
+    ),
+    Why.OTHERS_BESIDE: Remedy(
+        kind=RemedyKind.ASK_ADMIN,
+        summary="have the cluster confine jobs to their devices (ConstrainDevices=yes in cgroup.conf)",
+    ),
+}
+
+
+@check("GPU001", roles=[Role.GPU], fix="skyrl_train/node/mig.py")
+def mig_uuid(gpus: Gpus, environ: Environ) -> Iterator[Finding]:
+    seen = tuple(device.title for device in gpus.slices or gpus.gpus)
+    answer = mig_remap(environ.get(VARIABLE), slices=gpus.slice_ids, gpus=gpus.uuids)
+    if isinstance(answer, Refusal):
+        yield Finding(message=answer.reason, evidence=seen, remedy=REMEDIES[answer.why])
+        return
+    for setting in answer.settings:
+        yield _by_uuid(setting, environ[VARIABLE], seen)
+
+
+def _by_uuid(setting: Setting, value: str, seen: tuple[str, ...]) -> Finding:
+    return Finding(
+        message=f"{VARIABLE}={value} names a MIG slice by UUID, where vLLM wants numbers; "
+        f"wanted {setting.value}, the one slice of this step",
+        evidence=seen,
+        remedy=Remedy(
+            kind=RemedyKind.FIX_ENV,
+            summary="name the slice by number, as `skyrl-doctor env` does",
+            commands=(f"export {setting.name}={setting.value}",),
+            settings={setting.name: setting.value or ""},
+            safe=True,
+        ),
+    )
