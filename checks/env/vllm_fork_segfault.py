@@ -1,0 +1,47 @@
+"""vLLM may start its processes by fork.
+
+## What it does
+Looks whether `VLLM_WORKER_MULTIPROC_METHOD` is `spawn`. Any other value that is written down is an error, also a
+misspelt one; a variable that is not set is a warning.
+
+## Why it breaks training
+vLLM forks by default. A forked process inherits the state of a CUDA driver that it cannot use: it dies in
+`THCPModule_initExtension` or `cuCtxGetDevice`, or says that CUDA cannot be re-initialised. Today's vLLM forces spawn
+by itself, but only inside a Ray actor and where it sees that torch has initialised CUDA. verl's engines run in Ray
+actors, so an unset variable rarely ends a run: hence the warning. An engine outside of Ray, such as prime-rl's or a
+`vllm serve` beside the trainer, has no such net, and whoever writes `fork` orders just what fails; nothing here gains
+by it: hence the error.
+
+## How to fix
+`export VLLM_WORKER_MULTIPROC_METHOD=spawn`, which `skyrl-doctor env` and the job scripts do. It has to reach the Ray
+workers too.
+
+## Example
+    RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.environ import Environ
+from skyrl_train.node.vllm import START_METHOD, WANTED_START_METHOD, starts_by_spawn
+
+
+@check("ENV004", roles=[Role.GPU], fix="skyrl_train/node/vllm.py")
+def vllm_fork_segfault(environ: Environ) -> Iterator[Finding]:
+    if starts_by_spawn(environ):
+        return
+    value = environ.get(START_METHOD)
+    seen = f"{START_METHOD} is unset, so that vLLM forks" if value is None else f"{START_METHOD}={value!r}"
+    yield Finding(
+        message=f"{seen}; wanted {WANTED_START_METHOD}: a forked engine cannot use CUDA",
+        severity=Severity.WARNING if value is None else Severity.ERROR,
+        remedy=Remedy(
+            kind=RemedyKind.FIX_ENV,
+            summary="have vLLM spawn its processes",
+            commands=(f"export {START_METHOD}={WANTED_START_METHOD}",),
+            settings={START_METHOD: WANTED_START_METHOD},
+            safe=True,
+        ),
+    )
