@@ -1,0 +1,115 @@
+"""Somebody else holds memory on a GPU of this job.
+
+## What it does
+Lists the processes on the GPUs and MIG slices that this job uses and tells its own, by the Slurm job of their cgroup,
+from all others. It also compares the memory in use with what the listed processes hold. Figures are those of the
+slice, not of its GPU. Processes on devices that the job does not use are passed over.
+
+## Why it breaks training
+vLLM takes its share of the whole device and refuses to start where less is free. A process that ends while vLLM
+measures fails an assertion instead. And what the trainer needs at its peak was planned for an empty device.
+
+## How to fix
+End what is yours (`kill PID`), or send the job to another node and tell the administrators: a process that outlived
+its job keeps its memory until it is ended.
+
+## Example
+    ValueError: Free memory on device cuda:0 (48.97/79.18 GiB) on startup is less than desired GPU memory utilization
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.gpu import Device, Gpus, Process, usable
+from skyrl_doctor.facts.host import Host
+from skyrl_doctor.plan.model import Plan
+from skyrl_train.node.vllm import free_mib_wanted
+
+SHARE = "rollout.gpu_memory_utilization"
+UNEXPLAINED_MIB = 1024
+"""Less than this the driver may keep for itself."""
+
+
+@check("GPU003", roles=[Role.GPU], fix="operator: only its owner or an administrator may end a process")
+def gpu_memory_taken(gpus: Gpus, plan: Plan, environ: Environ, host: Host) -> Iterator[Finding]:
+    devices = usable(gpus, environ)
+    if not devices:
+        raise NotApplicable("CUDA finds no GPU here (GPU002)")
+    share = plan.number(SHARE)
+    job = environ.get("SLURM_JOB_ID") or None
+    node = environ.get("SLURMD_NODENAME") or host.name
+    judged = [(device, list(_on(device, share, job, host.uid, node))) for device in devices]
+    findings = [finding for _, found in judged for finding in found]
+    unseen = [device.title for device in devices if device.memory is None and device.processes is None]
+    if unseen and not findings:
+        raise CouldNotLook(f"{gpus.source} tells neither the memory in use nor the processes of {', '.join(unseen)}")
+    yield from findings
+
+
+def _on(device: Device, share: float | None, job: str | None, uid: int, node: str) -> Iterator[Finding]:
+    listed = device.processes or ()
+    others = [process for process in listed if not _is_own(process, job)]
+    if others:
+        shown = ", ".join(_shown(process) for process in others[:3])
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        evidence = tuple(_shown(process) for process in others)
+        yield _finding(device, f"{shown}{more}", evidence, _remedy(others, uid, node), share)
+        return
+    unexplained = _unexplained(device, listed)
+    if unexplained >= UNEXPLAINED_MIB:
+        holders = (
+            "whose processes cannot be listed" if device.processes is None else "that no process listed here holds"
+        )
+        seen = f"{unexplained} MiB in use {holders}"
+        yield _finding(device, seen, (), _remedy([], uid, node), share)
+
+
+def _is_own(process: Process, job: str | None) -> bool:
+    return process.owner is not None and job is not None and process.owner.job == job
+
+
+def _unexplained(device: Device, listed: tuple[Process, ...]) -> int:
+    held = [process.used_mib for process in listed]
+    if device.memory is None or None in held:
+        return 0
+    return device.memory.used_mib - sum(used or 0 for used in held)
+
+
+def _shown(process: Process) -> str:
+    holds = "an untold amount" if process.used_mib is None else f"{process.used_mib} MiB"
+    owner = process.owner
+    if owner is None:
+        return f"pid {process.pid} (owner hidden from here) with {holds}"
+    job = f"Slurm job {owner.job}" if owner.job else "no Slurm job"
+    return f"pid {process.pid} ({owner.name}, uid {owner.uid}, {job}) with {holds}"
+
+
+def _finding(device: Device, seen: str, evidence: tuple[str, ...], remedy: Remedy, share: float | None) -> Finding:
+    memory = device.memory
+    room = f"{memory.free_mib} of {memory.total_mib} MiB are free" if memory else "its free memory is untold"
+    needed = free_mib_wanted(memory.total_mib, share) if memory is not None and share is not None else 0
+    refused = memory is not None and memory.free_mib < needed
+    wanted = f"wanted {needed} MiB free, or vLLM does not start" if refused else "wanted none"
+    return Finding(
+        message=f"{device.title} is used by others: {seen}; {room}; {wanted}",
+        evidence=evidence,
+        severity=Severity.ERROR if refused else Severity.WARNING,
+        remedy=remedy,
+    )
+
+
+def _remedy(others: list[Process], uid: int, node: str) -> Remedy:
+    mine = [process.pid for process in others if process.owner is not None and process.owner.uid == uid]
+    if others and len(mine) == len(others):
+        pids = " ".join(str(pid) for pid in mine)
+        return Remedy(
+            kind=RemedyKind.RETRY, summary="end your own processes, then start again", commands=(f"kill {pids}",)
+        )
+    return Remedy(
+        kind=RemedyKind.EXCLUDE_NODE,
+        summary=f"go to another node and tell the administrators of {node}",
+        commands=(f"#SBATCH --exclude={node}",),
+    )
