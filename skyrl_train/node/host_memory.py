@@ -4,6 +4,7 @@ P parameters of B bytes each: weights B·P, gradients B·P, Adam's two moments 2
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 GIB = 1 << 30
@@ -110,3 +111,8 @@ def ray_store_bytes(*, available: int, shm_free: int) -> int:
     """The size that Ray gives its object store by itself; it lies in /dev/shm if that has so much free, else on disk."""
     most = min(_STORE_MOST, max(_STORE_SURE, int(shm_free * _STORE_OF_SHM)))
     return min(int(available * _STORE_OF_MEMORY), most)
+
+
+def ray_refuses_slow_store(size: int, environ: Mapping[str, str]) -> bool:
+    """Whether ray.init() raises where a store of this size does not fit into /dev/shm; a smaller one goes to disk."""
+    return size > _STORE_SURE and not environ.get("RAY_OBJECT_STORE_ALLOW_SLOW_STORAGE")

@@ -9,6 +9,7 @@ from skyrl_train.node.host_memory import (
     billions_in_name,
     host_memory_need_gib,
     memory_to_ask_gib,
+    ray_refuses_slow_store,
     ray_store_bytes,
     resident_gib,
 )
@@ -110,3 +111,9 @@ def test_no_name_has_an_absurd_size(name: str) -> None:
 )
 def test_sizes_the_object_store_as_ray_does(available: int, shm: int, store: int) -> None:
     assert ray_store_bytes(available=available, shm_free=shm) == store
+
+
+def test_ray_refuses_a_large_store_on_disk() -> None:
+    assert ray_refuses_slow_store(10**10 + 1, {}) is True
+    assert ray_refuses_slow_store(10**10, {}) is False
+    assert ray_refuses_slow_store(10**11, {"RAY_OBJECT_STORE_ALLOW_SLOW_STORAGE": "1"}) is False

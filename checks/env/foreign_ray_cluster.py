@@ -1,0 +1,176 @@
+"""The run would join a Ray cluster that is not its own, or look for one that is gone.
+
+## What it does
+Looks at `RAY_ADDRESS`, at the file `ray_current_cluster` in Ray's temporary directory (`$RAY_TMPDIR`, else `$TMPDIR`, else
+`/tmp`, then `ray`), at who listens on the port that they name, at Ray's processes, and at who has port 6379. A cluster of
+this user inside this very job is fine.
+
+## Why it breaks training
+`ray.init()` without an address follows first the variable, then the file. It joins a colleague's cluster or one's own of
+another job, with other versions and without the job's GPUs; or it waits two minutes for a cluster that ended long ago. An
+empty or unreadable file ends it at once.
+
+## How to fix
+Unset `RAY_ADDRESS` and give Ray a directory of the job alone (`skyrl-doctor env` does both); `ray start --head` needs a
+`--port` of its own as well. Remove one's own left-over file.
+
+## Example
+    RuntimeError: Version mismatch: The cluster was started with:
+        Ray: 2.12.0
+    ValueError: Total available GPUs 0 is less than total desired GPUs 1
+    rpc_client.h:153: Failed to connect to GCS at address 10.1.2.3:6379 within 5 seconds.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.host import Host
+from skyrl_doctor.facts.ray_clusters import Address, AddressFile, RayClusters, parse_address
+from skyrl_doctor.facts.sockets import Listeners, Socket
+from skyrl_train.node.ray import ADDRESS, DEFAULT_PORT, head_port, ray_settings, starts_own_cluster
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """All that a judgement needs."""
+
+    clusters: RayClusters
+    listeners: Listeners
+    environ: Environ
+    host: Host
+
+    @property
+    def job_id(self) -> str | None:
+        return self.environ.get("SLURM_JOB_ID") or None
+
+    @property
+    def has_own_cluster(self) -> bool:
+        return self.clusters.of_job(self.job_id, self.host.uid)
+
+    def whose(self, uid: int) -> str:
+        return (
+            f"this user ({self.host.user}), of another job or none"
+            if uid == self.host.uid
+            else f"another user (uid {uid})"
+        )
+
+
+@check("ENV009", roles=[Role.GPU], fix="skyrl_train/node/ray.py")
+def foreign_ray_cluster(clusters: RayClusters, listeners: Listeners, environ: Environ, host: Host) -> Iterator[Finding]:
+    scene = Scene(clusters, listeners, environ, host)
+    address = environ.get(ADDRESS, "")
+    if starts_own_cluster(environ):
+        return
+    if address and address != "auto":
+        yield from _named(address, scene)
+    elif clusters.file is not None:
+        yield from _left(clusters.file, scene)
+    elif address:
+        yield from _looked_for(scene)
+    yield from _default_port(scene)
+
+
+def _named(text: str, scene: Scene) -> Iterator[Finding]:
+    address = parse_address(text)
+    if address is None:
+        seen = f"{ADDRESS}={text} is no host:port, and ray.init() raises ValueError"
+        yield _finding(seen, Severity.ERROR, scene)
+        return
+    socket = _listener(address, scene)
+    if socket is not None and socket.uid == scene.host.uid and scene.has_own_cluster:
+        return
+    if socket is not None:
+        seen = f"{ADDRESS}={text} leads to a cluster of {scene.whose(socket.uid)}"
+        yield _finding(seen, Severity.ERROR if socket.uid != scene.host.uid else Severity.WARNING, scene)
+    elif _is_here(address, scene):
+        seen = f"{ADDRESS}={text} names this node, and nobody listens on port {address.port} here"
+        yield _finding(seen, Severity.ERROR, scene)
+    else:
+        yield _finding(f"{ADDRESS}={text}: the run will join that cluster", Severity.WARNING, scene)
+
+
+def _left(file: AddressFile, scene: Scene) -> Iterator[Finding]:
+    is_own = file.uid == scene.host.uid
+    owner = "this user" if is_own else "an unknown user" if file.uid is None else f"another user (uid {file.uid})"
+    start = f"{file.path}, of {owner},"
+    address = parse_address(file.address) if file.address is not None else None
+    if file.address is None or address is None:
+        what = "cannot be read" if file.address is None else f"holds {file.address[:80]!r} and no host:port"
+        yield _finding(f"{start} {what}, and ray.init() raises", Severity.ERROR, scene)
+        return
+    socket = _listener(address, scene)
+    if socket is not None and socket.uid == scene.host.uid and scene.has_own_cluster:
+        return
+    if socket is None:
+        what = f"names {address}, and nobody listens there on this node: ray.init() will wait for it, and fail"
+        yield _finding(f"{start} {what}", Severity.ERROR, scene)
+        return
+    severity = Severity.WARNING if is_own and socket.uid == scene.host.uid else Severity.ERROR
+    yield _finding(f"{start} names {address}, a cluster of {scene.whose(socket.uid)}", severity, scene)
+
+
+def _looked_for(scene: Scene) -> Iterator[Finding]:
+    """RAY_ADDRESS=auto without a file: ray.init() takes any control server that it sees, or raises."""
+    servers = [process for process in scene.clusters.processes or () if process.name == "gcs_server"]
+    if not servers:
+        seen = f"{ADDRESS}=auto, and no Ray cluster is seen on this node: ray.init() raises ConnectionError"
+        yield _finding(seen, Severity.WARNING, scene)
+        return
+    others = [server for server in servers if server.uid != scene.host.uid]
+    if others or not scene.has_own_cluster:
+        first = (others or servers)[0]
+        seen = f"{ADDRESS}=auto, and process {first.pid} is the control server of {scene.whose(first.uid)}"
+        yield _finding(seen, Severity.ERROR if others else Severity.WARNING, scene)
+
+
+def _default_port(scene: Scene) -> Iterator[Finding]:
+    socket = scene.listeners.on(DEFAULT_PORT)
+    if socket is None or (socket.uid == scene.host.uid and scene.has_own_cluster):
+        return
+    port = head_port(scene.job_id or str(scene.host.uid))
+    yield Finding(
+        message=f"port {DEFAULT_PORT} of this node is taken by {scene.whose(socket.uid)}: `ray start --head` without"
+        f" --port ends there; wanted a port of this job alone",
+        severity=Severity.INFO,
+        remedy=Remedy(
+            kind=RemedyKind.FIX_ENV,
+            summary="only where the job runs `ray start`: give it a port",
+            commands=(f"ray start --head --port={port}",),
+        ),
+    )
+
+
+def _listener(address: Address, scene: Scene) -> Socket | None:
+    if _is_here(address, scene):
+        return scene.listeners.on(address.port)
+    return scene.listeners.on(address.port, address.host)
+
+
+def _is_here(address: Address, scene: Scene) -> bool:
+    own = scene.host.name.lower()
+    return address.host.lower() in (*_LOOPBACK, own, own.partition(".")[0])
+
+
+def _finding(seen: str, severity: Severity, scene: Scene) -> Finding:
+    prepared = ray_settings(scene.environ, uid=scene.host.uid, job_id=scene.job_id)
+    mine = [setting for setting in prepared.settings if setting.cures == "ENV009"]
+    commands = [f"unset {setting.name}" for setting in mine if setting.value is None]
+    file = scene.clusters.file
+    if not scene.job_id and file is not None and file.uid == scene.host.uid:
+        commands.append(f"rm {file.path}")
+    return Finding(
+        message=f"{seen}; wanted {ADDRESS} unset and a directory of this job alone, so that ray.init() starts a cluster",
+        severity=severity,
+        remedy=Remedy(
+            kind=RemedyKind.FIX_ENV,
+            summary="start a cluster of this job alone",
+            commands=tuple(commands),
+            settings={setting.name: setting.value for setting in mine if setting.value is not None},
+            safe=bool(mine),
+        ),
+    )

@@ -1,0 +1,145 @@
+"""The job has less host memory than the run needs.
+
+## What it does
+Takes the least of the node's memory, the memory limits of the control groups above the job and what the job asked Slurm
+for, and holds it against what the plan needs on the host: processes, weights and optimiser that are off-loaded, a
+checkpoint in the making, the copies of sleeping model servers. The model's size is taken from its name. Looks whether
+Ray's object store fits into `/dev/shm`. On a runtime node it adds up the sandboxes.
+
+## Why it breaks training
+The kernel kills whichever process asks next, without a word of memory in the log: a Ray worker "exits unexpectedly". Ray
+itself sees the node's memory and not the job's, so it neither spills nor warns in time. Where `/dev/shm` is too small, Ray
+puts its object store on disk, and every batch goes through it.
+
+## How to fix
+Ask for more (`slurm.trainer_memory_mib`, `--mem`), or keep less on the host: no optimiser off-loading, or more nodes. For
+models of 7B and more with off-loading, people give 80 GB to each GPU. A container gets a larger `/dev/shm` by `--shm-size`.
+
+## Example
+    ray.exceptions.WorkerCrashedError: The worker died unexpectedly while executing this task.
+    slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0. Some of the step tasks have been OOM Killed.
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.host import Roles
+from skyrl_doctor.facts.memory import GIB, SHM, Ceiling, HostMemory
+from skyrl_doctor.facts.ray_start import ray_start
+from skyrl_doctor.plan.model import Plan
+from skyrl_train.node.host_memory import (
+    SMALL_GIB,
+    Training,
+    billions_in_name,
+    host_memory_need_gib,
+    memory_to_ask_gib,
+    ray_refuses_slow_store,
+    ray_store_bytes,
+    resident_gib,
+)
+
+TRAINER_MEMORY, RUNTIME_MEMORY = "slurm.trainer_memory_mib", "slurm.runtime_memory_mib"
+
+
+@check("ENV007", roles=[Role.GPU, Role.RUNTIME], fix="skyrl_train/node/host_memory.py")
+def host_memory_too_small(memory: HostMemory, plan: Plan, roles: Roles, environ: Environ) -> Iterator[Finding]:
+    if Role.GPU in roles:
+        yield from _trainer(memory.ceiling, plan)
+        yield from _object_store(memory, plan, environ)
+    elif Role.RUNTIME in roles:
+        yield from _sandboxes(memory.ceiling, plan)
+
+
+def _trainer(ceiling: Ceiling, plan: Plan) -> Iterator[Finding]:
+    run = training_of(plan)
+    if run is None:
+        if ceiling.gib < SMALL_GIB:
+            seen = f"this job has {ceiling.gib:.1f} GiB of host memory ({ceiling.source})"
+            wanted = f"wanted {SMALL_GIB:g} GiB or more: only toy models train with less"
+            yield _finding(f"{seen}; {wanted}", Severity.WARNING, plan, TRAINER_MEMORY, int(SMALL_GIB))
+        return
+    terms = host_memory_need_gib(run)
+    need = sum(terms.values())
+    if ceiling.gib >= need:
+        return
+    seen = f"this job has {ceiling.gib:.1f} GiB of host memory ({ceiling.source})"
+    wanted = f"wanted about {need:.0f} GiB for {run.billions:g}B parameters on {run.ranks} GPU{'s' * (run.ranks > 1)}"
+    severity = Severity.ERROR if ceiling.gib < resident_gib(run) else Severity.WARNING
+    evidence = tuple(f"{name}: {gib:.1f} GiB" for name, gib in terms.items())
+    yield _finding(f"{seen}; {wanted}", severity, plan, TRAINER_MEMORY, memory_to_ask_gib(run), evidence)
+
+
+def training_of(plan: Plan) -> Training | None:
+    """What the plan says of the run; None where it does not tell the model's size."""
+    path = plan.text("model.path")
+    billions = billions_in_name(path) if path else None
+    if billions is None:
+        return None
+    ranks = plan.integer("slurm.gpus_per_node") or 1
+    lora = bool(plan.integer("model.lora_rank"))
+    servers = max(1, ranks // (plan.integer("rollout.tensor_parallel_size") or 1))
+    return Training(
+        billions=billions,
+        ranks=ranks,
+        nodes=plan.integer("slurm.nodes") or 1,
+        weight_bytes=2 if plan.text("actor.model_dtype") == "bf16" else 4,
+        param_offload=bool(plan.flag("actor.param_offload")),
+        optimizer_offload=bool(plan.flag("actor.optimizer_offload")),
+        cpu_offload=bool(plan.flag("actor.cpu_offload")),
+        critic=plan.text("algorithm.advantage") == "gae",
+        lora=lora,
+        sleeping_servers=servers if lora and plan.flag("rollout.free_cache_engine") else 0,
+        checkpoints=(plan.integer("trainer.save_every_steps") or 0) > 0,
+    )
+
+
+def _object_store(memory: HostMemory, plan: Plan, environ: Environ) -> Iterator[Finding]:
+    free = memory.shm_free_bytes
+    told = ray_start(plan).store
+    by_itself = ray_store_bytes(available=memory.available_bytes, shm_free=free or 0)
+    store = by_itself if told is None else told.value
+    if free is not None and free >= store:
+        return
+    refuses = ray_refuses_slow_store(store, environ)
+    seen = f"there is no {SHM}" if free is None else f"{SHM} has {free / GIB:.2f} GiB free"
+    what = "ray.init() raises ValueError" if refuses else "it will lie in Ray's temporary directory"
+    yield Finding(
+        message=f"{seen}, and Ray's object store takes {store / GIB:.1f} GiB: {what};"
+        f" wanted {store / GIB:.1f} GiB or more",
+        severity=Severity.ERROR if refuses else Severity.WARNING,
+        location=told.location if told else None,
+        remedy=Remedy(
+            kind=RemedyKind.FIX_ENV,
+            summary=f"remove old files of yours from {SHM}, or start the container with a larger one",
+            commands=(f"ls -l {SHM}",),
+        ),
+    )
+
+
+def _sandboxes(ceiling: Ceiling, plan: Plan) -> Iterator[Finding]:
+    count, each = plan.integer("agent.max_parallel"), plan.integer("sandbox.memory_mib")
+    if count is None or each is None or ceiling.bytes >= (need := count * each << 20):
+        return
+    seen = f"this job has {ceiling.gib:.1f} GiB of host memory ({ceiling.source})"
+    wanted = f"wanted {need / GIB:.1f} GiB: {count} sandboxes may take {each} MiB each"
+    yield _finding(f"{seen}; {wanted}", Severity.WARNING, plan, RUNTIME_MEMORY, -(-need // GIB))
+
+
+def _finding(
+    message: str, severity: Severity, plan: Plan, key: str, gib: int, evidence: tuple[str, ...] = ()
+) -> Finding:
+    has_key = plan.find(key) is not None
+    return Finding(
+        message=message,
+        severity=severity,
+        evidence=evidence,
+        location=plan.place(key) if has_key else None,
+        remedy=Remedy(
+            kind=RemedyKind.FIX_CONFIG,
+            summary="ask Slurm for more memory",
+            commands=() if has_key else (f"sbatch --mem={gib}G …",),
+            settings={plan.name(key): str(gib * 1024)} if has_key else {},
+        ),
+    )

@@ -1,0 +1,129 @@
+"""Ray starts more processes and threads than the limits of this job allow.
+
+## What it does
+Counts the workers that Ray will start, one for each CPU that it sees, and holds the threads that they need against
+`ulimit -u` less what this user runs on the node already, and against `pids.max` of every control group above the job.
+Looks whether Ray sees more CPUs than the job has, and at the limit of open files.
+
+## Why it breaks training
+Ray asks for the CPUs of the machine, not for those of the job: on a node of 128 CPUs a job of 16 starts 128 workers at
+once. They run into the limit of processes, where thread creation fails in whichever library asks next, or they start so
+slowly that the raylet gives them up.
+
+## How to fix
+Tell Ray the CPUs of the job: `ray_kwargs.ray_init.num_cpus`, which skyrl-train does by itself. Raise the soft limit in
+the job script: `ulimit -S -u $(ulimit -H -u)`. Where the hard limit is too low, ask the site.
+
+## Example
+    Unhandled exception: N5boost10wrapexceptINS_6system12system_errorEEE. what(): thread: Resource temporarily unavailable [system:11]
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.cgroup import Cgroup
+from skyrl_doctor.facts.cpus import NodeCpus
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.host import Host
+from skyrl_doctor.facts.limits import Limit, Limits
+from skyrl_doctor.facts.ray_start import NUM_CPUS, ray_start
+from skyrl_doctor.plan.model import Plan
+from skyrl_train.node.limits import FEW_OPEN_FILES, RAISE_PROCESSES, ray_num_cpus, threads_at_start, threads_at_work
+
+ROOT = 0
+OWN_DIALECT = "run-config"
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Threads that one limit leaves, and those that it would leave where the job may raise it; None: any number."""
+
+    free: int
+    words: str
+    raised: int | None
+
+
+@check("ENV008", roles=[Role.GPU], fix="skyrl_train/node/limits.py")
+def process_limit_too_low(
+    limits: Limits, cgroup: Cgroup, node: NodeCpus, host: Host, environ: Environ, plan: Plan
+) -> Iterator[Finding]:
+    cpus = ray_num_cpus(environ, usable=host.cpus)
+    told = ray_start(plan).num_cpus
+    by_itself = cpus if plan.is_of(OWN_DIALECT) else node.online
+    workers = by_itself if told is None else told.value
+    if workers > cpus:
+        yield _too_many_workers(workers, cpus, told.location if told else None)
+    for room in _rooms(limits, cgroup, host.uid):
+        yield from _judged(room, workers, cpus)
+    yield from _open_files(limits.open_files)
+
+
+def _rooms(limits: Limits, cgroup: Cgroup, uid: int) -> Iterator[Room]:
+    soft, hard = limits.processes.soft, limits.processes.hard
+    if soft is not None and uid != ROOT:  # the kernel does not hold root to it
+        used = limits.threads or 0
+        known = f", {used} in use" if limits.threads is not None else ""
+        yield Room(soft - used, f"ulimit -u is {soft}{known}", None if hard is None else hard - used)
+    if (level := cgroup.least_tasks) is not None:
+        known = f", {level.used} in use" if level.used is not None else ""
+        yield Room(level.free, f"pids.max of {level.path} is {level.limit}{known}", level.free)
+
+
+def _judged(room: Room, workers: int, cpus: int) -> Iterator[Finding]:
+    least, wanted = threads_at_start(workers), threads_at_work(workers)
+    if room.free >= wanted:
+        return
+    fails = room.free < least
+    need = f"{least} for Ray to start" if fails else f"about {wanted} for a run"
+    yield Finding(
+        message=f"{room.words}, which leaves {max(room.free, 0)} threads; wanted {need} with {workers} workers",
+        severity=Severity.ERROR if fails else Severity.WARNING,
+        remedy=_remedy(room, wanted, workers, cpus),
+    )
+
+
+def _remedy(room: Room, wanted: int, workers: int, cpus: int) -> Remedy:
+    if _holds(room.raised, wanted):
+        return Remedy(
+            kind=RemedyKind.FIX_ENV,
+            summary="raise the soft limit in the job script",
+            commands=(RAISE_PROCESSES,),
+            safe=True,
+        )
+    if workers > cpus and _holds(room.raised, threads_at_work(cpus)):
+        return _fewer_workers(cpus, commands=() if room.free >= threads_at_work(cpus) else (RAISE_PROCESSES,))
+    return Remedy(kind=RemedyKind.ASK_ADMIN, summary=f"the site sets this limit: ask for {wanted} or more")
+
+
+def _holds(room: int | None, wanted: int) -> bool:
+    return room is None or room >= wanted
+
+
+def _too_many_workers(workers: int, cpus: int, place: Location | None) -> Finding:
+    return Finding(
+        message=f"Ray will start {workers} workers, one for each CPU that it counts, and this job has {cpus} CPUs;"
+        f" wanted {NUM_CPUS}={cpus}",
+        severity=Severity.WARNING,
+        location=place,
+        remedy=_fewer_workers(cpus),
+    )
+
+
+def _fewer_workers(cpus: int, commands: tuple[str, ...] = ()) -> Remedy:
+    summary = "tell Ray how many CPUs the job has" + (
+        ", and raise the soft limit in the job script" if commands else ""
+    )
+    return Remedy(kind=RemedyKind.FIX_CONFIG, summary=summary, settings={NUM_CPUS: str(cpus)}, commands=commands)
+
+
+def _open_files(limit: Limit) -> Iterator[Finding]:
+    """Ray raises its own soft limit as far as the hard one lets it."""
+    if limit.hard is None or limit.hard >= FEW_OPEN_FILES:
+        return
+    yield Finding(
+        message=f"the hard limit of open files (ulimit -H -n) is {limit.hard}; wanted {FEW_OPEN_FILES} or more for Ray",
+        severity=Severity.WARNING,
+        remedy=Remedy(kind=RemedyKind.ASK_ADMIN, summary="the site sets this limit: ask for 65536"),
+    )

@@ -1,0 +1,75 @@
+"""The memory of this node, and how much of it this job may have."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+GIB = 1 << 30
+MIB = 1 << 20
+SHM = "/dev/shm"  # noqa: S108 -- looked at, not written: Ray's object store lies there
+_LINE = r"^{name}:\s+([0-9]{{1,15}}) kB\s*$"
+_AMOUNT = re.compile(r"[0-9]{1,12}")
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The most that may be used, and who says so."""
+
+    bytes: int
+    source: str
+
+    @property
+    def gib(self) -> float:
+        return self.bytes / GIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostMemory:
+    """`ceilings` hold for this job, the node's own memory among them; the least of them counts.
+
+    `available_bytes` is as Ray counts it: of the node, or of the container that it is in; it does not see a job's limit.
+    `shm_free_bytes` is what /dev/shm has left, None where there is none.
+    """
+
+    available_bytes: int
+    ceilings: tuple[Ceiling, ...]
+    shm_free_bytes: int | None = None
+
+    @property
+    def ceiling(self) -> Ceiling:
+        return min(self.ceilings, key=lambda ceiling: ceiling.bytes)
+
+
+def parse_meminfo(text: str) -> tuple[int, int]:
+    """MemTotal and MemAvailable of /proc/meminfo in bytes; kernels before 3.14 tell MemFree alone. Raises ValueError."""
+    total = _kib(text, "MemTotal")
+    available = _kib(text, "MemAvailable") if "MemAvailable:" in text else _kib(text, "MemFree")
+    if not total > 0 or available > total:
+        raise ValueError(f"{available} kB available of {total} kB")
+    return total * 1024, available * 1024
+
+
+def slurm_memory(environ: Mapping[str, str]) -> Ceiling | None:
+    """What the job asked Slurm for on this node. Slurm writes MiB; 0 is the whole node. None where nothing says it."""
+    for name, count_name in (
+        ("SLURM_MEM_PER_NODE", ""),
+        ("SLURM_MEM_PER_CPU", "SLURM_CPUS_ON_NODE"),
+        ("SLURM_MEM_PER_GPU", "SLURM_GPUS_ON_NODE"),
+    ):
+        amount = _amount(environ.get(name))
+        count = _amount(environ.get(count_name)) if count_name else 1
+        if amount and count:
+            source = f"{name}={amount}" + (f" x {count_name}={count}" if count_name else "")
+            return Ceiling(amount * count * MIB, f"{source} (MiB)")
+    return None
+
+
+def _amount(text: str | None) -> int | None:
+    return int(text) if text is not None and _AMOUNT.fullmatch(text) else None
+
+
+def _kib(text: str, name: str) -> int:
+    found = re.findall(_LINE.format(name=name), text, re.MULTILINE)
+    if len(found) != 1:
+        raise ValueError(f"{len(found)} lines for {name}; wanted one")
+    return int(found[0])

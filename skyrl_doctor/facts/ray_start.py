@@ -1,0 +1,30 @@
+"""What the plan itself tells ray.init(): verl passes the table ray_kwargs.ray_init on."""
+
+from dataclasses import dataclass
+
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.plan.model import Plan, Value
+
+NUM_CPUS = "ray_kwargs.ray_init.num_cpus"
+STORE = "ray_kwargs.ray_init.object_store_memory"
+
+
+@dataclass(frozen=True, slots=True)
+class RayStart:
+    """None where the plan leaves it to Ray."""
+
+    num_cpus: Value | None = None
+    store: Value | None = None
+
+
+def ray_start(plan: Plan) -> RayStart:
+    return RayStart(_number(plan, NUM_CPUS), _number(plan, STORE))
+
+
+def _number(plan: Plan, key: str) -> Value | None:
+    found = plan.own.get(key)
+    if found is None or found.value is None:
+        return None
+    if found.unknown or isinstance(found.value, bool) or not isinstance(found.value, int):
+        raise CouldNotLook(f"{found.shown}: {found.unknown or 'wanted a whole number'}")
+    return found

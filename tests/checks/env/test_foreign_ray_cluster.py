@@ -1,0 +1,208 @@
+"""ENV009."""
+
+import pytest
+
+from checks.env.foreign_ray_cluster import foreign_ray_cluster
+from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Severity, Status
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.host import Host
+from skyrl_doctor.facts.ray_clusters import AddressFile, RayClusters, RayProcess
+from skyrl_doctor.facts.sockets import Listeners, Socket
+from support import judge, recorded
+
+FILE = "/tmp/ray/ray_current_cluster"
+WANTED = "; wanted RAY_ADDRESS unset and a directory of this job alone, so that ray.init() starts a cluster"
+HOST = Host(
+    name="gpu-node-17", user="trainer", uid=1000, gid=1, pid=1, cpus=16, system="Linux", python="p", cwd="/", now=0.0
+)
+MINE, THEIRS = Socket("::", 6380, 1000), Socket("::", 6380, 1007)
+IN_JOB = (RayProcess(5, "gcs_server", 1000, frozenset({"4711"})),)
+OUT_OF_JOB = (RayProcess(5, "gcs_server", 1000, frozenset({"4600"})),)
+FOREIGN = (RayProcess(6, "gcs_server", 1007),)
+OWN_OTHER = "this user (trainer), of another job or none"
+OTHER = "another user (uid 1007)"
+
+
+def judged(
+    *sockets: Socket, file: AddressFile | None = None, processes: tuple[RayProcess, ...] | None = (), **environ: str
+) -> list[Finding]:
+    clusters = RayClusters(file=file, processes=processes)
+    variables = Environ({"SLURM_JOB_ID": "4711", "TMPDIR": "/tmp", **environ})
+    return list(foreign_ray_cluster(clusters, Listeners(sockets), variables, HOST))
+
+
+def found(
+    *sockets: Socket, file: AddressFile | None = None, processes: tuple[RayProcess, ...] | None = (), **environ: str
+) -> list[tuple[Severity, str]]:
+    findings = judged(*sockets, file=file, processes=processes, **environ)
+    return [(finding.severity, finding.message.removesuffix(WANTED)) for finding in findings]
+
+
+def left(address: str | None, uid: int | None = 1000) -> AddressFile:
+    return AddressFile(FILE, address, uid)
+
+
+def test_nothing_of_ray_is_fine() -> None:
+    assert found() == []
+    assert found(RAY_ADDRESS="") == []
+    assert found(processes=None) == []
+
+
+def test_other_users_clusters_alone_do_no_harm() -> None:
+    assert found(THEIRS, processes=FOREIGN) == []
+
+
+def test_local_starts_a_cluster_whatever_lies_around() -> None:
+    assert found(THEIRS, file=left("gpu-node-17:6380", 1007), RAY_ADDRESS="local") == []
+
+
+@pytest.mark.parametrize(
+    ("address", "sockets", "severity", "says"),
+    [
+        ("10.2.3.17:6380", (THEIRS,), Severity.ERROR, f"leads to a cluster of {OTHER}"),
+        ("ray://localhost:6380", (THEIRS,), Severity.ERROR, f"leads to a cluster of {OTHER}"),
+        ("10.2.3.17:6380", (MINE,), Severity.WARNING, f"leads to a cluster of {OWN_OTHER}"),
+        ("gpu-node-17:6380", (), Severity.ERROR, "names this node, and nobody listens on port 6380 here"),
+        ("127.0.0.1:6380", (), Severity.ERROR, "names this node, and nobody listens on port 6380 here"),
+    ],
+)
+def test_judges_the_cluster_that_the_variable_names(
+    address: str, sockets: tuple[Socket, ...], severity: Severity, says: str
+) -> None:
+    assert found(*sockets, RAY_ADDRESS=address) == [(severity, f"RAY_ADDRESS={address} {says}")]
+
+
+def test_of_a_cluster_elsewhere_it_says_that_the_run_joins_it() -> None:
+    assert found(RAY_ADDRESS="head:6380") == [
+        (Severity.WARNING, "RAY_ADDRESS=head:6380: the run will join that cluster")
+    ]
+
+
+@pytest.mark.parametrize("address", ["garbage", "node:", "10.0.0.1:port"])
+def test_finds_an_address_that_ends_ray(address: str) -> None:
+    assert found(RAY_ADDRESS=address) == [
+        (Severity.ERROR, f"RAY_ADDRESS={address} is no host:port, and ray.init() raises ValueError")
+    ]
+
+
+def test_a_cluster_of_this_very_job_is_fine() -> None:
+    assert found(MINE, processes=IN_JOB, RAY_ADDRESS="gpu-node-17:6380") == []
+    assert found(MINE, processes=IN_JOB, file=left("10.2.3.17:6380")) == []
+    assert found(processes=IN_JOB, RAY_ADDRESS="auto") == []
+    assert found(Socket("::", 6379, 1000), processes=IN_JOB) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "sockets", "severity", "says"),
+    [
+        (
+            left("10.2.3.17:6380"),
+            (),
+            Severity.ERROR,
+            "this user, names 10.2.3.17:6380, and nobody listens there on this node: ray.init() will wait for it, and fail",
+        ),
+        (
+            left("10.2.3.17:6380"),
+            (MINE,),
+            Severity.WARNING,
+            f"this user, names 10.2.3.17:6380, a cluster of {OWN_OTHER}",
+        ),
+        (left("10.2.3.17:6380"), (THEIRS,), Severity.ERROR, f"this user, names 10.2.3.17:6380, a cluster of {OTHER}"),
+        (
+            left("10.2.3.17:6380", 1007),
+            (THEIRS,),
+            Severity.ERROR,
+            f"another user (uid 1007), names 10.2.3.17:6380, a cluster of {OTHER}",
+        ),
+        (
+            left("10.2.3.17:6380", None),
+            (MINE,),
+            Severity.ERROR,
+            f"an unknown user, names 10.2.3.17:6380, a cluster of {OWN_OTHER}",
+        ),
+        (left(""), (), Severity.ERROR, "this user, holds '' and no host:port, and ray.init() raises"),
+        (left("rubbish"), (), Severity.ERROR, "this user, holds 'rubbish' and no host:port, and ray.init() raises"),
+        (left(None, 1007), (), Severity.ERROR, "another user (uid 1007), cannot be read, and ray.init() raises"),
+    ],
+)
+def test_judges_the_file_that_ray_follows(
+    file: AddressFile, sockets: tuple[Socket, ...], severity: Severity, says: str
+) -> None:
+    assert found(*sockets, file=file, processes=OUT_OF_JOB) == [(severity, f"{FILE}, of {says}")]
+    assert found(*sockets, file=file, processes=OUT_OF_JOB, RAY_ADDRESS="auto")[0] == (severity, f"{FILE}, of {says}")
+
+
+@pytest.mark.parametrize(
+    ("processes", "severity", "says"),
+    [
+        ((), Severity.WARNING, "no Ray cluster is seen on this node: ray.init() raises ConnectionError"),
+        (None, Severity.WARNING, "no Ray cluster is seen on this node: ray.init() raises ConnectionError"),
+        (FOREIGN, Severity.ERROR, f"process 6 is the control server of {OTHER}"),
+        ((*IN_JOB, *FOREIGN), Severity.ERROR, f"process 6 is the control server of {OTHER}"),
+        (OUT_OF_JOB, Severity.WARNING, f"process 5 is the control server of {OWN_OTHER}"),
+    ],
+)
+def test_auto_takes_any_cluster_that_it_sees(
+    processes: tuple[RayProcess, ...] | None, severity: Severity, says: str
+) -> None:
+    assert found(processes=processes, RAY_ADDRESS="auto") == [(severity, f"RAY_ADDRESS=auto, and {says}")]
+
+
+def test_the_cure_is_the_trainer_s_own() -> None:
+    (finding,) = judged(RAY_ADDRESS="head:6380")
+    assert finding.remedy == Remedy(
+        kind=RemedyKind.FIX_ENV,
+        summary="start a cluster of this job alone",
+        commands=("unset RAY_ADDRESS",),
+        settings={"RAY_TMPDIR": "/tmp/r4711"},
+        safe=True,
+    )
+
+
+def test_outside_of_a_job_one_s_own_file_is_to_be_removed() -> None:
+    (finding,) = judged(file=left("10.2.3.17:6380"), SLURM_JOB_ID="")
+    assert finding.remedy == Remedy(
+        kind=RemedyKind.FIX_ENV, summary="start a cluster of this job alone", commands=(f"rm {FILE}",)
+    )
+
+
+FOREIGN_FILE = Finding(
+    message=f"{FILE}, of another user (uid 1007), names 10.2.3.17:6379, a cluster of another user (uid 1007){WANTED}",
+    remedy=Remedy(
+        kind=RemedyKind.FIX_ENV,
+        summary="start a cluster of this job alone",
+        settings={"RAY_TMPDIR": "/tmp/r4711"},
+        safe=True,
+    ),
+)
+FOREIGN_PORT = Finding(
+    message="port 6379 of this node is taken by another user (uid 1007): `ray start --head` without --port ends there;"
+    " wanted a port of this job alone",
+    severity=Severity.INFO,
+    remedy=Remedy(
+        kind=RemedyKind.FIX_ENV,
+        summary="only where the job runs `ray start`: give it a port",
+        commands=("ray start --head --port=24711",),
+    ),
+)
+
+
+def test_reproduces_on_a_recording() -> None:
+    assert judge("ENV009", "foreign_ray_cluster") == Outcome(
+        id="ENV009", slug="foreign-ray-cluster", status=Status.FAIL, findings=(FOREIGN_FILE, FOREIGN_PORT)
+    )
+
+
+def test_reproduces_a_cluster_that_is_gone() -> None:
+    outcome = judge("ENV009", "dead_ray_cluster")
+    says = "names 10.2.3.17:6379, and nobody listens there on this node: ray.init() will wait for it, and fail"
+    assert [finding.message for finding in outcome.findings] == [f"{FILE}, of this user, {says}{WANTED}"]
+
+
+def test_silent_on_the_clean_machine() -> None:
+    assert judge("ENV009", "clean_gpu_node").status is Status.PASS
+
+
+def test_garbage_is_unknown() -> None:
+    machine = recorded("clean_gpu_node").but({"read /proc/net/tcp": ["garbage"]})
+    assert judge("ENV009", machine).status is Status.UNKNOWN

@@ -1,0 +1,158 @@
+"""ENV007."""
+
+import pytest
+
+from checks.env.host_memory_too_small import host_memory_too_small
+from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.host import Roles
+from skyrl_doctor.facts.memory import Ceiling, HostMemory
+from skyrl_doctor.plan.model import Plan, Value
+from support import judge, plan_of, recorded
+
+GIB = 1 << 30
+GPU, RUNTIME = Roles(frozenset({Role.GPU}), asked=True), Roles(frozenset({Role.RUNTIME}), asked=True)
+SMALL = plan_of(
+    model__path="Qwen/Qwen2.5-Coder-1.5B",
+    actor__param_offload=True,
+    actor__optimizer_offload=True,
+    slurm__trainer_memory_mib=8192,
+)
+JOB = "the memory limit of /sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711"
+SHM = Finding(
+    message="/dev/shm has 0.06 GiB free, and Ray's object store takes 9.3 GiB: it will lie in Ray's temporary directory;"
+    " wanted 9.3 GiB or more",
+    severity=Severity.WARNING,
+    remedy=Remedy(
+        kind=RemedyKind.FIX_ENV,
+        summary="remove old files of yours from /dev/shm, or start the container with a larger one",
+        commands=("ls -l /dev/shm",),
+    ),
+)
+UNKNOWN_MODEL = Finding(
+    message=f"this job has 8.0 GiB of host memory ({JOB}); wanted 16 GiB or more: only toy models train with less",
+    severity=Severity.WARNING,
+    remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="ask Slurm for more memory", commands=("sbatch --mem=16G …",)),
+)
+KNOWN_MODEL = Finding(
+    message=f"this job has 8.0 GiB of host memory ({JOB}); wanted about 29 GiB for 1.5B parameters on 1 GPU",
+    evidence=("processes: 10.0 GiB", "object store: 2.0 GiB", "weights and optimiser: 16.8 GiB"),
+    location=Location("plan.toml", None, "slurm.trainer_memory_mib"),
+    remedy=Remedy(
+        kind=RemedyKind.FIX_CONFIG,
+        summary="ask Slurm for more memory",
+        settings={"slurm.trainer_memory_mib": "29696"},
+    ),
+)
+
+
+def memory(gib: float, *, shm_gib: float | None = 64, available_gib: float = 200) -> HostMemory:
+    return HostMemory(
+        available_bytes=int(available_gib * GIB),
+        ceilings=(Ceiling(256 * GIB, "the node's memory"), Ceiling(int(gib * GIB), "SLURM_MEM_PER_NODE")),
+        shm_free_bytes=None if shm_gib is None else int(shm_gib * GIB),
+    )
+
+
+def found(gib: float, plan: Plan | None = None, roles: Roles = GPU) -> list[tuple[Severity, str]]:
+    findings = host_memory_too_small(memory(gib), plan or Plan(), roles, Environ({}))
+    return [(finding.severity, finding.message) for finding in findings]
+
+
+def test_of_an_unknown_model_it_says_only_what_is_known() -> None:
+    seen = "this job has 15.9 GiB of host memory (SLURM_MEM_PER_NODE)"
+    assert found(15.9) == [(Severity.WARNING, f"{seen}; wanted 16 GiB or more: only toy models train with less")]
+    assert found(16) == []
+    assert found(15.9, plan_of(model__path="/models/mine")) == found(15.9)
+
+
+@pytest.mark.parametrize(
+    ("gib", "severity"), [(16, Severity.ERROR), (17, Severity.WARNING), (28, Severity.WARNING), (29, None)]
+)
+def test_is_an_error_only_where_what_is_off_loaded_does_not_fit(gib: float, severity: Severity | None) -> None:
+    assert [level for level, _ in found(gib, SMALL)] == ([severity] if severity else [])
+
+
+def test_asks_for_what_is_advised_for_a_large_model() -> None:
+    plan = plan_of(
+        model__path="Qwen/Qwen2.5-7B", actor__param_offload=True, actor__optimizer_offload=True, slurm__gpus_per_node=8
+    )
+    (finding,) = host_memory_too_small(memory(64), plan, GPU, Environ({}))
+    assert finding.remedy is not None
+    assert finding.remedy.commands == ("sbatch --mem=640G …",)
+
+
+def test_an_adapter_needs_less_and_its_sleeping_servers_more() -> None:
+    plan = plan_of(
+        model__path="Qwen/Qwen2.5-7B",
+        model__lora_rank=8,
+        actor__param_offload=False,
+        actor__optimizer_offload=True,
+        rollout__free_cache_engine=True,
+        slurm__gpus_per_node=2,
+        trainer__save_every_steps=-1,
+    )
+    (finding,) = host_memory_too_small(memory(32), plan, GPU, Environ({}))
+    assert finding.evidence == (
+        "processes: 14.0 GiB",
+        "object store: 2.0 GiB",
+        "weights and optimiser: 26.1 GiB",
+        "sleeping model servers: 26.1 GiB",
+    )
+    assert finding.severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(("shm_gib", "quiet"), [(64, True), (9.4, True), (9.3, False), (0, False), (None, False)])
+def test_finds_an_object_store_that_does_not_fit(shm_gib: float | None, quiet: bool) -> None:
+    findings = list(host_memory_too_small(memory(200, shm_gib=shm_gib), Plan(), GPU, Environ({})))
+    assert (not findings) is quiet
+
+
+def test_a_small_node_needs_little_shared_memory() -> None:
+    assert list(host_memory_too_small(memory(20, shm_gib=7, available_gib=20), Plan(), GPU, Environ({}))) == []
+
+
+@pytest.mark.parametrize(
+    ("size", "environ", "severity"),
+    [
+        (20 * 10**9, {}, Severity.ERROR),
+        (20 * 10**9, {"RAY_OBJECT_STORE_ALLOW_SLOW_STORAGE": "1"}, Severity.WARNING),
+        (10**10, {}, Severity.WARNING),
+        (10**9, {}, None),
+    ],
+)
+def test_a_store_of_the_plan_s_own_size_may_end_ray(
+    size: int, environ: dict[str, str], severity: Severity | None
+) -> None:
+    key = "ray_kwargs.ray_init.object_store_memory"
+    place = Location("run.sh", 3, key)
+    plan = Plan(("run.sh",), "verl", own={key: Value(key, size, place)})
+    findings = host_memory_too_small(memory(200, shm_gib=2), plan, GPU, Environ(environ))
+    assert [(finding.severity, finding.location) for finding in findings] == ([(severity, place)] if severity else [])
+
+
+def test_adds_up_sandboxes_on_a_runtime_node() -> None:
+    plan = plan_of(agent__max_parallel=7, sandbox__memory_mib=4096)
+    message = (
+        "this job has 16.0 GiB of host memory (SLURM_MEM_PER_NODE); wanted 28.0 GiB: 7 sandboxes may take 4096 MiB each"
+    )
+    assert found(16, plan, RUNTIME) == [(Severity.WARNING, message)]
+    assert found(28, plan, RUNTIME) == []
+    assert found(1, Plan(), RUNTIME) == []
+
+
+@pytest.mark.parametrize(("plan", "finding"), [(Plan(), UNKNOWN_MODEL), (SMALL, KNOWN_MODEL)])
+def test_reproduces_on_a_recording(plan: Plan, finding: Finding) -> None:
+    assert judge("ENV007", "small_job_memory", plan=plan) == Outcome(
+        id="ENV007", slug="host-memory-too-small", status=Status.FAIL, findings=(finding, SHM)
+    )
+
+
+def test_silent_on_the_clean_machine() -> None:
+    assert judge("ENV007", "clean_gpu_node", plan=SMALL).status is Status.PASS
+
+
+def test_is_unknown_where_the_limit_cannot_be_read() -> None:
+    path = "/sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711/memory.max"
+    machine = recorded("clean_gpu_node").but({f"read {path}": {"unreadable": path, "why": "Permission denied"}})
+    assert judge("ENV007", machine).status is Status.UNKNOWN

@@ -1,0 +1,79 @@
+"""Traces of Ray."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skyrl_doctor.facts.ray_clusters import Address, RayClusters, RayProcess, parse_address, parse_pgrep, slurm_jobs
+
+MINE = RayProcess(10, "gcs_server", 1000, frozenset({"4711"}))
+THEIRS = RayProcess(11, "raylet", 1007, frozenset({"4711"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("10.1.2.3:6379", Address("10.1.2.3", 6379)),
+        (" node:6379\n", Address("node", 6379)),
+        ("ray://node:10001", Address("node", 10001)),
+        ("[::1]:6379", Address("::1", 6379)),
+        ("", None),
+        ("auto", None),
+        ("local", None),
+        ("node:", None),
+        (":6379", None),
+        ("node:0", None),
+        ("node:70000", None),
+        ("http://node:80", None),
+        ("two words:80", None),
+        ("node:²", None),
+    ],
+)
+def test_reads_an_address(text: str, address: Address | None) -> None:
+    assert parse_address(text) == address
+
+
+@given(st.text())
+def test_an_address_has_a_port(text: str) -> None:
+    found = parse_address(text)
+    assert found is None or (found.host and 0 < found.port < 65536)
+
+
+def test_writes_an_address_as_it_is_read() -> None:
+    assert (str(Address("::1", 1)), str(Address("n", 2))) == ("[::1]:1", "n:2")
+
+
+def test_reads_pgrep() -> None:
+    assert parse_pgrep("20511 gcs_server\n20677 raylet\n") == ((20511, "gcs_server"), (20677, "raylet"))
+    assert parse_pgrep("") == ()
+
+
+@given(st.text(min_size=1))
+def test_garbage_is_no_empty_list(text: str) -> None:
+    try:
+        found = parse_pgrep(text)
+    except ValueError:
+        return
+    assert len(found) == len(text.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("cgroup", "jobs"),
+    [
+        ("0::/system.slice/slurmstepd.scope/job_4711/step_0\n", {"4711"}),
+        ("4:memory:/slurm/uid_1/job_12\n3:cpu:/slurm/uid_1/job_12/step_batch\n", {"12"}),
+        ("0::/user.slice/myjob_12/x\n", set()),
+        ("", set()),
+    ],
+)
+def test_finds_the_slurm_job(cgroup: str, jobs: set[str]) -> None:
+    assert slurm_jobs(cgroup) == jobs
+
+
+def test_knows_a_cluster_of_this_very_job() -> None:
+    clusters = RayClusters(processes=(MINE, THEIRS))
+    assert clusters.of_job("4711", 1000) is True
+    assert clusters.of_job("4712", 1000) is False
+    assert clusters.of_job(None, 1000) is False
+    assert RayClusters(processes=(THEIRS,)).of_job("4711", 1000) is False
+    assert RayClusters(processes=None, hidden="pgrep: no such command").of_job("4711", 1000) is False
