@@ -16,6 +16,7 @@ class Limits:
     response_tokens: int
     reply_tokens: int
     turns: int = 50
+    reply_s: float = 900.0
     command_s: float = 120.0
     grace_s: float = 10.0
     """What the sandbox gets beyond a command's limit, to stop it and to say so."""
@@ -23,6 +24,7 @@ class Limits:
     rollout_s: float = 3600.0
     """From the first token to the last, without the sandbox's start and without scoring."""
     score_s: float = 900.0
+    close_s: float = 60.0
     idle_turns: int = 3
     """Replies in a row that call nothing: after so many the rollout ends."""
     repeats: int = 4

@@ -1,6 +1,6 @@
 """The record of a rollout: plain data, so that it can cross processes and be read years later."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from skyrl_train.agent.arguments import Action
 from skyrl_train.agent.calls import Call, CallError, Ended
@@ -81,3 +81,17 @@ class Transcript:
     def masked(self) -> bool:
         """Whether the rollout is kept out of training: FIX(AGT017), it is counted but never copied or scored 0."""
         return self.finish in MASKED or isinstance(self.score, Unscorable) or not self.steps
+
+
+def valid_reply(reply: Reply) -> Reply:
+    """The same with a text that JSON and files can hold. The token ids are what the model wrote, whatever the text."""
+    return reply if (text := _unicode(reply.text)) == reply.text else replace(reply, text=text)
+
+
+def valid_result(result: Result) -> Result:
+    """The same with a text that JSON and files can hold: output of commands need not be UTF-8."""
+    return result if (text := _unicode(result.text)) == result.text else replace(result, text=text)
+
+
+def _unicode(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,56 @@
+"""A rollout while it runs: the tokens so far, and the steps that the record will hold."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from skyrl_train.agent.finish import Finish
+from skyrl_train.agent.ports import Task
+from skyrl_train.agent.transcript import Step, Transcript
+from skyrl_train.rewards.score import Score
+
+
+@dataclass(slots=True)
+class Draft:
+    """The one mutable thing of a rollout. Nobody but the loop holds it, and it never crosses a process."""
+
+    task: Task
+    now: Callable[[], float]
+    begin: float
+    prompt: int = 0
+    ids: list[int] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def response(self) -> int:
+        """How many tokens follow the prompt."""
+        return len(self.ids) - self.prompt
+
+    def start(self, prompt_ids: Sequence[int]) -> None:
+        self.ids.extend(prompt_ids)
+        self.prompt = len(self.ids)
+
+    def add(self, step: Step) -> None:
+        """A reply, before anything is done about it: whatever happens next, it is in the record."""
+        self.steps.append(step)
+        self.ids.extend(step.reply.token_ids)
+
+    def amend(self, **what: object) -> None:
+        """More about the last step."""
+        self.steps[-1] = replace(self.steps[-1], **what)  # type: ignore[arg-type]  # fields of Step, by name
+
+    def show(self, text: str, ids: Sequence[int]) -> None:
+        self.amend(shown=text, shown_ids=tuple(ids))
+        self.ids.extend(ids)
+
+    def transcript(self, finish: Finish, detail: str, score: Score | None = None) -> Transcript:
+        return Transcript(
+            task_id=self.task.id,
+            rollout_id=self.task.rollout_id,
+            prompt=self.task.prompt,
+            prompt_ids=tuple(self.ids[: self.prompt]),
+            steps=tuple(self.steps),
+            finish=finish,
+            detail=detail,
+            score=score,
+            duration_s=self.now() - self.begin,
+        )
