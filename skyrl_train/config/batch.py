@@ -12,7 +12,7 @@ def next_divisible(samples: int, parts: int, step: int) -> int:
     return -(-samples // unit) * unit
 
 
-def batch_violations(*, batch: int, n: int, devices: int) -> Iterator[Violation]:
+def batch_violations(*, batch: int, n: int, devices: int) -> Iterator[Violation]:  # FIX(CFG002)
     """Each device takes the same number of samples in an update."""
     samples = batch * n
     if devices < 1 or samples < 1 or samples % devices == 0:
@@ -40,12 +40,12 @@ def group_violations(*, batch: int, group: int) -> Iterator[Violation]:
     if group < 1 or batch < 1 or batch % group == 0:
         return
     yield Violation(
-        key="data.train_batch_size",
+        key="data.train_batch_rollouts",
         message=f"a batch of {batch} rollouts does not hold whole groups of {group}; wanted a multiple of {group}",
-        settings={"data.train_batch_size": str(next_divisible(batch, group, 1))},
+        settings={"data.train_batch_rollouts": str(next_divisible(batch, group, 1))},
     )
 
 
-def counts_disagree(counts: Mapping[str, int]) -> bool:
+def counts_disagree(counts: Mapping[str, int]) -> bool:  # FIX(CFG003)
     """Whether the places that say how many trajectories a prompt gets say different numbers."""
     return len(set(counts.values())) > 1

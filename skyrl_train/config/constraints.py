@@ -1,18 +1,24 @@
-"""The rules between the settings of a RunConfig. Each yields every violation; none stops at the first."""
+"""The rules between the settings of a RunConfig. Each yields every violation; none stops at the first.
+
+Pydantic is not imported here: whatever has RunConfig's attributes can be judged.
+"""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from skyrl_train.config import batch, context, offload, slots, walltime
-from skyrl_train.config.run import RunConfig
 from skyrl_train.config.violation import Violation
 
+if TYPE_CHECKING:
+    from skyrl_train.config.run import RunConfig
 
-def violations(config: RunConfig) -> tuple[Violation, ...]:
+
+def violations(config: "RunConfig") -> tuple[Violation, ...]:
     """All broken rules."""
     return tuple(violation for rule in RULES for violation in rule(config))
 
 
-def context_fits(config: RunConfig) -> Iterator[Violation]:
+def context_fits(config: "RunConfig") -> Iterator[Violation]:
     data, rollout = config.data, config.rollout
     yield from context.call_violations(
         max_tokens=rollout.max_tokens,
@@ -28,7 +34,7 @@ def context_fits(config: RunConfig) -> Iterator[Violation]:
     )
 
 
-def note_comes_late(config: RunConfig) -> Iterator[Violation]:
+def note_comes_late(config: "RunConfig") -> Iterator[Violation]:
     note, total = config.agent.budget_note_tokens, config.data.max_response_tokens
     if context.note_is_always_on(response_tokens=total, note_tokens=note):
         yield Violation(
@@ -39,15 +45,15 @@ def note_comes_late(config: RunConfig) -> Iterator[Violation]:
         )
 
 
-def batch_divides(config: RunConfig) -> Iterator[Violation]:
+def batch_divides(config: "RunConfig") -> Iterator[Violation]:
     if not config.actor.dynamic_batch_size:
         size = config.data.train_batch_size
-        yield from batch.batch_violations(batch=size, n=config.rollout.n, devices=config.devices)
+        yield from batch.batch_violations(batch=size, n=config.rollout.n, devices=_devices(config))
         yield from batch.mini_batch_violations(batch=size, mini_batch=config.actor.ppo_mini_batch_size)
 
 
-def server_fits_node(config: RunConfig) -> Iterator[Violation]:
-    size, devices = config.rollout.tensor_parallel_size, config.devices
+def server_fits_node(config: "RunConfig") -> Iterator[Violation]:
+    size, devices = config.rollout.tensor_parallel_size, _devices(config)
     if devices % size:
         yield Violation(
             key="rollout.tensor_parallel_size",
@@ -56,7 +62,7 @@ def server_fits_node(config: RunConfig) -> Iterator[Violation]:
         )
 
 
-def slots_suffice(config: RunConfig) -> Iterator[Violation]:
+def slots_suffice(config: "RunConfig") -> Iterator[Violation]:
     if config.sandbox.runtime_url is not None:
         return
     jobs, sandbox = config.slurm, config.sandbox
@@ -73,14 +79,14 @@ def slots_suffice(config: RunConfig) -> Iterator[Violation]:
     )
 
 
-def runtime_outlives_trainer(config: RunConfig) -> Iterator[Violation]:
+def runtime_outlives_trainer(config: "RunConfig") -> Iterator[Violation]:
     if config.sandbox.runtime_url is None:
         yield from walltime.walltime_violations(
             trainer=config.slurm.trainer_time_limit, runtime=config.slurm.runtime_time_limit
         )
 
 
-def offload_goes_with_adapter(config: RunConfig) -> Iterator[Violation]:
+def offload_goes_with_adapter(config: "RunConfig") -> Iterator[Violation]:
     if offload.moves_adapter_to_cpu(cpu_offload=config.actor.cpu_offload, lora=config.model.lora_rank > 0):
         yield Violation(
             key="actor.cpu_offload",
@@ -89,7 +95,7 @@ def offload_goes_with_adapter(config: RunConfig) -> Iterator[Violation]:
         )
 
 
-def packing_has_its_kernel(config: RunConfig) -> Iterator[Violation]:
+def packing_has_its_kernel(config: "RunConfig") -> Iterator[Violation]:
     if config.model.remove_padding and config.model.attention != "flash_attention_2":
         yield Violation(
             key="model.remove_padding",
@@ -98,7 +104,7 @@ def packing_has_its_kernel(config: RunConfig) -> Iterator[Violation]:
         )
 
 
-def resume_names_its_checkpoint(config: RunConfig) -> Iterator[Violation]:
+def resume_names_its_checkpoint(config: "RunConfig") -> Iterator[Violation]:
     if (config.trainer.resume == "path") == (config.trainer.resume_from is not None):
         return
     yield Violation(
@@ -107,20 +113,25 @@ def resume_names_its_checkpoint(config: RunConfig) -> Iterator[Violation]:
     )
 
 
-def parser_has_its_switch(config: RunConfig) -> Iterator[Violation]:
+def parser_has_its_switch(config: "RunConfig") -> Iterator[Violation]:
     if config.rollout.auto_tool_choice and config.rollout.tool_call_parser is None:
         yield Violation(key="rollout.tool_call_parser", message="auto_tool_choice needs a tool_call_parser")
 
 
-RULES = (
+def _devices(config: "RunConfig") -> int:
+    return config.slurm.nodes * config.slurm.gpus_per_node
+
+
+TOLD_APART = (
     context_fits,
     note_comes_late,
     batch_divides,
-    server_fits_node,
     slots_suffice,
     runtime_outlives_trainer,
     offload_goes_with_adapter,
-    packing_has_its_kernel,
-    resume_names_its_checkpoint,
     parser_has_its_switch,
 )
+"""Rules that have a check of their own (CFG001, AGT020, CFG002, RUN005, SLM001, TRN003, CFG006)."""
+TOLD_TOGETHER = (server_fits_node, packing_has_its_kernel, resume_names_its_checkpoint)
+"""Rules that CFG004 tells."""
+RULES = (*TOLD_APART, *TOLD_TOGETHER)

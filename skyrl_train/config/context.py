@@ -8,7 +8,7 @@ LEAST_ROOM = 1
 """Tokens that a call must be able to generate at the least."""
 
 
-def largest_max_tokens(*, max_model_len: int, prompt_tokens: int) -> int:
+def largest_max_tokens(*, max_model_len: int, prompt_tokens: int) -> int:  # FIX(CFG001)
     """The most tokens that a call with such a prompt may ask for; 0 or less where the prompt alone does not fit."""
     return max_model_len - prompt_tokens
 
@@ -41,7 +41,9 @@ def call_violations(
     )
 
 
-def trajectory_violations(*, prompt_tokens: int, response_tokens: int, max_model_len: int) -> Iterator[Violation]:
+def trajectory_violations(
+    *, prompt_tokens: int, response_tokens: int, max_model_len: int, response_key: str = "data.max_response_tokens"
+) -> Iterator[Violation]:
     """A whole trajectory: prompt and everything after it, over all turns, share max_model_len."""
     wanted = prompt_tokens + response_tokens
     if wanted <= max_model_len:
@@ -55,13 +57,13 @@ def trajectory_violations(*, prompt_tokens: int, response_tokens: int, max_model
         )
         return
     yield Violation(
-        key="data.max_response_tokens",
+        key=response_key,
         message=f"{prompt_tokens} prompt tokens and {response_tokens} response tokens make {wanted}, more than max_model_len {max_model_len}; wanted at most {room} response tokens, or max_model_len {wanted}",
-        settings={"data.max_response_tokens": str(room)},
+        settings={response_key: str(room)},
         fatal=False,
     )
 
 
-def note_is_always_on(*, response_tokens: int, note_tokens: int) -> bool:
+def note_is_always_on(*, response_tokens: int, note_tokens: int) -> bool:  # FIX(AGT020)
     """Whether the note that few tokens are left would stand in the very first turn."""
     return response_tokens - note_tokens <= 0

@@ -46,7 +46,7 @@ def shaped(table: Mapping[str, Any]) -> RunConfig:
         # Through JSON: in strict mode only there is an array a tuple.
         return RunConfig.model_validate_json(json.dumps(kept, default=str))
     except ValidationError as error:
-        raise ConfigError(tuple(_reasons(error))) from None
+        raise ConfigError(tuple(_reasons(error))) from None  # FIX(CFG004)
 
 
 def resolved(config: RunConfig) -> str:

@@ -1,5 +1,7 @@
 """RunConfig: everything that a launch needs, in one frozen value. Its dotted names are the Plan's canonical keys."""
 
+import re
+
 from pydantic import Field, field_validator
 
 from skyrl_train.config.sections.actor import ActorSection, CriticSection
@@ -48,8 +50,6 @@ class RunConfig(Section):
     @field_validator("env")
     @classmethod
     def _names(cls, value: dict[str, str]) -> dict[str, str]:
-        import re
-
         wrong = [name for name in value if not re.match(ENV_NAME, name)]
         if wrong:
             raise ValueError(f"{wrong[0]!r} is no name of a variable")

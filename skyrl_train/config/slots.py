@@ -4,6 +4,9 @@ from collections.abc import Iterator
 
 from skyrl_train.config.violation import Violation
 
+RESERVED_CPUS = 4
+"""CPUs that the runtime keeps for itself and for image builds where nothing else is said."""
+
 
 def worker_slots(*, cpus: int, reserved_cpus: int, cpus_per_sandbox: int) -> int:
     """(32 - 4) / 4 = 7 in the notes' own example."""
@@ -14,7 +17,7 @@ def memory_slots(*, memory_mib: int, memory_per_sandbox_mib: int) -> int:
     return memory_mib // max(1, memory_per_sandbox_mib)
 
 
-def slot_violations(*, slots: int, batch: int, n: int, parallel: int | None) -> Iterator[Violation]:
+def slot_violations(*, slots: int, batch: int, n: int, parallel: int | None) -> Iterator[Violation]:  # FIX(RUN005)
     """Each trajectory needs a sandbox of its own; `parallel` caps how many run at once, the rest wait."""
     wanted = batch * n if parallel is None else min(batch * n, parallel)
     if slots < 1:

@@ -29,7 +29,7 @@ def minutes(text: str) -> float | None:
     return parts[0] + (parts[1] / 60 if len(parts) == 2 else 0)
 
 
-def walltime_violations(*, trainer: str, runtime: str) -> Iterator[Violation]:
+def walltime_violations(*, trainer: str, runtime: str) -> Iterator[Violation]:  # FIX(SLM001)
     """The sandboxes must outlive the training that uses them."""
     training, serving = minutes(trainer), minutes(runtime)
     if training is None or serving is None or serving >= training:

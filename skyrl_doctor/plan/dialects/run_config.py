@@ -1,6 +1,8 @@
 """Our own TOML: the canonical keys as they are."""
 
 from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
+from typing import Any, cast
 
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.dialects import schema
@@ -9,6 +11,7 @@ from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.leaf import Leaf
 from skyrl_doctor.plan.syntax.toml import leaves
+from skyrl_train.config.constraints import TOLD_TOGETHER
 
 NAME = "run-config"
 IGNORED = ("waivers",)
@@ -21,12 +24,24 @@ def read(source: Source) -> Reading:
     own = own_values(found, source.file)
     known = schema.rules()
     written = [value for key, value in own.items() if key in known or key.startswith("env.")]
-    return Reading(
-        dialect=NAME,
-        values=by_key(written, _defaults(known)),
-        own=own,
-        problems=tuple(_problems(found, own, known, source.file)),
+    values = by_key(written, _defaults(known))
+    # A rule between settings means nothing while one of them has the wrong shape.
+    problems = tuple(_problems(found, own, known, source.file)) or tuple(_broken_rules(values, source.file))
+    return Reading(dialect=NAME, values=values, own=own, problems=problems)
+
+
+def _broken_rules(values: Mapping[str, Value], file: str) -> Iterator[Problem]:
+    """The rules that have no check of their own, judged on the values as RunConfig would hold them."""
+    tables: dict[str, dict[str, object]] = {}
+    for key, value in values.items():
+        table, _, name = key.partition(".")
+        tables.setdefault(table, {})[name] = value.value
+    config = cast(
+        Any, SimpleNamespace(**{name: SimpleNamespace(**body) for name, body in tables.items() if name != "env"})
     )
+    for violation in (violation for rule in TOLD_TOGETHER for violation in rule(config)):
+        location = values[violation.key].location or Location(file, None, violation.key)
+        yield Problem(message=violation.message, location=location, settings=violation.settings, fatal=violation.fatal)
 
 
 def _defaults(known: Mapping[str, schema.Rule]) -> Iterator[Value]:

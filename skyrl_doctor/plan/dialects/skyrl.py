@@ -47,10 +47,11 @@ _MEMORY = {
     "MEMORY_PER_WORKER": "sandbox.memory_mib",
 }
 _TIMES = {
-    "TIME_LIMIT": ("slurm.trainer_time_limit", "slurm.runtime_time_limit"),
     "TRAINING_TIME_LIMIT": ("slurm.trainer_time_limit",),
     "RUNTIME_TIME_LIMIT": ("slurm.runtime_time_limit",),
+    "TIME_LIMIT": ("slurm.trainer_time_limit", "slurm.runtime_time_limit"),
 }
+"""The limit of one job goes before that of both."""
 _LISTS = {
     "TRAIN_DATA": "data.train_files",
     "VAL_DATA": "data.val_files",

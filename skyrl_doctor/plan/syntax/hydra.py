@@ -18,6 +18,8 @@ _FLOAT = re.compile(
 )
 _FUNCTION = re.compile(r"[A-Za-z_]\w*\(")
 _QUOTES = ("'", '"')
+_ESCAPED = re.compile(r"\\[\\()\[\]{}:=, \t]")
+_PLAIN = re.compile(r"[A-Za-z0-9_/\-\\+.$%*@?|:, \t]")
 MAX_DEPTH = 40
 
 
@@ -125,10 +127,12 @@ class _Reader:
         start, is_sweep = self.at, False
         stops = "[]{}" + "'\"" if top else ",[]{}'\"" + ends
         while self.at < len(self._text) and self._text[self.at] not in stops:
-            if self._text.startswith("\\", self.at):
+            if _ESCAPED.match(self._text, self.at):
                 self.at += 2
             elif self._text.startswith("$", self.at) and self._text.startswith("${", self.at):
                 self._interpolation()
+            elif not _PLAIN.match(self._text, self.at):
+                raise OverrideError(f"{self._text[self.at]!r} wants quotes around the value")
             else:
                 is_sweep = is_sweep or self._text[self.at] == ","
                 self.at += 1

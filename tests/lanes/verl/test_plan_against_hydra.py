@@ -17,7 +17,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "data.train_batch_size": ("8", "1_024"),
     "data.max_prompt_length": ("512", "2048"),
     "data.max_response_length": ("128", "4096"),
-    "data.train_files": ("a.parquet", "[a.parquet,b.parquet]", "['x y.parquet']", "~/d/x.parquet"),
+    "data.train_files": ("a.parquet", "[a.parquet,b.parquet]", "['x y.parquet']", "/d/x.parquet"),
     "data.truncation": ("left", "'right'"),
     "actor_rollout_ref.model.path": ("Qwen/Qwen2.5-0.5B", '"/m/with space"'),
     "actor_rollout_ref.rollout.name": ("vllm", "sglang"),
@@ -32,7 +32,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "+actor_rollout_ref.model.override_config.attn_implementation": ("sdpa", "eager"),
     "+actor_rollout_ref.model.override_config": ("{a: 1, b: [x, 2.5]}", "{}"),
     "++trainer.mine.own": ("yes", "null", "007", "[]", "''"),
-    "+trainer.other": ("6:00:00", "a=b", "${trainer.nnodes}", "p/${trainer.project_name}"),
+    "+trainer.other": ("6:00:00", "a-b", "${trainer.nnodes}", "p/${trainer.project_name}"),
     "trainer.logger": ("console", "['console','wandb']", "[console]"),
     "trainer.project_name": ("x-1", "a.b"),
     "trainer.nnodes": ("2",),
@@ -43,7 +43,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 
 def overrides(seed: int) -> list[str]:
-    draw = random.Random(seed)  # noqa: S311 -- a fixed sequence is the point
+    draw = random.Random(seed)
     keys = sorted(draw.sample(sorted(CHOICES), draw.randint(4, 16)))
     chosen = [key if key.startswith("~") else f"{key}={draw.choice(CHOICES[key])}" for key in keys]
     both = [text for text in chosen if text.startswith("+actor_rollout_ref.model.override_config")]

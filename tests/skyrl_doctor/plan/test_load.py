@@ -1,5 +1,6 @@
 """Targets of every dialect, whole and broken."""
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -144,24 +145,18 @@ TEXTS = st.text(max_size=200) | st.text(alphabet="ab=[]{}.\"'#\n $()\\:-&*!", ma
 
 @given(TEXTS, st.sampled_from(["f.toml", "f.yaml", "f.conf", "f.sh", "f", COMMAND_LINE]))
 def test_no_text_crashes_a_reader(text: str, file: str) -> None:
-    try:
+    with contextlib.suppress(UsageError):
         read(MACHINE, Source(file, text))
-    except UsageError as error:
-        assert str(error)
 
 
 @given(TEXTS)
 def test_no_text_crashes_the_verl_reader(text: str) -> None:
-    try:
+    with contextlib.suppress(UsageError):
         read(MACHINE, Source("f.sh", f"python3 -m verl.trainer.main_ppo a.b={text} {text}\n"))
-    except UsageError as error:
-        assert str(error)
 
 
 @given(TEXTS)
 def test_no_value_crashes_the_yaml_readers(text: str) -> None:
     for head in ("generator:\n  x: ", "defaults:\n  - ppo_trainer\nactor_rollout_ref:\n  rollout:\n    n: "):
-        try:
+        with contextlib.suppress(UsageError):
             read(MACHINE, Source("f.yaml", head + text))
-        except UsageError as error:
-            assert str(error)

@@ -1,5 +1,6 @@
 """Hydra's override grammar."""
 
+import contextlib
 from typing import Any
 
 import pytest
@@ -25,7 +26,8 @@ VALUES: dict[str, Any] = {
     "{}": {},
     "'3'": "3",
     "'it\\'s'": "it's",
-    "~/data/x.parquet": "~/data/x.parquet",
+    "$HOME/x*.parquet?": "$HOME/x*.parquet?",
+    "a\\b": "a\\b",
     "Qwen/Qwen2.5-Coder-0.5B": "Qwen/Qwen2.5-Coder-0.5B",
     "${data.x}": "${data.x}",
     "${oc.select:a,[1,2]}": "${oc.select:a,[1,2]}",
@@ -41,7 +43,9 @@ def test_values(text: str) -> None:
     assert (found, type(found)) == (VALUES[text], type(VALUES[text]))
 
 
-@pytest.mark.parametrize("text", ["1,2", "[1", "{a}", "'open", "[1]]", "a[", "${open", "choice(a)", "[,1]"])
+@pytest.mark.parametrize(
+    "text", ["1,2", "[1", "{a}", "'open", "[1]]", "a[", "${open", "choice(a)", "[,1]", "~/x", "a=b", "a;b", "ä"]
+)
 def test_refusals(text: str) -> None:
     with pytest.raises(OverrideError):
         parse_value(text)
@@ -57,7 +61,5 @@ def test_modes() -> None:
 
 @given(st.text(alphabet="ab1.,[]{}:'\"\\$ =", max_size=30))
 def test_no_text_crashes(text: str) -> None:
-    try:
+    with contextlib.suppress(OverrideError):
         parse(f"a={text}")
-    except OverrideError as error:
-        assert str(error)

@@ -1,0 +1,1 @@
+"""Failures that a configuration alone shows."""

@@ -1,0 +1,51 @@
+"""The batch does not divide over the GPUs, the mini batch or the groups.
+
+## What it does
+Counts the samples of a step (prompts times trajectories) and divides them over all GPUs; holds the mini batch against
+the train batch; under prime-rl, divides the batch into groups. verl skips the first two where `use_dynamic_bsz` is on.
+
+## Why it breaks training
+verl refuses the configuration when Ray has started and the model is about to load; prime-rl when it reads it.
+
+## How to fix
+Take the next batch size that divides, as the finding names it, or another number of trajectories.
+
+## Example
+    AssertionError: real_train_batch_size (9) must be divisible by minimal possible batch size (2)
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import finding, required
+from skyrl_train.config.batch import batch_violations, group_violations, mini_batch_violations
+from skyrl_train.config.violation import Violation
+
+
+@check("CFG002", fix="skyrl_train/config/batch.py")
+def batch_not_divisible(plan: Plan) -> Iterator[Finding]:
+    violations = list(_groups(required(plan)) if plan.find("data.train_batch_rollouts") else _samples(plan))
+    yield from (finding(plan, violation) for violation in violations)
+
+
+def _groups(plan: Plan) -> Iterator[Violation]:
+    batch, group = plan.integer("data.train_batch_rollouts"), plan.integer("rollout.n")
+    if batch is not None and group is not None:
+        yield from group_violations(batch=batch, group=group)
+
+
+def _samples(plan: Plan) -> Iterator[Violation]:
+    if plan.flag("actor.dynamic_batch_size"):
+        raise NotApplicable(f"{plan.name('actor.dynamic_batch_size')} is on: micro batches are filled by tokens")
+    batch, n = plan.integer("data.train_batch_size"), plan.integer("rollout.n")
+    if batch is None:
+        raise NotApplicable("the configuration names no batch size")
+    devices = (plan.integer("slurm.nodes") or 1) * (plan.integer("slurm.gpus_per_node") or 0)
+    if n is not None:
+        yield from batch_violations(batch=batch, n=n, devices=devices)
+    mini = plan.integer("actor.ppo_mini_batch_size")
+    if mini is not None:
+        yield from mini_batch_violations(batch=batch, mini_batch=mini)

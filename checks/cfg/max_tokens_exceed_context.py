@@ -1,0 +1,71 @@
+"""A model call may ask for more tokens than the context has left.
+
+## What it does
+Adds the prompt to what one call may generate, and to what a whole trajectory may, and holds both against
+`max_model_len`. The prompt is the 95th percentile of the dataset's own prompts where dataset and tokenizer can be read,
+else the configured bound: the longest prompt, or the sequence length under prime-rl.
+
+## Why it breaks training
+vLLM refuses the request. Under prime-rl and SkyRL-agent the refusal stands in the server's log only: the run hangs at
+`0/8 rollouts` until its time limit. verl lowers the number instead, and answers are cut short; a prompt that fills the
+whole context ends the run there too.
+
+## How to fix
+Set max_tokens to the number that the finding names, or raise max_model_len where the memory allows it.
+
+## Example
+    ValueError: 'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 4096
+    tokens and your request has 1297 input tokens (4000 > 4096 - 1297).
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding
+from skyrl_doctor.facts.prompts import PromptLengths
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import finding, required
+from skyrl_train.config.context import call_violations, trajectory_violations
+
+CLAMPS = ("verl", "run-config")
+BOUNDS = ("data.max_prompt_tokens", "data.max_sequence_tokens")
+
+
+@check("CFG001", fix="skyrl_train/config/context.py")
+def max_tokens_exceed_context(plan: Plan, prompts: PromptLengths | None) -> Iterator[Finding]:
+    context = required(plan).integer("rollout.max_model_len")
+    if context is None:
+        raise NotApplicable("the configuration sets no max_model_len: the model's own context length holds")
+    calls = plan.integer("rollout.max_tokens")
+    told = set()
+    if calls is not None:
+        length, source = _prompt(plan, prompts)
+        for violation in call_violations(
+            max_tokens=calls,
+            max_model_len=context,
+            prompt_tokens=length,
+            prompt_source=source,
+            clamped=plan.is_of(*CLAMPS),
+        ):
+            told.add(violation.key)
+            yield finding(plan, violation)
+    longest = plan.integer("data.max_prompt_tokens")
+    total_key = next((key for key in ("agent.max_response_tokens", "data.max_response_tokens") if plan.find(key)), None)
+    total = plan.integer(total_key) if total_key else None
+    if longest is None or total is None or total_key is None or told:
+        return
+    for violation in trajectory_violations(
+        prompt_tokens=longest, response_tokens=total, max_model_len=context, response_key=total_key
+    ):
+        yield finding(plan, violation)
+
+
+def _prompt(plan: Plan, prompts: PromptLengths | None) -> tuple[int | None, str]:
+    if prompts is not None:
+        return prompts.p95, prompts.shown
+    for key in BOUNDS:
+        length = plan.integer(key)
+        if length is not None:
+            return length, plan.name(key)
+    return None, ""

@@ -1,0 +1,46 @@
+"""The model server is to keep more context than the model has positions for.
+
+## What it does
+Holds `max_model_len` against `max_position_embeddings` of the model's config.json, stretched positions included.
+
+## Why it breaks training
+vLLM refuses to start; verl refuses before it.
+
+## How to fix
+Lower max_model_len to the model's own length, or take a model (or a rope_scaling) with a longer one.
+
+## Example
+    ValueError: User-specified max_model_len (4096) is greater than the derived max_model_len
+    (max_position_embeddings=2048.0 or model_max_length=None in model's config.json).
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding
+from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import fault
+from skyrl_train.config.models import longest_context
+
+KEY = "rollout.max_model_len"
+
+
+@check("CFG005", fix="skyrl_train/config/models.py")
+def model_context_too_short(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
+    wanted = plan.integer(KEY)
+    if wanted is None:
+        raise NotApplicable("the configuration sets no max_model_len: the model's own context length holds")
+    if model.config is None:
+        raise NotApplicable(f"{model.name} has no config.json on this machine")
+    has = longest_context(model.text_config)
+    if has is None:
+        raise NotApplicable(f"{model.shown} names no max_position_embeddings")
+    if wanted > has:
+        yield fault(
+            f"{plan.name(KEY)} is {wanted}, and {model.name} has {has} positions; wanted at most {has}",
+            plan.place(KEY),
+            {plan.name(KEY): str(has)},
+            evidence=(f"{model.shown}: max_position_embeddings",),
+        )

@@ -1,0 +1,44 @@
+"""Two places say different numbers of trajectories for each prompt.
+
+## What it does
+Compares `rollout.n` (ROLLOUT_N) with the agent's own count: `generator.num_trajectories` of a SkyRL-agent task,
+`+skyrl_agent.num_trajectories` on a verl command line.
+
+## Why it breaks training
+verl repeats each prompt so many times as it says, the agent runs so many trajectories as it says, and SkyRL-agent
+stops with an assertion once models are loaded.
+
+## How to fix
+Set both to the same number.
+
+## Example
+    AssertionError: Verl configuration received num trajectories per instance 3 ...
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import fault, required
+from skyrl_train.config.batch import counts_disagree
+
+KEYS = ("rollout.n", "agent.trajectories")
+
+
+@check("CFG003", fix="skyrl_train/config/batch.py")
+def rollout_counts_disagree(plan: Plan) -> Iterator[Finding]:
+    counts = {key: count for key in KEYS if (count := required(plan).integer(key)) is not None}
+    if len(counts) < len(KEYS):
+        raise NotApplicable("the configuration says in one place only how many trajectories a prompt gets")
+    if not counts_disagree(counts):
+        return
+    server, agent = (plan.values[key] for key in KEYS)
+    written = server if server.written and not agent.written else agent
+    place = plan.place(written.key)
+    yield fault(
+        f"{agent.shown}, but {server.shown}; wanted the same number of trajectories in both",
+        place,
+        {agent.name: str(server.value)},
+    )

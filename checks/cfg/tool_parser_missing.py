@@ -1,0 +1,47 @@
+"""Tool calls are turned on without a parser that vLLM has.
+
+## What it does
+Where the configuration lets vLLM parse tool calls, looks for the name of a parser, and for one that vLLM knows.
+
+## Why it breaks training
+vLLM refuses to start: it cannot guess how a model writes its calls. Where only the parser is named and the switch is
+off, every request with tools is refused while the run waits for its first rollout.
+
+## How to fix
+Name the parser of the model's family (`hermes` for Qwen2.5 and most fine-tunes), and turn the switch on.
+
+## Example
+    "auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Severity
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import fault, required
+from skyrl_train.config.tool_parsers import KNOWN, nearest
+
+SWITCH, PARSER = "rollout.auto_tool_choice", "rollout.tool_call_parser"
+PARSER_ALONE = ("prime-rl",)
+
+
+@check("CFG006", fix="skyrl_train/config/tool_parsers.py")
+def tool_parser_missing(plan: Plan) -> Iterator[Finding]:
+    is_on, parser = required(plan).flag(SWITCH), plan.text(PARSER)
+    if not is_on and parser is None:
+        raise NotApplicable("the configuration does not have vLLM parse tool calls")
+    if parser is None:
+        message = (
+            f"{plan.name(SWITCH)} is on and {plan.name(PARSER)} is not set; wanted the parser of the model's family"
+        )
+        yield fault(message, plan.place(SWITCH), {plan.name(PARSER): "hermes"})
+        return
+    if parser not in KNOWN:
+        message = f"{plan.name(PARSER)} = {parser!r} is no parser of vLLM; wanted one of {', '.join(sorted(KNOWN))}"
+        # A plugin may bring a parser of its own, so this is likely and not certain.
+        yield fault(message, plan.place(PARSER), {plan.name(PARSER): nearest(parser)}, severity=Severity.WARNING)
+    if is_on is False and not plan.is_of(*PARSER_ALONE):
+        message = f"{plan.name(PARSER)} = {parser!r} has no effect while {plan.name(SWITCH)} is off; wanted true"
+        yield fault(message, plan.place(PARSER), {plan.name(SWITCH): "true"})

@@ -1,0 +1,1 @@
+"""Failures of the model that was chosen."""

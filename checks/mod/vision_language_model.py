@@ -1,0 +1,42 @@
+"""A vision-language model where a text model is loaded.
+
+## What it does
+Recognises vision-language models by their config.json, or by their name where that is not on this machine; and tells
+only those loaders that take text models alone: SkyRL's, and prime-rl's of January 2026.
+
+## Why it breaks training
+AutoModelForCausalLM does not know the configuration class.
+
+## How to fix
+Take the text model of the same family.
+
+## Example
+    ValueError: Unrecognized configuration class <class 'Qwen3VLConfig'> for this kind of AutoModel: AutoModelForCausalLM
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding
+from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import fault
+from skyrl_train.config.models import sees_images
+
+KEY = "model.path"
+TEXT_ONLY = ("skyrl-agent", "prime-rl-2025")
+
+
+@check("MOD002", fix="skyrl_train/config/models.py")
+def vision_language_model(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
+    if not sees_images(model.name, model.config):
+        return
+    if not plan.is_of(*TEXT_ONLY):
+        raise NotApplicable("today's verl and prime-rl load vision-language models")
+    yield fault(
+        f"{model.name} is a vision-language model; wanted a text model: AutoModelForCausalLM does not load it",
+        plan.place(KEY),
+        summary="choose a text model",
+        evidence=(f"seen in {model.shown}",),
+    )

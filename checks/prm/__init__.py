@@ -1,0 +1,1 @@
+"""Failures of prime-rl's own configuration."""

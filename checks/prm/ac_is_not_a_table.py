@@ -1,0 +1,35 @@
+"""Activation checkpointing is a word where a table is wanted.
+
+## What it does
+Looks at `trainer.model.ac` of a prime-rl configuration: a table, or nothing.
+
+## Why it breaks training
+prime-rl refuses the file. It does so on the GPU node, after the queue.
+
+## How to fix
+Write `[trainer.model.ac]` with `freq = 1`; today's schema takes `mode = "selective"` in that table too.
+
+## Example
+    pydantic_core._pydantic_core.ValidationError: 1 validation error for RLConfig
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding
+from skyrl_doctor.plan.dialects.prime import TODAY
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.prime import prime_only
+from skyrl_doctor.plan.verdicts import fault
+
+KEY = "trainer.model.ac"
+
+
+@check("PRM001", fix="operator: prime-rl reads a file that is the user's own")
+def ac_is_not_a_table(plan: Plan) -> Iterator[Finding]:
+    found = prime_only(plan).own.get(KEY)
+    if found is None or isinstance(found.value, dict):
+        return
+    wants_mode = isinstance(found.value, str) and plan.is_of(TODAY)
+    setting = f'{{ mode = "{found.value}", freq = 1 }}' if wants_mode else "{ freq = 1 }"
+    yield fault(f"{found.shown}; wanted a table such as {setting}", found.location, {KEY: setting})

@@ -1,0 +1,39 @@
+"""Training samples with a setting that prime-rl does not take.
+
+## What it does
+Looks for `top_p` among the sampling settings of training, and in today's schema for anything but `temperature`,
+`max_completion_tokens` and `extra_body`. (Evaluation may set top_p.)
+
+## Why it breaks training
+prime-rl refuses the file: training samples with top_p = 1, so that log-probabilities are those of the policy.
+
+## How to fix
+Take the line away.
+
+## Example
+    orchestrator.sampling.top_p
+      Extra inputs are not permitted [type=extra_forbidden, ...]
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding
+from skyrl_doctor.plan.dialects.prime import TODAY
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.prime import below, prime_only
+from skyrl_doctor.plan.verdicts import fault
+
+TABLES = ("orchestrator.sampling", "orchestrator.train.sampling")
+TAKEN = ("temperature", "max_completion_tokens", "extra_body")
+
+
+@check("PRM003", fix="operator: prime-rl reads a file that is the user's own")
+def top_p_forbidden(plan: Plan) -> Iterator[Finding]:
+    for table in TABLES:
+        is_closed = plan.is_of(TODAY) and table == TABLES[1]
+        for value in below(prime_only(plan), table):
+            name = value.own.rpartition(".")[2]
+            if name == "top_p" or (is_closed and name not in TAKEN):
+                wanted = f"wanted {', '.join(TAKEN)} only" if is_closed else "wanted no top_p: training samples with 1"
+                yield fault(f"{value.shown}; {wanted}", value.location, summary=f"remove {value.own}")

@@ -1,0 +1,1 @@
+"""Failures of Slurm's two jobs."""

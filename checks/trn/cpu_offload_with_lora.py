@@ -1,0 +1,36 @@
+"""FSDP keeps the weights on the host while a LoRA adapter is trained.
+
+## What it does
+Looks for FSDP's own CPU off-loading (`fsdp_cpu_offload`, `offload_policy`) together with an adapter. (verl's
+param_offload and optimizer_offload are another thing: they move weights between phases, and go well with LoRA.)
+
+## Why it breaks training
+The adapter is made on the GPU, the base weights live on the host, and the first step mixes the two.
+
+## How to fix
+Turn the off-loading off, and save memory with activation checkpointing instead.
+
+## Example
+    RuntimeError: Attempted to set the storage of a tensor on device "cpu" to a storage on different device "cuda:0"
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import fault, required
+from skyrl_train.config.offload import moves_adapter_to_cpu
+
+OFFLOAD, RANK = "actor.cpu_offload", "model.lora_rank"
+
+
+@check("TRN003", fix="skyrl_train/config/offload.py")
+def cpu_offload_with_lora(plan: Plan) -> Iterator[Finding]:
+    rank = required(plan).integer(RANK) or 0
+    if rank == 0:
+        raise NotApplicable("the configuration trains no LoRA adapter")
+    if moves_adapter_to_cpu(cpu_offload=bool(plan.flag(OFFLOAD)), lora=rank > 0):
+        message = f"{plan.name(OFFLOAD)} is on beside a LoRA adapter ({plan.name(RANK)} = {rank}); wanted off"
+        yield fault(message, plan.place(OFFLOAD), {plan.name(OFFLOAD): "false"})

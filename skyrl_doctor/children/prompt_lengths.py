@@ -1,0 +1,127 @@
+"""Lengths of a dataset's prompts in tokens, over a sample spread evenly through the file; memory stays small."""
+
+import os
+import sys
+
+if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+    del sys.path[0]
+
+import importlib
+import json
+
+PER_MESSAGE = 5  # a chat template's own tokens around each message, about
+GROUPS = 16
+LINE_LIMIT = 4 << 20
+
+
+class NoLengthsError(Exception):
+    """There are no lengths, and this is the reason."""
+
+
+def main():
+    spec = json.loads(sys.argv[1])
+    try:
+        answer = lengths(spec)
+    except NoLengthsError as reason:
+        answer = {"why": str(reason)}
+    sys.stdout.write(json.dumps(answer) + "\n")
+
+
+def lengths(spec):
+    tokenizer = tokenizer_of(spec["tokenizer"])
+    prompts, rows = sample(spec["file"], spec["key"], spec["sample"])
+    found = sorted(measured(tokenizer, prompt) for prompt in prompts)
+    if not found:
+        raise NoLengthsError(f"{spec['file']} holds no prompt under {spec['key']!r}")
+    return {
+        "file": spec["file"],
+        "count": len(found),
+        "rows": rows,
+        "p50": percentile(found, 0.50),
+        "p95": percentile(found, 0.95),
+        "longest": found[-1],
+    }
+
+
+def percentile(found, share):
+    return found[min(len(found) - 1, int(share * len(found)))]
+
+
+def tokenizer_of(path):
+    try:
+        return importlib.import_module("tokenizers").Tokenizer.from_file(path)
+    except ImportError:
+        raise NoLengthsError("the package tokenizers is not installed") from None
+    except Exception as error:  # noqa: BLE001 -- tokenizers raises nothing narrower
+        raise NoLengthsError(f"{path} does not load: {str(error)[:200]}") from None
+
+
+def sample(path, key, wanted):
+    if path.endswith(".parquet"):
+        return from_parquet(path, key, wanted)
+    if path.endswith((".jsonl", ".json")):
+        return from_lines(path, key, wanted)
+    raise NoLengthsError(f"{path} is neither parquet nor JSON lines")
+
+
+def from_parquet(path, key, wanted):
+    try:
+        parquet = importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise NoLengthsError(f"pyarrow is not installed, so {path} cannot be read") from None
+    try:
+        file = parquet.ParquetFile(path)
+        if key not in file.schema_arrow.names:
+            raise NoLengthsError(f"{path} has no column {key!r}")
+        chosen = range(0, file.num_row_groups, max(1, file.num_row_groups // GROUPS))
+        each = max(1, wanted // max(1, len(chosen)))
+        found = [prompt for group in chosen for prompt in from_group(file, group, key, each)]
+    except (OSError, ValueError, KeyError, NotImplementedError) as error:  # what pyarrow raises derives from these
+        raise NoLengthsError(f"{path} does not read: {str(error)[:200]}") from None
+    return found, file.metadata.num_rows
+
+
+def from_group(file, group, key, each):
+    """About `each` values of a row group, evenly; one batch at a time is in memory."""
+    stride = max(1, -(-file.metadata.row_group(group).num_rows // each))
+    at = 0
+    for batch in file.iter_batches(batch_size=512, row_groups=[group], columns=[key]):
+        column = batch.column(0)
+        for index in range(-at % stride, len(column), stride):
+            yield column[index].as_py()
+        at += len(column)
+
+
+def from_lines(path, key, wanted):
+    """Lines at even distances; the number of rows is worked out from their size."""
+    found, read = [], 0
+    try:
+        size = os.path.getsize(path)
+        with open(path, "rb") as file:
+            for part in range(wanted):
+                start = size * part // wanted
+                if part and start < file.tell():
+                    continue
+                file.seek(start)
+                if start:
+                    file.readline(LINE_LIMIT)
+                line = file.readline(LINE_LIMIT)
+                if line.strip():
+                    read += len(line)
+                    found.append(json.loads(line)[key])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise NoLengthsError(f"{path} does not read: {type(error).__name__}: {str(error)[:200]}") from None
+    return found, max(len(found), round(size * len(found) / read)) if read else 0
+
+
+def measured(tokenizer, prompt):
+    """Tokens of a text, or of a list of messages."""
+    if isinstance(prompt, str):
+        return len(tokenizer.encode(prompt).ids) + PER_MESSAGE
+    if isinstance(prompt, list):
+        texts = [str(item.get("content", "")) if isinstance(item, dict) else str(item) for item in prompt]
+        return sum(len(tokenizer.encode(text).ids) + PER_MESSAGE for text in texts)
+    raise NoLengthsError(f"a prompt is {type(prompt).__name__}; wanted a text or a list of messages")
+
+
+main()

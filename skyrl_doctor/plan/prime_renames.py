@@ -1,0 +1,58 @@
+"""From the prime-rl schema of January 2026 to today's, key by key; a key without a successor says why."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from skyrl_doctor.plan.dialects.prime import table
+from skyrl_doctor.plan.model import Plan, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """One old key, and what takes its place."""
+
+    old: Value
+    wanted: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def line(self) -> int | None:
+        return self.old.location.line if self.old.location else None
+
+
+def renames(plan: Plan) -> Iterator[Rename]:
+    """Every old key that the file holds, in the file's order. Of a table and its keys, those with an answer of their own."""
+    known: Mapping[str, Mapping[str, str]] = table("prime_rl_renames.json")["keys"]
+    for key, value in plan.own.items():
+        rule = _rule(key, known)
+        if rule is None or _has_told_children(key, plan, known):
+            continue
+        if "to" in rule:
+            made = _written(value.value, rule.get("value", ""))
+            yield Rename(value, f"wanted {rule['to']}", {rule["to"]: made})
+        else:
+            yield Rename(value, rule["why"])
+
+
+def _rule(key: str, known: Mapping[str, Mapping[str, str]]) -> Mapping[str, str] | None:
+    """The rule of the key itself, or why its whole table is gone."""
+    if key in known:
+        return known[key]
+    parent = key.rpartition(".")[0]
+    found = known.get(parent)
+    return found if found is not None and "why" in found and "[" not in key else None
+
+
+def _has_told_children(key: str, plan: Plan, known: Mapping[str, Mapping[str, str]]) -> bool:
+    children = (other for other in plan.own if other.startswith(f"{key}.") and "[" not in other)
+    return any(_rule(child, known) is not None for child in children)
+
+
+def _written(value: object, how: str) -> str:
+    """A value as TOML writes it."""
+    if how == "count":
+        return str(len(value)) if isinstance(value, list) else "1"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {_written(inner, '')}" for name, inner in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False, default=str)

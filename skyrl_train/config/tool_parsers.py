@@ -1,0 +1,44 @@
+"""The parsers of tool calls that vLLM has (0.24 to 0.33; CFG006)."""
+
+import difflib
+
+KNOWN = frozenset(
+    {
+        "auto",
+        "deepseek_v3",
+        "deepseek_v31",
+        "ernie45",
+        "gigachat3",
+        "glm45",
+        "glm47",
+        "granite",
+        "granite-20b-fc",
+        "hermes",
+        "hunyuan_a13b",
+        "internlm",
+        "jamba",
+        "kimi_k2",
+        "llama3_json",
+        "llama4_json",
+        "llama4_pythonic",
+        "longcat",
+        "minimax",
+        "minimax_m2",
+        "mistral",
+        "olmo3",
+        "openai",
+        "phi4_mini_json",
+        "pythonic",
+        "qwen3_coder",
+        "qwen3_xml",
+        "seed_oss",
+        "step3",
+        "xlam",
+    }
+)
+"""`auto` is prime-rl's word: it chooses by the model."""
+
+
+def nearest(name: str) -> str:  # FIX(CFG006)
+    """The parser that was probably meant; hermes where none is near."""
+    return next(iter(difflib.get_close_matches(name, sorted(KNOWN), n=1, cutoff=0.6)), "hermes")

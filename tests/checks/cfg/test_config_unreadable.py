@@ -1,0 +1,46 @@
+"""CFG004."""
+
+from checks.cfg.config_unreadable import config_unreadable
+from plans import MIG20, example, found, plan, verdict
+from skyrl_doctor.core.model import Location, Severity, Status
+from skyrl_doctor.plan.model import Plan, Problem
+from skyrl_doctor.plan.verdicts import NO_PLAN, fault
+
+
+def test_tells_each_problem_of_the_plan() -> None:
+    place = Location("f.toml", 3, "a.b")
+    made = Plan(
+        ("f.toml",),
+        "run-config",
+        problems=(
+            Problem(message="one", location=place),
+            Problem(message="two", location=place, settings={"a": "b"}, fatal=False),
+        ),
+    )
+    assert list(config_unreadable(made)) == [
+        fault("one", place),
+        fault("two", place, {"a": "b"}, severity=Severity.WARNING),
+    ]
+
+
+def test_reproduces_two_faults_in_one_file() -> None:
+    made = plan("[model]\npath = 'x'\nattention = 'sdpa'\n[rolout]\nn = 3\n")
+    assert found("CFG004", made) == [
+        fault("rolout = {'n': 3}: no such setting; did you mean rollout?", Location("run.toml", 4, "rolout")),
+    ]
+    assert found("CFG004", plan("[model]\npath = 'x'\nattention = 'sdpa'\n[trainer]\nresume = 'path'\n")) == [
+        fault(
+            "remove_padding wants flash_attention_2; attention is sdpa",
+            Location("run.toml", None, "model.remove_padding"),
+            {"model.remove_padding": "false"},
+        ),
+        fault(
+            "resume is 'path' and resume_from is None; resume_from belongs to resume = 'path'",
+            Location("run.toml", None, "trainer.resume_from"),
+        ),
+    ]
+
+
+def test_silent_on_the_clean_configuration() -> None:
+    assert found("CFG004", example(MIG20)) == []
+    assert verdict("CFG004", Plan()) == (Status.SKIP, NO_PLAN)

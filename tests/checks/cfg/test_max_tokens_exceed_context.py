@@ -1,0 +1,82 @@
+"""CFG001."""
+
+from checks.cfg.max_tokens_exceed_context import max_tokens_exceed_context
+from plans import MIG20, ROOT, example, found, plan, verdict
+from skyrl_doctor.core.model import Location, Severity, Status
+from skyrl_doctor.facts.prompts import PromptLengths
+from skyrl_doctor.plan.verdicts import fault
+from support import judge, plan_of
+
+SEED = "examples/prime-rl-2025/v4.toml"
+LENGTHS = PromptLengths(file="train.parquet", count=1000, rows=4578, p50=1290, p95=1500, longest=3000)
+
+
+def test_counts_what_a_call_has_left() -> None:
+    for tokens, told in ((2048, 0), (2049, 1), (4096, 1)):
+        made = plan_of(rollout__max_model_len=4096, rollout__max_tokens=tokens, data__max_prompt_tokens=2048)
+        assert len(list(max_tokens_exceed_context(made, None))) == told
+
+
+def test_the_datasets_own_prompts_come_before_the_bounds() -> None:
+    made = plan_of(rollout__max_model_len=4096, rollout__max_tokens=3000, data__max_prompt_tokens=1024)
+    (finding,) = max_tokens_exceed_context(made, LENGTHS)
+    assert finding.message == (
+        "max_tokens 3000 beside prompts of 1500 tokens (p95 of 1000 of 4578 prompts in train.parquet; p50 1290, "
+        "longest 3000) exceeds max_model_len 4096; wanted at most 2596"
+    )
+    assert list(max_tokens_exceed_context(made, None)) == []
+
+
+def test_without_any_length_only_the_certain_is_told() -> None:
+    for tokens, told in ((4095, 0), (4096, 1)):
+        made = plan_of(rollout__max_model_len=4096, rollout__max_tokens=tokens)
+        assert len(list(max_tokens_exceed_context(made, None))) == told
+
+
+def test_reproduces_the_run_that_hung_at_no_rollout() -> None:
+    assert found("CFG001", example(SEED)) == [
+        fault(
+            "max_tokens 4000 beside prompts of 2048 tokens (orchestrator.seq_len) exceeds max_model_len 4096; wanted at most 2048",
+            Location(SEED, 23, "orchestrator.sampling.max_tokens"),
+            {"orchestrator.sampling.max_tokens": "2048"},
+        )
+    ]
+
+
+def test_its_remedy_makes_the_run_clean() -> None:
+    text = (ROOT / SEED).read_text(encoding="utf-8")
+    mended = plan(text.replace("max_tokens = 4000", "max_tokens = 2048"))
+    assert found("CFG001", mended) == []
+
+
+def test_verl_lowers_the_number_itself_until_the_prompt_fills_the_context() -> None:
+    command = (
+        "python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.max_model_len=4096 data.max_response_length=1024 "
+    )
+    (short,) = found("CFG001", plan(command + "data.max_prompt_length=3500\n", "run.sh"))
+    (full,) = found("CFG001", plan(command + "data.max_prompt_length=4096\n", "run.sh"))
+    assert (short.severity, full.severity) == (Severity.WARNING, Severity.ERROR)
+    assert full.message == (
+        "prompts of 4096 tokens (data.max_prompt_length) leave no room to generate in max_model_len 4096; wanted at least 5120"
+    )
+
+
+def test_a_trajectory_counts_as_a_whole() -> None:
+    made = plan("[model]\npath = 'x'\n[data]\nmax_response_tokens = 4000\n")
+    assert found("CFG001", made) == [
+        fault(
+            "2048 prompt tokens and 4000 response tokens make 6048, more than max_model_len 4096; wanted at most 2048 response tokens, or max_model_len 6048",
+            Location("run.toml", 4, "data.max_response_tokens"),
+            {"data.max_response_tokens": "2048"},
+            severity=Severity.WARNING,
+        )
+    ]
+
+
+def test_silent_on_the_clean_configuration() -> None:
+    assert judge("CFG001", "clean_gpu_node", plan=example(MIG20)).status is Status.PASS
+    assert found("CFG001", example(MIG20)) == []
+    assert verdict("CFG001", plan_of()) == (
+        Status.SKIP,
+        "the configuration sets no max_model_len: the model's own context length holds",
+    )

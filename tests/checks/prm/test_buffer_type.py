@@ -1,0 +1,31 @@
+"""PRM004."""
+
+from checks.prm.buffer_type import buffer_type
+from plans import MIG20, example, found, plan, verdict
+from skyrl_doctor.core.model import Location, Status
+from skyrl_doctor.plan.verdicts import fault
+
+FIRST = "examples/prime-rl-2025/first.toml"
+
+
+def test_names_the_successor_of_each_schema() -> None:
+    today = plan("[orchestrator]\ngroup_size = 2\n[orchestrator.buffer]\ntype = 'x'\n")
+    (finding,) = buffer_type(today)
+    assert finding.remedy is not None
+    assert finding.remedy.settings == {"orchestrator.train.filter_zero_advantages": "true"}
+
+
+def test_reproduces_the_first_file() -> None:
+    assert found("PRM004", example(FIRST)) == [
+        fault(
+            "orchestrator.buffer.type = 'online-difficulty'; wanted orchestrator.buffer.online_difficulty_filtering = true",
+            Location(FIRST, 22, "orchestrator.buffer.type"),
+            {"orchestrator.buffer.online_difficulty_filtering": "true"},
+        )
+    ]
+
+
+def test_silent_on_clean_configurations() -> None:
+    assert found("PRM004", example("examples/prime-rl-2025/v5.toml")) == []
+    assert found("PRM004", example("examples/prime-rl/two_gpus.toml")) == []
+    assert verdict("PRM004", example(MIG20)) == (Status.SKIP, "the configuration is not one of prime-rl")

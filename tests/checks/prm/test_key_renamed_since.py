@@ -1,0 +1,56 @@
+"""PRM007."""
+
+from checks.prm.key_renamed_since import key_renamed_since
+from plans import example, found, verdict
+from skyrl_doctor.core.model import Location, Severity, Status
+from skyrl_doctor.plan.dialects.prime import table
+from skyrl_doctor.plan.verdicts import fault
+from support import plan_of
+
+HALF, OLD = "examples/prime-rl/half_migrated.toml", "examples/prime-rl-2025/v5.toml"
+
+
+def test_a_table_of_facts_says_where_it_is_from() -> None:
+    for name in ("prime_rl.json", "prime_rl_2025.json", "prime_rl_renames.json"):
+        facts = table(name)
+        assert facts["package"] == "prime-rl"
+        assert {"schema", "read"} <= set(facts) or {"from", "to"} <= set(facts)
+
+
+def test_old_keys_in_a_new_file_are_refused_one_by_one() -> None:
+    assert found("PRM007", example(HALF)) == [
+        fault(
+            "orchestrator.rollouts_per_example is of an older schema; wanted orchestrator.group_size",
+            Location(HALF, 19, "orchestrator.rollouts_per_example"),
+            {"orchestrator.group_size": "2"},
+        ),
+        fault(
+            "inference.gpu_memory_utilization is of an older schema; wanted inference.vllm.gpu_memory_utilization",
+            Location(HALF, 27, "inference.gpu_memory_utilization"),
+            {"inference.vllm.gpu_memory_utilization": "0.5"},
+        ),
+    ]
+
+
+def test_an_old_file_gets_one_notice_with_the_translation() -> None:
+    (notice,) = key_renamed_since(example(OLD))
+    assert (notice.severity, notice.location) == (Severity.INFO, Location(OLD, 2, "inference_gpu_ids"))
+    assert notice.remedy is not None
+    assert notice.remedy.settings == {
+        "deployment.num_infer_gpus": "1",
+        "deployment.num_train_gpus": "1",
+        "orchestrator.group_size": "2",
+        "orchestrator.train.sampling.max_completion_tokens": "2000",
+        "inference.vllm.gpu_memory_utilization": "0.5",
+        "inference.vllm.tool_call_parser": '"hermes"',
+        "inference.vllm.enforce_eager": "true",
+        "inference.vllm.max_model_len": "4096",
+    }
+    assert notice.evidence[4] == (
+        "line 25: orchestrator.env: an environment is an [[orchestrator.train.source]] now, with env = { taskset = { id = … } }"
+    )
+
+
+def test_silent_on_clean_configurations() -> None:
+    assert found("PRM007", example("examples/prime-rl/two_gpus.toml")) == []
+    assert verdict("PRM007", plan_of()) == (Status.SKIP, "the configuration is not one of prime-rl")
