@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from fakes.pythons import headerless_venv
 
+from fakes.pythons import headerless_venv
 from skyrl_doctor.core.model import Status
 from skyrl_doctor.machine.local import LocalMachine
 from support import judge
