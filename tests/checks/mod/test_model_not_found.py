@@ -1,0 +1,69 @@
+"""MOD003."""
+
+from checks.mod.model_not_found import model_not_found
+from plans import MIG20, example
+from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Severity, Status
+from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.plan.model import Plan
+from support import judge, plan_of
+
+PLACE = Location("plan.toml", None, "model.path")
+
+
+def files(name: str, **changes: object) -> ModelFiles:
+    fields: dict[str, object] = {
+        "name": name,
+        "is_local": False,
+        "directory": None,
+        "config": None,
+        "has_tokenizer": False,
+        "looked": ("/cache/x",),
+    }
+    return ModelFiles(**{**fields, **changes})  # type: ignore[arg-type]  # a table of changes
+
+
+def told(name: str, **changes: object) -> list[tuple[Severity, str]]:
+    made = plan_of(model__path=name)
+    return [(finding.severity, finding.message) for finding in model_not_found(made, files(name, **changes))]
+
+
+def test_what_is_certain_is_an_error() -> None:
+    assert told("a/b") == [
+        (Severity.WARNING, "a/b is not in the hub's cache (/cache/x); wanted it there before the job starts")
+    ]
+    assert told("a/b", offline="HF_HUB_OFFLINE=1") == [
+        (Severity.ERROR, "a/b is not in the hub's cache (/cache/x), and HF_HUB_OFFLINE=1 forbids to fetch it")
+    ]
+    assert told("/m/x", is_local=True, looked=("/m/x",)) == [
+        (Severity.ERROR, "/m/x does not exist; wanted the directory of a model")
+    ]
+    assert told("a/b/c") == [(Severity.ERROR, "'a/b/c' is neither a directory nor a name that the hub can have")]
+    assert told("a/b", directory="/d") == [
+        (Severity.ERROR, "/d holds no config.json that reads; wanted a model's directory")
+    ]
+    assert told("a/b", directory="/d", config={}) == [
+        (Severity.ERROR, "/d holds no tokenizer; wanted tokenizer.json beside config.json")
+    ]
+    assert told("a/b", directory="/d", config={}, has_tokenizer=True) == []
+
+
+def test_reproduces_on_a_recording() -> None:
+    made: Plan = plan_of(model__path="mistralai/mistral-small-3.2-24b-instruct", env={"HF_HUB_OFFLINE": "1"})
+    name = "mistralai/mistral-small-3.2-24b-instruct"
+    cache = "/home/trainer/.cache/huggingface/hub/models--mistralai--mistral-small-3.2-24b-instruct"
+    assert judge("MOD003", "models_of_the_notes", plan=made) == Outcome(
+        id="MOD003",
+        slug="model-not-found",
+        status=Status.FAIL,
+        findings=(
+            Finding(
+                message=f"{name} is not in the hub's cache ({cache}), and HF_HUB_OFFLINE=1 forbids to fetch it",
+                location=PLACE,
+                remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="fetch the model", commands=(f"hf download {name}",)),
+            ),
+        ),
+    )
+
+
+def test_silent_on_the_clean_machine() -> None:
+    assert judge("MOD003", "clean_gpu_node", plan=example(MIG20)).status is Status.PASS
