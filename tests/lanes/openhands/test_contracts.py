@@ -1,0 +1,124 @@
+"""What our records become in the SDK, and the failures that users met there, each as it still happens."""
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+from skyrl_train.agent.arguments import Action, check_call
+from skyrl_train.agent.call_parser import parse_call
+from skyrl_train.agent.calls import Call, CallError, CallErrorKind, Ended
+from skyrl_train.agent.events import openhands_events
+from skyrl_train.agent.finish import Finish
+from skyrl_train.agent.transcript import Message, Reply, Result, Step, Transcript
+
+pytestmark = pytest.mark.openhands
+
+CALLS = (
+    "I look.\n<function=terminal>\n<parameter=command>ls</parameter>\n<parameter=timeout>5</parameter>\n</function>",
+    "<function=file_editor>\n<parameter=command>view</parameter>\n<parameter=path>/a</parameter>\n</function>",
+    "<function=think>\n<parameter=thought>hm</parameter>\n</function>",
+    "no call",
+    "<function=finish>\n<parameter=message>done</parameter>\n</function>",
+)
+
+
+def step(text: str) -> Step:
+    call = parse_call(text)
+    action = check_call(call) if isinstance(call, Call) else None
+    result = Result(text="ok") if isinstance(action, Action) and action.tool != "finish" else None
+    return Step(
+        reply=Reply(token_ids=(1,), text=text, ended=Ended.STOP),
+        call=call,
+        action=action if isinstance(action, Action) else None,
+        result=result,
+        shown="" if "finish" in text else "shown",
+    )
+
+
+TRANSCRIPT = Transcript(
+    task_id="t",
+    rollout_id="t-0",
+    prompt=(Message(role="system", content="You can call functions."), Message(role="user", content="fix it")),
+    prompt_ids=(1,),
+    steps=tuple(map(step, CALLS)),
+    finish=Finish.FINISH_TOOL,
+)
+
+
+@pytest.fixture(scope="module")
+def validate() -> Any:
+    import openhands.tools.file_editor
+    import openhands.tools.terminal  # noqa: F401  # registers its kinds of action
+    from openhands.sdk.event import Event
+
+    return Event.model_validate
+
+
+def test_every_event_is_one_of_the_sdk(validate: Any) -> None:
+    events = list(openhands_events(TRANSCRIPT))
+    assert [event["kind"] for event in events] == [
+        *["MessageEvent"] * 2,
+        *["ActionEvent", "ObservationEvent"] * 3,
+        *["MessageEvent"] * 2,
+        "ActionEvent",
+    ]
+    for event in events:
+        sdk = validate(copy.deepcopy(event))
+        assert type(sdk).__name__ == event["kind"]
+        assert sdk.id == event["id"]
+
+
+def _without(event: dict[str, Any], *path: str) -> dict[str, Any]:
+    changed = copy.deepcopy(event)
+    holder = changed
+    for key in path[:-1]:
+        holder = holder[key]
+    del holder[path[-1]]
+    return changed
+
+
+@pytest.mark.parametrize("field", ["thought", "tool_name", "tool_call_id", "tool_call", "llm_response_id"])
+def test_agt005_an_action_event_lacks_a_field(validate: Any, field: str) -> None:
+    event: dict[str, Any] = next(e for e in openhands_events(TRANSCRIPT) if e["kind"] == "ActionEvent")
+    with pytest.raises(ValueError, match=rf"validation error.* for \w*Event\n{field}\n  Field required"):
+        validate(_without(event, field))
+
+
+def test_agt006_a_tool_call_lacks_its_origin(validate: Any) -> None:
+    event: dict[str, Any] = next(e for e in openhands_events(TRANSCRIPT) if e["kind"] == "ActionEvent")
+    with pytest.raises(ValueError, match=r"tool_call\.origin\n  Field required"):
+        validate(_without(event, "tool_call", "origin"))
+
+
+def test_agt003_and_agt004_finish_has_no_thought() -> None:
+    from openhands.sdk.tool.builtins.finish import FinishAction
+
+    with pytest.raises(
+        ValueError, match=r"(?s)^2 validation errors for FinishAction\nmessage\n  Field required.*thought"
+    ):
+        FinishAction(thought="CONTEXT_WINDOW_EXCEEDED")  # type: ignore[call-arg]
+    call = parse_call("<function=finish>\n<parameter=thought>CONTEXT_WINDOW_EXCEEDED</parameter>\n</function>")
+    assert isinstance(call, Call)
+    error = check_call(call)
+    assert isinstance(error, CallError)
+    assert error.kind is CallErrorKind.UNKNOWN_PARAMETER
+
+
+def test_agt007_models_of_the_sdk_are_frozen_and_ours_hold_none() -> None:
+    from openhands.sdk.tool.builtins.finish import FinishAction
+
+    action = FinishAction(message="done")
+    with pytest.raises(ValueError, match=r"(?s)^1 validation error for FinishAction\nmessage\n  Instance is frozen"):
+        action.message = "else"  # type: ignore[misc]
+
+
+def test_agt008_and_agt009_an_agent_of_the_sdk_cannot_be_copied_and_a_transcript_can() -> None:
+    from openhands.sdk import LLM, Agent
+
+    agent = Agent(llm=LLM(model="openai/none", api_key="none"), tools=[])
+    for attempt in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match=r"^cannot pickle '_thread\.RLock' object$"):
+            attempt(agent)
+    assert copy.deepcopy(TRANSCRIPT) == pickle.loads(pickle.dumps(TRANSCRIPT)) == TRANSCRIPT
