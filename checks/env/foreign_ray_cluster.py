@@ -21,6 +21,7 @@ Unset `RAY_ADDRESS` and give Ray a directory of the job alone (`skyrl-doctor env
     rpc_client.h:153: Failed to connect to GCS at address 10.1.2.3:6379 within 5 seconds.
 """
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -31,6 +32,7 @@ from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.ray_clusters import Address, AddressFile, RayClusters, parse_address
 from skyrl_doctor.facts.sockets import Listeners, Socket
 from skyrl_train.node.ray import ADDRESS, DEFAULT_PORT, head_port, ray_settings, starts_own_cluster
+from skyrl_train.node.ray_tmp import RAY_VARIABLE, short_directory
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -159,18 +161,21 @@ def _is_here(address: Address, scene: Scene) -> bool:
 def _finding(seen: str, severity: Severity, scene: Scene) -> Finding:
     prepared = ray_settings(scene.environ, uid=scene.host.uid, job_id=scene.job_id)
     mine = [setting for setting in prepared.settings if setting.cures == "ENV009"]
-    commands = [f"unset {setting.name}" for setting in mine if setting.value is None]
-    file = scene.clusters.file
-    if not scene.job_id and file is not None and file.uid == scene.host.uid:
-        commands.append(f"rm {file.path}")
+    commands = tuple(f"unset {setting.name}" for setting in mine if setting.value is None)
+    stale = scene.clusters.file if not mine and severity is Severity.ERROR else None
+    settings = {setting.name: setting.value for setting in mine if setting.value is not None}
+    if stale is not None and stale.uid == scene.host.uid:
+        commands = (f"rm {shlex.quote(stale.path)}",)
+    elif not mine:
+        settings = {RAY_VARIABLE: short_directory(uid=scene.host.uid, job_id=scene.job_id)}
     return Finding(
         message=f"{seen}; wanted {ADDRESS} unset and a directory of this job alone, so that ray.init() starts a cluster",
         severity=severity,
         remedy=Remedy(
             kind=RemedyKind.FIX_ENV,
             summary="start a cluster of this job alone",
-            commands=tuple(commands),
-            settings={setting.name: setting.value for setting in mine if setting.value is not None},
-            safe=bool(mine),
+            commands=commands,
+            settings=settings,
+            safe=bool(settings or mine),
         ),
     )

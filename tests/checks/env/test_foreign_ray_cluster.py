@@ -159,10 +159,25 @@ def test_the_cure_is_the_trainer_s_own() -> None:
     )
 
 
-def test_outside_of_a_job_one_s_own_file_is_to_be_removed() -> None:
-    (finding,) = judged(file=left("10.2.3.17:6380"), SLURM_JOB_ID="")
+@pytest.mark.parametrize(
+    ("file", "sockets", "is_removed"),
+    [
+        (left("10.2.3.17:6380"), (), True),
+        (left(""), (), True),
+        (left("10.2.3.17:6380"), (MINE,), False),
+        (left("10.2.3.17:6380", 1007), (), False),
+    ],
+)
+def test_outside_of_a_job_one_s_own_stale_file_goes_and_others_are_left_alone(
+    file: AddressFile, sockets: tuple[Socket, ...], is_removed: bool
+) -> None:
+    (finding,) = judged(*sockets, file=file, SLURM_JOB_ID="")
     assert finding.remedy == Remedy(
-        kind=RemedyKind.FIX_ENV, summary="start a cluster of this job alone", commands=(f"rm {FILE}",)
+        kind=RemedyKind.FIX_ENV,
+        summary="start a cluster of this job alone",
+        commands=(f"rm {FILE}",) if is_removed else (),
+        settings={} if is_removed else {"RAY_TMPDIR": "/tmp/r-1000"},
+        safe=not is_removed,
     )
 
 
