@@ -1,13 +1,16 @@
-"""Which versions of the training stack fit together, by what the packages themselves require."""
+"""Which versions of the training stack fit together, by what the packages themselves require.
+
+`packaging` is imported where it is used: it takes longer than all else here, and most nodes have no stack to judge.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from packaging.markers import InvalidMarker, UndefinedEnvironmentName
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+    from packaging.specifiers import SpecifierSet
+    from packaging.version import Version
 
 BUILT_AGAINST_TORCH = frozenset({"flash-attn", "torchaudio", "torchvision", "vllm", "xformers"})
 """Compiled against one torch: beside another one they do not load."""
@@ -61,7 +64,7 @@ def wanted_extras(requirer: str, packages: Mapping[str, str]) -> frozenset[str]:
     return frozenset()
 
 
-def is_met(found: str | None, wanted: SpecifierSet) -> bool:
+def is_met(found: str | None, wanted: "SpecifierSet") -> bool:
     """Whether an installed version meets a requirement. A version that cannot be read meets none that asks for one."""
     if found is None:
         return False
@@ -77,6 +80,8 @@ def openhands_versions(packages: Mapping[str, str]) -> dict[str, str]:
 
 def newest(versions: Iterable[str]) -> str:
     """The newest release of these; empty where none can be read."""
+    from packaging.version import Version
+
     readable = [version for version in versions if _read(version) is not None and not is_prerelease(version)]
     return max(readable, key=Version, default="")
 
@@ -86,7 +91,9 @@ def is_prerelease(version: str) -> bool:
     return read is not None and read.is_prerelease
 
 
-def _read(version: str) -> Version | None:
+def _read(version: str) -> "Version | None":
+    from packaging.version import InvalidVersion, Version
+
     try:
         return Version(version)
     except InvalidVersion:
@@ -95,8 +102,11 @@ def _read(version: str) -> Version | None:
 
 def _requirements(
     requirer: str, lines: tuple[str, ...], extras: frozenset[str], markers: Mapping[str, str]
-) -> dict[str, SpecifierSet]:
+) -> "dict[str, SpecifierSet]":
     """What applies here, by name: several lines on one package are one requirement."""
+    from packaging.specifiers import SpecifierSet
+    from packaging.utils import canonicalize_name
+
     found: dict[str, SpecifierSet] = {}
     parsed = [requirement for line in lines if (requirement := _parsed(line)) is not None]
     for requirement in parsed:
@@ -106,7 +116,9 @@ def _requirements(
     return found
 
 
-def _applies(requirement: Requirement, extras: frozenset[str], markers: Mapping[str, str]) -> bool:
+def _applies(requirement: "Requirement", extras: frozenset[str], markers: Mapping[str, str]) -> bool:
+    from packaging.markers import UndefinedEnvironmentName
+
     marker = requirement.marker
     if marker is None:
         return True
@@ -116,7 +128,10 @@ def _applies(requirement: Requirement, extras: frozenset[str], markers: Mapping[
         return False
 
 
-def _parsed(line: str) -> Requirement | None:
+def _parsed(line: str) -> "Requirement | None":
+    from packaging.markers import InvalidMarker
+    from packaging.requirements import InvalidRequirement, Requirement
+
     try:
         return Requirement(line)
     except (InvalidRequirement, InvalidMarker):
