@@ -1,0 +1,57 @@
+"""A transcript for a person to read."""
+
+from collections.abc import Iterator
+
+from skyrl_train.agent.calls import CallError
+from skyrl_train.agent.results import shortened
+from skyrl_train.agent.transcript import Step, Transcript
+from skyrl_train.rewards.score import Score, Scored
+
+SHOWN_CHARS = 2_000
+"""As much of a result as is shown."""
+
+
+def shown(transcript: Transcript, *, result_chars: int = SHOWN_CHARS) -> str:
+    """The rollout turn by turn, then how it ended and what it is worth."""
+    return "\n".join(_lines(transcript, result_chars)) + "\n"
+
+
+def _lines(transcript: Transcript, result_chars: int) -> Iterator[str]:
+    yield f"task {transcript.task_id} · rollout {transcript.rollout_id} · {len(transcript.prompt_ids)} prompt tokens"
+    for message in transcript.prompt:
+        yield f"\n── {message.role}"
+        yield printable(message.content)
+    for number, step in enumerate(transcript.steps, start=1):
+        yield from _turn(number, step, result_chars)
+    ended = f"{transcript.finish}: {transcript.detail}" if transcript.detail else transcript.finish
+    yield f"\n══ {printable(ended)}"
+    wrote = sum(transcript.response_mask)
+    yield f"{len(transcript.steps)} turns, {wrote} tokens written, {len(transcript.response_mask) - wrote} shown"
+    yield _worth(transcript.score, masked=transcript.masked)
+
+
+def _turn(number: int, step: Step, result_chars: int) -> Iterator[str]:
+    tokens = f"{len(step.reply.token_ids)} tokens, {step.reply.ended}, {step.reply_s:.2f} s"
+    yield f"\n── turn {number} · {tokens}"
+    yield printable(step.reply.text)
+    if step.result is not None:
+        late = ", stopped at its limit" if step.result.timed_out else ""
+        yield f"── result · {len(step.result.text)} characters, {step.command_s:.2f} s{late}"
+        yield printable(shortened(step.result.text, result_chars))
+    elif isinstance(step.call, CallError):
+        yield f"── not run · {step.call.kind}"
+        yield printable(step.call.text)
+
+
+def _worth(score: Score | None, *, masked: bool) -> str:
+    kept_out = " (masked)" if masked else ""
+    if score is None:
+        return f"no score{kept_out}"
+    if isinstance(score, Scored):
+        return f"reward {score.reward:g}{kept_out}: {printable(score.why)}"
+    return f"unscorable{kept_out}: {score.reason}: {printable(score.detail)}"
+
+
+def printable(text: str) -> str:
+    """The text without the control characters that a terminal would obey."""
+    return "".join(char if char in "\n\t" or char.isprintable() else f"\\x{ord(char):02x}" for char in text)
