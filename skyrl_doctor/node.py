@@ -12,10 +12,9 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Gpus
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.interpreter import TrainingPython
+from skyrl_doctor.plan.answers import runtime_target, vllm_sleeps
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.node.allocator import SLEEPS_BY_DEFAULT
 from skyrl_train.node.prepare import Node, Prepared, gpu_node, runtime_node
-from skyrl_train.node.proxy import Target
 
 T = TypeVar("T")
 FACTS: tuple[type, ...] = (Environ, Host, Gpus, TrainingPython, Caches)
@@ -47,8 +46,8 @@ def advise(gathering: Gathering, plan: Plan, role: Role) -> Advice:
         gpus=gpus.uuids if gpus else None,
         interpreter=python.path if python and not python.fault and python.path != host.python else None,
         unfit=caches.unfit if caches else (),
-        runtime_hosts=_hosts(plan, host),
-        sleeps=_sleeps(plan),
+        runtime_hosts=_hosts(plan, environ, host),
+        sleeps=vllm_sleeps(plan),
     )
     prepared = gpu_node(node) if role is Role.GPU else runtime_node(node)
     unseen = tuple(answer.reason for kind in FACTS if isinstance(answer := answers.get(kind), NotSeen))
@@ -60,14 +59,9 @@ def _value(answers: Mapping[type, Answer], kind: type[T]) -> T | None:
     return cast(T, answer.value) if isinstance(answer, Got) else None
 
 
-def _hosts(plan: Plan, host: Host) -> tuple[str, ...]:
-    target = Target.of(plan.text("sandbox.runtime_url") or "")
+def _hosts(plan: Plan, environ: Environ, host: Host) -> tuple[str, ...]:
+    target = runtime_target(plan, environ)
     return (target.host, host.name) if target else (host.name,)
-
-
-def _sleeps(plan: Plan) -> bool:
-    said = plan.flag("rollout.free_cache_engine")
-    return SLEEPS_BY_DEFAULT if said is None else said
 
 
 def _release(system: str) -> str:

@@ -27,11 +27,11 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.plan.answers import vllm_sleeps
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.allocator import (
     EXPANDABLE,
     LEGACY,
-    SLEEPS_BY_DEFAULT,
     VARIABLES,
     Conflict,
     Trouble,
@@ -39,14 +39,12 @@ from skyrl_train.node.allocator import (
     conflicts,
 )
 
-SLEEP_SWITCH = "rollout.free_cache_engine"
-
 
 @check("ENV014", roles=[Role.GPU, Role.LOGIN], fix="skyrl_train/node/allocator.py")
 def allocator_setting_conflict(environ: Environ, plan: Plan) -> Iterator[Finding]:
     if not any(name in environ for name in VARIABLES):
         return
-    sleeps = _sleeps(plan)
+    sleeps = vllm_sleeps(plan)
     found = conflicts(environ, sleeps=sleeps)
     if not found:
         return
@@ -64,14 +62,6 @@ def allocator_setting_conflict(environ: Environ, plan: Plan) -> Iterator[Finding
 
 def _command(name: str, value: str | None) -> str:
     return f"unset {name}" if value is None else f"export {name}={shlex.quote(value)}"
-
-
-def _sleeps(plan: Plan) -> bool:
-    """prime-rl's trainer and its vLLM never share a GPU, so there nothing sleeps."""
-    if plan.is_of("prime-rl"):
-        return False
-    said = plan.flag(SLEEP_SWITCH)
-    return SLEEPS_BY_DEFAULT if said is None else said
 
 
 def _finding(conflict: Conflict, environ: Environ, remedy: Remedy) -> Finding:

@@ -26,6 +26,7 @@ from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Role,
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host, Roles
 from skyrl_doctor.facts.worker_environ import worker_environ
+from skyrl_doctor.plan.answers import RUNTIME_KEY, runtime_target
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.proxy import (
     LOOPBACK,
@@ -37,8 +38,6 @@ from skyrl_train.node.proxy import (
     refused_by_httpx,
     shown,
 )
-
-KEY, VARIABLE = "sandbox.runtime_url", "SANDBOX_REMOTE_RUNTIME_API_URL"
 
 
 @check("ENV013", roles=[Role.GPU, Role.LOGIN], fix="skyrl_train/node/proxy.py")
@@ -53,19 +52,14 @@ def proxy_hides_runtime(environ: Environ, plan: Plan, host: Host, roles: Roles) 
     if refused:
         seen = f"no_proxy holds {', '.join(map(repr, refused))}, which httpx cannot read: each client of it raises InvalidURL"
         yield Finding(message=f"{seen}; wanted names and addresses alone", remedy=remedy)
-    runtime = _runtime(plan, variables)
+    runtime = runtime_target(plan, variables)
     if runtime is not None and (proxy := proxy_in_the_way(runtime, variables)) is not None:
-        place = plan.place(KEY) if plan.text(KEY) else None
+        place = plan.place(RUNTIME_KEY) if plan.text(RUNTIME_KEY) else None
         yield _hidden(f"the runtime's host {runtime.host}", proxy, found, Severity.ERROR, place, remedy)
     hidden = {name: proxy for name in own_names if (proxy := _in_the_way(name, variables)) is not None}
     if hidden:
         names = f"this node's own names ({', '.join(hidden)})"
         yield _hidden(names, next(iter(hidden.values())), found, Severity.WARNING, None, remedy)
-
-
-def _runtime(plan: Plan, variables: Mapping[str, str]) -> Target | None:
-    url = plan.text(KEY) or variables.get(VARIABLE, "").strip()
-    return Target.of(url) if url else None
 
 
 def _own_names(variables: Mapping[str, str], host: Host) -> tuple[str, ...]:
@@ -78,7 +72,7 @@ def _in_the_way(name: str, variables: Mapping[str, str]) -> str | None:
 
 
 def _remedy(variables: Mapping[str, str], plan: Plan, own_names: tuple[str, ...]) -> Remedy:
-    runtime = _runtime(plan, variables)
+    runtime = runtime_target(plan, variables)
     hosts = (*((runtime.host,) if runtime else ()), *own_names)
     settings = {
         setting.name: setting.value

@@ -31,6 +31,7 @@ SECRET_TEXT = (
     re.compile(r"(?i)(?<=bearer )[A-Za-z0-9._~+/=-]{8,}"),
     re.compile(r"(?i)\bpassword\s+(?P<value>\S{6,})"),
     re.compile(r"(?i)(?<=\bx-api-key: )\S+|(?<=\bx-session-api-key: )\S+"),
+    re.compile(r"(?i)--[\w-]*(?:api[_-]?key|token|secret|password|passwd)[\s=\0]+(?P<value>[^\s\0<]{6,})"),
     re.compile(
         r"(?i)(?<![A-Za-z])(?:(?:api|access|secret|private|auth)[_-]?key|token|secret|password|passwd)[\"']?\s*[=:]\s*[\"']?(?P<value>[^\s\"',;&}<][^\s\"',;&}]{5,})"
     ),

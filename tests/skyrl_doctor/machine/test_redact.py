@@ -51,6 +51,8 @@ def test_names_of_no_secrets(name: str) -> None:
         ("X-API-Key: abcdefgh", "abcdefgh"),
         ("ghp_abcdefghijklmnopqrstuvwx", "ghp_abcdefghijklmnopqrstuvwx"),
         ('{"token": "abcdefgh"}', "abcdefgh"),
+        ("serve\0--api-key\0abcdefgh\0--port\0" + "8000", "abcdefgh"),
+        ("run --hf-token abcdefgh", "abcdefgh"),
     ],
 )
 def test_texts_that_look_like_secrets(text: str, secret: str) -> None:
@@ -61,7 +63,7 @@ def test_texts_that_look_like_secrets(text: str, secret: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["max_tokens = 4000", "max_tokens=131072", "pad_token: <|endoftext|>", "https://host:8000/health", "MIG-aaaaaaaa-0000-0000-0000-000000000001",
+    ["max_tokens = 4000", "max_tokens=131072", "--max-tokens 131072", "--tokenizer qwen2.5",  "pad_token: <|endoftext|>", "https://host:8000/health", "MIG-aaaaaaaa-0000-0000-0000-000000000001",
      "60 samples do not divide over 8 GPUs", "/home/user/.cache/key.pem", "password is asked for"],
 )  # fmt: skip
 def test_texts_that_are_no_secrets(text: str) -> None:
