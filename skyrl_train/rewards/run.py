@@ -30,7 +30,7 @@ _NO_PYTEST = re.compile(r"^.*: No module named pytest$", re.MULTILINE)
 
 def score_run(run: SuiteRun, expected_json: str) -> Score:
     """The reward of R2E-Gym, or the reason why there is none. FIX(IMG006): missing tests are no zero."""
-    expected = _expected(expected_json)
+    expected = expectation(expected_json)
     if isinstance(expected, Unscorable):
         return expected
     obstacle = _obstacle(run)
@@ -40,7 +40,8 @@ def score_run(run: SuiteRun, expected_json: str) -> Score:
     return Scored(0.0, wrong) if wrong else Scored(1.0, f"all {len(expected)} tests as expected")
 
 
-def _expected(text: str) -> dict[str, str] | Unscorable:
+def expectation(text: str) -> dict[str, str] | Unscorable:
+    """The statuses that a task expects, under the names that are compared."""
     try:
         loaded = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -1,6 +1,11 @@
 """Which rollouts are trained on."""
 
+import re
+from pathlib import Path
+
 from skyrl_train.agent.finish import MASKED, TRAINED, Finish
+
+DOCS = Path(__file__).parents[3] / "docs" / "agent-loop.md"
 
 IN_SKYRL = {
     "CONTEXT_WINDOW_EXCEEDED",
@@ -20,3 +25,8 @@ def test_every_end_is_either_trained_on_or_masked() -> None:
 def test_the_table_differs_from_skyrl_where_it_says_so() -> None:
     ours = {Finish.ROLLOUT_TIMEOUT, Finish.ERROR_MODEL, Finish.CANCELLED}
     assert set(MASKED) - ours == {*IN_SKYRL, Finish.ERROR_INITIALIZATION}
+
+
+def test_the_documentation_lists_each_end_and_whether_it_counts() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (yes|masked) \|$", DOCS.read_text(encoding="utf-8"), re.MULTILINE)
+    assert dict(rows) == {**dict.fromkeys(map(str, TRAINED), "yes"), **dict.fromkeys(map(str, MASKED), "masked")}
