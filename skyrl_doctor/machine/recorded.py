@@ -67,7 +67,10 @@ class Recorder(Machine):
         except CouldNotLook as error:
             self._keep(question, codec.encode_error(error))
             raise
-        self._keep(question, codec.encode(question, answer))
+        if isinstance(answer, bytes) and b"\0" in answer:  # a binary file: what is read by position keeps its places
+            self._store(question, codec.encode(question, self._redact.in_place(answer)))
+        else:
+            self._keep(question, codec.encode(question, answer))
         return answer
 
     @property
@@ -92,6 +95,9 @@ class Recorder(Machine):
             if isinstance(question, q.Environ) and isinstance(answer, dict)
             else _each(answer, self._redact)
         )
+        self._store(question, redacted)
+
+    def _store(self, question: q.Question[Any], redacted: codec.Json) -> None:
         with self._lock:
             self._answers[self._redact(question.key)] = redacted
 

@@ -37,6 +37,8 @@ SECRET_TEXT = (
     ),
 )
 _MIN_LENGTH = 6
+_PRINTED = re.compile(r"[\t\n\r\x20-\x7e\xa0-\xff]{6,}")
+"""A text in a binary file."""
 
 
 class Redactor:
@@ -61,6 +63,14 @@ class Redactor:
             text = pattern.sub(self._replace, text)
         return text
 
+    def in_place(self, data: bytes) -> bytes:
+        """Bytes with each secret overwritten by as many x: no length changes, no place moves."""
+        text = data.decode("latin-1")
+        for secret in self._known:
+            plain = secret.encode("utf-8", "surrogateescape").decode("latin-1")
+            text = text.replace(plain, "x" * len(plain))
+        return _PRINTED.sub(lambda run: _without_secrets(run[0]), text).encode("latin-1")
+
     def environ(self, environ: Mapping[str, str]) -> dict[str, str]:
         return {
             name: self._token(value) if is_secret_name(name) and value else self(value)
@@ -76,6 +86,17 @@ class Redactor:
     def _token(self, secret: str) -> str:
         digest = hmac.new(self._key, secret.encode("utf-8", "surrogateescape"), hashlib.sha256).hexdigest()
         return f"<redacted:{digest[:8]}>"
+
+
+def _without_secrets(text: str) -> str:
+    for pattern in SECRET_TEXT:
+        text = pattern.sub(_overwritten, text)
+    return text
+
+
+def _overwritten(match: re.Match[str]) -> str:
+    secret = match.groupdict().get("value") or match[0]
+    return match[0].replace(secret, "x" * len(secret))
 
 
 def secrets_of(environ: Mapping[str, str]) -> list[str]:

@@ -136,3 +136,14 @@ def test_nothing_secret_is_written(tmp_path: Path) -> None:
     assert "MIIE" not in text
     assert "131072" in text
     assert (tmp_path / "bundle" / "machine.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_binary_file_is_redacted_in_place(tmp_path: Path) -> None:
+    """What a bundle holds of it can still be read by position."""
+    page = tmp_path / "page"
+    page.write_bytes(b"\0\x01HF_TOKEN=hf_abcdefghijklmnopqrst\0\x9f")
+    recorder = Recorder(LocalMachine({"WANDB_API_KEY": "0123456789abcdef"}))
+    recorder.read_bytes(str(page))
+    recorder.write(str(tmp_path / "bundle"), about={"source": "real"})
+    replayed = RecordedMachine.load(str(tmp_path / "bundle"), strict=True)
+    assert replayed.read_bytes(str(page)) == b"\0\x01HF_TOKEN=" + b"x" * 23 + b"\0\x9f"

@@ -91,3 +91,15 @@ def test_a_known_secret_never_survives(secret: str, around: str) -> None:
 @given(st.text())
 def test_no_text_crashes_it(text: str) -> None:
     Redactor()(text)
+
+
+def test_binary_secrets_are_overwritten_where_they_stand() -> None:
+    """A page of a database: every place in it is named by its distance from the start."""
+    redact = Redactor(["s3cr3t-\u00e9-value"])
+    page = b"\0\x07\xff" + "s3cr3t-\u00e9-value".encode() + b'\0"API_KEY=abcdef123456","PATH=/bin"\x80'
+    assert redact.in_place(page) == b"\0\x07\xff" + b"x" * 15 + b'\0"API_KEY=xxxxxxxxxxxx","PATH=/bin"\x80'
+
+
+@given(st.binary())
+def test_redacting_bytes_keeps_their_number(data: bytes) -> None:
+    assert len(Redactor(["secret-value"]).in_place(data)) == len(data)
