@@ -12,19 +12,28 @@ from pydantic import TypeAdapter
 from skyrl_train.agent.arguments import Action
 from skyrl_train.agent.calls import Call, CallError
 from skyrl_train.agent.limits import Limits
+from skyrl_train.agent.metrics import Counts
+from skyrl_train.agent.ports import Task
 from skyrl_train.agent.transcript import Message, Reply, Result, Step, Transcript
+from skyrl_train.rewards.run import SuiteRun
 from skyrl_train.rewards.score import Scored, Unscorable
+from skyrl_train.tasks.rows import BadRow, TaskRow
 
 PAYLOADS: tuple[type, ...] = (
     Action,
+    BadRow,
     Call,
     CallError,
+    Counts,
     Limits,
     Message,
     Reply,
     Result,
     Scored,
     Step,
+    SuiteRun,
+    Task,
+    TaskRow,
     Transcript,
     Unscorable,
 )

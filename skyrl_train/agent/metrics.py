@@ -1,6 +1,6 @@
 """What the rollouts of a step, or of a whole run, were like: counters that add up, and SkyRL's figures made of them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 
 from skyrl_train.agent.calls import Call, CallError, CallErrorKind
@@ -29,7 +29,7 @@ class Counts:
     tasks: int = 0
     all_resolved: int = 0
     none_resolved: int = 0
-    ends: Mapping[Finish, int] = field(default_factory=dict)
+    ends: dict[Finish, int] = field(default_factory=dict)
 
     def __add__(self, other: "Counts") -> "Counts":
         ends = {end: self.ends.get(end, 0) + other.ends.get(end, 0) for end in {**self.ends, **other.ends}}

@@ -114,11 +114,39 @@ def test_agt007_models_of_the_sdk_are_frozen_and_ours_hold_none() -> None:
         action.message = "else"  # type: ignore[misc]
 
 
-def test_agt008_and_agt009_an_agent_of_the_sdk_cannot_be_copied_and_a_transcript_can() -> None:
+def _agent() -> Any:
     from openhands.sdk import LLM, Agent
 
-    agent = Agent(llm=LLM(model="openai/none", api_key="none"), tools=[])
+    return Agent(llm=LLM(model="openai/none", api_key="none"), tools=[])
+
+
+def test_agt008_and_agt009_an_agent_of_the_sdk_cannot_be_copied_and_a_transcript_can() -> None:
+    agent = _agent()
     for attempt in (copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match=r"^cannot pickle '_thread\.RLock' object$"):
             attempt(agent)
     assert copy.deepcopy(TRANSCRIPT) == pickle.loads(pickle.dumps(TRANSCRIPT)) == TRANSCRIPT
+
+
+def test_agt010_a_conversation_of_the_sdk_takes_local_workspaces_only() -> None:
+    """The loop holds no conversation: any `Sandbox` will do."""
+    from openhands.sdk import LocalConversation
+
+    with pytest.raises(AssertionError, match=r"^workspace must be a LocalWorkspace instance$"):
+        LocalConversation(agent=_agent(), workspace=object())  # type: ignore[call-overload]
+
+
+def test_agt011_an_agent_of_ones_own_is_unknown_to_a_server() -> None:
+    """The agent stays here: what a sandbox gets to see is an `Action`."""
+    from openhands.sdk.agent.base import AgentBase
+
+    with pytest.raises(ValueError, match=r"Unknown kind 'OHCodeActAgent' for openhands\.sdk\.agent\.base"):
+        AgentBase.model_validate({"kind": "OHCodeActAgent", "llm": {"model": "openai/none"}})
+
+
+def test_agt013_a_template_that_was_not_shipped_is_missed_at_the_first_prompt() -> None:
+    """The prompt is code, so it is where the code is."""
+    from openhands.sdk.context.prompts.prompt import render_template
+
+    with pytest.raises(FileNotFoundError, match=r"^Prompt file /gone/prompts/system_prompt\.j2 not found$"):
+        render_template("/gone/prompts", "system_prompt.j2")

@@ -1,0 +1,48 @@
+"""What the agent is made of: records and code of its own, no live objects of the SDK, no files, no remote paths."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import skyrl_train
+
+PACKAGES = [Path(skyrl_train.__file__).parent / name for name in ("agent", "rewards", "tasks")]
+MODULES = [path for package in PACKAGES for path in sorted(package.rglob("*.py"))]
+OPENS_FILES = {"journal.py"}
+
+
+def imported(path: Path) -> set[str]:
+    """The top-level names of what a module imports."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            names.add((node.module or "").partition(".")[0])
+    return names
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
+def test_no_object_of_the_sdk_lives_here(path: Path) -> None:
+    """AGT007 to AGT011: what is frozen, cannot be copied or is unknown to a server is never held."""
+    assert not imported(path) & {"openhands", "ray", "torch", "verl", "vllm", "transformers"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
+def test_no_path_of_a_sandbox_is_opened_here(path: Path) -> None:
+    """AGT012: `/testbed` is a path in the sandbox. Only the journal touches files, and those are ours."""
+    assert path.name in OPENS_FILES or not imported(path) & {"os", "shutil", "subprocess", "tempfile"}
+    assert path.name in OPENS_FILES or not _calls_open(path)
+
+
+def _calls_open(path: Path) -> bool:
+    calls = [node.func for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    names = {call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "") for call in calls}
+    return bool(names & {"open", "read_text", "read_bytes", "write_text", "write_bytes", "mkdir"})
+
+
+def test_no_template_can_be_left_behind() -> None:
+    """AGT013: packaging for workers may drop whatever is not Python."""
+    others = {path.name for package in PACKAGES for path in package.rglob("*") if path.is_file()}
+    assert {name for name in others if not name.endswith((".py", ".pyc"))} == set()
