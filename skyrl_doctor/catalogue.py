@@ -6,9 +6,10 @@ import pkgutil
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from skyrl_doctor.core.record import record
 
 _ID = re.compile(r"[A-Z]{3}[0-9]{3}")
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -38,7 +39,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Entry:
     """One known failure. `core` tells one that ended a real run of the first users."""
 
@@ -49,7 +50,7 @@ class Entry:
     core: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Catalogue:
     """Every known failure, in the order of the file; families by their code, with a title for people."""
 

@@ -3,7 +3,6 @@
 import time
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 
@@ -13,6 +12,7 @@ from skyrl_doctor.core.engine import Observer, examine, silent
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.core.gather import Gathering
 from skyrl_doctor.core.model import Role, Severity
+from skyrl_doctor.core.record import record
 from skyrl_doctor.core.registry import Registry, discover
 from skyrl_doctor.core.select import select
 from skyrl_doctor.core.waivers import Waiver, apply, notes, parse
@@ -30,7 +30,7 @@ READ_LIMIT_S = 5.0
 DEFAULT_DEADLINE_S = 30.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Options:
     """What the caller asked for."""
 
@@ -43,7 +43,7 @@ class Options:
     deadline_s: float = DEFAULT_DEADLINE_S
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Context:
     """What an examination starts from; `fix` and `env` start from it too."""
 

@@ -1,12 +1,12 @@
 """From facts to what the trainer's node rules ask: the one bridge between the doctor's probes and those rules."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.gather import Answer, Gathering, Got, NotSeen
 from skyrl_doctor.core.model import Role
+from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.caches import Caches
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Gpus
@@ -20,7 +20,7 @@ T = TypeVar("T")
 FACTS: tuple[type, ...] = (Environ, Host, Gpus, TrainingPython, Caches)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Advice:
     """What the node needs, and what could not be looked at for it."""
 

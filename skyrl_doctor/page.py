@@ -3,14 +3,15 @@
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from skyrl_doctor.core.record import record
 
 HEADINGS = ("What it does", "Why it breaks training", "How to fix", "Example")
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _ITEM = re.compile(r"(?:[-*]|[0-9]+\.) ")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Page:
     """`sections` are pairs of heading and Markdown text."""
 

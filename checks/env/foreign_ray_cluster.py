@@ -23,10 +23,10 @@ Unset `RAY_ADDRESS` and give Ray a directory of the job alone (`skyrl-doctor env
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.ray_clusters import Address, AddressFile, RayClusters, parse_address
@@ -37,7 +37,7 @@ from skyrl_train.node.ray_tmp import RAY_VARIABLE, short_directory
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scene:
     """All that a judgement needs."""
 

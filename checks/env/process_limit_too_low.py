@@ -19,10 +19,10 @@ the job script: `ulimit -S -u $(ulimit -H -u)`. Where the hard limit is too low,
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.cgroup import Cgroup
 from skyrl_doctor.facts.cpus import NodeCpus
 from skyrl_doctor.facts.environ import Environ
@@ -36,7 +36,7 @@ ROOT = 0
 OWN_DIALECT = "run-config"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Room:
     """Threads that one limit leaves, and those that it would leave where the job may raise it; None: any number."""
 

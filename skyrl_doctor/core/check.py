@@ -8,17 +8,18 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from skyrl_doctor.core.model import Finding, Role
+from skyrl_doctor.core.record import record
 
 Judge = Callable[..., Iterable[Finding]]
 ALL_ROLES = frozenset(Role)
 _ID = re.compile(r"[A-Z]{2,8}[0-9]{3}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Need:
     """One fact that a function takes, by its type."""
 
@@ -26,7 +27,7 @@ class Need:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Check:
     """A known failure: its id for ever, its slug, the function that finds it, and where it is cured."""
 
@@ -43,7 +44,7 @@ class Check:
         return self.judge(*facts)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Probe:
     """Turns a machine (and other facts) into one fact, within a limit."""
 

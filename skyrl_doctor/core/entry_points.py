@@ -8,13 +8,14 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from skyrl_doctor.core.record import record
 
 _DIST_INFO = re.compile(r"(?P<name>[^-]+)(?:-[^-]+)?\.(?:dist|egg)-info")
 _ENTRY = re.compile(r"(?P<name>[^=#;]+?)\s*=\s*(?P<module>[\w.]+)")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EntryPoint:
     """A module that a distribution (by its normalised name) offers under a group."""
 

@@ -7,27 +7,27 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from skyrl_doctor.core.check import Need, Probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.core.record import record
 
 Clock = Callable[[], float]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Got:
     value: object
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NotHere:
     """The fact does not exist on this machine."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NotSeen:
     """The fact could not be had."""
 
@@ -37,7 +37,7 @@ class NotSeen:
 Answer = Got | NotHere | NotSeen
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Running:
     probe: Probe
     give_up_at: float

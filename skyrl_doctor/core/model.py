@@ -1,8 +1,10 @@
 """The words of the doctor: statuses, severities, remedies, findings, outcomes. Plain frozen data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum, StrEnum
+
+from skyrl_doctor.core.record import record
 
 
 class Status(StrEnum):
@@ -44,7 +46,7 @@ class Role(StrEnum):
     GPU = "gpu"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Location:
     """A place in a file that the user wrote."""
 
@@ -53,7 +55,7 @@ class Location:
     key: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Remedy:
     """What to do. `settings` are config keys (FIX_CONFIG) or variables (FIX_ENV) with their new value.
 
@@ -67,7 +69,7 @@ class Remedy:
     safe: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Finding:
     """One fault: the value seen and the value wanted, what shows it, where it is, what to do."""
 
@@ -78,7 +80,7 @@ class Finding:
     severity: Severity = Severity.ERROR
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Outcome:
     """What one check said. `reason` explains a SKIP or an UNKNOWN, and a waiver."""
 

@@ -7,19 +7,19 @@ Groups: skyrl_doctor.checks and skyrl_doctor.probes. A package that does not loa
 import importlib
 import pkgutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import ModuleType
 
 from skyrl_doctor.core.check import Check, Probe
 from skyrl_doctor.core.entry_points import EntryPoint, entry_points
 from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.core.record import record
 
 CHECKS = "skyrl_doctor.checks"
 PROBES = "skyrl_doctor.probes"
 OURS = "skyrl-doctor"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Registry:
     """All that was found. `broken` says in a sentence each what did not load."""
 

@@ -2,14 +2,14 @@
 
 import difflib
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Outcome, Role, Status
+from skyrl_doctor.core.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Selection:
     """The checks to run, and the outcomes of those that this role does not call for."""
 

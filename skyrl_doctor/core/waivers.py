@@ -10,16 +10,16 @@ An expired waiver counts as none, and is reported.
 
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Outcome, Status
+from skyrl_doctor.core.record import record
 
 _FIELDS = ("reason", "owner", "expiry")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Waiver:
     id: str
     reason: str

@@ -1,12 +1,12 @@
 """The processes that started the doctor, nearest first: a trainer that starts here has the same ones."""
 
-from dataclasses import dataclass
+from skyrl_doctor.core.record import record
 
 MOST_ARGUMENTS = 64
 LONGEST_ARGUMENT = 200
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Process:
     """A command line is empty for a thread of the kernel, and for a process that nobody may look at."""
 
@@ -14,7 +14,7 @@ class Process:
     argv: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ancestors:
     """Up to the first process, or to the first one that this user is not shown: Ray sees no further either."""
 

@@ -1,12 +1,11 @@
 """Where the compilers' caches lie, and whether they can be written."""
 
-from dataclasses import dataclass
-
+from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.mounts import Mount
 from skyrl_train.node.caches import Cache
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class CachePlace:
     """One cache, or one place that could take the caches (`cache` None).
 
@@ -49,7 +48,7 @@ class CachePlace:
         return not (self.broken or self.remote or self.unseen)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Caches:
     places: tuple[CachePlace, ...]
     scratch: tuple[CachePlace, ...]

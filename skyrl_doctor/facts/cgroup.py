@@ -1,13 +1,13 @@
 """The control groups that this process is in, and the limits on the way up: a job's, a step's, a container's."""
 
-from dataclasses import dataclass
+from skyrl_doctor.core.record import record
 
 MOUNT = "/sys/fs/cgroup"
 UNLIMITED = 1 << 62
 """What version 1 writes for memory without limit is just above this."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Level:
     """One group with a limit. `used` is None where the group does not tell."""
 
@@ -20,7 +20,7 @@ class Level:
         return self.limit - (self.used or 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Cgroup:
     """Every level that limits memory (in bytes) or tasks, from the innermost outwards."""
 
@@ -37,7 +37,7 @@ class Cgroup:
         return min(self.tasks, key=lambda level: level.free, default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Membership:
     """A line of /proc/self/cgroup; version 2 names no controllers."""
 

@@ -1,13 +1,14 @@
 """The CPUs of the node, whoever may use them: what Ray counts where nobody tells it otherwise."""
 
 import re
-from dataclasses import dataclass
+
+from skyrl_doctor.core.record import record
 
 MOST_CPUS = 1 << 16
 _LIST = re.compile(r"\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?)*", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NodeCpus:
     online: int
 

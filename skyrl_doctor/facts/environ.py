@@ -1,10 +1,11 @@
 """The environment that the doctor was started in: the one that the job inherits."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from skyrl_doctor.core.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Environ(Mapping[str, str]):
     """Variables by name. Unset and empty differ: `get` gives None for one and "" for the other."""
 

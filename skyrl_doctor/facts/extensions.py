@@ -2,9 +2,9 @@
 
 import re
 import signal
-from dataclasses import dataclass
 
 from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.child import answer_of
 from skyrl_doctor.machine.questions import Completed
 
@@ -26,7 +26,7 @@ _TRYING = re.compile(r"^trying (?P<distribution>\S+) (?P<name>.+)$", re.MULTILIN
 _CRASHES = {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tried:
     """One library or module, and what its loading said; empty where it loaded."""
 
@@ -35,7 +35,7 @@ class Tried:
     said: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Extensions:
     """`torch` is the version that was imported; empty where torch itself failed."""
 

@@ -5,13 +5,13 @@ A figure that the driver did not tell is None, and so is a list of processes: ne
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.visible_devices import VARIABLE, Entry, Form, VisibleDevices, parse
 from skyrl_train.node.mig import SliceId, find_gpu, find_slice
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Owner:
     """Who started a process: what /proc tells. `job` is the Slurm job of its cgroup, None where it is in none."""
 
@@ -20,7 +20,7 @@ class Owner:
     job: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Process:
     """A process with memory on a device. `owner` None: /proc does not show it here."""
 
@@ -29,7 +29,7 @@ class Process:
     owner: Owner | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Memory:
     """Memory of a whole GPU or of one slice."""
 
@@ -38,7 +38,7 @@ class Memory:
     free_mib: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Slice:
     """One MIG slice; its memory is its own, not its GPU's. `profile` is such as 2g.20gb."""
 
@@ -56,7 +56,7 @@ class Slice:
         return f"MIG slice {self.profile} ({self.uuid})" if self.profile else f"MIG slice {self.uuid}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Gpu:
     """One physical GPU that this step can open. `mig` None: the GPU knows no MIG, or did not say."""
 
@@ -73,7 +73,7 @@ class Gpu:
         return f"GPU {self.index} ({self.name})"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Closed:
     """A GPU, or a slice of one, that is there and that this step cannot open."""
 
@@ -86,7 +86,7 @@ Device = Gpu | Slice
 """What CUDA calls a device: a whole GPU, or one MIG slice."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Gpus:
     """All that the driver shows to this step, whatever CUDA_VISIBLE_DEVICES says. `source`: nvml or nvidia-smi."""
 

@@ -1,11 +1,10 @@
 """Who and where the doctor is."""
 
-from dataclasses import dataclass
-
 from skyrl_doctor.core.model import Role
+from skyrl_doctor.core.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Host:
     """This process and its machine."""
 
@@ -21,7 +20,7 @@ class Host:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Roles:
     """What this machine is examined as. `asked` tells a role that the user named from one that was guessed."""
 

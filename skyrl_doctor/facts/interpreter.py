@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from skyrl_doctor.core.model import Location
+from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.child import answer_of
 from skyrl_doctor.machine.questions import Completed
 
 _NOT_STARTED = re.compile(r"error while loading shared libraries|Fatal Python error|cannot execute|Exec format error")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TrainingPython:
     """Which interpreter trains, and who says so. `fault`: why it can be told without running it that it will not run."""
 
@@ -25,7 +26,7 @@ class TrainingPython:
         return f"the training interpreter {self.path} (from {self.source})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Interpreter:
     """What the training interpreter says of itself. Names of packages are normalised: flash-attn, not flash_attn."""
 

@@ -1,13 +1,14 @@
 """What the kernel lets one process and one user have: /proc/self/limits."""
 
 import re
-from dataclasses import dataclass
+
+from skyrl_doctor.core.record import record
 
 _LINE = r"^{name}\s+(\S+)\s+(\S+)(?:\s+\S+)?\s*$"
 _NUMBER = re.compile(r"[0-9]{1,20}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limit:
     """A soft limit and the hard one that it may be raised to; None is without limit."""
 
@@ -15,7 +16,7 @@ class Limit:
     hard: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Limits:
     """`threads` are those that this user runs on the node now, all jobs together; None where nobody could tell."""
 

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from skyrl_doctor.core.record import record
 
 GIB = 1 << 30
 MIB = 1 << 20
@@ -11,7 +12,7 @@ _LINE = r"^{name}:\s+([0-9]{{1,15}}) kB\s*$"
 _AMOUNT = re.compile(r"[0-9]{1,12}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ceiling:
     """The most that may be used, and who says so."""
 
@@ -23,7 +24,7 @@ class Ceiling:
         return self.bytes / GIB
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class HostMemory:
     """`ceilings` hold for this job, the node's own memory among them; the least of them counts.
 

@@ -1,12 +1,11 @@
 """The model types that the training interpreter's transformers knows."""
 
-from dataclasses import dataclass
-
 from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.child import answer_of
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelTypes:
     """`types`: what AutoConfig knows; `causal`: what AutoModelForCausalLM loads; `python`: who was asked."""
 

@@ -1,7 +1,8 @@
 """Which file system holds a path: /proc/self/mountinfo, parsed. No path is touched to find out."""
 
 import re
-from dataclasses import dataclass
+
+from skyrl_doctor.core.record import record
 
 NETWORK = frozenset(
     {
@@ -30,7 +31,7 @@ NETWORK_FUSE = re.compile(
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mount:
     point: str
     kind: str
@@ -42,7 +43,7 @@ class Mount:
         return self.kind in NETWORK or NETWORK_FUSE.match(self.kind) is not None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mounts:
     """All mounts, in the kernel's order: a later one hides an earlier one at the same point."""
 

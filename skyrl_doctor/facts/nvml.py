@@ -4,10 +4,10 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.gpu import Closed, Gpu, Gpus, Memory, Process, Slice
 
 T = TypeVar("T")
@@ -22,7 +22,7 @@ GIB = 1 << 30
 PROFILE = re.compile(r"\bMIG (?P<profile>(?:[0-9]+c\.)?[0-9]+g\.[0-9]+gb(?:[+-][a-z.]+)*)\s*\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Refused:
     """NVML as a whole gave nothing. `code` is NVML's own, None where its Python module is missing."""
 

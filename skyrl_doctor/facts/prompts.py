@@ -1,11 +1,10 @@
 """How long the prompts of the plan's dataset are, in tokens."""
 
-from dataclasses import dataclass
-
+from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.child import answer_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class PromptLengths:
     """Percentiles over a sample of `count` prompts of `rows`."""
 

@@ -1,14 +1,15 @@
 """What other Ray clusters have left on this node: the file that ray.init() follows, and running processes."""
 
 import re
-from dataclasses import dataclass
+
+from skyrl_doctor.core.record import record
 
 DAEMONS = ("gcs_server", "raylet")
 _PROCESS = re.compile(r"([1-9][0-9]{0,9}) (\S+)")
 _JOB = re.compile(r"(?:^|/)job_([0-9]+)(?=/|$)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AddressFile:
     """`address` None: it is there and cannot be read. `uid` None: its owner cannot be told."""
 
@@ -17,7 +18,7 @@ class AddressFile:
     uid: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RayProcess:
     """`jobs` are the Slurm jobs in whose control group it runs, as far as that can be told."""
 
@@ -27,7 +28,7 @@ class RayProcess:
     jobs: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class RayClusters:
     """`processes` None: nobody could list them, for the reason in `hidden`."""
 
@@ -43,7 +44,7 @@ class RayClusters:
         return tuple(process for process in self.processes or () if process.uid != uid)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Address:
     host: str
     port: int

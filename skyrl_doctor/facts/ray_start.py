@@ -1,15 +1,14 @@
 """What the plan itself tells ray.init(): verl passes the table ray_kwargs.ray_init on."""
 
-from dataclasses import dataclass
-
 from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.model import Plan, Value
 
 NUM_CPUS = "ray_kwargs.ray_init.num_cpus"
 STORE = "ray_kwargs.ray_init.object_store_memory"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RayStart:
     """None where the plan leaves it to Ray."""
 

@@ -2,13 +2,14 @@
 
 import ipaddress
 import re
-from dataclasses import dataclass
+
+from skyrl_doctor.core.record import record
 
 LISTEN = "0A"
 _ENDPOINT = re.compile(r"([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Socket:
     """`address` is as ipaddress writes it; 0.0.0.0 and :: are every address of the node."""
 
@@ -21,7 +22,7 @@ class Socket:
         return self.address in ("0.0.0.0", "::")  # noqa: S104 -- compared, not bound
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Listeners:
     """The listening sockets of this network namespace."""
 

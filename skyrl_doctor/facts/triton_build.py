@@ -1,12 +1,11 @@
 """Whether Triton could compile on this machine, found by compiling."""
 
-from dataclasses import dataclass
-
 from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.child import Answer, answer_of
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Built:
     """One run of the compiler. It ended: a compiler that hangs leaves the fact unknown."""
 
@@ -21,7 +20,7 @@ class Built:
         return tuple(line[:300] for line in (named or lines)[:3])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class TritonBuild:
     """`cc` is $CC, None where unset; `compiler` what Triton takes, None where it finds none.
 

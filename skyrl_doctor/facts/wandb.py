@@ -1,14 +1,13 @@
 """Whether wandb could log in: where it would take its key from, and what is wrong with it. The key itself is not here."""
 
-from dataclasses import dataclass
-
+from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.child import answer_of
 
 MODES = ("online", "offline", "shared", "disabled", "dryrun", "run")
 KEYLESS = ("offline", "disabled", "dryrun")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Credential:
     """Where a key is: a variable or a file. `problem` is what is wrong with its form, "" where nothing is."""
 
@@ -16,7 +15,7 @@ class Credential:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class WandbLogin:
     """`host` is "" where wandb would refuse the server's URL; `mode` None is unset: online.
 

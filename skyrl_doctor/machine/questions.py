@@ -5,8 +5,9 @@
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from skyrl_doctor.core.record import record
 
 T = TypeVar("T")
 Text = Mapping[str, str]
@@ -22,7 +23,7 @@ class Question(Generic[T]):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Completed:
     """What a command did. It never raises: not found and timed out are answers too."""
 
@@ -52,7 +53,7 @@ class Completed:
         return f"{self.command}: exit status {self.rc}" + (f": {said.splitlines()[-1][:300]}" if said else "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Stat:
     """What stat(2) says, as far as checks ask. `kind`: file, dir, link, fifo, socket, char, block."""
 
@@ -66,7 +67,7 @@ class Stat:
     inode: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Space:
     """What statvfs(3) says of the file system that holds a path."""
 
@@ -75,7 +76,7 @@ class Space:
     free_inodes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Identity:
     """Who and where the doctor is. `python` is its own interpreter, `cpus` those that it may use."""
 
@@ -90,7 +91,7 @@ class Identity:
     cwd: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Run(Question[Completed]):
     """Run a command, without a shell. `env` is added to the environment; None takes a variable away."""
 
@@ -103,7 +104,7 @@ class Run(Question[Completed]):
         return f"run {shlex.join(self.argv)}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ask(Question[Completed]):
     """Run one of the programs in skyrl_doctor/children under an interpreter (None: the doctor's own)."""
 
@@ -118,7 +119,7 @@ class Ask(Question[Completed]):
         return f"ask {shlex.join((self.child, self.python or 'own-python', *self.args))}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Read(Question[bytes]):
     """The bytes of a regular file, from `offset`, at most `limit_bytes`."""
 
@@ -132,7 +133,7 @@ class Read(Question[bytes]):
         return f"read {self.path}{span}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StatOf(Question[Stat]):
     path: str
     follow: bool = True
@@ -142,7 +143,7 @@ class StatOf(Question[Stat]):
         return f"{'stat' if self.follow else 'lstat'} {self.path}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListDir(Question[tuple[str, ...]]):
     path: str
 
@@ -151,7 +152,7 @@ class ListDir(Question[tuple[str, ...]]):
         return f"list {self.path}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadLink(Question[str]):
     path: str
 
@@ -160,7 +161,7 @@ class ReadLink(Question[str]):
         return f"readlink {self.path}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SpaceOf(Question[Space]):
     path: str
 
@@ -169,7 +170,7 @@ class SpaceOf(Question[Space]):
         return f"space {self.path}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Writable(Question[bool]):
     """Whether the doctor's user may write there; asked of the kernel, nothing is written."""
 
@@ -180,7 +181,7 @@ class Writable(Question[bool]):
         return f"writable {self.path}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LockHolder(Question[int | None]):
     """The pid that holds a POSIX lock on the file; None where nobody does. Taking no lock itself."""
 
@@ -191,7 +192,7 @@ class LockHolder(Question[int | None]):
         return f"lock {self.path}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Which(Question[str | None]):
     """The path of a command as PATH finds it."""
 
@@ -202,21 +203,21 @@ class Which(Question[str | None]):
         return f"which {self.command}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Environ(Question[Text]):
     @property
     def key(self) -> str:
         return "environ"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WhoAmI(Question[Identity]):
     @property
     def key(self) -> str:
         return "identity"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Now(Question[float]):
     """Seconds since the epoch."""
 

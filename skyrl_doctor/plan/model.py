@@ -5,16 +5,17 @@ Every dialect is read into them; `own` keeps the same file under the dialect's o
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Location
+from skyrl_doctor.core.record import record
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Value:
     """What a key is set to. `written` tells what the user wrote from what a default supplied.
 
@@ -44,7 +45,7 @@ class Value:
         return f"{self.name} = {shown}{whose}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Problem:
     """Something in a target that its own program would refuse, or would not see as it was meant."""
 
@@ -54,7 +55,7 @@ class Problem:
     fatal: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """All that is known of the run before it starts. Empty where no target was given."""
 

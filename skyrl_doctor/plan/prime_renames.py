@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.dialects.prime import table
 from skyrl_doctor.plan.model import Plan, Value
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rename:
     """One old key, and what takes its place."""
 

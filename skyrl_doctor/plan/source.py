@@ -1,15 +1,14 @@
 """The text of a target, read through the machine: too large, binary, a directory are usage errors."""
 
-from dataclasses import dataclass
-
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
+from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.base import Absent, Machine
 
 LIMIT_BYTES = 4 << 20
 COMMAND_LINE = "command line"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """A target and its text, without a byte-order mark."""
 

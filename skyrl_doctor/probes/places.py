@@ -1,16 +1,16 @@
 """Where a path really leads, asked link by link: the mount table knows resolved paths only."""
 
 import os
-from dataclasses import dataclass
 
 from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.base import Machine, unless_absent
 
 MAX_LINKS = 40
 """As many as the kernel follows."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """A path without links. `existing` is the deepest part of it that is there, and `kind` says what that is."""
 

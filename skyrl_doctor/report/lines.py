@@ -6,9 +6,9 @@ Prose is wrapped; places, commands and settings are not, since they are there to
 
 import textwrap
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, Severity, Status
+from skyrl_doctor.core.record import record
 from skyrl_doctor.report.model import Report
 from skyrl_doctor.report.plain import plain
 
@@ -16,7 +16,7 @@ MARGIN = 9
 """Columns of the label at the left."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Line:
     """One line. `look` is what a terminal may colour: the label where there is one, else the text."""
 

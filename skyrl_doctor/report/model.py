@@ -2,16 +2,17 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from skyrl_doctor.core.engine import exit_code
 from skyrl_doctor.core.model import Outcome, Severity, Status
+from skyrl_doctor.core.record import record
 
 VERDICTS = ("pass", "fail", "unknown")
 _BY_CODE = {0: "pass", 1: "fail", 3: "unknown"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Report:
     """One examination. `notes` are sentences about the examination itself: expired waivers, packages that do not load.
 

@@ -5,16 +5,16 @@ https://prometheus.io/docs/instrumenting/exposition_formats/
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from skyrl_doctor.core.model import Outcome, Status
+from skyrl_doctor.core.record import record
 from skyrl_doctor.report.model import VERDICTS, Report
 from skyrl_doctor.report.plain import encodable
 
 Sample = tuple[Mapping[str, str], float]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Gauge:
     name: str
     help: str

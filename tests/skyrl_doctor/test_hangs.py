@@ -115,7 +115,16 @@ def test_fifos_in_place_of_files(tmp_path: Path, mark: str, role: str) -> None:
     (tools / "podman").write_text("#!/bin/sh\necho podman version 4.3.1\n", encoding="utf-8")
     (tools / "podman").chmod(0o755)
     fifo_home(tmp_path)
-    done = doctor(tools, mark, "--role", role, XDG_RUNTIME_DIR=str(tmp_path / "run"))
+    config = tmp_path / ".config" / "containers"
+    done = doctor(
+        tools,
+        mark,
+        "--role",
+        role,
+        XDG_RUNTIME_DIR=str(tmp_path / "run"),
+        CONTAINERS_STORAGE_CONF=str(config / "storage.conf"),
+        CONTAINERS_CONF=str(config / "containers.conf"),
+    )
     report = json.loads(done.stdout)
     assert report["duration_s"] <= DEADLINE_S + 0.5
     assert list(left_behind(mark)) == []

@@ -1,14 +1,15 @@
 """What every dialect gives back, and how its leaves become values."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from skyrl_doctor.core.model import Location
+from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.syntax.leaf import Leaf
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Reading:
     """One target, read: canonical values, the same under the dialect's own names, and what is wrong with it."""
 

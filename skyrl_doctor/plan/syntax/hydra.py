@@ -4,8 +4,9 @@ Hydra's own parser costs half a second of import; the verl lane holds this one a
 """
 
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from skyrl_doctor.core.record import record
 
 _OVERRIDE = re.compile(
     r"(?P<mode>\+\+|\+|~)?(?P<key>[A-Za-z0-9_$][\w.$/\-]*)(?:@(?P<package>[\w.:\-]*))?(?:=(?P<value>.*))?", re.DOTALL
@@ -27,7 +28,7 @@ class OverrideError(ValueError):
     """Hydra would refuse this text; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Override:
     """One override. `mode` is "", "+", "++" or "~"; `package` the part after @ of a config group."""
 

@@ -1,13 +1,14 @@
 """One value of a file, wherever it was written."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from skyrl_doctor.core.record import record
 
 Part = str | int
 Path = tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Leaf:
     """A value by its path. Tables are leaves too where they are empty or where a rule asks for their line.
 

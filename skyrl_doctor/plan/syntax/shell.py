@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.shell_words import Expander, Variable, Word
 
@@ -24,7 +25,7 @@ _DECLARES = ("export", "declare", "readonly", "local", "typeset")
 _SOURCES = ("source", ".")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Command:
     """One simple command: its words, and the variables that were set for it alone."""
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
-from dataclasses import dataclass
 from typing import Any
 
+from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.syntax.shell_arithmetic import UnclearError, evaluate
 
 _ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
@@ -12,7 +12,7 @@ _ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
 _POSITIONAL = re.compile(r"[0-9]+|[@*]")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Word:
     """One word after expansion. `span` is where it stands; `unknown` why its text cannot be told."""
 
@@ -22,7 +22,7 @@ class Word:
     unknown: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variable:
     """A variable and where it was set; an array holds several words."""
 
@@ -33,7 +33,7 @@ class Variable:
     unknown: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Piece:
     """Part of a word. What an unquoted variable gives is split at white space."""
 

@@ -5,8 +5,8 @@
 
 import re
 import tomllib
-from dataclasses import dataclass
 
+from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.syntax.leaf import Path
 
 _SPACE = re.compile(r"[ \t\r\n]*(?:#[^\n]*[ \t\r\n]*)*")
@@ -20,7 +20,7 @@ _STRINGS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """A line, counted from 1, and the span of the value (of the header, for a table)."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skyrl_doctor.core.model import Location
+from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.dialects.verl.defaults import Defaults
 from skyrl_doctor.plan.dialects.verl.names import RENAMED, RENAMED_PREFIXES
 from skyrl_doctor.plan.model import Problem, Value
@@ -17,7 +18,7 @@ GROUPS = ("model_engine",)
 MANDATORY = "???"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Given:
     """An override as it was written, before it is parsed."""
 

@@ -9,10 +9,10 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
+from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.yaml import leaves
@@ -28,7 +28,7 @@ SHIPPED = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 _VERSION = re.compile(r"verl-(?P<version>\d[\w.]*)\.dist-info")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Defaults:
     """Dotted key -> raw value, interpolations and all. An empty table is {}."""
 
