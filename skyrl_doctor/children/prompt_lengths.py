@@ -11,6 +11,9 @@ import json
 
 PER_MESSAGE = 5  # a chat template's own tokens around each message, about
 GROUPS = 16
+OVERSAMPLE = 4  # rows that are decoded for each one that is kept: what lies deeper in a row group costs too much
+READ_BYTES = 1 << 20
+WHOLE_BYTES = 1 << 18  # a file of lines that is smaller is read from its start, line after line
 LINE_LIMIT = 4 << 20
 
 
@@ -30,7 +33,7 @@ def main():
 def lengths(spec):
     tokenizer = tokenizer_of(spec["tokenizer"])
     prompts, rows = sample(spec["file"], spec["key"], spec["sample"])
-    found = sorted(measured(tokenizer, prompt) for prompt in prompts)
+    found = sorted(measured(tokenizer, prompts))
     if not found:
         raise NoLengthsError(f"{spec['file']} holds no prompt under {spec['key']!r}")
     return {
@@ -70,7 +73,7 @@ def from_parquet(path, key, wanted):
     except ImportError:
         raise NoLengthsError(f"pyarrow is not installed, so {path} cannot be read") from None
     try:
-        file = parquet.ParquetFile(path)
+        file = parquet.ParquetFile(path, buffer_size=READ_BYTES, pre_buffer=False)
         if key not in file.schema_arrow.names:
             raise NoLengthsError(f"{path} has no column {key!r}")
         chosen = range(0, file.num_row_groups, max(1, file.num_row_groups // GROUPS))
@@ -82,14 +85,17 @@ def from_parquet(path, key, wanted):
 
 
 def from_group(file, group, key, each):
-    """About `each` values of a row group, evenly; one batch at a time is in memory."""
-    stride = max(1, -(-file.metadata.row_group(group).num_rows // each))
+    """About `each` values off the head of a row group, evenly; one batch at a time is in memory."""
+    rows = min(file.metadata.row_group(group).num_rows, OVERSAMPLE * each)
+    stride = max(1, -(-rows // each))
     at = 0
-    for batch in file.iter_batches(batch_size=512, row_groups=[group], columns=[key]):
+    for batch in file.iter_batches(batch_size=min(256, rows), row_groups=[group], columns=[key], use_threads=False):
         column = batch.column(0)
-        for index in range(-at % stride, len(column), stride):
+        for index in range(-at % stride, min(len(column), rows - at), stride):
             yield column[index].as_py()
         at += len(column)
+        if at >= rows:
+            return
 
 
 def from_lines(path, key, wanted):
@@ -100,10 +106,8 @@ def from_lines(path, key, wanted):
         with open(path, "rb") as file:
             for part in range(wanted):
                 start = size * part // wanted
-                if part and start < file.tell():
-                    continue
-                file.seek(start)
-                if start:
+                if size > WHOLE_BYTES and start > file.tell():
+                    file.seek(start)
                     file.readline(LINE_LIMIT)
                 line = file.readline(LINE_LIMIT)
                 if line.strip():
@@ -114,13 +118,18 @@ def from_lines(path, key, wanted):
     return found, max(len(found), round(size * len(found) / read)) if read else 0
 
 
-def measured(tokenizer, prompt):
-    """Tokens of a text, or of a list of messages."""
+def measured(tokenizer, prompts):
+    """Tokens of each prompt: a text, or a list of messages."""
+    texts = [texts_of(prompt) for prompt in prompts]
+    encoded = iter(tokenizer.encode_batch([text for each in texts for text in each], add_special_tokens=False))
+    return [sum(len(next(encoded).ids) + PER_MESSAGE for _ in each) for each in texts]
+
+
+def texts_of(prompt):
     if isinstance(prompt, str):
-        return len(tokenizer.encode(prompt).ids) + PER_MESSAGE
+        return [prompt]
     if isinstance(prompt, list):
-        texts = [str(item.get("content", "")) if isinstance(item, dict) else str(item) for item in prompt]
-        return sum(len(tokenizer.encode(text).ids) + PER_MESSAGE for text in texts)
+        return [str(item.get("content", "")) if isinstance(item, dict) else str(item) for item in prompt]
     raise NoLengthsError(f"a prompt is {type(prompt).__name__}; wanted a text or a list of messages")
 
 

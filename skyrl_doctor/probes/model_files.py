@@ -26,7 +26,7 @@ def model_files(machine: Machine, plan: Plan, environ: Environ) -> ModelFiles:
     variables = {**environ, **_workers(plan)}
     places = [_expanded(name, variables)] if is_path(name) else _snapshots(machine, name, variables)
     is_local = is_path(name)
-    if not is_local and "/" in name and _names(machine, name):
+    if not is_local and "/" in name and _names(machine, name) is not None:
         places, is_local = [name], True  # a relative directory hides a hub name, for transformers too
     for place in places:
         names = _names(machine, place)
@@ -63,7 +63,7 @@ def _expanded(name: str, environ: dict[str, str]) -> str:
     if name == "~" or name.startswith("~/"):
         if not environ.get("HOME"):
             raise CouldNotLook(f"{name}: HOME is not set, so ~ means nothing")
-        return environ["HOME"] + name[1:]
+        name = environ["HOME"] + name[1:]
     return name.rstrip("/") or "/"
 
 

@@ -11,7 +11,7 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.model import Plan
 
 LIMIT_S = 10.0
-SAMPLE = 1000
+SAMPLE = 500
 
 
 @probe(limit_s=LIMIT_S + 2)

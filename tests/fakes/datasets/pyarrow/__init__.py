@@ -1,0 +1,1 @@
+"""A parquet reader for files that are JSON: {"groups": [[row, …], …]}."""
