@@ -8,6 +8,7 @@ DEV := .venv-dev
 BENCH := .venv-bench
 PIP_FLAGS := --quiet --disable-pip-version-check
 JOBS ?= auto
+WITHOUT_LANES := not (slurm or podman or vllm or verl or openhands or gpu or e2e)
 
 .PHONY: help preflight test lint types docs bench lock clean
 
@@ -22,7 +23,7 @@ test: $(DEV)/.ready  ## install what the tests need and run them all: style, typ
 	$(DEV)/bin/ruff format --check .
 	$(DEV)/bin/mypy
 	$(DEV)/bin/lint-imports
-	$(DEV)/bin/pytest -n $(JOBS)
+	$(DEV)/bin/pytest -n $(JOBS) -m "$(WITHOUT_LANES)"
 
 docs: $(DEV)/.docs  ## generate the pages and build the site into site/
 	$(DEV)/bin/python -m skyrl_doctor.docs

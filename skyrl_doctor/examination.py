@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from skyrl_doctor import inventory
 from skyrl_doctor.core.bounded import bounded
+from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.engine import Observer, examine, silent
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.core.gather import Gathering
@@ -18,9 +19,10 @@ from skyrl_doctor.core.select import select
 from skyrl_doctor.core.waivers import Waiver, apply, notes, parse
 from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.machine.redact import Redactor, is_secret_name, secrets_of
+from skyrl_doctor.machine.redact import Redactor, is_secret_key, secrets_of
 from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.only import config_only
 from skyrl_doctor.report.model import Report
 from skyrl_doctor.roles import guess_roles
 from skyrl_doctor.version import VERSION
@@ -41,6 +43,7 @@ class Options:
     waiver_file: str | None = None
     fail_on: Severity = Severity.ERROR
     deadline_s: float = DEFAULT_DEADLINE_S
+    structure_only: bool = False
 
 
 @record
@@ -51,17 +54,26 @@ class Context:
     registry: Registry
     plan: Plan
     roles: Roles
+    checks: tuple[Check, ...]
+    unasked: dict[type, None]
+    """Facts that checks only welcome, and that --structure-only leaves out."""
 
     def gathering(self, deadline_s: float) -> Gathering:
         """The facts of this machine, to be gathered as they are asked for."""
-        preset: dict[type, object] = {Machine: self.machine, Plan: self.plan, Roles: self.roles}
+        preset: dict[type, object] = {Machine: self.machine, Plan: self.plan, Roles: self.roles, **self.unasked}
         return Gathering(self.registry.probes, preset, deadline_s=deadline_s)
 
 
 def prepare(machine: Machine, reader: Machine, options: Options) -> Context:
     """`machine` is examined; `reader` reads the targets (they lie here even when the machine is a recording)."""
     plan = _in_time(options, lambda: load(reader, options.targets), "reading the target")
-    return Context(machine, discover(), plan, _roles(machine, options))
+    registry = discover()
+    if not options.structure_only:
+        return Context(machine, registry, plan, _roles(machine, options), registry.checks, {})
+    if not plan:
+        raise UsageError("--structure-only looks at a configuration alone: wanted a TARGET")
+    checks, unasked = config_only(registry.checks)
+    return Context(machine, registry, plan, Roles(frozenset(Role), asked=False), checks, unasked)
 
 
 def _roles(machine: Machine, options: Options) -> Roles:
@@ -84,11 +96,9 @@ def run(machine: Machine, reader: Machine, options: Options, *, observe: Observe
 
 def _run(machine: Machine, reader: Machine, options: Options, started: float, observe: Observer) -> Report:
     context = prepare(machine, reader, options)
-    checks = context.registry.checks
-    chosen = select(checks, wanted=options.wanted, ignored=options.ignored, roles=context.roles.roles)
-    waivers = _in_time(
-        options, lambda: read_waivers(reader, options, {check.id for check in checks}), "reading the waivers"
-    )
+    known = {check.id for check in context.registry.checks}
+    chosen = select(context.checks, wanted=options.wanted, ignored=options.ignored, roles=context.roles.roles)
+    waivers = _in_time(options, lambda: read_waivers(reader, options, known), "reading the waivers")
     today = today_utc()
     gathering = context.gathering(options.deadline_s - (time.monotonic() - started))
     outcomes = examine(chosen.run, gathering, redact=_redactor(machine, context.plan), observe=observe)
@@ -128,7 +138,7 @@ def _redactor(machine: Machine, plan: Plan) -> Redactor:
     for value in plan.values.values():
         written.append((value.key.rpartition(".")[2], value.value))
         written.extend(value.value.items() if isinstance(value.value, dict) else ())
-    known = [text for name, text in written if isinstance(text, str) and is_secret_name(name)]
+    known = [text for name, text in written if isinstance(text, str) and is_secret_key(name)]
     return Redactor((*known, *secrets_of(_said(machine.environ, {}))))
 
 

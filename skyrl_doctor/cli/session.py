@@ -27,6 +27,7 @@ def options_of(args: argparse.Namespace) -> Options:
         waiver_file=args.waivers,
         fail_on=Severity[args.fail_on.upper()],
         deadline_s=args.deadline,
+        structure_only=getattr(args, "structure_only", False),
     )
 
 

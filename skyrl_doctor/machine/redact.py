@@ -107,3 +107,8 @@ def secrets_of(environ: Mapping[str, str]) -> list[str]:
 def is_secret_name(name: str) -> bool:
     """Whether a variable of this name holds a secret."""
     return SECRET_NAME.search(name) is not None
+
+
+def is_secret_key(name: str) -> bool:
+    """Whether a key of a configuration holds a secret. A `prompt_key` there names a column, an API_KEY a key."""
+    return is_secret_name(name) and (name.isupper() or "api" in name.lower() or not name.lower().endswith("key"))

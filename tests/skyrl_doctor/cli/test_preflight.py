@@ -10,6 +10,7 @@ from skyrl_doctor.cli.app import dispatch
 from skyrl_doctor.machine.recorded import RecordedMachine
 from support import MACHINES
 
+EXAMPLE = MACHINES.parent.parent / "examples" / "mig20.toml"
 ONE = ["preflight", "--select", "ENV016"]
 
 
@@ -163,3 +164,17 @@ def test_a_secret_in_the_configuration_is_never_printed(
     out = capsys.readouterr().out
     assert "correct-horse-battery" not in out
     assert "<redacted:" in out
+
+
+def test_structure_only_looks_at_no_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["preflight", "--structure-only", str(EXAMPLE), "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    looked_at = {outcome["id"][:3] for outcome in report["outcomes"]}
+    assert looked_at <= {"AGT", "CFG", "PRM", "RUN", "SLM", "TRN", "MEM"}
+    assert {"pass"} <= {outcome["status"] for outcome in report["outcomes"]}
+    assert "redacted" not in json.dumps(report)
+
+
+def test_structure_only_wants_a_target(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["preflight", "--structure-only"]) == 2
+    assert "wanted a TARGET" in capsys.readouterr().err

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_doctor.machine.redact import Redactor, is_secret_name
+from skyrl_doctor.machine.redact import Redactor, is_secret_key, is_secret_name
 
 TOKEN = re.compile(r"<redacted:[0-9a-f]{8}>")
 
@@ -35,6 +35,21 @@ def test_names_of_secrets(name: str) -> None:
 )
 def test_names_of_no_secrets(name: str) -> None:
     assert not is_secret_name(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        ("prompt_key", False),
+        ("reward_fn_key", False),
+        ("api_key", True),
+        ("WANDB_API_KEY", True),
+        ("hf_token", True),
+        ("password", True),
+    ],
+)
+def test_a_key_of_a_configuration_is_mostly_a_column(name: str, secret: bool) -> None:
+    assert is_secret_key(name) is secret
 
 
 @pytest.mark.parametrize(

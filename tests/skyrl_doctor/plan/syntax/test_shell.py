@@ -21,6 +21,7 @@ def words(text: str, **environ: str) -> list[str]:
 
 
 SAME_AS_BASH = (
+    "N='größe'\nprintf '%s|' \"$N\" ü=$N${N} # ö\n",
     "N=3\nprintf '%s|' a=$N b=$((N * 2 + 1)) c=\"$N\" d='$N' e=${N} f=${M:-4} g=\"${M:-a b}\"",
     'A=(x=1 "y=2 3" # note\n  z=4)\nprintf \'%s|\' "${A[@]}"',
     "A=(x=1)\nA+=(y=2)\nprintf '%s|' \"${A[@]}\" end",
@@ -83,3 +84,10 @@ def test_a_command_in_the_next_line_does_not_own_the_assignments() -> None:
     found = script("A=1 B=2\nfoo\nC=3 bar\n")
     assert sorted(found.variables) == ["A", "B"]
     assert [sorted(command.environment) for command in found.commands] == [[], ["C"]]
+
+
+def test_letters_that_the_grammar_dies_of_are_parts_of_words() -> None:
+    """Its scanner reads beyond a table of C at code points such as these."""
+    found = script("A=\U000cebad\U0001cec5*\U000f7d41 \n\U000c10f9{ $A\n")
+    assert [word.text for word in found.commands[0].words] == ["\U000c10f9{", "\U000cebad\U0001cec5*\U000f7d41"]
+    assert found.variables["A"].line == 1
