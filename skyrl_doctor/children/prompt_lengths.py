@@ -100,22 +100,24 @@ def from_group(file, group, key, each):
 
 def from_lines(path, key, wanted):
     """Lines at even distances; the number of rows is worked out from their size."""
-    found, read = [], 0
     try:
         size = os.path.getsize(path)
         with open(path, "rb") as file:
-            for part in range(wanted):
-                start = size * part // wanted
-                if size > WHOLE_BYTES and start > file.tell():
-                    file.seek(start)
-                    file.readline(LINE_LIMIT)
-                line = file.readline(LINE_LIMIT)
-                if line.strip():
-                    read += len(line)
-                    found.append(json.loads(line)[key])
+            lines = [line for line in spread(file, size, wanted) if line.strip()]
+        found = [json.loads(line)[key] for line in lines]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise NoLengthsError(f"{path} does not read: {type(error).__name__}: {str(error)[:200]}") from None
+    read = sum(map(len, lines))
     return found, max(len(found), round(size * len(found) / read)) if read else 0
+
+
+def spread(file, size, wanted):
+    for part in range(wanted):
+        start = size * part // wanted
+        if size > WHOLE_BYTES and start > file.tell():
+            file.seek(start)
+            file.readline(LINE_LIMIT)
+        yield file.readline(LINE_LIMIT)
 
 
 def measured(tokenizer, prompts):

@@ -63,7 +63,7 @@ def _default(self: Any, field: "dataclasses.Field[Any]") -> Any:
 
 
 def _values(self: Any) -> tuple[Any, ...]:
-    return tuple(getattr(self, name) for name in self.__dataclass_fields__)
+    return tuple(getattr(self, name) for name, field in self.__dataclass_fields__.items() if field.compare)
 
 
 def _repr(self: Any) -> str:

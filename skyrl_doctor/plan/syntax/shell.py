@@ -11,6 +11,7 @@ from typing import Any
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.source import Source
+from skyrl_doctor.plan.syntax.shell_tree import parse
 from skyrl_doctor.plan.syntax.shell_words import Expander, Variable, Word
 
 _BRANCHES = {
@@ -54,21 +55,13 @@ def read_script(source: Source, environ: Mapping[str, str]) -> Script:
     """Walks the script once, top to bottom."""
     data = source.text.replace("\r\n", "\n").encode("utf-8", "surrogatepass")
     try:
-        root = _parser().parse(data).root_node
+        root = parse(data)
         walk = _Walk(data, environ)
         walk.block(root, "")
     except RecursionError:
         raise UsageError(f"target {source.file}: nested too deeply for a shell script") from None
     walk.script.is_broken = bool(root.has_error)
     return walk.script
-
-
-def _parser() -> Any:
-    """tree-sitter with the grammar of bash, imported when a shell text is read."""
-    import tree_sitter
-    import tree_sitter_bash
-
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
 class _Walk:

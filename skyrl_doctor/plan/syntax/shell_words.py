@@ -132,7 +132,7 @@ class Expander:
         value, why = self._value(name)
         if not operators:
             return Piece(text if value is None else value, splits=not quoted, unknown=why)
-        rest = [child for child in node.named_children if child is not names[0]]
+        rest = [child for child in node.named_children if child.start_byte != names[0].start_byte]
         return self._defaulted(text, value, why, operators[0], rest, quoted=quoted)
 
     def _defaulted(
@@ -182,23 +182,14 @@ class Expander:
 
 def _split(pieces: list[Piece]) -> list[str]:
     """Word splitting: only what unquoted variables gave is split, and an unquoted nothing is no word."""
-    words: list[str] = []
-    current, is_open = "", False
+    words: list[str | None] = [None]
     for piece in pieces:
-        if not piece.splits or piece.unknown:
-            current, is_open = current + piece.text, True
-            continue
-        parts = re.split(r"[ \t\n]+", piece.text)
-        for index, part in enumerate(parts):
-            if index > 0:
-                if is_open:
-                    words.append(current)
-                current, is_open = "", False
-            if part:
-                current, is_open = current + part, True
-    if is_open:
-        words.append(current)
-    return words
+        is_whole = not piece.splits or bool(piece.unknown)
+        first, *more = [piece.text] if is_whole else re.split(r"[ \t\n]+", piece.text)
+        if first or is_whole:
+            words[-1] = (words[-1] or "") + first
+        words.extend(part or None for part in more)
+    return [word for word in words if word is not None]
 
 
 def _has_braces(node: Any) -> bool:
