@@ -1,5 +1,5 @@
-"""Everything of ours that crosses a process boundary: plain records, no live objects. FIX(AGT008): none is copied by
-deepcopy tricks, since each goes through pickle and JSON as it is.
+"""Everything of ours that crosses a process boundary: plain records, no live objects. Each goes through pickle and JSON
+as it is, so that nothing has to be copied in clever ways (AGT008, AGT009).
 """
 
 import functools

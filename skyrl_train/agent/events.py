@@ -51,7 +51,7 @@ def _action(name: str, thought: str, action: Action) -> Event:
         "kind": "ActionEvent",
         "id": f"{name}-action",
         "source": "agent",
-        "thought": _content(thought) if thought else [],  # FIX(AGT005): the five fields that ActionEvent requires
+        "thought": _content(thought) if thought else [],  # AGT005: the five fields that ActionEvent requires
         "action": {"kind": f"{_KINDS[action.tool]}Action", **arguments},
         "tool_name": action.tool,
         "tool_call_id": f"{name}-call",

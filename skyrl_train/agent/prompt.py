@@ -1,4 +1,4 @@
-"""What the system message tells a model that has no function calls of its own: FIX(AGT001)."""
+"""What the system message tells a model that has no function calls of its own: see AGT001."""
 
 from collections.abc import Sequence
 

@@ -29,7 +29,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One function. `aliases` are names of older prompts, which models still write: FIX(AGT002)."""
+    """One function. `aliases` are names of older prompts, which models still write (AGT002)."""
 
     name: str
     about: str

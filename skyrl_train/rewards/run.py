@@ -29,7 +29,7 @@ _NO_PYTEST = re.compile(r"^.*: No module named pytest$", re.MULTILINE)
 
 
 def score_run(run: SuiteRun, expected_json: str) -> Score:
-    """The reward of R2E-Gym, or the reason why there is none. FIX(IMG006): missing tests are no zero."""
+    """The reward of R2E-Gym, or the reason why there is none. Missing tests are no zero (IMG006)."""
     expected = expectation(expected_json)
     if isinstance(expected, Unscorable):
         return expected
