@@ -1,4 +1,4 @@
-"""What is done in an R2E-Gym container before the agent gets it, and how its tests are run..
+"""What is done in an R2E-Gym container before the agent gets it, and how its tests are run (IMG006).
 
 The images differ: most hold the tests in /r2e_tests, older ones in the repository, and some hold none. A container may
 be prepared twice, when a rollout attaches to one that another had begun. Nothing here needs the network.
