@@ -27,7 +27,6 @@ def notice(file: str, line: int) -> Told:
 
 EXAMPLES: dict[tuple[str, ...], list[Told]] = {
     ("examples/mig20.toml",): [],
-    ("examples/minimal.toml",): [],
     ("examples/verl/grpo_mig20.sh",): [],
     ("examples/prime-rl/two_gpus.toml",): [],
     SKYRL: [
