@@ -32,13 +32,14 @@ docs: $(DEV)/.docs  ## generate the pages and build the site into site/
 bench: $(DEV)/.ready $(BENCH)/.ready  ## start-up and preflight beside other tools, as ratios
 	$(DEV)/bin/python -m benchmarks.preflight
 
-lock:  ## pin the dev and docs environments anew (needs uv)
-	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/dev.txt
-	uv pip compile requirements/bench.in --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/bench.txt
-	uv pip compile pyproject.toml --extra docs --constraint requirements/dev.txt --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/docs.txt
+lock: $(DEV)/.ready  ## pin all environments anew
+	$(DEV)/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/dev.txt
+	$(DEV)/bin/uv pip compile requirements/bench.in --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/bench.txt
+	$(DEV)/bin/uv pip compile requirements/lanes.in --python-version 3.12 --python-platform x86_64-manylinux_2_28 --generate-hashes --no-emit-index-url --quiet -o requirements/lanes.txt
+	$(DEV)/bin/uv pip compile pyproject.toml --extra docs --constraint requirements/dev.txt --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/docs.txt
 
 clean:  ## remove what make made
-	rm -rf $(LIGHT) $(DEV) $(BENCH) site dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(LIGHT) $(DEV) $(BENCH) .venv-lanes site dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 define a_venv
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is too old: wanted Python 3.11 or newer; say make PYTHON=/path/to/python3" >&2; exit 2; }

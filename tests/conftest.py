@@ -3,10 +3,16 @@
 `--require=LANE,…` turns that skip into a failure, so that CI cannot take a skipped lane for green.
 """
 
+import os
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 from lanes.tools import LANES, missing_tool
+
+# A slow machine is no finding: no example has a time limit of its own, and CI draws the same examples every time.
+hypothesis.settings.register_profile("doctor", deadline=None, derandomize="CI" in os.environ, database=None)
+hypothesis.settings.load_profile("doctor")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
