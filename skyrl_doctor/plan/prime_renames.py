@@ -37,12 +37,14 @@ def renames(plan: Plan) -> Iterator[Rename]:
 
 
 def _rule(key: str, known: Mapping[str, Mapping[str, str]]) -> Mapping[str, str] | None:
-    """The rule of the key itself, or why its whole table is gone."""
+    """The rule of the key itself, or what became of its whole table."""
     if key in known:
         return known[key]
-    parent = key.rpartition(".")[0]
+    parent, _, name = key.rpartition(".")
     found = known.get(parent)
-    return found if found is not None and "why" in found and "[" not in key else None
+    if found is None or "[" in key:
+        return None
+    return found if "why" in found else {"to": f"{found['to']}.{name}"} if found.get("value") == "table" else None
 
 
 def _has_told_children(key: str, plan: Plan, known: Mapping[str, Mapping[str, str]]) -> bool:

@@ -1,0 +1,121 @@
+"""A prime-rl TOML of January 2026 in today's schema: lines move with their comments, the rest stays as it is."""
+
+from collections.abc import Mapping
+
+from skyrl_doctor.core.record import record
+from skyrl_doctor.plan.model import Plan, Value
+from skyrl_doctor.plan.prime_renames import Rename, renames
+
+
+@record
+class Migration:
+    """The new text, and for each key that could not be moved why."""
+
+    text: str
+    left: tuple[str, ...]
+
+
+@record
+class Move:
+    """One line that goes to another table; `home` is the line of the table that it leaves, 0 for the top."""
+
+    line: int
+    home: int
+    table: str
+    text: str
+
+
+def migrate(plan: Plan, file: str, text: str) -> Migration:
+    """The file's text with every key renamed that has a successor."""
+    lines = text.splitlines(keepends=True)
+    moves: list[Move] = []
+    left: list[str] = []
+    for rename in renames(plan):
+        if rename.old.location is None or rename.old.location.file != file:
+            continue
+        made = _move(rename, plan, text, lines)
+        if isinstance(made, Move):
+            moves.append(made)
+        else:
+            left.append(f"line {rename.line}: {rename.old.own}: {made}")
+    if _shared(plan):
+        left.append("trainer and inference shared a GPU: today's launcher gives each its own")
+    return Migration(_written(lines, moves, plan), tuple(left))
+
+
+def _move(rename: Rename, plan: Plan, text: str, lines: list[str]) -> Move | str:
+    """Where the line of an old key goes, or why it stays."""
+    if not rename.settings:
+        return rename.wanted
+    ((target, value),) = rename.settings.items()
+    span, line = rename.old.span, rename.line
+    if span is None or line is None or "\n" in text[slice(*span)] or isinstance(rename.old.value, dict):
+        return f"{rename.wanted}; move it by hand: it is more than one line"
+    start = sum(map(len, lines[: line - 1]))
+    if "=" not in text[start : span[0]] or "{" in text[start : span[0]]:
+        return f"{rename.wanted}; move it by hand: it shares its line"
+    table, _, name = target.rpartition(".")
+    rest = text[span[1] : start + len(lines[line - 1])].rstrip("\r\n")
+    header = plan.own.get(rename.old.own.rpartition(".")[0])
+    home = header.location.line if header and header.location and header.location.line else 0
+    return Move(line, home, table, f"{name} = {value}{rest}\n")
+
+
+def _shared(plan: Plan) -> bool:
+    lists = [plan.own[key].value for key in ("inference_gpu_ids", "trainer_gpu_ids") if key in plan.own]
+    sets = [set(map(str, ids)) for ids in lists if isinstance(ids, list)]
+    return len(sets) == 2 and bool(sets[0] & sets[1])
+
+
+def _written(lines: list[str], moves: list[Move], plan: Plan) -> str:
+    gone = {move.line for move in moves}
+    gone |= {home for home in {move.home for move in moves} if home and _is_emptied(home, lines, gone)}
+    headers = {
+        key: value.location.line for key, value in plan.own.items() if value.location and _is_header(value, lines)
+    }
+    after: dict[int, list[str]] = {}
+    for table, block in _blocks(moves).items():
+        if headers.get(table) and headers[table] not in gone:
+            after.setdefault(headers[table] or 0, []).extend(move.text for move in block)
+        else:
+            at = _end(block[0].home, lines)
+            after.setdefault(at, []).extend([f"[{table}]\n", *(move.text for move in block), "\n"])
+    result: list[str] = []
+    for number in range(len(lines) + 1):
+        if number and number not in gone:
+            result.append(lines[number - 1])
+        result.extend(after.get(number, ()))
+    return _tidy("".join(result))
+
+
+def _blocks(moves: list[Move]) -> Mapping[str, list[Move]]:
+    blocks: dict[str, list[Move]] = {}
+    for move in moves:
+        blocks.setdefault(move.table, []).append(move)
+    return blocks
+
+
+def _is_header(value: Value, lines: list[str]) -> bool:
+    line = value.location.line if value.location else None
+    return isinstance(value.value, dict) and line is not None and lines[line - 1].lstrip().startswith(f"[{value.own}]")
+
+
+def _is_emptied(home: int, lines: list[str], gone: set[int]) -> bool:
+    """Whether nothing but moved lines stands under a header."""
+    body = range(home + 1, _end(home, lines) + 1)
+    return all(number in gone or not lines[number - 1].strip() for number in body)
+
+
+def _end(home: int, lines: list[str]) -> int:
+    """The last line before the next header."""
+    for number in range(home + 1, len(lines) + 1):
+        if lines[number - 1].lstrip().startswith("["):
+            return number - 1
+    return len(lines)
+
+
+def _tidy(text: str) -> str:
+    """Moved blocks leave empty lines behind: never two together, none at the end."""
+    while "\n\n\n" in text:
+        text = text.replace("\n\n\n", "\n\n")
+    return text.rstrip("\n") + "\n"
