@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import hypothesis
 import pytest
+
 from lanes.tools import LANES, missing_tool
 
 # A slow machine is no finding: no example has a time limit of its own, and CI draws the same examples every time.
@@ -25,7 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
     unknown = required(config) - set(LANES)
     if unknown:
         raise pytest.UsageError(
-            f"--require: no lane is called {sorted(unknown)[0]!r}; known: {', '.join(sorted(LANES))}"
+            f"--require: no lane is called {min(unknown)!r}; known: {', '.join(sorted(LANES))}"
         )
 
 
