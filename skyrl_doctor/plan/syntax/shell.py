@@ -20,7 +20,6 @@ _BRANCHES = {
     "for_statement": "loop",
     "c_style_for_statement": "loop",
     "case_statement": "case",
-    "function_definition": "function",
 }
 _DECLARES = ("export", "declare", "readonly", "local", "typeset")
 _SOURCES = ("source", ".")
@@ -112,7 +111,8 @@ class _Walk:
                 if child.type != "comment"
                 for word in self._expand.words(child)
             )
-            return Variable(name, words, line, is_array=True, unknown=depends_on)
+            words = tuple(Word(word.text, word.line, word.span, depends_on or word.unknown) for word in words)
+            return Variable(name, words, line, is_array=True)
         word = self._expand.word(value_node)
         return Variable(name, (Word(word.text, line, word.span, word.unknown or depends_on),), line)
 

@@ -85,7 +85,8 @@ class Expander:
             return None
         found = self._variables.get(name)
         if found is None:
-            return ()
+            unset = f"the array {name} is not set here"
+            return (Word(_text(node), node.start_point[0] + 1, (node.start_byte, node.end_byte), unset),)
         return tuple(Word(word.text, word.line, word.span, word.unknown or found.unknown) for word in found.words)
 
     def _pieces(self, node: Any, *, quoted: bool) -> Iterator[Piece]:
@@ -133,12 +134,13 @@ class Expander:
         if not operators:
             return Piece(text if value is None else value, splits=not quoted, unknown=why)
         rest = [child for child in node.named_children if child.start_byte != names[0].start_byte]
-        return self._defaulted(text, value, why, operators[0], rest, quoted=quoted)
+        return self._defaulted(node, value, why, operators[0], rest, quoted=quoted)
 
     def _defaulted(
-        self, text: str, value: str | None, why: str, operator: str, rest: list[Any], *, quoted: bool
+        self, node: Any, value: str | None, why: str, operator: str, rest: list[Any], *, quoted: bool
     ) -> Piece:
         """`${X:-d}` and its relatives."""
+        text = _text(node)
         if operator not in (":-", "-", ":=", "=", ":?", "?", ":+", "+"):
             return Piece(text, unknown="this expansion is not worked out")
         is_missing = value is None or (value == "" and operator.startswith(":"))
@@ -149,8 +151,16 @@ class Expander:
             return Piece(value or "", splits=not quoted, unknown="" if value is None else why)
         pieces = [piece for child in rest for piece in self._pieces(child, quoted=quoted)]
         unknown = next((piece.unknown for piece in pieces if piece.unknown), "")
+        if operator.endswith("="):
+            self._keep(node, "".join(piece.text for piece in pieces), unknown)
         splits = not quoted and not any(child.type in ("string", "raw_string") for child in rest)
         return Piece("".join(piece.text for piece in pieces), splits=splits, unknown=unknown)
+
+    def _keep(self, node: Any, text: str, unknown: str) -> None:
+        """`${X:=d}` sets X for what follows."""
+        name = _text(node.named_children[0])
+        word = Word(text, node.start_point[0] + 1, (node.start_byte, node.end_byte), unknown)
+        self._variables[name] = Variable(name, (word,), word.line)
 
     def _value(self, name: str) -> tuple[str | None, str]:
         """A variable's text, and why it cannot be told."""

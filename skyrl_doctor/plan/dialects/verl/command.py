@@ -11,6 +11,8 @@ from skyrl_doctor.plan.syntax.shell import Command, Script
 from skyrl_doctor.plan.syntax.shell_words import Word
 
 _VALUED = ("--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd", "--package", "-p")
+_PRINTS = ("--cfg", "-c", "--help", "-h", "--hydra-help", "--info", "-i", "--version", "--resolve")
+"""Options with which Hydra prints something and does not run."""
 _NEEDS_GROUP = "model_engine="
 
 
@@ -37,7 +39,8 @@ class Call:
 
 def calls(script: Script, file: str) -> list[Call]:
     """Every call of main_ppo that the script makes, in order."""
-    return [_call(command, at, file) for command in script.commands if (at := _entry(command.words)) is not None]
+    made = (_call(command, at, file) for command in script.commands if (at := _entry(command.words)) is not None)
+    return [call for call in made if call is not None]
 
 
 def stray_overrides(script: Script, file: str, call: Call) -> Iterator[Problem]:
@@ -69,7 +72,8 @@ def _entry(words: tuple[Word, ...]) -> int | None:
     return None
 
 
-def _call(command: Command, at: int, file: str) -> Call:
+def _call(command: Command, at: int, file: str) -> Call | None:
+    """The call; None where it only prints."""
     before = [word.text for word in command.words[:at]]
     python = next((text for text in reversed(before) if "python" in text.rpartition("/")[2]), None)
     made = Call(
@@ -83,6 +87,8 @@ def _call(command: Command, at: int, file: str) -> Call:
     rest = iter(command.words[at + 1 :])
     for word in rest:
         name, equals, value = word.text.partition("=")
+        if name in _PRINTS:
+            return None
         if name in _VALUED:
             value = value if equals else next(rest, word).text
             if name in ("--config-name", "-cn"):

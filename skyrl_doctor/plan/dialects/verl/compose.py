@@ -46,6 +46,9 @@ class Composition:
 
     def apply(self, given: Given) -> None:
         """One override; a text that Hydra would refuse is a problem."""
+        if given.unknown and not looks_like_override(given.text):
+            self._hide(given)
+            return
         if not looks_like_override(given.text):
             self._refuse(given, f"{given.text!r} is no override; wanted KEY=VALUE")
             return
@@ -109,6 +112,16 @@ class Composition:
         hint = f"; did you mean {near[0]}?" if near else f"; a new key wants a plus: +{key}=…"
         settings = {near[0]: str(override.value)} if near else {f"+{key}": str(override.value)}
         self._refuse(given, f"{key} is no key of this verl{hint}", settings)
+
+    def _hide(self, given: Given) -> None:
+        """Overrides that cannot be told at all: whichever they are, none of the values is certain."""
+        location = dataclasses.replace(given.location, key=given.text)
+        message = f"{given.text}: {given.unknown}; its overrides cannot be told"
+        self.problems.append(Problem(message=message, location=location, fatal=False))
+        in_branch = given.unknown.startswith("depends on")  # most runs do without what a branch adds
+        for key, value in self.values.items():
+            if not value.written and not in_branch:
+                self.values[key] = dataclasses.replace(value, unknown=f"{given.text} may set it: {given.unknown}")
 
     def _refuse(self, given: Given, message: str, settings: Mapping[str, str] | None = None) -> None:
         key = given.text.lstrip("+~").partition("=")[0]

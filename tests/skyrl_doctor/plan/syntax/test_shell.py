@@ -21,6 +21,8 @@ def words(text: str, **environ: str) -> list[str]:
 
 
 SAME_AS_BASH = (
+    ": \"${N:=7}\" ${M=8}\nprintf '%s|' $N $M",
+    "f() {\n  local x=3\n  printf '%s|' a=$x\n}\nf",
     "N='größe'\nprintf '%s|' \"$N\" ü=$N${N} # ö\n",
     "N=3\nprintf '%s|' a=$N b=$((N * 2 + 1)) c=\"$N\" d='$N' e=${N} f=${M:-4} g=\"${M:-a b}\"",
     'A=(x=1 "y=2 3" # note\n  z=4)\nprintf \'%s|\' "${A[@]}"',
@@ -91,3 +93,13 @@ def test_letters_that_the_grammar_dies_of_are_parts_of_words() -> None:
     found = script("A=\U000cebad\U0001cec5*\U000f7d41 \n\U000c10f9{ $A\n")
     assert [word.text for word in found.commands[0].words] == ["\U000c10f9{", "\U000cebad\U0001cec5*\U000f7d41"]
     assert found.variables["A"].line == 1
+
+
+def test_what_a_branch_adds_to_an_array_leaves_the_rest_as_it_is() -> None:
+    found = script('A=(a=1)\nif x; then A+=(b=2); fi\nfoo "${A[@]}" "${B[@]}"\n')
+    assert [(word.text, word.unknown) for word in found.commands[-1].words] == [
+        ("foo", ""),
+        ("a=1", ""),
+        ("b=2", "depends on the if in line 2"),
+        ('"${B[@]}"', "the array B is not set here"),
+    ]

@@ -1,5 +1,8 @@
 """verl targets: command lines, scripts, Hydra YAML."""
 
+import pytest
+
+from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.load import load
@@ -140,3 +143,18 @@ def test_the_installed_verls_own_file_comes_first() -> None:
     )
     assert found.values["slurm.nodes"].shown == "trainer.nnodes = 3 (default of the installed verl 0.9.4)"
     assert found.text("python.interpreter") == "/opt/py/bin/python"
+
+
+def test_overrides_from_elsewhere_leave_no_default_certain() -> None:
+    found = plan('source common.sh\npython3 -m verl.trainer.main_ppo "${COMMON[@]}" data.train_batch_size=4\n')
+    assert messages(found) == ['"${COMMON[@]}": the array COMMON is not set here; its overrides cannot be told']
+    assert found.integer("data.train_batch_size") == 4
+    with pytest.raises(CouldNotLook, match="COMMON"):
+        found.integer("rollout.n")
+
+
+def test_a_call_that_only_prints_is_no_run() -> None:
+    call = "python3 -m verl.trainer.main_ppo data.train_batch_size=4"
+    text = f"{call} --cfg job\n{call.replace('=4', '=6')}\nprintf '%q ' {call}\necho {call}\n"
+    found = plan(text)
+    assert (found.integer("data.train_batch_size"), messages(found)) == (6, [])
