@@ -156,7 +156,7 @@ def today_utc() -> date:
 
 def _toml(reader: Machine, path: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(reader.read(path))
+        return tomllib.loads(reader.read(path).removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -122,3 +123,11 @@ def test_the_report_names_id_file_line_and_key() -> None:
 def test_a_working_example_passes_at_its_severity() -> None:
     severities = {line[1] for line in EXAMPLES[SKYRL]}
     assert severities == {Severity.WARNING.word}
+
+
+def test_a_byte_order_mark_does_not_matter_to_the_command_either(tmp_path: Path) -> None:
+    file = tmp_path / "run.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + (ROOT / "examples/mig20.toml").read_bytes())
+    command = [sys.executable, "-m", "skyrl_doctor", "preflight", str(file), "--select", "CFG001", "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=ROOT, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
