@@ -6,7 +6,7 @@ import stat
 from skyrl_train.node.settings import Directory, Preparation, TextFile
 
 
-class NotOurs(OSError):
+class NotOurs(OSError):  # noqa: N818 -- an answer about a path, as the errors of the standard library name them
     """A path that this job wants for itself belongs to somebody else."""
 
 

@@ -1,10 +1,9 @@
 """ENV016."""
 
-from support import judge
-
 from checks.env.stale_vllm_variable import stale_vllm_variable
 from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Severity, Status
 from skyrl_doctor.facts.environ import Environ
+from support import judge
 
 FOUND = Finding(
     message="VLLM_USE_V1=0 is set; wanted unset: vLLM 0.12 and later have one engine and ignore it",
