@@ -1,0 +1,91 @@
+"""No lock is left for a new container, or Podman cannot open its locks.
+
+## What it does
+Counts the locks in libpod's segment of shared memory, from its bytes, and compares them with `num_locks` of
+containers.conf and with the containers that the store knows.
+
+## Why it breaks training
+Every container takes one of `num_locks` (2048) locks in `/dev/shm/libpod_rootless_lock_UID`. All stores of a user share
+that segment, and a store that was deleted never gives its locks back: after some weeks of jobs no container can be
+made. A segment of another size, after `num_locks` was changed, stops every podman command.
+
+## How to fix
+`lock_type = "file"` in a store of the job's own has neither limit nor sharing: `skyrl-doctor env` makes one. For the
+segment that is there: `podman system renumber` frees the locks that no container of this store has.
+
+## Example
+    Error: allocating lock for new container: allocation failed; exceeded num_locks (2048)
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.podman.locks import LockTable, PodmanLocks
+from skyrl_doctor.facts.podman.store import PodmanStore
+from skyrl_doctor.podman_remedies import isolate, quoted
+
+_NEARLY = 0.9
+_ALONE = "only while no container of this user runs: all stores of a user share the segment"
+
+
+@check("POD005", roles=[Role.RUNTIME], fix="skyrl_train/node/podman_store.py")
+def locks_exhausted(store: PodmanStore, locks: PodmanLocks, environ: Environ) -> Iterator[Finding]:
+    table = locks.table
+    if table is None:
+        return
+    if table.unknown:
+        raise CouldNotLook(f"{locks.path}: {table.unknown}")
+    if table.strange:
+        yield _unusable(locks, f"{locks.path} is no segment of locks: {table.strange}; wanted one, or no such file")
+        return
+    if table.total != locks.wanted:
+        yield _unusable(
+            locks, f"{locks.path} has {table.total} locks; wanted {locks.wanted} (num_locks = {locks.configured})"
+        )
+        return
+    if table.used >= _NEARLY * table.total:
+        yield _full(store, locks, table, environ)
+
+
+def _unusable(locks: PodmanLocks, message: str) -> Finding:
+    return Finding(
+        message=message,
+        evidence=(f"podman will say: failed to open {locks.configured} locks",),
+        remedy=Remedy(
+            kind=RemedyKind.RESET_STORE,
+            summary=f"remove the segment and number the containers anew, {_ALONE}",
+            commands=(quoted("rm", locks.path), "podman system renumber"),
+        ),
+    )
+
+
+def _full(store: PodmanStore, locks: PodmanLocks, table: LockTable, environ: Environ) -> Finding:
+    known = "an unknown number" if locks.known is None else str(locks.known)
+    return Finding(
+        message=(
+            f"{table.used} of {table.total} locks are taken, {known} of them by containers and pods of this store; "
+            f"wanted fewer than {int(_NEARLY * table.total)}"
+        ),
+        evidence=(locks.path,),
+        severity=Severity.ERROR if table.used >= table.total else Severity.WARNING,
+        remedy=_free(store, locks, table, environ),
+    )
+
+
+def _free(store: PodmanStore, locks: PodmanLocks, table: LockTable, environ: Environ) -> Remedy:
+    if locks.known is None:
+        return isolate(store, environ, instead_of=", with a lock file for each container")
+    if locks.known < table.used:
+        return Remedy(
+            kind=RemedyKind.RESET_STORE,
+            summary=f"free the {table.used - locks.known} locks that no container of this store has, {_ALONE}",
+            commands=("podman system renumber",),
+        )
+    return Remedy(
+        kind=RemedyKind.RESET_STORE,
+        summary="remove the containers of this store that do not run; it deletes what was written in them",
+        commands=("podman container prune --force",),
+    )

@@ -1,0 +1,130 @@
+"""A program or device that podman starts containers with is missing.
+
+## What it does
+Looks for the network program that this version and containers.conf call for (pasta or slirp4netns), netavark, conmon,
+an OCI runtime and fuse-overlayfs where Podman looks for them, and whether `/dev/net/tun` and `/dev/fuse` can be used.
+
+## Why it breaks training
+Podman 5 gives a rootless container its network with pasta, Podman 4 with slirp4netns; both open `/dev/net/tun`. A node
+that was upgraded by half, or a `helper_binaries_dir` of another distribution, has podman but not its helpers, and the
+first sandbox of the run fails to start. `podman info` and `podman images` do not show it.
+
+## How to fix
+Have the packages installed on every sandbox node. Where the other network program is there, Podman 5 takes it with
+`default_rootless_network_cmd` under `[network]` in containers.conf. Code cannot install programs of the node.
+
+## Example
+    Error: could not find pasta, the network namespace can't be configured: exec: "pasta": executable file not found
+    in $PATH
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role
+from skyrl_doctor.facts.podman.helpers import Device, PodmanHelpers
+from skyrl_doctor.facts.podman.program import Podman
+from skyrl_doctor.facts.podman.store import PodmanStore
+from skyrl_train.node.podman_store import kernel_has_rootless_overlay
+
+_PROGRAMS = ("pasta", "slirp4netns")
+_NO_NETWORK = ("host", "none")
+_PACKAGES = {"pasta": "passt", "runtime": "crun"}
+
+
+@check("POD008", roles=[Role.RUNTIME], fix="operator: programs and devices of the node")
+def network_helper_missing(podman: Podman, store: PodmanStore, helpers: PodmanHelpers) -> Iterator[Finding]:
+    found = [*_always(podman, store, helpers), *_overlay(store, helpers)]
+    if store.rootless and store.engine.netns not in _NO_NETWORK:
+        found += _network(podman, store, helpers)
+    yield from found
+    if podman.version is None and not found:
+        raise CouldNotLook(f"which helpers Podman needs depends on its version, and {podman.why_unknown}")
+
+
+def _always(podman: Podman, store: PodmanStore, helpers: PodmanHelpers) -> Iterator[Finding]:
+    if helpers.found.get("conmon") is None:
+        yield _missing("conmon", "it watches over each container")
+    if helpers.found.get("runtime") is None:
+        yield _missing("runtime", "it starts the container", shown=store.engine.runtime or "neither crun nor runc")
+    if podman.major is not None and podman.major >= 5 and helpers.found.get("netavark") is None:
+        yield _missing("netavark", f"{podman.shown} has no other network backend", helpers.searched)
+
+
+def _network(podman: Podman, store: PodmanStore, helpers: PodmanHelpers) -> Iterator[Finding]:
+    program = _program(podman, store)
+    if program is None:
+        return
+    if helpers.found.get(program) is None:
+        yield _no_program(podman, program, helpers)
+    elif not helpers.tun.usable:
+        yield _device(helpers.tun, f"{program} opens it")
+
+
+def _program(podman: Podman, store: PodmanStore) -> str | None:
+    asked = store.engine.rootless_network_cmd or store.engine.netns.partition(":")[0]
+    if asked in _PROGRAMS:
+        return asked
+    if podman.major is None:
+        return None
+    return "pasta" if podman.major >= 5 else "slirp4netns"
+
+
+def _no_program(podman: Podman, program: str, helpers: PodmanHelpers) -> Finding:
+    other = next(name for name in _PROGRAMS if name != program)
+    finding = _missing(program, f"{podman.shown} gives rootless containers their network with it", helpers.searched)
+    if helpers.found.get(other) is None or podman.major is None or podman.major < 5:
+        return finding
+    return Finding(
+        message=f"{finding.message}; {other} is there",
+        remedy=Remedy(
+            kind=RemedyKind.FIX_CONFIG,
+            summary=f"let Podman take {other}: in containers.conf, under [network]",
+            settings={"default_rootless_network_cmd": other},
+        ),
+    )
+
+
+def _overlay(store: PodmanStore, helpers: PodmanHelpers) -> Iterator[Finding]:
+    program = store.storage.mount_program
+    if program and not helpers.mount_program_found:
+        yield Finding(
+            message=f"mount_program = {program!r} in {store.storage.path} is no program; wanted one, or no such key",
+            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="take the key away where the kernel is 5.11 or later"),
+        )
+        return
+    if not program and not _needs_fuse(store, helpers):
+        return
+    if not program and helpers.found.get("fuse-overlayfs") is None:
+        yield _missing("fuse-overlayfs", f"Linux {helpers.kernel} mounts no overlay for an ordinary user")
+    elif not helpers.fuse.usable:
+        yield _device(helpers.fuse, "fuse-overlayfs opens it")
+
+
+def _needs_fuse(store: PodmanStore, helpers: PodmanHelpers) -> bool:
+    return store.rootless and store.places.driver == "overlay" and kernel_has_rootless_overlay(helpers.kernel) is False
+
+
+def _missing(name: str, why: str, searched: tuple[str, ...] = (), *, shown: str = "") -> Finding:
+    places = f" (looked in {', '.join(searched)} and on PATH)" if searched else ""
+    said = f"{shown} was found" if shown.startswith("neither") else f"{shown or name} was not found"
+    return Finding(
+        message=f"{said}{places}; wanted: {why}",
+        remedy=Remedy(
+            kind=RemedyKind.ASK_ADMIN,
+            summary=f"ask for the package {_PACKAGES.get(name, name)} on every sandbox node",
+        ),
+    )
+
+
+def _device(device: Device, why: str) -> Finding:
+    seen = {"": "does not exist", "char": "may not be opened for writing"}.get(device.kind, f"is a {device.kind}")
+    return Finding(
+        message=f"{device.path} {seen}; wanted a device that every user may open: {why}",
+        remedy=Remedy(
+            kind=RemedyKind.ASK_ADMIN,
+            summary="ask for the device on every sandbox node; as root",
+            commands=(f"chmod 666 {device.path}",) if device.kind == "char" else (),
+        ),
+    )

@@ -1,0 +1,101 @@
+"""Podman's pause process is dead or another process has its number, so no podman command starts.
+
+## What it does
+Reads which process `pause.pid` names and which containers the store's database calls running, and looks up both in
+/proc. No podman command is run for it.
+
+## Why it breaks training
+Rootless Podman keeps its user namespace alive in a pause process and in one conmon for each running container. When
+Slurm ends a job it kills them all, but the store still calls the containers running. The next job finds a namespace
+that nobody holds, and every podman command ends before it begins. A pause process that died alone, or containers that
+were stopped cleanly, do no harm: Podman makes a new one.
+
+## How to fix
+`podman system migrate` starts afresh. It stops EVERY container of the store, so it is named only where none is alive.
+Where another process has the number, the file must go; `migrate` fails on it too. A store that belongs to one job
+cannot meet either: `skyrl-doctor env` makes one.
+
+## Example
+    invalid internal status, try resetting the pause process with "podman system migrate": could not find any running
+    process: no such process
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.podman.processes import PodmanProcesses
+from skyrl_doctor.facts.podman.store import PodmanStore
+from skyrl_doctor.podman_remedies import is_own, quoted
+
+_NAMED = 5
+
+
+@check("POD001", roles=[Role.RUNTIME], fix="skyrl_train/node/podman_store.py")
+def pause_process_dead(store: PodmanStore, processes: PodmanProcesses, environ: Environ) -> Iterator[Finding]:
+    if not store.rootless:
+        raise NotApplicable("root's Podman has no pause process")
+    if processes.reused is not None:
+        yield _reused(store, processes, environ)
+        return
+    if processes.fresh or processes.holds_namespace(processes.pause):
+        return
+    if any(processes.holds_namespace(monitored.conmon) for monitored in processes.running):
+        return
+    if processes.running:
+        yield _nobody_left(store, processes)
+    elif processes.leftover and not any(map(processes.holds_namespace, processes.leftover)):
+        raise CouldNotLook(
+            f"{len(processes.leftover)} conmon.pid files name dead processes, such as {processes.leftover[0].path}; "
+            f"whether their containers were stopped cleanly only the database tells: "
+            f"{store.database.unread or store.database.damage}"
+        )
+
+
+def _reused(store: PodmanStore, processes: PodmanProcesses, environ: Environ) -> Finding:
+    process = processes.reused
+    assert process is not None
+    return Finding(
+        message=(
+            f"{store.pause_file} names pid {process.pid}, which is now {process.name!r}; "
+            "wanted Podman's pause process, or no such file"
+        ),
+        evidence=(
+            f"pid {process.pid}: state {process.state}, {process.user_ns}; the doctor: {processes.own_user_ns}",
+            "podman will say: cannot set user namespace, or: cannot join mount namespace",
+        ),
+        remedy=Remedy(
+            kind=RemedyKind.RESET_STORE,
+            summary="delete the file that names the wrong process; Podman makes a new pause process",
+            commands=(quoted("rm", store.pause_file),),
+            safe=is_own(store, environ),
+        ),
+    )
+
+
+def _nobody_left(store: PodmanStore, processes: PodmanProcesses) -> Finding:
+    pause = processes.pause
+    seen = f"pid {pause.pid} of {pause.path} is gone" if pause is not None else f"{store.pause_file} is gone"
+    names = [found.container.name or found.container.id[:12] for found in processes.running]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return Finding(
+        message=(
+            f"the store calls {', '.join(names[:_NAMED])}{more} running, but {seen} and no conmon is alive; "
+            "wanted one living process that holds Podman's namespace"
+        ),
+        evidence=tuple(
+            f"{found.conmon.path}: pid {found.conmon.pid} is dead"
+            for found in processes.running[:_NAMED]
+            if found.conmon is not None
+        ),
+        remedy=Remedy(
+            kind=RemedyKind.RESET_STORE,
+            summary=(
+                "start afresh; it stops every container of this store, and none is alive. "
+                "From the next job on, give each job a store of its own"
+            ),
+            commands=("podman system migrate",),
+        ),
+    )

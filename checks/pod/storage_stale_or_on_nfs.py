@@ -1,0 +1,161 @@
+"""Podman's store is on a file system that cannot carry it, is not where it was made, or is full of earlier jobs.
+
+## What it does
+Finds the store as Podman finds it (variables, storage.conf, then the database in the store itself), and looks at the
+file systems below it, the free space, XDG_RUNTIME_DIR and the age of its containers. No podman command is run for it.
+
+## Why it breaks training
+A store in a home on NFS, the default, cannot hold the ids that images are made of. A store that was moved, or that was
+made with another XDG_RUNTIME_DIR, is not isolated: Podman goes by the places that its database was made with, silently.
+An XDG_RUNTIME_DIR that was inherited from the login node names a directory that the job's node has not.
+
+## How to fix
+Give each job a store of its own on a local disk: `skyrl-doctor env` makes one. Both the store and XDG_RUNTIME_DIR must
+be the job's own; one of them alone isolates nothing.
+
+## Example
+    'overlay' is not supported over nfs at "/home/…/containers/storage/overlay": backing file system is unsupported
+    for this graph driver
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.podman.ground import Ground, PodmanGround
+from skyrl_doctor.facts.podman.processes import PodmanProcesses
+from skyrl_doctor.facts.podman.runtime_dir import OWNER_ONLY, RuntimeDir
+from skyrl_doctor.facts.podman.store import PodmanStore
+from skyrl_doctor.podman_remedies import isolate
+from skyrl_train.node.podman_store import GOOD_FREE_BYTES, MIN_FREE_BYTES, MIN_FREE_INODES
+
+_GIB = 1 << 30
+_OTHERS_WRITE = 0o022
+_COUNTS_INODES = ("ext2", "ext3", "ext4", "xfs", "tmpfs")
+
+
+@check("POD002", roles=[Role.RUNTIME], fix="skyrl_train/node/podman_store.py")
+def storage_stale_or_on_nfs(
+    store: PodmanStore, ground: PodmanGround, processes: PodmanProcesses, environ: Environ
+) -> Iterator[Finding]:
+    cure = isolate(store, environ)
+    said = (
+        *_runtime_dir(store, environ),
+        *_file_systems(store, ground),
+        *_moved(store, ground),
+        *_stale(store, ground, processes),
+    )
+    found = [Finding(message=message, severity=severity, remedy=cure) for message, severity in said]
+    found += _space(ground.graph)
+    yield from found
+    if found:
+        return
+    if store.database.unread:
+        raise CouldNotLook(f"where the store was made stays unknown: {store.database.unread}")
+    if ground.graph.space is None:
+        raise CouldNotLook(f"the free space of {ground.graph.resolved} could not be asked")
+
+
+Said = tuple[str, Severity]
+
+
+def _runtime_dir(store: PodmanStore, environ: Environ) -> Iterator[Said]:
+    runtime = store.runtime_dir
+    if runtime is None:
+        return
+    wanted = f"wanted a directory of uid {store.uid} with mode 0700"
+    if runtime.refused:
+        yield f"XDG_RUNTIME_DIR: {runtime.refused}; {wanted}: Podman does not start without", Severity.ERROR
+    elif runtime.asked and runtime.seen is None:
+        shared = f"Podman takes {runtime.used} instead, which all jobs of the user share"
+        yield f"XDG_RUNTIME_DIR={runtime.asked} does not exist; {wanted}: {shared}", Severity.WARNING
+    elif runtime.asked:
+        yield from _mode(runtime, wanted)
+    elif environ.in_slurm_job and not runtime.used.startswith("/run/user/"):
+        yield f"XDG_RUNTIME_DIR is not set; {wanted}: all jobs of the user share {runtime.used}", Severity.WARNING
+
+
+def _mode(runtime: RuntimeDir, wanted: str) -> Iterator[Said]:
+    mode = runtime.seen.mode & 0o777 if runtime.seen is not None else OWNER_ONLY
+    if mode == OWNER_ONLY:
+        return
+    severity = Severity.WARNING if mode & _OTHERS_WRITE else Severity.INFO
+    yield f"XDG_RUNTIME_DIR={runtime.asked} has mode {mode:04o}; {wanted}", severity
+
+
+def _file_systems(store: PodmanStore, ground: PodmanGround) -> Iterator[Said]:
+    graph, program = ground.graph, store.storage.mount_program
+    if graph.on_network:
+        severity = Severity.WARNING if program else Severity.ERROR
+        yield f"the store {graph.path} is on {graph.file_system}; wanted a local file system", severity
+    elif graph.file_system == "overlay" and store.places.driver == "overlay" and not program:
+        yield (
+            f"the store {graph.path} is on overlay, which cannot carry the overlay driver; wanted a disk or tmpfs",
+            Severity.ERROR,
+        )
+    run = ground.run
+    if run.on_network:
+        yield f"the run root {run.path} is on {run.file_system}; wanted tmpfs or a local disk", Severity.WARNING
+    if ground.older_than_boot:
+        seen = f"the state in {store.places.tmp_dir} is of before the last boot, and Podman takes it for today's"
+        yield f"{seen}; wanted it on tmpfs (it is on {run.file_system})", Severity.WARNING
+
+
+def _moved(store: PodmanStore, ground: PodmanGround) -> Iterator[Said]:
+    said, asked = store.database, store.configured
+    if said.graph_root and said.graph_root not in (asked.graph_root, ground.configured_graph):
+        seen = f"the store in {asked.graph_root} was made in {said.graph_root}, and Podman goes on there"
+        yield f"{seen}; wanted a store that lies where it was made", Severity.ERROR
+    if said.run_root and said.run_root not in (asked.run_root, ground.configured_run):
+        severity = Severity.WARNING if ground.tmp_creatable else Severity.ERROR
+        yield (
+            f"the store was made with the run root {said.run_root}, and Podman keeps to it; wanted {asked.run_root}"
+            + ("" if ground.tmp_creatable else f": {said.tmp_dir} cannot be made here"),
+            severity,
+        )
+    if said.driver and asked.driver and said.driver != asked.driver:
+        seen = f"the store was made with the driver {said.driver!r}, and Podman keeps to it"
+        yield f"{seen}; wanted {asked.driver!r} as {store.storage.path or 'STORAGE_DRIVER'} says", Severity.WARNING
+
+
+def _stale(store: PodmanStore, ground: PodmanGround, processes: PodmanProcesses) -> Iterator[Said]:
+    started = ground.job_started
+    if started is None:
+        return
+    alive = {found.container.id for found in processes.running if processes.holds_namespace(found.conmon)}
+    stale = [
+        container
+        for container in store.database.containers
+        if container.created is not None and container.created < started and container.id not in alive
+    ]
+    if stale:
+        example = stale[0].name or stale[0].id[:12]
+        seen = f"the store holds {len(stale)} dead containers that are older than this job, such as {example!r}"
+        yield f"{seen}; wanted none", Severity.WARNING
+
+
+def _space(graph: Ground) -> Iterator[Finding]:
+    space = graph.space
+    if space is None:
+        return
+    if space.free_bytes < GOOD_FREE_BYTES:
+        seen = f"{space.free_bytes / _GIB:.1f} GiB are free for the store {graph.path}"
+        yield Finding(
+            message=f"{seen}; wanted {GOOD_FREE_BYTES // _GIB} GiB: one sandbox image has 1-5",
+            severity=Severity.ERROR if space.free_bytes < MIN_FREE_BYTES else Severity.WARNING,
+            remedy=_PRUNE,
+        )
+    if graph.file_system in _COUNTS_INODES and space.free_inodes < MIN_FREE_INODES:
+        yield Finding(
+            message=f"{space.free_inodes} inodes are free for the store {graph.path}; wanted {MIN_FREE_INODES}",
+            remedy=_PRUNE,
+        )
+
+
+_PRUNE = Remedy(
+    kind=RemedyKind.RESET_STORE,
+    summary="free space there, or take another disk; this command deletes every image that no container uses",
+    commands=("podman image prune --all --force",),
+)

@@ -1,0 +1,129 @@
+"""Podman's files are damaged: a configuration that does not parse, a database cut short, a layer that is gone.
+
+## What it does
+Reads storage.conf, containers.conf, the store's database and its books (layers.json, images.json, containers.json) as
+files, and looks whether each layer that they name lies in the store. A fault is reported when two looks saw it.
+
+## Why it breaks training
+A job that was killed while it wrote, or a disk that was full, leaves half a file. Podman then crashes (a short
+bolt_state.db), says that an image is not known (a short layers.json), or starts sandboxes whose programs are missing
+(a layer without its `link`). `podman ps` and `podman images` often look fine.
+
+## How to fix
+Give the job a store of its own, which leaves the damaged one alone. A damaged layer goes with its image: remove the
+image and pull or build it again. A damaged database can be moved aside: Podman makes a new one and forgets its
+containers. `podman system reset` is the last resort: it deletes all that the store holds.
+
+## Example
+    Image sandbox exists in local storage but may be corrupted (remove the image to resolve the issue): layer not known
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.podman.books import Image, LayerFault, PodmanBooks
+from skyrl_doctor.facts.podman.store import PodmanStore
+from skyrl_doctor.podman_remedies import quoted, reset_or_isolate
+
+_AT_MOST = 8
+
+
+@check("POD006", roles=[Role.RUNTIME], fix="skyrl_train/node/podman_store.py")
+def store_damaged(store: PodmanStore, books: PodmanBooks, environ: Environ) -> Iterator[Finding]:
+    if store.broken:
+        yield from _configuration(store)
+        return
+    found = [*_database(store), *_books(store, books, environ), *_layers(books)]
+    yield from found
+    if found:
+        return
+    if books.orphans and books.unread:
+        raise CouldNotLook(f"an image's layer is in no book that could be read: {'; '.join(books.unread)}")
+    yield from _orphans(books)
+    if store.database.unread and not books.orphans:
+        raise CouldNotLook(store.database.unread)
+
+
+def _configuration(store: PodmanStore) -> Iterator[Finding]:
+    for file in store.broken:
+        yield Finding(
+            message=f"{file.path}: {file.why}; Podman does not start with it",
+            location=Location(file.path),
+            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="mend the file, or take away what names it"),
+        )
+
+
+def _database(store: PodmanStore) -> Iterator[Finding]:
+    database, asked = store.database, store.engine.static_dir
+    aside = Remedy(
+        kind=RemedyKind.RESET_STORE,
+        summary="move the database aside; Podman makes a new one. It forgets its containers, images stay",
+        commands=(quoted("mv", database.path, f"{database.path}.damaged"),),
+    )
+    if database.damage:
+        yield Finding(message=f"{database.path} is damaged: {database.damage}", remedy=aside)
+    elif asked and database.static_dir and database.static_dir != asked:
+        yield Finding(
+            message=f"{database.path} was made in {database.static_dir}; wanted {asked} (static_dir): "
+            "database configuration mismatch",
+            remedy=aside,
+        )
+
+
+def _books(store: PodmanStore, books: PodmanBooks, environ: Environ) -> Iterator[Finding]:
+    for file in books.broken:
+        only_containers = file.path.endswith("containers.json")
+        yield Finding(
+            message=f"{file.path} {file.why}; "
+            + ("Podman forgets its containers" if only_containers else "Podman loses the images that it names"),
+            severity=Severity.WARNING if only_containers else Severity.ERROR,
+            remedy=reset_or_isolate(store, environ),
+        )
+
+
+def _layers(books: PodmanBooks) -> Iterator[Finding]:
+    for fault in books.faults[:_AT_MOST]:
+        yield _layer(fault, books.images_on(fault.layer))
+    left = len(books.faults) - _AT_MOST
+    if left > 0:
+        yield Finding(message=f"{left} more layers are damaged; wanted none")
+
+
+def _layer(fault: LayerFault, images: tuple[Image, ...]) -> Finding:
+    owner = f"image {images[0].shown}" if images else "no image"
+    lacks = "has an empty link" if fault.what == "empty link" else f"has no {fault.what}"
+    return Finding(
+        message=f"layer {fault.layer[:12]} of {owner} {lacks}; wanted {fault.path} whole",
+        severity=_severity(fault, images),
+        remedy=_rebuild(images) if images else None,
+    )
+
+
+def _severity(fault: LayerFault, images: tuple[Image, ...]) -> Severity:
+    if fault.what == "link":
+        return Severity.INFO  # Podman writes it again
+    if fault.what == "empty link":  # read only when a container is made on top of that very layer
+        images = tuple(image for image in images if image.layer == fault.layer)
+    return Severity.ERROR if images else Severity.WARNING
+
+
+def _orphans(books: PodmanBooks) -> Iterator[Finding]:
+    for image in books.orphans[:_AT_MOST]:
+        yield Finding(
+            message=f"image {image.shown} is made of layer {image.layer[:12]}, which is not in layers.json; wanted it there",
+            remedy=_rebuild((image,)),
+        )
+    left = len(books.orphans) - _AT_MOST
+    if left > 0:
+        yield Finding(message=f"{left} more images are made of layers that are not in layers.json; wanted none")
+
+
+def _rebuild(images: tuple[Image, ...]) -> Remedy:
+    return Remedy(
+        kind=RemedyKind.REBUILD_IMAGE,
+        summary="remove the image with the containers that use it, then pull or build it again",
+        commands=(quoted("podman", "rmi", "--force", *(image.id for image in images)),),
+    )

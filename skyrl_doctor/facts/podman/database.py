@@ -1,0 +1,137 @@
+"""What podman's own database says: where its store was made, and in what state it left each container."""
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from skyrl_doctor.core.record import record
+from skyrl_doctor.facts.podman.bolt import Bucket, DamageError, Reader, read_bucket, read_meta
+
+RUNNING, PAUSED = 3, 5
+"""Of libpod's container states: those that Podman takes for alive when it starts."""
+_PLACES = ("graph-root", "run-root", "static-dir", "tmp-dir", "graph-driver-name")
+
+
+@record(kw_only=True)
+class Container:
+    """A container as the database knows it. Empty and None are what it does not say."""
+
+    id: str
+    name: str = ""
+    state: int | None = None
+    created: float | None = None
+    conmon_pid_file: str = ""
+    lock: int | None = None
+
+
+@record(kw_only=True)
+class Database:
+    """`damage` says why Podman cannot use the file, `unread` why the doctor could not look into it.
+
+    The places are those that the store was made with: Podman keeps to them, whatever its files say today.
+    """
+
+    path: str = ""
+    damage: str = ""
+    unread: str = ""
+    graph_root: str = ""
+    run_root: str = ""
+    static_dir: str = ""
+    tmp_dir: str = ""
+    driver: str = ""
+    containers: tuple[Container, ...] = ()
+    pod_locks: int = 0
+
+    @property
+    def known(self) -> bool:
+        """Whether the containers and places are all that there is to know."""
+        return not self.damage and not self.unread
+
+
+def read_bolt(path: str, read: Reader, size: int) -> Database:
+    """bolt_state.db, podman's database up to 4.7. An empty file is a new one: Podman fills it."""
+    if size == 0:
+        return Database(path=path)
+    try:
+        before = read_meta(read, size)
+        tree = read_bucket(read, before)
+        if read_meta(read, size) != before:
+            return Database(path=path, unread=f"{path}: it changed while it was read")
+    except DamageError as error:
+        return Database(path=path, damage=str(error))
+    return _of_tree(path, tree)
+
+
+def _of_tree(path: str, tree: Bucket) -> Database:
+    runtime = _bucket(tree, b"runtime-config")
+    places = {name: _text(runtime.get(name.encode())) for name in _PLACES}
+    names = _bucket(tree, b"id-registry") or _bucket(tree, b"all-ctrs")
+    found = (_container(key.decode("utf-8", "replace"), value, names.get(key)) for key, value in _buckets(tree, b"ctr"))
+    return Database(
+        path=path,
+        graph_root=places["graph-root"],
+        run_root=places["run-root"],
+        static_dir=places["static-dir"],
+        tmp_dir=places["tmp-dir"],
+        driver=places["graph-driver-name"],
+        containers=tuple(sorted(found, key=lambda container: container.id)),
+        pod_locks=sum(1 for _ in _buckets(tree, b"pod")),
+    )
+
+
+def _container(id_: str, bucket: Bucket, name: "bytes | Bucket | None") -> Container:
+    return container(id_, _text(bucket.get(b"config")), _text(bucket.get(b"state")), name=_text(name))
+
+
+def container(id_: str, config: str, state: str, *, name: str = "") -> Container:
+    """A container from libpod's two JSON texts; what they do not say stays open."""
+    said, now = _object(config), _object(state)
+    return Container(
+        id=id_,
+        name=_string(said, "name") or name,
+        state=_number(now, "state"),
+        created=_seconds(_string(said, "createdTime")),
+        conmon_pid_file=_string(said, "conmonPidFile"),
+        lock=_number(said, "lockID"),
+    )
+
+
+def _buckets(tree: Bucket, name: bytes) -> Iterator[tuple[bytes, Bucket]]:
+    for key, value in _bucket(tree, name).items():
+        if not isinstance(value, bytes):
+            yield key, value
+
+
+def _bucket(tree: Bucket, name: bytes) -> Bucket:
+    found = tree.get(name)
+    return {} if found is None or isinstance(found, bytes) else found
+
+
+def _text(value: "bytes | Bucket | None") -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
+
+
+def _object(text: str) -> dict[str, Any]:
+    with contextlib.suppress(ValueError, RecursionError):
+        found = json.loads(text)
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
+def _string(table: Mapping[str, Any], name: str) -> str:
+    value = table.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _number(table: Mapping[str, Any], name: str) -> int | None:
+    value = table.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _seconds(text: str) -> float | None:
+    """RFC 3339 with up to nine digits of a second, as Go writes it."""
+    with contextlib.suppress(ValueError, OverflowError):
+        return datetime.fromisoformat(text).timestamp() if text else None
+    return None

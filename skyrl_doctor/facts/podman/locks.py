@@ -1,0 +1,94 @@
+"""Podman's two kinds of locks: libpod's, a fixed number in /dev/shm or a file each, and the store's, on files."""
+
+import struct
+
+from skyrl_doctor.core.record import record
+
+SHM = "/dev/shm/libpod_rootless_lock_{uid}"  # noqa: S108 -- Podman's own name for it
+SHM_OF_ROOT = "/dev/shm/libpod_lock"  # noqa: S108 -- as above
+DEFAULT_LOCKS = 2048
+PER_GROUP = 32
+
+_MAGIC = 0x87D1
+_MUTEX_SIZES = (40, 48, 24, 32)
+"""Of glibc's pthread_mutex_t: x86-64, aarch64, 32 bits, others."""
+
+
+@record(kw_only=True)
+class LockTable:
+    """A segment of locks. `strange` says why it is none that Podman opens, `unknown` why it could not be counted."""
+
+    total: int = 0
+    used: int = 0
+    strange: str = ""
+    unknown: str = ""
+
+
+@record(kw_only=True)
+class PodmanLocks:
+    """libpod's locks. `kind` is shm or file; `table` is None where no segment exists yet; `known` are the database's own."""
+
+    kind: str
+    path: str
+    configured: int
+    table: LockTable | None = None
+    known: int | None = None
+
+    @property
+    def wanted(self) -> int:
+        """Podman rounds up to whole groups."""
+        return -(-self.configured // PER_GROUP) * PER_GROUP
+
+
+@record(kw_only=True)
+class HeldLock:
+    """A lock of the store that one process held at both looks. `pid` None: the kernel names none that is seen here."""
+
+    path: str
+    pid: int | None
+    name: str = ""
+    command: str = ""
+    state: str = ""
+
+    @property
+    def holder(self) -> str:
+        if self.pid is None:
+            return "a process that the kernel does not name here (another node, another container, or a lock of an open file)"
+        return f"pid {self.pid} ({self.command or self.name or 'its command cannot be read'})"
+
+
+@record(kw_only=True)
+class PodmanHeldLocks:
+    """`apart_s` lie between the two looks. `unread` are locks of which nothing could be learnt."""
+
+    held: tuple[HeldLock, ...]
+    apart_s: float
+    unread: tuple[str, ...] = ()
+
+
+def parse_lock_table(data: bytes) -> LockTable:
+    """libpod/lock/shm/shm_lock.h: a header with a mutex, then groups of a 32-bit map and 32 mutexes.
+
+    How long a mutex is depends on the machine; the one length with which all figures agree is taken.
+    """
+    if len(data) < 2:
+        return LockTable(strange=f"it has {len(data)} bytes")
+    (magic,) = struct.unpack_from("=H", data)
+    if magic != _MAGIC:
+        return LockTable(strange=f"it begins with {magic:#06x}, not {_MAGIC:#06x}")
+    for mutex in _MUTEX_SIZES:
+        align = 8 if mutex >= 40 else 4
+        counts = align + mutex
+        first = _up(counts + 8, align)
+        group = _up(4, align) + PER_GROUP * mutex
+        if len(data) < first:
+            continue
+        groups, total = struct.unpack_from("=II", data, counts)
+        if groups and total == groups * PER_GROUP and len(data) == first + groups * group:
+            maps = (struct.unpack_from("=I", data, first + index * group)[0] for index in range(groups))
+            return LockTable(total=total, used=sum(found.bit_count() for found in maps))
+    return LockTable(unknown=f"its {len(data)} bytes are laid out in a way that the doctor does not know")
+
+
+def _up(size: int, align: int) -> int:
+    return -(-size // align) * align

@@ -1,0 +1,197 @@
+"""storage.conf(5) and containers.conf(5), as far as they say where a store is and what it needs.
+
+Podman refuses a file that is no TOML, or whose key has a value of another type; it passes over unknown keys.
+"""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
+from typing import Any, TypeVar
+
+from skyrl_doctor.core.record import record
+
+T = TypeVar("T")
+
+
+@record
+class BrokenFile:
+    """A file that Podman needs and cannot use."""
+
+    path: str
+    why: str
+
+
+@record(kw_only=True)
+class StorageConf:
+    """One storage.conf, unexpanded. Empty texts are keys that it does not set."""
+
+    path: str = ""
+    driver: str = ""
+    graph_root: str = ""
+    run_root: str = ""
+    rootless_path: str = ""
+    image_store: str = ""
+    mount_program: str = ""
+    ignore_chown_errors: bool = False
+    additional_stores: tuple[str, ...] = ()
+
+
+@record(kw_only=True)
+class EngineConf:
+    """All containers.conf files together, the later over the earlier. None and empty are what no file sets.
+
+    `texts` are the files as they are, for a job that needs one of its own.
+    """
+
+    files: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    lock_type: str = ""
+    num_locks: int | None = None
+    static_dir: str = ""
+    tmp_dir: str = ""
+    database_backend: str = ""
+    runtime: str = ""
+    runtimes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    conmon_paths: tuple[str, ...] = ()
+    helper_dirs: tuple[str, ...] = ()
+    network_cmd_path: str = ""
+    network_backend: str = ""
+    rootless_network_cmd: str = ""
+    netns: str = ""
+
+
+_REPLACED = (
+    "lock_type",
+    "static_dir",
+    "tmp_dir",
+    "database_backend",
+    "runtime",
+    "conmon_paths",
+    "helper_dirs",
+    "network_cmd_path",
+    "network_backend",
+    "rootless_network_cmd",
+    "netns",
+)
+
+
+class _MisfitError(ValueError):
+    """A key with a value of another type than Podman takes."""
+
+
+def parse_storage_conf(path: str, text: str) -> StorageConf | BrokenFile:
+    return _parsed(path, text, lambda table: _storage(path, table))
+
+
+def parse_containers_conf(path: str, text: str) -> EngineConf | BrokenFile:
+    return _parsed(path, text, lambda table: replace(_engine(path, table), texts=(text,)))
+
+
+def merged(first: EngineConf, second: EngineConf) -> EngineConf:
+    """`second` read after `first`: what it sets, it wins."""
+    won = {name: getattr(second, name) or getattr(first, name) for name in _REPLACED}
+    return replace(
+        first,
+        **won,
+        files=(*first.files, *second.files),
+        texts=(*first.texts, *second.texts),
+        num_locks=first.num_locks if second.num_locks is None else second.num_locks,
+        runtimes={**first.runtimes, **second.runtimes},
+    )
+
+
+def with_options(conf: StorageConf, options: str) -> StorageConf:
+    """STORAGE_OPTS: `overlay.mount_program=…,overlay.ignore_chown_errors=true`. Set, it replaces the file's options."""
+    pairs = dict(_pair(item) for item in options.split(",") if "=" in item)
+    stores = tuple(item.partition("=")[2] for item in options.split(",") if _pair(item)[0] == "imagestore")
+    return replace(
+        conf,
+        mount_program=pairs.get("mount_program", ""),
+        ignore_chown_errors=pairs.get("ignore_chown_errors", "") == "true",
+        additional_stores=stores,
+    )
+
+
+def _pair(item: str) -> tuple[str, str]:
+    name, _, value = item.strip().partition("=")
+    return name.rpartition(".")[2], value
+
+
+def _parsed(path: str, text: str, read: Callable[[dict[str, Any]], T]) -> T | BrokenFile:
+    try:
+        return read(tomllib.loads(text))
+    except _MisfitError as error:
+        return BrokenFile(path, str(error))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        return BrokenFile(path, f"is not valid TOML: {error}")
+
+
+def _storage(path: str, table: dict[str, Any]) -> StorageConf:
+    storage = _table(table, "storage")
+    options = _table(storage, "options")
+    driver = _text(storage, "driver")
+    own = _table(options, driver) if driver in ("overlay", "vfs", "btrfs", "zfs", "aufs", "thinpool") else {}
+    return StorageConf(
+        path=path,
+        driver=driver,
+        graph_root=_text(storage, "graphroot"),
+        run_root=_text(storage, "runroot"),
+        rootless_path=_text(storage, "rootless_storage_path"),
+        image_store=_text(storage, "imagestore"),
+        mount_program=_text(own, "mount_program") or _text(options, "mount_program"),
+        ignore_chown_errors="true" in (_text(own, "ignore_chown_errors"), _text(options, "ignore_chown_errors")),
+        additional_stores=_texts(options, "additionalimagestores"),
+    )
+
+
+def _engine(path: str, table: dict[str, Any]) -> EngineConf:
+    engine, network, containers = (_table(table, name) for name in ("engine", "network", "containers"))
+    runtimes = _table(engine, "runtimes")
+    return EngineConf(
+        files=(path,),
+        lock_type=_text(engine, "lock_type"),
+        num_locks=_count(engine, "num_locks"),
+        static_dir=_text(engine, "static_dir"),
+        tmp_dir=_text(engine, "tmp_dir"),
+        database_backend=_text(engine, "database_backend"),
+        runtime=_text(engine, "runtime"),
+        runtimes={name: _texts(runtimes, name) for name in runtimes},
+        conmon_paths=_texts(engine, "conmon_path"),
+        helper_dirs=_texts(engine, "helper_binaries_dir"),
+        network_cmd_path=_text(engine, "network_cmd_path"),
+        network_backend=_text(network, "network_backend"),
+        rootless_network_cmd=_text(network, "default_rootless_network_cmd"),
+        netns=_text(containers, "netns"),
+    )
+
+
+def _table(table: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return _typed(table, name, dict, "a table") or {}
+
+
+def _text(table: Mapping[str, Any], name: str) -> str:
+    return _typed(table, name, str, "a text") or ""
+
+
+def _count(table: Mapping[str, Any], name: str) -> int | None:
+    value = _typed(table, name, int, "a whole number")
+    if value is not None and not 0 <= value < 1 << 32:
+        raise _MisfitError(f"{name} = {value}: wanted a number from 0 to {(1 << 32) - 1}")
+    return value
+
+
+def _texts(table: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    items = _typed(table, name, list, "a list") or []
+    # A table in a list is how a file says whether it adds to an earlier one: {append = true}.
+    if not all(isinstance(item, str | dict) for item in items):
+        raise _MisfitError(f"{name} = {items!r}: wanted a list of texts")
+    return tuple(item for item in items if isinstance(item, str))
+
+
+def _typed(table: Mapping[str, Any], name: str, kind: type[T], wanted: str) -> T | None:
+    value = table.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise _MisfitError(f"{name} = {value!r}: wanted {wanted}")
+    return value

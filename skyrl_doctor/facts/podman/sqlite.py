@@ -1,0 +1,88 @@
+"""Reads db.sql, podman's database since 4.8, from its bytes: SQLite never sees the file, so it takes no lock on it."""
+
+import sqlite3
+import struct
+from contextlib import closing
+
+from skyrl_doctor.facts.podman.database import Container, Database, container
+
+MAGIC = b"SQLite format 3\0"
+_HEADER = struct.Struct(">16sHBBBBBBII")
+_HEADER_SIZE = 100
+_VALID_FOR = 92
+COUNTER_AT, COUNTER_SIZE = 24, 4
+_PLACES = "SELECT GraphRoot, RunRoot, StaticDir, TmpDir, GraphDriver FROM DBConfig LIMIT 1"
+_CONTAINERS = """
+SELECT c.ID, c.Name, c.JSON, s.JSON FROM ContainerConfig c LEFT JOIN ContainerState s ON s.ID = c.ID ORDER BY c.ID
+"""
+_PODS = "SELECT count(*) FROM PodConfig"
+
+
+def read_sqlite(path: str, data: bytes) -> Database:
+    """The database in these bytes. An empty file is a new one: Podman fills it."""
+    if not data:
+        return Database(path=path)
+    damage = header_damage(data)
+    if damage:
+        return Database(path=path, damage=damage)
+    if not hasattr(sqlite3.Connection, "deserialize"):
+        return Database(path=path, unread=f"{path}: this Python's sqlite3 cannot read a database from memory")
+    try:
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.deserialize(_out_of_wal(data))
+            return _of(path, connection)
+    except sqlite3.OperationalError as error:  # a table or column that is not there: new, or of a later Podman
+        return Database(path=path, unread=f"{path}: its tables are not those that the doctor knows: {error}")
+    except (sqlite3.Error, ValueError, OverflowError, UnicodeError) as error:
+        return Database(path=path, damage=f"SQLite says: {error}")
+
+
+def header_damage(data: bytes) -> str:
+    """What the file's first 100 bytes give away: another format, or fewer pages than it says."""
+    if len(data) < _HEADER_SIZE or not data.startswith(MAGIC):
+        return "it does not begin as a SQLite database does"
+    _, said_size, _, _, _, _, _, _, counter, pages = _HEADER.unpack_from(data)
+    page_size = 65536 if said_size == 1 else said_size
+    if page_size < 512 or page_size & (page_size - 1):
+        return f"it says that a page has {said_size} bytes"
+    (valid_for,) = struct.unpack_from(">I", data, _VALID_FOR)
+    if valid_for == counter and len(data) < pages * page_size:
+        return f"it is cut off: {len(data)} bytes; wanted {pages * page_size}"
+    return ""
+
+
+def change_counter(header: bytes) -> bytes:
+    """What differs after each transaction that was written."""
+    return header[COUNTER_AT : COUNTER_AT + COUNTER_SIZE]
+
+
+def _out_of_wal(data: bytes) -> bytes:
+    """A database that is kept with a write-ahead log cannot be opened from memory unless it says otherwise."""
+    return data[:18] + b"\x01\x01" + data[20:]
+
+
+def _of(path: str, connection: sqlite3.Connection) -> Database:
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    graph, run, static, tmp, driver = connection.execute(_PLACES).fetchone() or ("", "", "", "", "")
+    found = tuple(_container(*row) for row in connection.execute(_CONTAINERS))
+    (pods,) = connection.execute(_PODS).fetchone()
+    return Database(
+        path=path,
+        graph_root=_text(graph),
+        run_root=_text(run),
+        static_dir=_text(static),
+        tmp_dir=_text(tmp),
+        driver=_text(driver),
+        containers=found,
+        pod_locks=pods,
+    )
+
+
+def _container(id_: object, name: object, config: object, state: object) -> Container:
+    return container(_text(id_), _text(config), _text(state), name=_text(name))
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value if isinstance(value, str) else ""
