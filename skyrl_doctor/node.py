@@ -12,6 +12,8 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Gpus
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.interpreter import TrainingPython
+from skyrl_doctor.facts.podman.helpers import PodmanHelpers
+from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_doctor.plan.answers import runtime_target, vllm_sleeps
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.prepare import Node, Prepared, gpu_node, runtime_node
@@ -30,12 +32,14 @@ class Advice:
 
 def advise(gathering: Gathering, plan: Plan, role: Role) -> Advice:
     """The settings for this node in this role. A fact that was not seen leaves its rule out, and is named."""
-    gathering.complete(FACTS)
+    facts = FACTS if role is Role.GPU else (*FACTS, PodmanStore, PodmanHelpers)
+    gathering.complete(facts)
     answers = gathering.answers
     environ, host = _value(answers, Environ), _value(answers, Host)
     if environ is None or host is None:
         raise UsageError("neither the environment nor the user could be read")
     gpus, python, caches = _value(answers, Gpus), _value(answers, TrainingPython), _value(answers, Caches)
+    store, helpers = _value(answers, PodmanStore), _value(answers, PodmanHelpers)
     node = Node(
         environ=environ,
         uid=host.uid,
@@ -48,9 +52,12 @@ def advise(gathering: Gathering, plan: Plan, role: Role) -> Advice:
         unfit=caches.unfit if caches else (),
         runtime_hosts=_hosts(plan, environ, host),
         sleeps=vllm_sleeps(plan),
+        mount_program=helpers.found["fuse-overlayfs"] if helpers else None,
+        image_stores=store.storage.additional_stores if store else (),
+        site_conf=store.engine.texts if store else (),
     )
     prepared = gpu_node(node) if role is Role.GPU else runtime_node(node)
-    unseen = tuple(answer.reason for kind in FACTS if isinstance(answer := answers.get(kind), NotSeen))
+    unseen = tuple(answer.reason for kind in facts if isinstance(answer := answers.get(kind), NotSeen))
     return Advice(prepared, unseen)
 
 

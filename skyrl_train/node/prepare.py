@@ -33,6 +33,8 @@ class Node:
     runtime_hosts: Sequence[str] = ()
     sleeps: bool = SLEEPS_BY_DEFAULT
     mount_program: str | None = None
+    image_stores: Sequence[str] = ()
+    site_conf: Sequence[str] = ()
     auth_file: str | None = None
 
     @property
@@ -74,6 +76,8 @@ def runtime_node(node: Node) -> Prepared:
         uid=node.uid,
         job_id=node.job_id,
         mount_program=node.mount_program if needs_helper else None,
+        additional_image_stores=node.image_stores,
+        site_conf=node.site_conf,
         auth_file=node.auth_file,
     )
     refusals = ("POD008: this kernel mounts no overlay for a user, and there is no fuse-overlayfs",)
