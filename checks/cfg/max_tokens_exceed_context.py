@@ -18,6 +18,7 @@ Set max_tokens to the number that the finding names, or raise max_model_len wher
     tokens and your request has 1297 input tokens (4000 > 4096 - 1297).
 """
 
+import dataclasses
 from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
@@ -27,8 +28,10 @@ from skyrl_doctor.facts.prompts import PromptLengths
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import finding, required
 from skyrl_train.config.context import call_violations, trajectory_violations
+from skyrl_train.config.violation import Violation
 
 CLAMPS = ("verl", "run-config")
+CALL, RESPONSE = "rollout.max_tokens", "data.max_response_tokens"
 BOUNDS = ("data.max_prompt_tokens", "data.max_sequence_tokens")
 
 
@@ -37,7 +40,7 @@ def max_tokens_exceed_context(plan: Plan, prompts: PromptLengths | None) -> Iter
     context = required(plan).integer("rollout.max_model_len")
     if context is None:
         raise NotApplicable("the configuration sets no max_model_len: the model's own context length holds")
-    calls = plan.integer("rollout.max_tokens")
+    calls = plan.integer(CALL)
     told = set()
     if calls is not None:
         length, source = _prompt(plan, prompts)
@@ -49,9 +52,9 @@ def max_tokens_exceed_context(plan: Plan, prompts: PromptLengths | None) -> Iter
             clamped=plan.is_of(*CLAMPS),
         ):
             told.add(violation.key)
-            yield finding(plan, violation)
+            yield finding(plan, _where_written(plan, violation))
     longest = plan.integer("data.max_prompt_tokens")
-    total_key = next((key for key in ("agent.max_response_tokens", "data.max_response_tokens") if plan.find(key)), None)
+    total_key = next((key for key in ("agent.max_response_tokens", RESPONSE) if plan.find(key)), None)
     total = plan.integer(total_key) if total_key else None
     if longest is None or total is None or total_key is None or told:
         return
@@ -59,6 +62,13 @@ def max_tokens_exceed_context(plan: Plan, prompts: PromptLengths | None) -> Iter
         prompt_tokens=longest, response_tokens=total, max_model_len=context, response_key=total_key
     ):
         yield finding(plan, violation)
+
+
+def _where_written(plan: Plan, violation: Violation) -> Violation:
+    """verl takes a call's limit from the response length: that is the line to change."""
+    if violation.key != CALL or plan.values[CALL].written or plan.find(RESPONSE) is None:
+        return violation
+    return dataclasses.replace(violation, key=RESPONSE, settings={RESPONSE: violation.settings[CALL]})
 
 
 def _prompt(plan: Plan, prompts: PromptLengths | None) -> tuple[int | None, str]:

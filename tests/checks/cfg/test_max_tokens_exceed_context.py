@@ -56,6 +56,10 @@ def test_verl_lowers_the_number_itself_until_the_prompt_fills_the_context() -> N
     (short,) = found("CFG001", plan(command + "data.max_prompt_length=3500\n", "run.sh"))
     (full,) = found("CFG001", plan(command + "data.max_prompt_length=4096\n", "run.sh"))
     assert (short.severity, full.severity) == (Severity.WARNING, Severity.ERROR)
+    assert (short.location, short.remedy and short.remedy.settings) == (
+        Location("run.sh", 1, "data.max_response_length"),
+        {"data.max_response_length": "596"},
+    )
     assert full.message == (
         "prompts of 4096 tokens (data.max_prompt_length) leave no room to generate in max_model_len 4096; wanted at least 5120"
     )
