@@ -1,18 +1,19 @@
-"""skyrl-doctor fix: what would cure the findings. --apply does what is safe: this job's own directories and files.
+"""skyrl-doctor fix: what would cure the findings. Settings of a configuration are shown as a diff of the user's file.
 
-A process cannot change the variables of the shell that started it: for those it names the line to paste.
+--apply writes that diff, and makes this job's own directories and files. A process cannot change the variables of the
+shell that started it: for those it names the line to paste.
 """
 
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from skyrl_doctor.cli.options import add_examination
 
 if TYPE_CHECKING:
-    from skyrl_doctor.core.model import Outcome
+    from skyrl_doctor.core.model import Outcome, Remedy
 
 EVAL = 'eval "$(skyrl-doctor env --role {})"'
 
@@ -22,7 +23,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "words", nargs="*", metavar="ID|TARGET", help="only these findings; a configuration to examine with"
     )
-    parser.add_argument("--apply", action="store_true", help="make the directories and files that safe remedies name")
+    parser.add_argument(
+        "--apply", action="store_true", help="write the diff; make the directories and files that safe remedies name"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -42,9 +45,32 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write("".join(f"{line}\n" for line in _shown(outcome)))
     if not failed:
         sys.stdout.write("nothing to fix\n")
-    elif args.apply:
-        _apply(args, {outcome.id for outcome in failed})
+        return report.code
+    edited = _edit(args, failed)
+    if args.apply:
+        _apply(args, {outcome.id for outcome in failed} - edited)
     return report.code
+
+
+def _edit(args: argparse.Namespace, failed: "Sequence[Outcome]") -> set[str]:
+    """Shows the diffs of the targets, and writes them with --apply; the ids whose settings they hold."""
+    if not args.targets:
+        return set()
+    from skyrl_doctor.cli.edits import edits, left_out, write
+    from skyrl_doctor.machine.local import LocalMachine
+    from skyrl_doctor.plan.edit import diff
+
+    proposals = edits(LocalMachine(), args.targets, failed, asked=args.select)
+    changed = [proposal for proposal in proposals if proposal.new != proposal.old]
+    for proposal in changed:
+        sys.stdout.write(diff(proposal))
+        if args.apply:
+            write(proposal)
+            sys.stdout.write(f"wrote {proposal.file}\n")
+    sys.stdout.write("".join(f"{line}\n" for line in left_out(proposals)))
+    if not (changed and args.apply):
+        return set()
+    return {one.id for one in failed if any(finding.remedy and finding.remedy.settings for finding in one.findings)}
 
 
 def _sorted_out(words: list[str]) -> tuple[list[str], list[str]]:
@@ -61,9 +87,15 @@ def _shown(outcome: "Outcome") -> Iterator[str]:
         if remedy is None:
             yield f"  by hand: skyrl-doctor explain {outcome.id}"
             continue
-        yield f"  {'safe' if remedy.safe else 'by hand'} ({remedy.kind}): {remedy.summary}"
+        yield f"  {_how(remedy)} ({remedy.kind}): {remedy.summary}"
         yield from (f"      $ {command}" for command in remedy.commands)
         yield from (f"      {name} = {value}" for name, value in remedy.settings.items())
+
+
+def _how(remedy: "Remedy") -> str:
+    if remedy.kind == "FIX_CONFIG" and remedy.settings:
+        return "an edit"
+    return "safe" if remedy.safe else "by hand"
 
 
 def _apply(args: argparse.Namespace, failed: set[str]) -> None:

@@ -36,7 +36,7 @@ def test_the_run_that_hung_gets_the_number_that_fits_and_is_clean() -> None:
     (proposal,) = propose(made, findings(made), texts(V4))
     assert diff(proposal) == (
         f"--- a/{V4}\n+++ b/{V4}\n@@ -20,7 +20,7 @@\n seq_len = 2048\n \n [orchestrator.sampling]\n"
-        '-max_tokens = 4000\n+max_tokens = 2048\n \n [[orchestrator.env]]\n id = "beautiful-soup-env"\n'
+        '-max_tokens = 4000\n+max_tokens = 2048\n \n [[orchestrator.env]]\n id = "html-env"\n'
     )
     assert findings(plan(proposal.new)) == []
 

@@ -41,7 +41,7 @@ seq_len = 2048
 max_completion_tokens = 2000
 
 [[orchestrator.env]]
-id = "beautiful-soup-env"
+id = "html-env"
 
 [inference.vllm]
 gpu_memory_utilization = 0.5

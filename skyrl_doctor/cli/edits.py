@@ -1,0 +1,55 @@
+"""The edits that remedies mean in the user's own files: shown as a diff, written when asked to."""
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+
+from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.core.model import Outcome, Severity
+from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.plan.edit import Proposal, propose
+from skyrl_doctor.plan.load import load
+from skyrl_doctor.plan.prime_migrate import migrate
+from skyrl_doctor.plan.source import COMMAND_LINE, decoded, read_source
+
+MIGRATION = "PRM007"
+"""Rewrites a whole file into another schema: only where it was asked for by name."""
+_BOM = b"\xef\xbb\xbf"
+
+
+def edits(
+    machine: Machine, targets: Sequence[str], failed: Iterable[Outcome], *, asked: Iterable[str]
+) -> tuple[Proposal, ...]:
+    """What the findings' settings make of the targets. Infos are left alone."""
+    plan = load(machine, targets)
+    sources = [read_source(machine, target) for target in targets]
+    texts = {source.file: source.text for source in sources if source.file != COMMAND_LINE}
+    outcomes = list(failed)
+    if {MIGRATION, "key-renamed-since"} & {
+        name.upper() if name.upper() == MIGRATION else name.lower() for name in asked
+    }:
+        migrations = [(file, text, migrate(plan, file, text)) for file, text in texts.items()]
+        return tuple(Proposal(file, text, done.text, done.left) for file, text, done in migrations)
+    findings = [one for outcome in outcomes for one in outcome.findings if one.severity > Severity.INFO]
+    return propose(plan, findings, texts)
+
+
+def left_out(proposals: Iterable[Proposal]) -> Iterator[str]:
+    return (f"{proposal.file}: left to you: {text}" for proposal in proposals for text in proposal.left)
+
+
+def write(proposal: Proposal) -> None:
+    """Replaces the file's text: whole or not at all, and only if it is still the text that was read."""
+    path = os.path.realpath(proposal.file)
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+        if decoded(proposal.file, data) != proposal.old:
+            raise UsageError(f"{proposal.file} has changed since it was read; nothing was written")
+        with open(temporary, "wb") as new:
+            new.write((_BOM if data.startswith(_BOM) else b"") + proposal.new.encode())
+        shutil.copymode(path, temporary)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise UsageError(f"cannot write {proposal.file}: {error.strerror}") from None

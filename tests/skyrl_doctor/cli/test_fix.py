@@ -1,0 +1,72 @@
+"""fix on a configuration: the diff, and what --apply writes."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from skyrl_doctor.cli.app import dispatch
+from skyrl_doctor.cli.edits import write
+from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.plan.edit import Proposal
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+@pytest.fixture
+def stuck(tmp_path: Path) -> Path:
+    """The configuration whose rollouts never started: 4000 new tokens in a context of 4096."""
+    return Path(shutil.copy(EXAMPLES / "prime-rl-2025" / "v4.toml", tmp_path / "v4.toml"))
+
+
+def test_shows_the_edit_and_writes_nothing(stuck: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = stuck.read_bytes()
+    assert dispatch(["fix", "CFG001", str(stuck)]) == 1
+    out = capsys.readouterr().out
+    assert "-max_tokens = 4000\n+max_tokens = 2048\n" in out
+    assert stuck.read_bytes() == before
+
+
+def test_applied_the_run_is_clean(stuck: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stuck.chmod(0o640)
+    assert dispatch(["fix", "CFG001", str(stuck), "--apply"]) == 1
+    assert f"wrote {stuck}\n" in capsys.readouterr().out
+    assert "max_tokens = 2048" in stuck.read_text(encoding="utf-8")
+    assert stuck.stat().st_mode & 0o777 == 0o640
+    assert os.listdir(stuck.parent) == ["v4.toml"]
+    assert dispatch(["preflight", "--structure-only", str(stuck)]) == 0
+    assert dispatch(["fix", "CFG001", str(stuck)]) == 0
+
+
+def test_line_ends_and_a_byte_order_mark_are_kept(stuck: Path) -> None:
+    stuck.write_bytes(b"\xef\xbb\xbf" + stuck.read_bytes().replace(b"\n", b"\r\n"))
+    dispatch(["fix", "CFG001", str(stuck), "--apply"])
+    text = stuck.read_bytes()
+    assert text.startswith(b"\xef\xbb\xbf")
+    assert b"max_tokens = 2048\r\n" in text
+    assert text.count(b"\n") == text.count(b"\r\n")
+
+
+def test_a_link_stays_a_link(stuck: Path) -> None:
+    link = stuck.parent / "link.toml"
+    link.symlink_to(stuck.name)
+    dispatch(["fix", "CFG001", str(link), "--apply"])
+    assert link.is_symlink()
+    assert "max_tokens = 2048" in stuck.read_text(encoding="utf-8")
+
+
+def test_a_schema_is_rewritten_only_where_it_is_asked_for(stuck: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dispatch(["fix", str(stuck), "--select", "CFG,PRM"])
+    assert "num_infer_gpus = 1\n+" not in capsys.readouterr().out
+    for name in ("PRM007", "prm007", "key-renamed-since"):
+        dispatch(["fix", name, str(stuck)])
+        out = capsys.readouterr().out
+        assert "+num_infer_gpus = 1\n" in out
+        assert "left to you: line 25: orchestrator.env: " in out
+
+
+def test_a_file_that_changed_meanwhile_is_left(stuck: Path) -> None:
+    with pytest.raises(UsageError, match="has changed since it was read; nothing was written"):
+        write(Proposal(str(stuck), "what was read", "what was to come"))
+    assert "max_tokens = 4000" in stuck.read_text(encoding="utf-8")
