@@ -1,9 +1,7 @@
 """Parses the command line and hands over to the command's own module, imported when it is asked for."""
 
 import argparse
-import contextlib
 import importlib
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -21,14 +19,21 @@ COMMANDS = {
     "record": "write what the probes see into a directory, without secrets",
 }
 USAGE_ERROR = 2
+_ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Terminated(BaseException):
-    """SIGTERM, as an exception: commands in flight are ended on the way out."""
+    """A signal to end, as an exception: commands in flight are ended on the way out."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
-def _terminate(_number: int, _frame: object) -> None:
-    raise Terminated
+def _terminate(number: int, _frame: object) -> None:
+    for other in _ENDS:  # a second one must not cut the way out short
+        signal.signal(other, signal.SIG_IGN)
+    raise Terminated(number)
 
 
 def dispatch(argv: Sequence[str]) -> int:
@@ -36,28 +41,26 @@ def dispatch(argv: Sequence[str]) -> int:
     words, rest = _split(argv)
     args = _parser(_command_of(words)).parse_args(words)
     args.rest = rest
-    signal.signal(signal.SIGTERM, _terminate)
+    for number in _ENDS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, and whoever else wants it so
+            signal.signal(number, _terminate)
     try:
         return int(importlib.import_module(f"skyrl_doctor.cli.{_module(args.command)}").run(args))
     except UsageError as error:
         sys.stderr.write(f"skyrl-doctor {args.command}: {error}\n")
         return USAGE_ERROR
-    except Terminated:
+    except Terminated as end:
         sys.stderr.write("skyrl-doctor: terminated\n")
-        return 128 + signal.SIGTERM
+        return 128 + end.number
     except KeyboardInterrupt:
         sys.stderr.write("skyrl-doctor: interrupted\n")
         return 128 + signal.SIGINT
-    except BrokenPipeError:
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What stands after the first `--` is a command of the caller's."""
+    """What stands after gate's first `--` is a command of the caller's; elsewhere it ends the options, as in any tool."""
     words = list(argv)
-    if "--" not in words:
+    if "--" not in words or _command_of(words) != "gate":
         return words, []
     at = words.index("--")
     return words[:at], words[at + 1 :]

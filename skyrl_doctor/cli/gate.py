@@ -6,6 +6,7 @@ The report goes to stderr: stdout belongs to the command.
 import argparse
 import contextlib
 import os
+import signal
 import sys
 
 from skyrl_doctor.cli.options import add_examination, add_report
@@ -46,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
 def _become(command: list[str]) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them for itself, and exec would hand that on
+        signal.signal(number, signal.SIG_DFL)
     try:
         os.execvp(command[0], command)  # noqa: S606 -- the caller's own command, as an argv
     except FileNotFoundError:

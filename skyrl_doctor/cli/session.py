@@ -1,6 +1,7 @@
 """From parsed arguments to an examination and its report on the screen or in a file."""
 
 import argparse
+import contextlib
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -76,11 +77,30 @@ def publish(report: Report, args: argparse.Namespace) -> None:
 
 
 def write_whole(path: str, text: str) -> None:
-    """Writes a file by rename: a reader sees the old text or the new one."""
+    """Writes a file by rename: a reader sees the old text or the new one. A link stays, a device or FIFO is written to."""
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            _write_through(path, text)
+        else:
+            _replace(os.path.realpath(path), text)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _write_through(path: str, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)  # a FIFO that nobody reads is an error, not a wait
+    os.set_blocking(descriptor, True)
+    with open(descriptor, "w", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+def _replace(path: str, text: str) -> None:
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         with open(temporary, "w", encoding="utf-8") as file:
             file.write(text)
         os.replace(temporary, path)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise

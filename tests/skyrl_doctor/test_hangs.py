@@ -145,7 +145,9 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path, mark: str, how:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(("number", "word", "code"), [(2, "interrupted", 130), (15, "terminated", 143)])
+@pytest.mark.parametrize(
+    ("number", "word", "code"), [(1, "terminated", 129), (2, "interrupted", 130), (15, "terminated", 143)]
+)
 def test_a_signal_ends_it_and_its_children(hung_tools: Path, mark: str, number: int, word: str, code: int) -> None:
     env = {"PATH": f"{hung_tools}:/usr/bin:/bin", mark: "1", "UV_PYTHON": str(hung_tools / "python-that-hangs")}
     argv = [sys.executable, "-m", "skyrl_doctor", "preflight", "--role", "gpu", "--deadline", "60"]
