@@ -22,7 +22,7 @@ def bounded(limit_s: float, work: Callable[[], T], who: str) -> T:
 
     def call() -> None:
         try:
-            value = work()
+            value = contained(work)
         except BaseException as error:  # handed to the caller, who raises it
             results.put(functools.partial(_raise, error))
         else:
@@ -37,6 +37,14 @@ def bounded(limit_s: float, work: Callable[[], T], who: str) -> T:
     except queue.Empty:
         raise CouldNotLook(f"{who} gave no answer within its limit of {limit_s:.3g} s") from None
     return result()
+
+
+def contained(work: Callable[[], T]) -> T:
+    """Calls `work` in a thread that is its own: no signal comes there, so what would end a program is a crash of `work`."""
+    try:
+        return work()
+    except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
+        raise RuntimeError(f"it raised {type(error).__name__}") from error
 
 
 def _raise(error: BaseException) -> NoReturn:

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from skyrl_doctor.core.bounded import bounded
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.gather import Answer, Gathering, Got, NotHere, NotSeen, arguments, attempt
-from skyrl_doctor.core.model import Finding, Outcome, Severity, Status
+from skyrl_doctor.core.model import Finding, Outcome, Remedy, Severity, Status
+from skyrl_doctor.core.said import shown
+from skyrl_doctor.core.wellformed import is_well_formed
 
 JUDGE_LIMIT_S = 5.0
 Observer = Callable[[Sequence[str], int], None]
@@ -64,9 +66,9 @@ def _verdict(check: Check, facts: list[object], limit_s: float) -> Answer:
 
 
 def _with_findings(outcome: Outcome, findings: tuple[object, ...]) -> Outcome:
-    strangers = [item for item in findings if not isinstance(item, Finding)]
+    strangers = [item for item in findings if not is_well_formed(item)]
     if strangers:
-        reason = f"check {outcome.id} is broken: it gave {strangers[0]!r} where a Finding was wanted"
+        reason = f"check {outcome.id} is broken: it gave {shown(strangers[0])} where a Finding of texts was wanted"
         return dataclasses.replace(outcome, status=Status.UNKNOWN, reason=reason)
     status = Status.FAIL if findings else Status.PASS
     return dataclasses.replace(
@@ -88,10 +90,24 @@ def exit_code(outcomes: Iterable[Outcome], fail_on: Severity = Severity.ERROR) -
 
 def _redacted(outcome: Outcome, redact: Redact) -> Outcome:
     findings = tuple(
-        dataclasses.replace(finding, message=redact(finding.message), evidence=tuple(map(redact, finding.evidence)))
+        dataclasses.replace(
+            finding,
+            message=redact(finding.message),
+            evidence=tuple(map(redact, finding.evidence)),
+            remedy=_redacted_remedy(finding.remedy, redact) if finding.remedy else None,
+        )
         for finding in outcome.findings
     )
     return dataclasses.replace(outcome, findings=findings, reason=redact(outcome.reason))
+
+
+def _redacted_remedy(remedy: Remedy, redact: Redact) -> Remedy:
+    return dataclasses.replace(
+        remedy,
+        summary=redact(remedy.summary),
+        commands=tuple(map(redact, remedy.commands)),
+        settings={name: redact(value) for name, value in remedy.settings.items()},
+    )
 
 
 _END = object()

@@ -8,9 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from skyrl_doctor.core.bounded import contained
 from skyrl_doctor.core.check import Need, Probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
+from skyrl_doctor.core.said import said
 
 Clock = Callable[[], float]
 
@@ -122,7 +124,9 @@ class Gathering:
 
         def work() -> None:
             try:
-                self._answered.put((found.kind, attempt(lambda: found.look(*facts), f"probe {found.name!r}")))
+                self._answered.put(
+                    (found.kind, attempt(lambda: contained(lambda: found.look(*facts)), f"probe {found.name!r}"))
+                )
             except BaseException as error:  # a strict recording's hole: not an answer, the caller's to raise
                 self._answered.put((found.kind, error))
 
@@ -191,8 +195,8 @@ def attempt(work: Callable[[], object], who: str) -> Answer:
         return NotHere(str(reason))
     except CouldNotLook as reason:
         return NotSeen(str(reason))
-    except Exception as error:
-        return NotSeen(f"{who} crashed: {type(error).__name__}: {error}{_where(error)}")
+    except (Exception, SystemExit, GeneratorExit) as error:
+        return NotSeen(f"{who} crashed: {type(error).__name__}: {said(error)}{_where(error)}")
 
 
 def _where(error: BaseException) -> str:

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any, cast
 
 import pytest
 
@@ -10,7 +11,7 @@ from skyrl_doctor.core.check import Check, Need, Probe, check, probe
 from skyrl_doctor.core.engine import examine, exit_code
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.gather import Gathering
-from skyrl_doctor.core.model import Finding, Outcome, Severity, Status
+from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Severity, Status
 from skyrl_doctor.machine.recorded import NotRecorded
 
 FAULT = Finding(message="3 seen, 4 wanted")
@@ -117,11 +118,35 @@ def test_a_crashing_probe_is_unknown_for_those_who_need_it() -> None:
     assert reasons(outcomes)["TST001"].startswith("probe 'broken' crashed: KeyError: 'total'")
 
 
-def test_what_is_no_finding_is_no_verdict() -> None:
-    def strange(fact: Fact) -> Iterator[Finding]:
-        yield "bad"  # type: ignore[misc]  # what a stranger's check may do
+class Unsayable:
+    def __repr__(self) -> str:
+        raise ValueError
 
-    assert statuses(run(a_check(strange), fact=Fact(1))) == {"TST001": "unknown"}
+
+@pytest.mark.parametrize(
+    "strange",
+    [
+        "bad",
+        Unsayable(),
+        Finding(message=cast(str, None)),
+        Finding(message="m", evidence=cast("tuple[str, ...]", "one text")),
+        Finding(message="m", severity=cast(Severity, "error")),
+        Finding(message="m", location=cast(Location, "run.toml:3")),
+        Finding(message="m", location=Location("run.toml", cast(int, "3"))),
+        Finding(message="m", remedy=cast(Remedy, "pray")),
+        Finding(message="m", remedy=Remedy(kind=RemedyKind.RETRY, summary="s", settings={"A": cast(str, 1)})),
+    ],
+    ids=lambda found: type(found).__name__,
+)
+def test_what_is_no_finding_is_no_verdict(strange: Any) -> None:
+    """What a stranger's check may do."""
+
+    def judge(fact: Fact) -> Iterator[Finding]:
+        yield strange
+
+    (outcome,) = run(a_check(judge), fact=Fact(1))
+    assert (outcome.status, outcome.findings) == (Status.UNKNOWN, ())
+    assert outcome.reason.startswith("check TST001 is broken: it gave ")
 
 
 def test_a_fact_is_gathered_once_and_probes_may_need_each_other() -> None:
@@ -230,13 +255,48 @@ def test_a_hole_in_a_strict_recording_is_never_a_verdict() -> None:
         run(a_check(wants_fact), probes=(hole,))
 
 
-def test_secrets_are_taken_out_of_messages_evidence_and_reasons() -> None:
+@pytest.mark.parametrize("ending", [SystemExit(0), KeyboardInterrupt(), GeneratorExit()], ids=repr)
+def test_nothing_that_a_check_or_probe_raises_ends_the_doctor(ending: BaseException) -> None:
+    def leaves(fact: Fact) -> Iterator[Finding]:
+        raise ending
+        yield FAULT
+
+    @probe()
+    def leaving() -> Derived:
+        raise ending
+
+    checks = (a_check(leaves), a_check(wants_derived, "TST002"), a_check(wants_fact, "TST003"))
+    outcomes = run(*checks, probes=(leaving,), fact=Fact(3))
+    assert statuses(outcomes) == {"TST001": "unknown", "TST002": "unknown", "TST003": "fail"}
+    said = f"crashed: RuntimeError: it raised {type(ending).__name__} ("
+    assert reasons(outcomes)["TST001"].startswith(f"check TST001 {said}")
+    assert reasons(outcomes)["TST002"].startswith(f"probe 'leaving' {said}")
+
+
+def test_an_exception_without_words_is_a_crash_like_any_other() -> None:
+    class Speechless(Exception):  # noqa: N818 -- a stranger's name
+        def __str__(self) -> str:
+            raise ValueError
+
     def judge(fact: Fact) -> Iterator[Finding]:
-        yield Finding(message="key is hunter2", evidence=("hunter2",))
+        raise Speechless
+        yield FAULT
+
+    (outcome,) = run(a_check(judge), fact=Fact(1))
+    assert outcome.reason.startswith("check TST001 crashed: Speechless: (no words: ValueError) (test_engine.py:")
+
+
+def test_secrets_are_taken_out_of_all_that_is_said() -> None:
+    def judge(fact: Fact) -> Iterator[Finding]:
+        remedy = Remedy(
+            kind=RemedyKind.FIX_ENV, summary="not hunter2", commands=("export A=hunter2",), settings={"A": "hunter2"}
+        )
+        yield Finding(message="key is hunter2", evidence=("hunter2",), remedy=remedy)
 
     gathering = Gathering({}, {Fact: Fact(1)}, deadline_s=5.0)
     (outcome,) = examine([a_check(judge)], gathering, redact=lambda text: text.replace("hunter2", "***"))
-    assert outcome.findings == (Finding(message="key is ***", evidence=("***",)),)
+    remedy = Remedy(kind=RemedyKind.FIX_ENV, summary="not ***", commands=("export A=***",), settings={"A": "***"})
+    assert outcome.findings == (Finding(message="key is ***", evidence=("***",), remedy=remedy),)
 
 
 def test_needs_are_read_from_the_signature() -> None:
