@@ -67,7 +67,7 @@ class Recorder(Machine):
         except CouldNotLook as error:
             self._keep(question, codec.encode_error(error))
             raise
-        if isinstance(answer, bytes) and b"\0" in answer:  # a binary file: what is read by position keeps its places
+        if isinstance(answer, bytes) and _is_binary(answer):  # what is read by position keeps its places
             self._store(question, codec.encode(question, self._redact.in_place(answer)))
         else:
             self._keep(question, codec.encode(question, answer))
@@ -100,6 +100,14 @@ class Recorder(Machine):
     def _store(self, question: q.Question[Any], redacted: codec.Json) -> None:
         with self._lock:
             self._answers[self._redact(question.key)] = redacted
+
+
+def _is_binary(data: bytes) -> bool:
+    """Whether a bundle holds it in base64, or as text with NUL bytes: there no pattern that spans lines finds its way."""
+    try:
+        return "\0" in data.decode("utf-8")
+    except UnicodeDecodeError:
+        return True
 
 
 def today(now: float) -> str:

@@ -11,11 +11,15 @@ import secrets
 from collections.abc import Iterable, Mapping
 
 SECRET_NAME = re.compile(
-    r"(?:^|_)(?:(?:API|ACCESS|SECRET|PRIVATE|AUTH|SESSION|LICENSE|SIGNING|ENCRYPTION)_?KEYS?(?:_\d+)?|KEY|TOKEN|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE"
-    r"|CREDENTIALS?|COOKIES?|BEARER|PAT|SAS|APIKEY|AUTHORIZATION|WEBHOOK(?:_URL)?|DSN)$",
+    r"(?:^|_)(?:(?:API|ACCESS|SECRET|PRIVATE|AUTH|SESSION|LICENSE|SIGNING|ENCRYPTION)_?KEYS?(?:_\d+)?|KEY|SECRETS"
+    r"|CREDENTIALS?|COOKIES?|BEARER|PAT|SAS|AUTHORIZATION|WEBHOOK(?:_URL)?|DSN|AUTH|HEADERS?|CONN(?:ECTION)?_STR(?:ING)?)$"
+    r"|(?:PASSWORDS?|PASSWD|PASSPHRASE|SECRET|TOKEN|API_?KEY|_PWD|_PASS|SSHPASS)$",
     re.IGNORECASE,
 )
 """Names of variables whose value is a secret."""
+
+OPTION = re.compile(r"(?i)--[\w-]*(?:api[_-]?key|token|secret|password|passwd)[\s=\0]+(?P<value>[^\s\0<]{6,})")
+"""An option of a command line; the kernel keeps its words apart by NUL."""
 
 SECRET_TEXT = (
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
@@ -28,12 +32,16 @@ SECRET_TEXT = (
     re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
     re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"),
     re.compile(r"(?<=://)[^\s/@:'\"]*:[^\s/@'\"]+(?=@)"),
+    re.compile(r"(?<=://)[^\s/@:'\"]{8,}(?=@)"),
+    re.compile(r"(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks)/(?P<value>[^\s'\"]+)"),
+    re.compile(r"(?i)\bauthorization[\"']?\s*[:=]\s*[\"']?\w+\s+(?P<value>[^\s<\"']{8,})"),
     re.compile(r"(?i)(?<=bearer )[A-Za-z0-9._~+/=-]{8,}"),
     re.compile(r"(?i)\bpassword\s+(?P<value>\S{6,})"),
     re.compile(r"(?i)(?<=\bx-api-key: )\S+|(?<=\bx-session-api-key: )\S+"),
-    re.compile(r"(?i)--[\w-]*(?:api[_-]?key|token|secret|password|passwd)[\s=\0]+(?P<value>[^\s\0<]{6,})"),
+    OPTION,
     re.compile(
-        r"(?i)(?<![A-Za-z])(?:(?:api|access|secret|private|auth)[_-]?key|token|secret|password|passwd)[\"']?\s*[=:]\s*[\"']?(?P<value>[^\s\"',;&}<][^\s\"',;&}]{5,})"
+        r"(?i)(?<![A-Za-z])(?:(?:api|access|secret|private|auth|account)[_-]?key|token|secret|x-amz-(?:signature|credential)"
+        r"|[A-Za-z]{0,20}passw(?:or)?d)[\"']?\s*[=:]\s*[\"']?(?P<value>[^\s\"',;&}<][^\s\"',;&}]{5,})"
     ),
 )
 _MIN_LENGTH = 6
@@ -69,6 +77,7 @@ class Redactor:
         for secret in self._known:
             plain = secret.encode("utf-8", "surrogateescape").decode("latin-1")
             text = text.replace(plain, "x" * len(plain))
+        text = OPTION.sub(_overwritten, text)  # a command line of /proc: option and value are two texts
         return _PRINTED.sub(lambda run: _without_secrets(run[0]), text).encode("latin-1")
 
     def environ(self, environ: Mapping[str, str]) -> dict[str, str]:

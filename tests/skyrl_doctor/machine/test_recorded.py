@@ -147,3 +147,20 @@ def test_a_binary_file_is_redacted_in_place(tmp_path: Path) -> None:
     recorder.write(str(tmp_path / "bundle"), about={"source": "real"})
     replayed = RecordedMachine.load(str(tmp_path / "bundle"), strict=True)
     assert replayed.read_bytes(str(page)) == b"\0\x01HF_TOKEN=" + b"x" * 23 + b"\0\x9f"
+
+
+@pytest.mark.parametrize(
+    ("content", "written"),
+    [
+        (b"machine wandb login \xe9va password 0123456789\n", b"machine wandb login \xe9va password xxxxxxxxxx\n"),
+        (b"serve\0--api-key\0abcdefgh\0", b"serve\0--api-key\0xxxxxxxx\0"),
+    ],
+    ids=["no UTF-8", "a command line"],
+)
+def test_bytes_that_are_no_plain_text_hide_no_secret(tmp_path: Path, content: bytes, written: bytes) -> None:
+    (tmp_path / "file").write_bytes(content)
+    recorder = Recorder(LocalMachine({}))
+    recorder.read_bytes(str(tmp_path / "file"))
+    recorder.write(str(tmp_path / "bundle"), about={"source": "real"})
+    replayed = RecordedMachine.load(str(tmp_path / "bundle"), strict=True)
+    assert replayed.read_bytes(str(tmp_path / "file")) == written

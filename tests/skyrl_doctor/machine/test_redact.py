@@ -14,7 +14,8 @@ TOKEN = re.compile(r"<redacted:[0-9a-f]{8}>")
 @pytest.mark.parametrize(
     "name",
     ["WANDB_API_KEY", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "SESSION_API_KEY", "OH_SESSION_API_KEYS_0", "GITHUB_PAT",
-     "hf_token", "SLACK_WEBHOOK_URL", "AWS_SESSION_TOKEN", "GOOGLE_CREDENTIALS", "OPENAI_API_KEY", "SENTRY_DSN"],
+     "hf_token", "SLACK_WEBHOOK_URL", "AWS_SESSION_TOKEN", "GOOGLE_CREDENTIALS", "OPENAI_API_KEY", "SENTRY_DSN",
+     "PGPASSWORD", "MYSQL_PWD", "SSHPASS", "MYSECRET", "WandbApiKey", "REDIS_AUTH", "OTEL_EXPORTER_OTLP_HEADERS", "AZURE_CONNECTION_STRING"],
 )  # fmt: skip
 def test_names_of_secrets(name: str) -> None:
     assert is_secret_name(name)
@@ -31,6 +32,12 @@ def test_names_of_secrets(name: str) -> None:
         "HOME",
         "SLURM_JOB_ID",
         "CUDA_VISIBLE_DEVICES",
+        "PWD",
+        "OLDPWD",
+        "COMPASS",
+        "SSH_AUTH_SOCK",
+        "XAUTHORITY",
+        "HF_TOKEN_PATH",
     ],
 )
 def test_names_of_no_secrets(name: str) -> None:
@@ -68,6 +75,12 @@ def test_a_key_of_a_configuration_is_mostly_a_column(name: str, secret: bool) ->
         ('{"token": "abcdefgh"}', "abcdefgh"),
         ("serve\0--api-key\0abcdefgh\0--port\0" + "8000", "abcdefgh"),
         ("run --hf-token abcdefgh", "abcdefgh"),
+        ("http://s3cr3ttoken@proxy:3128", "s3cr3ttoken"),
+        ("https://hooks.slack.com/services/T00/B00/abcdef", "T00/B00/abcdef"),
+        ("Authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
+        ("AccountName=x;AccountKey=abcdef+/==;Suffix=y", "abcdef+/=="),
+        ("https://s3/x?X-Amz-Signature=0123abcd", "0123abcd"),
+        ("PGPASSWORD=abcdefgh psql", "abcdefgh"),
     ],
 )
 def test_texts_that_look_like_secrets(text: str, secret: str) -> None:
@@ -79,7 +92,7 @@ def test_texts_that_look_like_secrets(text: str, secret: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["max_tokens = 4000", "max_tokens=131072", "--max-tokens 131072", "--tokenizer qwen2.5",  "pad_token: <|endoftext|>", "https://host:8000/health", "MIG-aaaaaaaa-0000-0000-0000-000000000001",
-     "60 samples do not divide over 8 GPUs", "/home/user/.cache/key.pem", "password is asked for"],
+     "60 samples do not divide over 8 GPUs", "/home/user/.cache/key.pem", "password is asked for", "ssh://git@github.com/x", "basic understanding of"],
 )  # fmt: skip
 def test_texts_that_are_no_secrets(text: str) -> None:
     assert Redactor()(text) == text
@@ -113,6 +126,13 @@ def test_binary_secrets_are_overwritten_where_they_stand() -> None:
     redact = Redactor(["s3cr3t-\u00e9-value"])
     page = b"\0\x07\xff" + "s3cr3t-\u00e9-value".encode() + b'\0"API_KEY=abcdef123456","PATH=/bin"\x80'
     assert redact.in_place(page) == b"\0\x07\xff" + b"x" * 15 + b'\0"API_KEY=xxxxxxxxxxxx","PATH=/bin"\x80'
+
+
+def test_a_secret_on_a_command_line_is_overwritten() -> None:
+    """/proc/PID/cmdline: the words stand apart by NUL bytes."""
+    assert Redactor().in_place(b"serve\0--api-key\0abcdefgh\0--port\x008000\0") == (
+        b"serve\0--api-key\0xxxxxxxx\0--port\x008000\0"
+    )
 
 
 @given(st.binary())
