@@ -98,6 +98,8 @@ def _run(machine: Machine, reader: Machine, options: Options, started: float, ob
     context = prepare(machine, reader, options)
     known = {check.id for check in context.registry.checks}
     chosen = select(context.checks, wanted=options.wanted, ignored=options.ignored, roles=context.roles.roles)
+    if not (chosen.run or chosen.skipped):
+        raise UsageError("nothing is left to look at: --ignore takes away all that --select names")
     waivers = _in_time(options, lambda: read_waivers(reader, options, known), "reading the waivers")
     today = today_utc()
     gathering = context.gathering(options.deadline_s - (time.monotonic() - started))

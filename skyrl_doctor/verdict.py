@@ -1,7 +1,9 @@
 """Turns a passing report into the verdict that the trainer asks for."""
 
 from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.plan.source import COMMAND_LINE, read_source
 from skyrl_doctor.report.model import Report
 from skyrl_train.verdict import LIFETIME_S, Verdict, config_hash, write
 
@@ -11,7 +13,7 @@ def write_verdict(job_dir: str, report: Report, *, unknown_allowed: bool) -> str
     machine = LocalMachine()
     now = machine.now()
     verdict = Verdict(
-        config_sha256=config_hash([machine.read_bytes(target) for target in report.targets]),
+        config_sha256=config_hash([_read(machine, target) for target in report.targets]),
         node=report.host,
         role="+".join(report.roles),
         gpus=report.gpus,
@@ -25,3 +27,10 @@ def write_verdict(job_dir: str, report: Report, *, unknown_allowed: bool) -> str
         return write(job_dir, verdict)
     except OSError as error:
         raise UsageError(f"cannot write the verdict into {job_dir}: {error.strerror}") from None
+
+
+def _read(machine: Machine, target: str) -> bytes:
+    """What a target says: the bytes of its file, or the command line that it is itself."""
+    if read_source(machine, target).file == COMMAND_LINE:
+        return target.encode("utf-8", "surrogateescape")
+    return machine.read_bytes(target)

@@ -30,13 +30,15 @@ def run(args: argparse.Namespace) -> int:
 
     if not args.rest:
         raise UsageError("no command: wanted `gate [TARGET …] -- CMD …`")
+    job_dir = args.job_dir or os.environ.get("SKYRL_JOB_DIR")
+    if job_dir and args.bundle is not None:
+        raise UsageError("a verdict is of this machine, and --from looks at another; wanted one of the two")
     report = examine(args)
     with contextlib.redirect_stdout(sys.stderr):
         publish(report, args)
     if report.code == 1 or (report.code == 3 and not args.allow_unknown):
         _say(f"refused: the verdict is {report.verdict}; {args.rest[0]} was not started (exit status {REFUSED})")
         return REFUSED
-    job_dir = args.job_dir or os.environ.get("SKYRL_JOB_DIR")
     if job_dir:
         from skyrl_doctor.verdict import write_verdict
 

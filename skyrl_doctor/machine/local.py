@@ -156,5 +156,12 @@ def _identity(environ: Mapping[str, str]) -> q.Identity:
         cpus=cpus,
         system=f"{platform.system()} {platform.release()} {platform.machine()}",
         python=sys.executable,
-        cwd=os.getcwd(),
+        cwd=_cwd(),
     )
+
+
+def _cwd() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise Unreadable("the working directory", "it exists no more") from None

@@ -71,6 +71,24 @@ def test_a_pass_leaves_a_verdict_that_the_trainer_accepts(tmp_path: Path, how: s
     assert verdict["outcomes"] == {"ENV016": "pass"}
 
 
+def test_a_command_line_as_the_target_is_hashed_itself(tmp_path: Path) -> None:
+    command = "python -m verl.trainer.main_ppo trainer.n_gpus_per_node=1"
+    done = gate(command, *PASSING, "--job-dir", str(tmp_path), "--", "echo", "ran")
+    assert (done.returncode, done.stdout) == (0, "ran\n")
+    verdict = json.loads((tmp_path / "verdict.json").read_text(encoding="utf-8"))
+    assert verdict["config_sha256"] == config_hash([command.encode()])
+
+
+def test_a_recorded_machine_gives_no_verdict(tmp_path: Path) -> None:
+    """It would let a run start on what this machine was like some other day."""
+    recorded = str(Path(__file__).parents[2] / "machines" / "clean_gpu_node")
+    done = gate(*PASSING, "--from", recorded, "--job-dir", str(tmp_path), "--", "echo", "ran")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "skyrl-doctor gate: a verdict is of this machine, and --from looks at another; wanted one of the two\n"
+    )
+
+
 def test_a_refusal_leaves_no_verdict(tmp_path: Path) -> None:
     gate(*PASSING, "--fail-on", "warning", "--job-dir", str(tmp_path), "--", "true", env={**ENV, "VLLM_USE_V1": "0"})
     assert list(tmp_path.iterdir()) == []

@@ -56,6 +56,10 @@ def test_a_recording_with_holes_is_unknown_with_the_question(
             ["preflight", "--from", "/no/such"],
             "/no/such is no recorded machine: /no/such/about.toml: No such file or directory",
         ),
+        (
+            [*ONE, "--ignore", "stale-vllm-variable"],
+            "nothing is left to look at: --ignore takes away all that --select names",
+        ),
         ([*ONE, "--output", "/no/such/dir/file"], "cannot write /no/such/dir/file: No such file or directory"),
     ],
 )
@@ -152,6 +156,21 @@ def test_record_then_replay_gives_the_same_outcomes(tmp_path: Path, capsys: pyte
     assert [o for o in first["outcomes"] if "not in this recording" in o["reason"]] == []
     assert dispatch(["record", str(bundle)]) == 2
     assert "holds a recording already" in capsys.readouterr().err
+
+
+def test_a_bundle_is_guessed_to_be_what_its_machine_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    assert dispatch(["record", str(tmp_path / "bundle")]) == 0
+    roles = []
+    for words in (ONE, [*ONE, "--from", str(tmp_path / "bundle")]):
+        capsys.readouterr()
+        dispatch([*words, "--format", "json"])
+        roles.append(json.loads(capsys.readouterr().out)["role"])
+    assert roles[0] == roles[1]
+    assert "+" not in roles[0]
 
 
 def test_a_secret_in_the_configuration_is_never_printed(

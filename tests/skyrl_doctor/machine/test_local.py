@@ -98,3 +98,14 @@ def test_knows_itself(machine: LocalMachine) -> None:
     identity = machine.identity()
     assert (identity.pid, identity.uid, identity.python) == (os.getpid(), os.getuid(), sys.executable)
     assert machine.now() > 1.7e9
+
+
+def test_a_working_directory_that_is_gone_is_said_so(
+    machine: LocalMachine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(Unreadable, match=r"^the working directory: it exists no more$"):
+        machine.identity()
+    monkeypatch.chdir(tmp_path)
