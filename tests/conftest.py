@@ -25,9 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     unknown = required(config) - set(LANES)
     if unknown:
-        raise pytest.UsageError(
-            f"--require: no lane is called {min(unknown)!r}; known: {', '.join(sorted(LANES))}"
-        )
+        raise pytest.UsageError(f"--require: no lane is called {min(unknown)!r}; known: {', '.join(sorted(LANES))}")
 
 
 def required(config: pytest.Config) -> set[str]:
