@@ -38,7 +38,8 @@ def test_every_check_loads_and_no_id_is_taken_twice() -> None:
 
 def test_every_check_file_holds_one_check() -> None:
     files = {str(file.relative_to(ROOT)) for file in (ROOT / "checks").rglob("*.py") if file.name != "__init__.py"}
-    assert sorted(source_of(check) for check in CHECKS) == sorted(files)
+    signatures = {file for file in files if file.startswith("checks/signatures/")}  # of failures without a check
+    assert sorted(source_of(check) for check in CHECKS) == sorted(files - signatures)
 
 
 def test_ids_and_slugs_stand_in_the_catalogue() -> None:

@@ -19,10 +19,26 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import finding, required
 from skyrl_train.config.batch import batch_violations, group_violations, mini_batch_violations
 from skyrl_train.config.violation import Violation
+
+SIGNATURES = (
+    Signature(
+        pattern=r"only support equal chunk",
+        sample="AssertionError: only support equal chunk. Got size of DataProto 2 and chunk 8.",
+        explain="the batch does not divide over the workers",
+        versions="verl",
+    ),
+    Signature(
+        pattern=r"must be divisible by minimal possible batch size",
+        sample="AssertionError: real_train_batch_size (6) must be divisible by minimal possible batch size (4)",
+        explain="the batch does not divide over the GPUs",
+        versions="verl",
+    ),
+)
 
 
 @check("CFG002", fix="skyrl_train/config/batch.py")

@@ -24,11 +24,40 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.prompts import PromptLengths
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import finding, required
 from skyrl_train.config.context import call_violations, trajectory_violations
 from skyrl_train.config.violation import Violation
+
+SIGNATURES = (
+    Signature(
+        pattern=r"'max_tokens' or 'max_completion_tokens' is too large",
+        sample="ValueError: 'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 4096 tokens and your request has 1297 input tokens (4000 > 4096 - 1297).",
+        explain="the request asked for more tokens than the model's context has left",
+        versions="vllm < 0.20",
+    ),
+    Signature(
+        pattern=r"maximum context length is \d+ tokens.{0,120}(?:you requested|your request has|your prompt contains|resulted in)",
+        sample="openai.BadRequestError: Error code: 400 - This model's maximum context length is 128000 tokens. However, you requested 65535 output tokens and your prompt contains at least 62466 input tokens, for a total of at least 128001 tokens.",
+        explain="the request asked for more tokens than the model's context has left",
+        versions="vllm 0.20 - 0.27",
+    ),
+    Signature(
+        pattern=r"max_(?:completion_)?tokens ?= ?\d+ cannot be greater than max_model_len",
+        sample="ValueError: max_tokens=5000 cannot be greater than max_model_len=4096. Please request fewer output tokens.",
+        explain="the request asked for more tokens than the model's context has left",
+        versions="vllm >= 0.33",
+    ),
+    Signature(
+        pattern=r"exceeds model's maximum context length|leaves no room to generate within the model's maximum context length",
+        sample="ValueError: Prompt length (4100) leaves no room to generate within the model's maximum context length (4096); need at least 1 token of headroom.",
+        explain="the request asked for more tokens than the model's context has left",
+        versions="vllm, verl 0.9",
+    ),
+)
+
 
 CLAMPS = ("verl", "run-config")
 CALL, RESPONSE = "rollout.max_tokens", "data.max_response_tokens"

@@ -19,10 +19,21 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.config.models import longest_context
+
+SIGNATURES = (
+    Signature(
+        pattern=r"is greater than the derived max_model_len",
+        sample="ValueError: User-specified max_model_len (4096) is greater than the derived max_model_len (max_position_embeddings=2048.0 or model_max_length=None in model's config.json).",
+        explain="the model has a shorter context than was asked for",
+        versions="vllm",
+    ),
+)
+
 
 KEY = "rollout.max_model_len"
 

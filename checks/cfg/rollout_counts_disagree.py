@@ -20,9 +20,20 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.config.batch import counts_disagree
+
+SIGNATURES = (
+    Signature(
+        pattern=r"received num trajectories per instance",
+        sample="AssertionError: Verl configuration received num trajectories per instance 4, but the task has 8",
+        explain="the rollouts a prompt are not the same in both configurations",
+        versions="SkyRL-agent",
+    ),
+)
+
 
 KEYS = ("rollout.n", "agent.trajectories")
 

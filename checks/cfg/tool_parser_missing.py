@@ -19,9 +19,26 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.config.tool_parsers import KNOWN, nearest
+
+SIGNATURES = (
+    Signature(
+        pattern=r"tool choice requires --enable-auto-tool-choice",
+        sample="openai.BadRequestError: Error code: 400 - {'error': {'message': '\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'}}",
+        explain="the server was started without a parser for tool calls",
+        versions="vllm",
+    ),
+    Signature(
+        pattern=r"invalid tool call parser: ",
+        sample="KeyError: 'invalid tool call parser: nope (chose from { hermes,llama3_json,mistral })'",
+        explain="there is no parser of that name",
+        versions="vllm",
+    ),
+)
+
 
 SWITCH, PARSER = "rollout.auto_tool_choice", "rollout.tool_call_parser"
 PARSER_ALONE = ("prime-rl",)

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.plan.answers import vllm_sleeps
 from skyrl_doctor.plan.model import Plan
@@ -37,6 +38,15 @@ from skyrl_train.node.allocator import (
     Trouble,
     allocator_settings,
     conflicts,
+)
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Expandable segments are not compatible with memory pool",
+        sample="AssertionError: Expandable segments are not compatible with memory pool. Please track https://github.com/pytorch/pytorch/issues/147851 for the latest updates.",
+        explain="expandable_segments and vLLM's sleep mode exclude each other",
+        versions="vllm",
+    ),
 )
 
 

@@ -24,10 +24,20 @@ from collections.abc import Iterator, Mapping
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.caches import CachePlace, Caches
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_train.node.caches import TRITON, Cache, cache_settings, is_shared_by_jobs
+
+SIGNATURES = (
+    Signature(
+        pattern=r"vLLM failed to compile the model|failed to get the hash of the compiled graph",
+        sample="RuntimeError: vLLM failed to compile the model. The most likely reason for this is that a previous compilation failed, leading to a corrupted compilation artifact.",
+        explain="compile caches are shared between jobs, and one left half a file",
+        versions="vllm",
+    ),
+)
 
 
 @check("ENV010", roles=[Role.GPU], fix="skyrl_train/node/caches.py")

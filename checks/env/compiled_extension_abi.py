@@ -22,8 +22,19 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.extensions import Extensions, Tried
 from skyrl_doctor.facts.interpreter import Interpreter
+
+SIGNATURES = (
+    Signature(
+        pattern=r"undefined symbol: _Z",
+        sample="ImportError: /venv/lib/python3.12/site-packages/flash_attn_2_cuda.cpython-312-x86_64-linux-gnu.so: undefined symbol: _ZN3c105ErrorC2ENS_14SourceLocationENSt7__cxx1112basic_stringIcEE",
+        explain="a compiled extension was built for another torch",
+        versions="flash-attn",
+    ),
+)
+
 
 NEEDED = ("torch", "vllm", "torchvision")
 """Without these nothing trains; the others are needed by some configurations only."""

@@ -27,12 +27,23 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.record import record
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.ray_clusters import Address, AddressFile, RayClusters, parse_address
 from skyrl_doctor.facts.sockets import Listeners, Socket
 from skyrl_train.node.ray import ADDRESS, DEFAULT_PORT, head_port, ray_settings, starts_own_cluster
 from skyrl_train.node.ray_tmp import RAY_VARIABLE, short_directory
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Version mismatch: The cluster was started with",
+        sample="RuntimeError: Version mismatch: The cluster was started with:",
+        explain="the job joined a Ray that another environment or another user had started",
+        versions="ray",
+    ),
+)
+
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.memory import GIB, SHM, Ceiling, HostMemory
@@ -39,6 +40,28 @@ from skyrl_train.node.host_memory import (
     ray_store_bytes,
     resident_gib,
 )
+
+SIGNATURES = (
+    Signature(
+        pattern=r"killed due to memory pressure \(OOM\)",
+        sample="(raylet) 2 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons at node (ID: ab12, IP: 10.0.0.5)",
+        explain="Ray ended workers because the host's memory ran out",
+        versions="ray",
+    ),
+    Signature(
+        pattern=r"\bray\.exceptions\.OutOfMemoryError\b",
+        sample="ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
+        explain="Ray ended workers because the host's memory ran out",
+        versions="ray",
+    ),
+    Signature(
+        pattern=r"\boom[-_]kill\b|Memory cgroup out of memory|\bOOM Killed\b",
+        sample="slurmstepd: error: Detected 1 oom-kill event(s) in StepId=4711.batch. Some of your processes may have been killed by the cgroup out-of-memory handler.",
+        explain="the job took more host memory than Slurm gave it",
+        versions="slurm",
+    ),
+)
+
 
 TRAINER_MEMORY, RUNTIME_MEMORY = "slurm.trainer_memory_mib", "slurm.runtime_memory_mib"
 

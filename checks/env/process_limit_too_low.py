@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.record import record
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.cgroup import Cgroup
 from skyrl_doctor.facts.cpus import NodeCpus
 from skyrl_doctor.facts.environ import Environ
@@ -31,6 +32,28 @@ from skyrl_doctor.facts.limits import Limit, Limits
 from skyrl_doctor.facts.ray_start import NUM_CPUS, ray_start
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.limits import FEW_OPEN_FILES, RAISE_PROCESSES, ray_num_cpus, threads_at_start, threads_at_work
+
+SIGNATURES = (
+    Signature(
+        pattern=r"(?:thread|fork|clone|vfork).{0,120}Resource temporarily unavailable",
+        sample="terminate called: what(): thread: Resource temporarily unavailable [system:11]",
+        explain="no further thread or process was allowed",
+        versions="ray, openblas",
+    ),
+    Signature(
+        pattern=r"Unable to register worker with raylet",
+        sample="Failed to register worker 01000000ffffffff to Raylet. IOError: [RayletClient] Unable to register worker with raylet. No such file or directory",
+        explain="Ray started more workers than the node's limits allow",
+        versions="ray",
+    ),
+    Signature(
+        pattern=r"can't start new thread",
+        sample="RuntimeError: can't start new thread",
+        explain="no further thread was allowed",
+        versions="python",
+    ),
+)
+
 
 ROOT = 0
 OWN_DIALECT = "run-config"

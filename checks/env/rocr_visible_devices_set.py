@@ -20,8 +20,18 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_train.node.rocr import AMD_VARIABLE, stops_verl
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Please don't set ROCR_VISIBLE_DEVICES",
+        sample="ValueError: Please don't set ROCR_VISIBLE_DEVICES when HIP/CUDA_VISIBLE_DEVICES is set.",
+        explain="Slurm set ROCR_VISIBLE_DEVICES beside CUDA_VISIBLE_DEVICES",
+        versions="verl",
+    ),
+)
 
 
 @check("ENV015", roles=[Role.GPU, Role.LOGIN], fix="skyrl_train/node/rocr.py")

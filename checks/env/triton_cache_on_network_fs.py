@@ -22,10 +22,20 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.caches import Caches
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_train.node.caches import TRITON, cache_settings
+
+SIGNATURES = (
+    Signature(
+        pattern=r"[Tt]riton.{0,300}[Ss]tale file handle",
+        sample="ImportError: /home/user/.triton/cache/ab12/__triton_launcher.cpython-312-x86_64-linux-gnu.so: cannot stat shared object: Stale file handle",
+        explain="Triton's cache lies on a network file system that lost the file",
+        versions="triton",
+    ),
+)
 
 
 @check("ENV002", roles=[Role.GPU], fix="skyrl_train/node/caches.py")

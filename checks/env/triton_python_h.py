@@ -24,10 +24,32 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.interpreter import TrainingPython
 from skyrl_doctor.facts.triton_build import Built, TritonBuild
 from skyrl_train.node.python import NO_COMPILER, VARIABLE
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Python\.h: No such file or directory",
+        sample="/scratch/tmpx1/main.c:5:10: fatal error: Python.h: No such file or directory",
+        explain="Triton compiles against the worker's Python, and that one has no headers",
+        versions="triton",
+    ),
+    Signature(
+        pattern=r"Failed to find C compiler",
+        sample="RuntimeError: Failed to find C compiler. Please specify via CC environment variable.",
+        explain="Triton found no C compiler in the worker's environment",
+        versions="triton",
+    ),
+    Signature(
+        pattern=r"cannot find -lcuda\b",
+        sample="/usr/bin/ld: cannot find -lcuda: No such file or directory",
+        explain="the linker that Triton calls does not see libcuda.so",
+        versions="triton",
+    ),
+)
 
 
 @check("ENV001", fix="skyrl_train/node/python.py")

@@ -19,9 +19,19 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_train.node.ray_tmp import LIMIT_BYTES, Socket, ray_socket, socket_settings, vllm_socket
+
+SIGNATURES = (
+    Signature(
+        pattern=r"AF_UNIX path (?:length cannot exceed|too long)",
+        sample="OSError: validate_socket_filename failed: AF_UNIX path length cannot exceed 107 bytes: '/net/scratch/slurm/1355700/tmp.t0016/ray/session_2026-01-01_10-00-00_000000_1/sockets/plasma_store'",
+        explain="Ray's temporary directory is too long a path for a socket",
+        versions="ray",
+    ),
+)
 
 
 @check("ENV006", roles=[Role.GPU], fix="skyrl_train/node/ray_tmp.py")

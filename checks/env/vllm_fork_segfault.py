@@ -24,8 +24,31 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_train.node.vllm import START_METHOD, WANTED_START_METHOD, starts_by_spawn
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Cannot re-initialize CUDA in forked subprocess",
+        sample="RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method",
+        explain="vLLM forked a process that already held CUDA",
+        versions="vllm",
+    ),
+    Signature(
+        pattern=r"Segfault encountered",
+        sample="!!!!!!! Segfault encountered !!!!!!!",
+        explain="vLLM's forked worker died in the start of CUDA",
+        versions="torch",
+    ),
+    Signature(
+        pattern=r"\bTHCPModule_initExtension\b|\bcuCtxGetDevice\b",
+        sample='  File "<unknown>", line 0, in THCPModule_initExtension(_object*, _object*)',
+        explain="the crash was in the start of CUDA",
+        role=Part.CONFIRMATION,
+        versions="torch",
+    ),
+)
 
 
 @check("ENV004", roles=[Role.GPU], fix="skyrl_train/node/vllm.py")

@@ -21,8 +21,25 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.wandb import KEYLESS, MODES, WandbLogin
 from skyrl_doctor.plan.model import Plan
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\bapi_key not configured \(no-tty\)",
+        sample="wandb.errors.errors.UsageError: api_key not configured (no-tty). call wandb.login(key=[your_api_key])",
+        explain="W&B has no key in the process that logs",
+        versions="wandb",
+    ),
+    Signature(
+        pattern=r"\bNo API key configured",
+        sample="wandb: ERROR No API key configured. Use `wandb login` to log in.",
+        explain="W&B has no key in the process that logs",
+        versions="wandb",
+    ),
+)
+
 
 KEY = "trainer.logger"
 LOG_IN = "log in with the first line, or log offline with the second"

@@ -22,11 +22,22 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Device, Gpus, Process, usable
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.vllm import free_mib_wanted
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Error in memory profiling\. Initial free memory",
+        sample="AssertionError: Error in memory profiling. Initial free memory 82.94 GiB, current free memory 90.17 GiB. This happens when other processes sharing the same container release GPU memory while vLLM is profiling",
+        explain="another process on the same GPU gave memory back while vLLM measured it",
+        versions="vllm",
+    ),
+)
+
 
 SHARE = "rollout.gpu_memory_utilization"
 UNEXPLAINED_MIB = 1024

@@ -23,11 +23,22 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Gpus, Slice, usable
 from skyrl_doctor.facts.visible_devices import VARIABLE, parse
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.mig import ray_gpus
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Total available GPUs 0(?:\.0)? is less than total desired GPUs",
+        sample="ValueError: Total available GPUs 0 is less than total desired GPUs 1",
+        explain="Ray counted no GPU where CUDA has one: it does not count MIG slices",
+        versions="verl",
+    ),
+)
+
 
 PLANNED = "slurm.gpus_per_node"
 

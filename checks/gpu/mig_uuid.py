@@ -25,11 +25,28 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Gpus
 from skyrl_train.node.mig import Refusal, Why, mig_remap
 from skyrl_train.node.settings import Setting
 from skyrl_train.node.visible_devices import VARIABLE
+
+SIGNATURES = (
+    Signature(
+        pattern=r"""invalid literal for int\(\) with base 10: b?['\"]MIG-""",
+        sample="ValueError: invalid literal for int() with base 10: 'MIG-8a5c0f1e-11d2-5b0a-9f3e-2f1f0c9d7e11'",
+        explain="a MIG UUID in CUDA_VISIBLE_DEVICES was read as a number",
+        versions="vllm < 0.33, prime-rl",
+    ),
+    Signature(
+        pattern=r"Non-integer device ID '?MIG-",
+        sample="RuntimeError: Non-integer device ID 'MIG-8a5c0f1e-11d2-5b0a-9f3e-2f1f0c9d7e11' is not supported by cuda.",
+        explain="this vLLM takes no MIG UUID in CUDA_VISIBLE_DEVICES",
+        versions="vllm",
+    ),
+)
+
 
 ONE_GPU = "#SBATCH --gres=gpu:1"
 REMEDIES = {

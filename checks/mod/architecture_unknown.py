@@ -19,11 +19,36 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.facts.model_types import ModelTypes
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.config.models import model_type
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\bdoes not recognize this architecture|Model architectures \[.{1,120}\] are not supported",
+        sample="ValueError: The checkpoint you are trying to load has model type `ministral3` but Transformers does not recognize this architecture.",
+        explain="the installed library is older than the model",
+        versions="transformers, vllm",
+    ),
+    Signature(
+        pattern=r"KeyError: 'ministral3'",
+        sample="KeyError: 'ministral3'",
+        explain="the installed transformers is older than the model",
+        versions="transformers",
+    ),
+    Signature(
+        pattern=r"^KeyError: '[a-z][a-z0-9_]+'$",
+        sample="KeyError: 'newmodel2'",
+        explain="the installed transformers is older than the model",
+        versions="transformers",
+        near=r"CONFIG_MAPPING|configuration_auto\.py",
+        within=20,
+    ),
+)
+
 
 KEY = "model.path"
 

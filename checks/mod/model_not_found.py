@@ -20,9 +20,26 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.models import is_hub_id
+
+SIGNATURES = (
+    Signature(
+        pattern=r"is not a valid model identifier|\bRepository Not Found for url\b|LocalEntryNotFoundError|does not appear to have a file named config\.json",
+        sample="OSError: mistralai/mistral-small-3.2-24b-instruct is not a local folder and is not a valid model identifier listed on 'https://huggingface.co/models'",
+        explain="the model is neither on disk nor on the hub under this name",
+        versions="transformers",
+    ),
+    Signature(
+        pattern=r"couldn't connect to 'https://huggingface\.co'",
+        sample="OSError: We couldn't connect to 'https://huggingface.co' to load the files, and couldn't find them in the cached files.",
+        explain="the model is in no cache, and the node has no network",
+        versions="transformers",
+    ),
+)
+
 
 KEY = "model.path"
 

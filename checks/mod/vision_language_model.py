@@ -19,10 +19,21 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.config.models import sees_images
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Unrecognized configuration class .{0,200}(?:VL|Vision|Omni|Llava|Pixtral)\w*Config",
+        sample="ValueError: Unrecognized configuration class <class 'transformers.models.qwen3_vl.configuration_qwen3_vl.Qwen3VLConfig'> for this kind of AutoModel: AutoModelForCausalLM.",
+        explain="the model sees pictures, and the loader takes language models only",
+        versions="transformers",
+    ),
+)
+
 
 KEY = "model.path"
 TEXT_ONLY = ("skyrl-agent", "prime-rl-2025")

@@ -18,10 +18,21 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.config.models import cannot_reload
+
+SIGNATURES = (
+    Signature(
+        pattern=r"default_weight_loader\(\) got an unexpected keyword argument",
+        sample="TypeError: default_weight_loader() got an unexpected keyword argument 'weight_name'",
+        explain="vLLM cannot reload this model's weights",
+        versions="vllm",
+    ),
+)
+
 
 KEY = "model.path"
 

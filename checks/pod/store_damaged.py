@@ -25,6 +25,7 @@ from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.podman.books import Image, LayerFault, PodmanBooks
+from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_doctor.podman_remedies import quoted, reset_or_isolate
 
@@ -32,11 +33,11 @@ _AT_MOST = 8
 
 
 @check("POD006", roles=[Role.RUNTIME], fix="skyrl_train/node/podman_store.py")
-def store_damaged(store: PodmanStore, books: PodmanBooks, environ: Environ) -> Iterator[Finding]:
+def store_damaged(podman: Podman, store: PodmanStore, books: PodmanBooks, environ: Environ) -> Iterator[Finding]:
     if store.broken:
         yield from _configuration(store)
         return
-    found = [*_database(store), *_books(store, books, environ), *_layers(books)]
+    found = [*_database(store), *_books(podman, store, books, environ), *_layers(books)]
     yield from found
     if found:
         return
@@ -73,15 +74,26 @@ def _database(store: PodmanStore) -> Iterator[Finding]:
         )
 
 
-def _books(store: PodmanStore, books: PodmanBooks, environ: Environ) -> Iterator[Finding]:
+def _books(podman: Podman, store: PodmanStore, books: PodmanBooks, environ: Environ) -> Iterator[Finding]:
+    strict = podman.major is not None and podman.major >= 5
     for file in books.broken:
-        only_containers = file.path.endswith("containers.json")
-        yield Finding(
-            message=f"{file.path} {file.why}; "
-            + ("Podman forgets its containers" if only_containers else "Podman loses the images that it names"),
-            severity=Severity.WARNING if only_containers else Severity.ERROR,
-            remedy=reset_or_isolate(store, environ),
-        )
+        aside = quoted("mv", file.path, f"{file.path}.damaged")
+        if file.path.endswith("containers.json"):
+            yield Finding(
+                message=f"{file.path} {file.why}; "
+                + ("Podman does not start with it" if strict else "Podman forgets its containers"),
+                severity=Severity.ERROR if strict else Severity.WARNING,
+                remedy=Remedy(
+                    kind=RemedyKind.RESET_STORE,
+                    summary="move the file aside; Podman forgets its containers, images stay",
+                    commands=(aside,),
+                ),
+            )
+        else:
+            yield Finding(
+                message=f"{file.path} {file.why}; Podman loses the images that it names",
+                remedy=reset_or_isolate(store, environ, before=(aside,)),
+            )
 
 
 def _layers(books: PodmanBooks) -> Iterator[Finding]:

@@ -17,10 +17,23 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.prime import TODAY
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.prime import prime_only
 from skyrl_doctor.plan.verdicts import fault
+
+SIGNATURES = (
+    Signature(
+        pattern=r"^\W*(?:trainer\.)?model\.ac\b\W*$",
+        sample="trainer.model.ac",
+        explain="activation checkpointing is a table: [trainer.model.ac]",
+        versions="prime-rl",
+        near=r"validation errors? for \w*(?:Config|Settings|RL)\w*",
+        within=120,
+    ),
+)
+
 
 KEY = "trainer.model.ac"
 

@@ -18,10 +18,23 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.prime import TODAY
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.prime import prime_only
 from skyrl_doctor.plan.verdicts import fault
+
+SIGNATURES = (
+    Signature(
+        pattern=r"^\W*(?:orchestrator\.)?buffer\b[\w.]*\W*$",
+        sample="orchestrator.buffer.type",
+        explain="the buffer's type is not one of this version",
+        versions="prime-rl",
+        near=r"validation errors? for \w*(?:Config|Settings|RL)\w*",
+        within=120,
+    ),
+)
+
 
 KEY = "orchestrator.buffer.type"
 

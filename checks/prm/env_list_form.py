@@ -19,10 +19,29 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.prime import TODAY
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.prime import prime_only
 from skyrl_doctor.plan.verdicts import fault
+
+SIGNATURES = (
+    Signature(
+        pattern=r"^\W*(?:orchestrator\.)?env(?:ironment)?\b[\w.]*\W*$",
+        sample="orchestrator.env",
+        explain="environments stand in another form in this version",
+        versions="prime-rl",
+        near=r"validation errors? for \w*(?:Config|Settings|RL)\w*",
+        within=120,
+    ),
+    Signature(
+        pattern=r"\bno env configured\b",
+        sample='ValueError: no env configured - set env = { taskset = { id = "<id>" } }',
+        explain="no environment stands where this version looks for it",
+        versions="prime-rl",
+    ),
+)
+
 
 SEED_KEY, TODAY_KEY = "orchestrator.env", "orchestrator.train.source"
 

@@ -19,9 +19,22 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.prime import below, prime_only
 from skyrl_doctor.plan.verdicts import fault
+
+SIGNATURES = (
+    Signature(
+        pattern=r"^\W*(?:trainer\.)?model\.experimental\b[\w.]*\W*$",
+        sample="trainer.model.experimental.lora",
+        explain="LoRA stands under [trainer.model.lora] in this version",
+        versions="prime-rl",
+        near=r"validation errors? for \w*(?:Config|Settings|RL)\w*",
+        within=120,
+    ),
+)
+
 
 OLD, NEW = "trainer.model.experimental.lora", "trainer.model.lora"
 

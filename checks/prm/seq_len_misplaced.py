@@ -18,10 +18,29 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.prime import SEED
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.prime import prime_only
 from skyrl_doctor.plan.verdicts import fault
+
+SIGNATURES = (
+    Signature(
+        pattern=r"^\W*(?:trainer\.|orchestrator\.)?seq_len\b\W*$",
+        sample="seq_len",
+        explain="seq_len stands in the wrong table for this version",
+        versions="prime-rl",
+        near=r"validation errors? for \w*(?:Config|Settings|RL)\w*",
+        within=120,
+    ),
+    Signature(
+        pattern=r"model seq_len .{0,40}must be >= orchestrator seq_len",
+        sample="ValueError: Trainer model seq_len (1024) must be >= orchestrator seq_len (2048)",
+        explain="the trainer's sequences are shorter than the orchestrator's",
+        versions="prime-rl",
+    ),
+)
+
 
 TOP, TRAINER, ORCHESTRATOR = "seq_len", "trainer.model.seq_len", "orchestrator.seq_len"
 DEFAULT = 2048

@@ -19,9 +19,19 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import finding, required
 from skyrl_train.config.slots import RESERVED_CPUS, memory_slots, slot_violations, worker_slots
+
+SIGNATURES = (
+    Signature(
+        pattern=r"No available worker slots",
+        sample="No available worker slots",
+        explain="more sandboxes were asked for at once than the runtime has slots",
+        versions="runtime server",
+    ),
+)
 
 
 @check("RUN005", fix="skyrl_train/config/slots.py")

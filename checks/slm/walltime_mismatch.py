@@ -18,9 +18,20 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, finding, required
 from skyrl_train.config.walltime import minutes, walltime_violations
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\bDUE TO TIME LIMIT\b",
+        sample="slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 DUE TO TIME LIMIT ***",
+        explain="the job's wall time was over",
+        versions="slurm",
+    ),
+)
+
 
 TRAINER, RUNTIME = "slurm.trainer_time_limit", "slurm.runtime_time_limit"
 

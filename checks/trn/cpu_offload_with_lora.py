@@ -19,9 +19,20 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.config.offload import moves_adapter_to_cpu
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Attempted to set the storage of a tensor on device \"cpu\"|Cannot combine fsdp_cpu_offload with",
+        sample='RuntimeError: Attempted to set the storage of a tensor on device "cpu" to a storage on different device "cuda:0". This is no longer allowed; the devices must match.',
+        explain="parameters are kept on the CPU while LoRA is trained",
+        versions="prime-rl, verl",
+    ),
+)
+
 
 OFFLOAD, RANK = "actor.cpu_offload", "model.lora_rank"
 

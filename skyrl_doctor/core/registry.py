@@ -48,12 +48,19 @@ def discover() -> Registry:
     return Registry(tuple(checks[id_] for id_ in sorted(checks)), probes, tuple(broken))
 
 
-def _objects(group: str, broken: list[str]) -> Iterator[object]:
+def modules(group: str, broken: list[str]) -> Iterator[ModuleType]:
+    """Every module that the entry points of a group offer; what does not load is added to `broken`."""
     for point in sorted(entry_points(group), key=_ours_first):
         for name in _module_names(point, broken):
             module = _import(name, point, broken)
             if module is not None:
-                yield from (found for found in vars(module).values() if getattr(found, "module", name) == name)
+                yield module
+
+
+def _objects(group: str, broken: list[str]) -> Iterator[object]:
+    for module in modules(group, broken):
+        name = module.__name__
+        yield from (found for found in vars(module).values() if getattr(found, "module", name) == name)
 
 
 def _ours_first(point: EntryPoint) -> tuple[bool, str, str]:

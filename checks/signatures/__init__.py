@@ -1,0 +1,1 @@
+"""Signatures of failures that have no check beside which they could stand."""

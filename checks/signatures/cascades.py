@@ -1,0 +1,105 @@
+"""What follows when something else has failed: lines that are never a cause, by a name of their own."""
+
+from skyrl_doctor.core.signature import Part, Signature
+
+SIGNATURES = {
+    "actor-died": (
+        Signature(
+            pattern=r"\b(?:ActorDiedError|RayActorError|ActorUnavailableError)\b|The actor died because|actor is dead because",
+            sample="ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.",
+            explain="Ray reports that a worker is gone; why, its own lines say",
+            role=Part.CASCADE,
+            versions="ray",
+        ),
+    ),
+    "worker-died": (
+        Signature(
+            pattern=r"Worker (?:unexpectedly exits|exits? with|process .{0,40}died)|WorkerCrashedError|worker died or was killed",
+            sample="(raylet) A worker died or was killed while executing a task by an unexpected system error.",
+            explain="Ray reports that a worker is gone",
+            role=Part.CASCADE,
+            versions="ray",
+        ),
+    ),
+    "task-error": (
+        Signature(
+            pattern=r"\bray\.exceptions\.RayTaskError\b",
+            sample="ray.exceptions.RayTaskError(RuntimeError): ray::TaskRunner.run()",
+            explain="Ray repeats a worker's error in the driver",
+            role=Part.CASCADE,
+            versions="ray",
+        ),
+    ),
+    "engine-core-dead": (
+        Signature(
+            pattern=r"EngineCore failed to start|Engine core initialization failed|\bEngineDeadError\b|EngineCore (?:encountered|died|proc)|Engine loop (?:is not running|has died)",
+            sample="RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}",
+            explain="vLLM's front end reports that its engine is gone",
+            role=Part.CASCADE,
+            versions="vllm",
+        ),
+    ),
+    "worker-proc-failed": (
+        Signature(
+            pattern=r"WorkerProc (?:failed to start|initialization failed|hit an exception)|Worker failed with error|Executor failed\b",
+            sample="Exception: WorkerProc initialization failed due to an exception in a background process. See stack trace for root cause.",
+            explain="vLLM reports that a worker is gone",
+            role=Part.CASCADE,
+            versions="vllm",
+        ),
+    ),
+    "inspection-failed": (
+        Signature(
+            pattern=r"Model architectures .{0,120}failed to be inspected",
+            sample="Value error, Model architectures ['Qwen2ForCausalLM'] failed to be inspected. Please check the logs for more details.",
+            explain="vLLM's inspection process died; why, stands above",
+            role=Part.CASCADE,
+            versions="vllm",
+        ),
+    ),
+    "nccl": (
+        Signature(
+            pattern=r"Watchdog caught collective operation timeout|\bDistBackendError\b|NCCL communicator was aborted|ncclRemoteError|ncclSystemError|ProcessGroupNCCL.{0,200}(?:[Tt]imeout|terminat)|Connection closed by (?:remote )?peer",
+            sample="[rank1]:[E115 10:00:00.0 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=88, OpType=ALLREDUCE, Timeout(ms)=600000)",
+            explain="other ranks waited for one that is gone",
+            role=Part.CASCADE,
+            versions="torch",
+        ),
+    ),
+    "connection-lost": (
+        Signature(
+            pattern=r"Connection refused|ConnectionRefusedError|Connection reset by peer|All connection attempts failed|\bConnectError\b|RemoteProtocolError|ServerDisconnectedError|Max retries exceeded",
+            sample="httpx.ConnectError: All connection attempts failed",
+            explain="what was connected to is gone",
+            role=Part.CASCADE,
+            versions="httpx, requests",
+        ),
+    ),
+    "command-failed": (
+        Signature(
+            pattern=r"\bCalledProcessError\b|ChildFailedError|returned non-zero exit status|exit(?:ed|s)? with (?:exit )?(?:code|status) [1-9]",
+            sample="subprocess.CalledProcessError: Command '['/usr/bin/gcc', '/tmp/x/main.c']' returned non-zero exit status 1.",
+            explain="a command failed; why, it wrote itself",
+            role=Part.CASCADE,
+            versions="python",
+        ),
+    ),
+    "killed": (
+        Signature(
+            pattern=r"Exiting due to|Exited with exit code|\bsrun: error: .{0,80}task|Job step aborted|SIGTERM|Terminated\b|CANCELLED AT",
+            sample="srun: error: gpu07: task 0: Exited with exit code 1",
+            explain="the end of the job",
+            role=Part.CASCADE,
+            versions="slurm",
+        ),
+    ),
+    "generation-failed": (
+        Signature(
+            pattern=r"RPC call to \w+ timed out|Request \S+ failed\b|\bAsyncEngineDeadError\b",
+            sample="TimeoutError: RPC call to sample_tokens timed out.",
+            explain="a request was waiting for what is gone",
+            role=Part.CASCADE,
+            versions="vllm",
+        ),
+    ),
+}

@@ -1,0 +1,38 @@
+"""What a failure looks like in a log: a pattern for one line, the part that the line plays, and a real sample of it.
+
+Patterns stand beside the check of their failure (`SIGNATURES`) and are compiled only where logs are read.
+"""
+
+from enum import StrEnum
+
+from skyrl_doctor.core.record import record
+
+
+class Part(StrEnum):
+    """What a line says of the failure: its cause, what followed from one, or that it was indeed this one."""
+
+    ROOT = "root"
+    CASCADE = "cascade"
+    CONFIRMATION = "confirmation"
+
+
+@record(kw_only=True)
+class Signature:
+    """A kind of line. The pattern is for `re.search` on one line without colour codes and Ray prefixes.
+
+    near      counts only where this pattern stood within `within` lines before, in the same file
+    at_least  counts as a cause only when seen that often
+    fatal     it ends runs; what is not fatal is the cause only where nothing fatal is
+    refines   entries that the same lines show less exactly
+    """
+
+    pattern: str
+    sample: str
+    explain: str
+    role: Part = Part.ROOT
+    versions: str = ""
+    near: str = ""
+    within: int = 80
+    at_least: int = 1
+    fatal: bool = True
+    refines: tuple[str, ...] = ()
