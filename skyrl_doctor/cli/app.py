@@ -12,6 +12,7 @@ from skyrl_doctor.version import VERSION
 COMMANDS = {
     "preflight": "look at this machine and this configuration, and say whether a run will fail",
     "gate": "preflight, then run a command; refuse with exit status 78",
+    "diagnose": "name the true cause out of a job's logs",
     "list": "the known failures that have a check",
     "explain": "what a failure is, why it breaks training and how to fix it",
     "env": "print the settings that this node needs, for eval or for a Slurm TaskProlog",

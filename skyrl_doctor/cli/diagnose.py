@@ -1,0 +1,53 @@
+"""skyrl-doctor diagnose: the true cause out of a job's logs. Exit status 0 nothing, 1 a cause or an unknown error."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from skyrl_doctor.core.check import Check
+    from skyrl_doctor.logs.choose import Diagnosis
+
+FOUND, UNREADABLE = 1, 2
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths", nargs="+", metavar="PATH", help="logs of one job: files, directories, globs, - for standard input"
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+
+
+def run(args: argparse.Namespace) -> int:
+    import os
+
+    from skyrl_doctor.logs.diagnose import diagnose
+    from skyrl_doctor.logs.show import data
+    from skyrl_doctor.machine.redact import Redactor
+    from skyrl_doctor.report.json import encode
+
+    found = diagnose(args.paths)
+    for reason in found.unread:
+        sys.stderr.write(f"skyrl-doctor diagnose: {reason}\n")
+    if not found.read:
+        return UNREADABLE
+    redact = Redactor.of(os.environ)
+    if args.format == "json":
+        sys.stdout.write(encode(data(found.diagnosis, redact)))
+    else:
+        from skyrl_doctor.logs.show import text
+
+        shown = text(found.diagnosis, _check(found.diagnosis), redact, len(found.read))
+        sys.stdout.write("".join(f"{line}\n" for line in shown))
+    if found.diagnosis.root or found.diagnosis.unknown:
+        return FOUND
+    return UNREADABLE if found.unread else 0
+
+
+def _check(diagnosis: "Diagnosis") -> "Check | None":
+    from skyrl_doctor.core.registry import discover
+
+    root = diagnosis.root
+    if root is None:
+        return None
+    return next((check for check in discover().checks if check.id == root.known.id), None)

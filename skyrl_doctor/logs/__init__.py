@@ -1,0 +1,1 @@
+"""Logs: read, searched for known failures, and judged for the cause."""

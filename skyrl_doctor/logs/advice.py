@@ -1,0 +1,66 @@
+"""Which lines say that something happened, and which only speak of it: advice, levels below error, answered retries."""
+
+import re
+
+_BEFORE = re.compile(
+    r"(?i)\b(?:consider|try|make sure|in case(?: of)?|to (?:avoid|prevent|fix|debug|reduce)|avoid(?:s|ing)?|prevent(?:s|ing)?"
+    r"|if|when(?:ever)? you|(?:may|might|could)(?! not)|can (?:be|cause|lead|result)|possibl[ey]|usually|often|sometimes"
+    r"|such as|e\.g\.|for example|hint|tip|note that|known issue|(?:common|possible|likely) (?:causes?|reasons?)|instead of|no longer|without)\b[^.!?;]*$"
+)
+"""What makes of the rest of its sentence a piece of advice."""
+_LEVELS = re.compile(r"\b(?:INFO|DEBUG|TRACE)\b|\blevel=(?:info|debug)\b")
+_AFTER = re.compile(
+    r"(?i)^\W*(?:errors?|issues?|failures?|exceptions?)?\W{0,3}(?:can|may|might|could|would|should|is handled|are handled)\b"
+)
+_ADVICE_OPENS = re.compile(r"(?i)^.{0,80}\b(?:hint|tip|note|troubleshooting|faq|docs?)\s?:")
+
+_SUSPECT = (
+    r"^\s{0,3}(?:\(\w+ pid=\d+\) )?(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Interrupt|Timeout|Failure)|StopIteration|AssertionError|SystemExit)(?::|$)",
+    r"\b(?:ERROR|FATAL|CRITICAL|PANIC)\b|\blevel=(?:error|fatal|panic)\b",
+    r"^(?:[\w./-]+(?:\[\d+\])?: ){0,3}(?:line \d+: )?(?:fatal |internal )?(?:[Ee]rror|[Ff]atal|panic): ",
+    r"Segmentation fault|[Cc]ore dumped|\bBus error\b|terminate called|Fatal Python error|\bSIG(?:SEGV|BUS|ABRT|KILL|ILL)\b|\*\*\* Process received signal|double free|\bKilled\s*$",
+    r"(?:command not found|cannot execute binary file|Exec format error|No such file or directory)\s*$",
+    r"[\w.]+(?:Error|Exception): \S",
+)
+SUSPECT = "|".join(f"(?:{part})" for part in _SUSPECT)
+"""What looks like an error, known or not."""
+SUSPECTS = _SUSPECT
+
+_BENIGN = re.compile(
+    r"Exception ignored in|\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bW\d{4} |level=(?:info|debug|warning)|\bwarnings?\.warn\b|\w+Warning:"
+    r"|(?i:\bretry|\bretries|\bretrying|\bignor(?:e|ed|ing)\b|\bskipp(?:ed|ing)\b|\bfall(?:ing|s)? ?back\b|\bexpected\b|\brecovered\b|\bhandled\b)"
+    r"|(?i:\b(?:0|no|zero|without) (?:\w+ )?errors?\b|errors?\W{1,4}(?:0\b|none\b|null\b|false\b|\[\]|\{\}))|dependency resolver"
+    r"|EXECUTION RESULT of|(?i:\bobservation\b)|^\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)=|--?\w*error\w*=|\b\w*(?:rate|ratio|count|loss|num)\w*/?\w*error"
+)
+
+DONE = (
+    r"\btraining_complete(?:\.flag)?\b.{0,40}(?:written|created|found|done)|\b[Tt]raining (?:run )?(?:is )?(?:complete|completed|finished|done)\b(?! with)"
+    r"|\bRL train(?:er|ing) finished|Final validation metrics|Training Progress: 100%"
+    r"|\b(?:[Jj]ob|[Rr]un|[Tt]raining)\b.{0,40}\b(?:completed|finished|ended) successfully|\b[Tt]rain(?:er|ing) (?:job )?exited with (?:code|status) 0\b"
+)
+"""A run that came to its end."""
+
+
+def is_advice(text: str, start: int, end: int) -> bool:
+    """Whether what stands from start to end is only spoken of: advice, or a line below the level of a warning."""
+    before = text[max(0, start - 300) : start]
+    if _BEFORE.search(before) or _ADVICE_OPENS.search(text[:start]):
+        return True
+    return _AFTER.search(text[end : end + 60]) is not None
+
+
+def below_warning(text: str, start: int) -> bool:
+    return _LEVELS.search(text[max(0, start - 200) : start]) is not None
+
+
+def is_suspect(text: str) -> bool:
+    """Whether a line that matched SUSPECT is an error of its own: no warning, no answered retry, no code shown."""
+    return _BENIGN.search(text[:2000]) is None
+
+
+_CHANGING = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,}\b|\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"|/[\w./-]+")
+
+
+def template(text: str) -> str:
+    """A line without what changes from one time to the next."""
+    return _CHANGING.sub("*", text[:400]).strip()

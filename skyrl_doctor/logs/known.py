@@ -1,0 +1,45 @@
+"""Every signature that is installed: those beside checks, and those of checks/signatures by id or by name."""
+
+import functools
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+
+from skyrl_doctor.catalogue import catalogue
+from skyrl_doctor.core.check import Check
+from skyrl_doctor.core.record import record
+from skyrl_doctor.core.registry import CHECKS, modules
+from skyrl_doctor.core.signature import Signature
+
+
+@record
+class Known:
+    """A signature and the failure that it shows. What follows from other failures has a name and no id."""
+
+    id: str | None
+    slug: str
+    signature: Signature
+
+    @property
+    def name(self) -> str:
+        return self.id or self.slug
+
+
+@functools.cache
+def known() -> tuple[Known, ...]:
+    """All of them, in a fixed order. What does not load is left out; `preflight` reports it."""
+    found = [entry for module in modules(CHECKS, []) for entry in _of(module)]
+    return tuple(dict.fromkeys(found))
+
+
+def _of(module: ModuleType) -> Iterator[Known]:
+    signatures = getattr(module, "SIGNATURES", ())
+    if isinstance(signatures, Mapping):
+        for name, some in signatures.items():
+            entry = catalogue().find(name)
+            for signature in some:
+                yield Known(entry.id, entry.slug, signature) if entry else Known(None, name, signature)
+        return
+    checks = [value for value in vars(module).values() if isinstance(value, Check) and value.module == module.__name__]
+    for check in checks[:1]:
+        for signature in signatures:
+            yield Known(check.id, check.slug, signature)

@@ -1,0 +1,41 @@
+"""The texts of which every match of a pattern holds at least one: what is looked for before the pattern itself."""
+
+import re
+from collections.abc import Iterator
+from re import _constants as constants  # type: ignore[attr-defined]  # the parser of `re` has no public name
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import Any
+
+_SHORTEST = 3
+
+
+def literals(pattern: str) -> frozenset[str]:
+    """Empty where no text of three letters or more is sure to be there."""
+    parsed = parser.parse(pattern)
+    if parsed.state.flags & re.IGNORECASE:
+        return frozenset()
+    return max(_sure(parsed), key=_worth, default=frozenset())
+
+
+def _worth(texts: frozenset[str]) -> tuple[int, int]:
+    return (min(map(len, texts)), -len(texts))
+
+
+def _sure(parts: Any) -> Iterator[frozenset[str]]:
+    """Sets of texts; each match holds a text of each set."""
+    run = ""
+    for kind, value in [*parts, (None, None)]:
+        if kind is constants.LITERAL:
+            run += chr(value)
+            continue
+        if len(run) >= _SHORTEST:
+            yield frozenset({run})
+        run = ""
+        if kind is constants.SUBPATTERN:
+            yield from _sure(value[3])
+        elif kind in (constants.MAX_REPEAT, constants.MIN_REPEAT) and value[0] > 0:
+            yield from _sure(value[2])
+        elif kind is constants.BRANCH:
+            best = [max(_sure(branch), key=_worth, default=frozenset[str]()) for branch in value[1]]
+            if all(best):
+                yield frozenset().union(*best)

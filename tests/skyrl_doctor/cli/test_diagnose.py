@@ -1,0 +1,77 @@
+"""skyrl-doctor diagnose."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from skyrl_doctor.cli.app import dispatch
+
+LOGS = Path(__file__).parents[2] / "logs"
+
+
+def test_the_json_is_what_programs_were_promised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "runtime_1.out"
+    log.write_text("fine\nNo available worker slots\nConnection refused\n", encoding="utf-8")
+    assert dispatch(["diagnose", str(log), "--format", "json"]) == 1
+    assert json.loads(capsys.readouterr().out) == {
+        "schema": 1,
+        "root": {
+            "id": "RUN005",
+            "slug": "no-worker-slots",
+            "file": str(log),
+            "line": 2,
+            "text": "No available worker slots",
+            "explain": "more sandboxes were asked for at once than the runtime has slots",
+        },
+        "matches": [
+            {"id": "RUN005", "slug": "no-worker-slots", "role": "root", "file": str(log), "line": 2},
+            {"id": None, "slug": "connection-lost", "role": "cascade", "file": str(log), "line": 3},
+        ],
+        "unknown": None,
+    }
+
+
+def test_a_person_reads_what_where_why_and_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["diagnose", str(LOGS / "GPU001" / "platform.log")]) == 1
+    shown = capsys.readouterr().out
+    assert shown.startswith("GPU001 mig-uuid: this vLLM takes no MIG UUID in CUDA_VISIBLE_DEVICES\n\n")
+    for part in ("platform.log:6", "  >      6 | ", "\nWhy\n", "\nWhat to do\n", "What it was not", "explain GPU001"):
+        assert part in shown
+
+
+def test_an_unknown_error_is_shown_and_not_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "training.err"
+    log.write_text("ZeroDivisionError: division by zero\n", encoding="utf-8")
+    assert dispatch(["diagnose", str(log), "--format", "json"]) == 1
+    unknown = {"file": str(log), "line": 1, "text": "ZeroDivisionError: division by zero"}
+    assert json.loads(capsys.readouterr().out) == {"schema": 1, "root": None, "matches": [], "unknown": unknown}
+    assert dispatch(["diagnose", str(log)]) == 1
+    assert capsys.readouterr().out.startswith("No known failure matched.")
+
+
+def test_a_healthy_log_is_status_0(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["diagnose", str(LOGS / "healthy" / "config_dump.log")]) == 0
+    assert capsys.readouterr().out == ("Nothing found in 1 file: no known failure, nothing that looks like an error.\n")
+
+
+def test_what_cannot_be_read_is_never_healthy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    absent, healthy = str(tmp_path / "none.log"), str(LOGS / "healthy" / "config_dump.log")
+    assert dispatch(["diagnose", absent]) == 2
+    assert capsys.readouterr() == ("", f"skyrl-doctor diagnose: {absent}: no such file\n")
+    assert dispatch(["diagnose", healthy, absent]) == 2
+    assert dispatch(["diagnose", str(LOGS / "RUN005" / "slots.log"), absent]) == 1
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_secrets_are_not_shown(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WANDB_API_KEY", "0123456789abcdefsecret")
+    log = tmp_path / "a.log"
+    log.write_text("X-API-Key: abcdefgh12345\nNo available worker slots 0123456789abcdefsecret\n", encoding="utf-8")
+    assert dispatch(["diagnose", str(log), "--format", form]) == 1
+    shown = capsys.readouterr().out
+    assert "<redacted:" in shown
+    assert "0123456789abcdefsecret" not in shown
+    assert "abcdefgh12345" not in shown

@@ -1,0 +1,67 @@
+"""The cause among the hits of several files."""
+
+from skyrl_doctor.logs.choose import Diagnosis, choose
+from skyrl_doctor.logs.known import known
+from skyrl_doctor.logs.scan import Patterns, scan
+
+PATTERNS = Patterns(known())
+LOCKED = "Error: beginning container create transaction: database is locked"
+SLOTS = "No available worker slots"
+DEL = "Exception ignored in: <function APIRemoteWorkspace.__del__ at 0x1>"
+
+
+def diagnosis(**files: str) -> Diagnosis:
+    named = {name.replace("_", ".", 1): text.encode() for name, text in files.items()}
+    return choose([scan(name, [text], PATTERNS, order=order) for order, (name, text) in enumerate(named.items())])
+
+
+def root(**files: str) -> str | None:
+    found = diagnosis(**files).root
+    return found.known.name if found else None
+
+
+def test_the_earliest_by_the_clock_is_the_cause() -> None:
+    early, late = f"2026-03-02 09:00:00 {LOCKED}\n", f"2026-03-02 10:00:00 {SLOTS}\n"
+    assert root(a_log=late, b_log=early) == "POD009"
+    assert root(a_log=early, b_log=late) == "POD009"
+    assert root(a_log=f"INFO 03-02 08:59:59 x\n{SLOTS}\n", b_log=early) == "RUN005"
+
+
+def test_without_clocks_what_others_depend_on_comes_first() -> None:
+    assert root(training_log=f"{SLOTS}\n", runtime_log=f"{LOCKED}\n") == "POD009"
+    assert root(training_log=f"{LOCKED}\n{SLOTS}\n") == "POD009"
+
+
+def test_consequences_are_never_the_cause() -> None:
+    text = f"ray.exceptions.ActorDiedError: The actor died\nEngineCore failed to start.\n{SLOTS}\n"
+    assert root(training_log=text) == "RUN005"
+    alone = diagnosis(training_log="ray.exceptions.ActorDiedError: The actor died\n")
+    assert alone.root is None
+    assert alone.unknown is not None
+
+
+def test_what_a_run_lives_with_is_the_cause_only_where_nothing_else_is() -> None:
+    assert root(a_log=f"{DEL}\n") == "RUN007"
+    assert root(a_log=f"{DEL}\n{SLOTS}\n") == "RUN005"
+    unknown = diagnosis(a_log=f"{DEL}\nZeroDivisionError: division by zero\n")
+    assert (unknown.root, unknown.unknown and unknown.unknown.number) == (None, 2)
+
+
+def test_the_more_exact_of_two_is_named() -> None:
+    error = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1 GiB\n"
+    assert root(a_log=f"loss.backward()\n{error}") == "MEM002"
+    assert root(a_log=error) == "MEM001"
+
+
+def test_a_run_that_came_to_its_end_had_no_cause() -> None:
+    found = diagnosis(a_log=f"{SLOTS}\nFinal validation metrics: 1\n")
+    assert (found.root, found.unknown) == (None, None)
+    assert root(a_log=f"Final validation metrics: 1\n{SLOTS}\n") == "RUN005"
+
+
+def test_nothing_is_forced_to_match() -> None:
+    found = diagnosis(a_log="fine\nValueError: 7 of 9\nValueError: 8 of 9\n")
+    assert found.root is None
+    assert found.unknown is not None
+    assert (found.unknown.number, found.unknown.text, found.alike) == (2, "ValueError: 7 of 9", 2)
+    assert diagnosis(a_log="").unknown is None

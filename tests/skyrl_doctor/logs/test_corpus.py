@@ -1,0 +1,51 @@
+"""The labelled logs of tests/logs: <ID>/ holds logs whose cause is that failure, healthy/ and unknown/ none that is known."""
+
+from pathlib import Path
+
+import pytest
+
+from skyrl_doctor.catalogue import When, catalogue
+from skyrl_doctor.logs.diagnose import diagnose
+from skyrl_doctor.logs.scan import KEPT
+
+LOGS = Path(__file__).parents[2] / "logs"
+FILES = sorted(LOGS.glob("*/*.log"))
+
+
+def named(file: Path) -> str:
+    return f"{file.parent.name}/{file.stem}"
+
+
+def said(*files: Path) -> str:
+    found = diagnose([str(file) for file in files])
+    assert found.unread == ()
+    if found.diagnosis.root is not None:
+        return found.diagnosis.root.known.name
+    return "unknown" if found.diagnosis.unknown else "healthy"
+
+
+@pytest.mark.parametrize("file", FILES, ids=named)
+def test_the_cause_is_named(file: Path) -> None:
+    assert said(file) == file.parent.name
+
+
+@pytest.mark.parametrize("file", FILES, ids=named)
+def test_the_cause_is_named_among_healthy_logs(file: Path) -> None:
+    beside = [LOGS / "healthy" / f"{name}.log" for name in ("config_dump", "error_metrics", "pip_resolver")]
+    assert said(*beside, file) == file.parent.name
+
+
+@pytest.mark.parametrize("file", FILES, ids=named)
+def test_the_ends_of_lines_may_be_any(file: Path, tmp_path: Path) -> None:
+    text = file.read_bytes()
+    other = tmp_path / file.name
+    other.write_bytes(text.rstrip(b"\n").replace(b"\n", b"\r\n"))
+    assert said(other) == file.parent.name
+
+
+def test_the_corpus_is_whole() -> None:
+    core = {entry.id for entry in catalogue().entries if entry.core and When.LOG in entry.when}
+    assert core - {file.parent.name for file in FILES} == set()
+    assert len(list(LOGS.glob("healthy/*.log"))) >= 15
+    assert len(list(LOGS.glob("unknown/*.log"))) >= 6
+    assert KEPT > 1
