@@ -2,6 +2,8 @@
 
 import base64
 import dataclasses
+import math
+from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from skyrl_doctor.core.errors import CouldNotLook
@@ -47,17 +49,55 @@ def _decode(question: q.Question[Any], value: Json) -> object:
     if isinstance(question, q.Run | q.Ask):
         fields = {**value, "out": text(value.get("out", [])), "err": text(value.get("err", []))}
         fields.setdefault("command", question.key.partition(" ")[2])
-        return q.Completed(**{**fields, "limit_s": question.limit_s})
+        return _whole(q.Completed(**{**fields, "limit_s": question.limit_s}))
     if isinstance(question, q.Read):
         return decode_bytes(value)[: question.limit_bytes]
     record = _RECORDS.get(type(question))
     if record is not None:
-        return record(**value)
-    if isinstance(value, list):
-        return tuple(value)
-    if isinstance(value, dict) and set(value) == {"value"}:
-        return value["value"]
-    return value
+        return _whole(record(**value))
+    answer = value["value"] if isinstance(value, dict) and set(value) == {"value"} else value
+    if not _PLAIN[type(question)](answer):
+        raise TypeError(f"it is {_shown(answer)}")
+    return tuple(answer) if isinstance(answer, list) else answer
+
+
+def _whole(answer: T) -> T:
+    """The record, if each of its values is of the type that it declares: a bundle may have been edited."""
+    for field in dataclasses.fields(cast(Any, answer)):
+        value = getattr(answer, field.name)
+        number = field.type is float and isinstance(value, int)
+        if not (isinstance(value, cast(type, field.type)) or number) or (
+            isinstance(value, bool) != (field.type is bool)
+        ):
+            raise TypeError(f"{field.name} is {_shown(value)}")
+    return answer
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:80]
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _environ(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, str) for pair in value.items() for item in pair)
+
+
+def _int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_PLAIN: dict[type, Callable[[Any], bool]] = {
+    q.ListDir: _texts,
+    q.ReadLink: lambda value: isinstance(value, str),
+    q.Writable: lambda value: isinstance(value, bool),
+    q.LockHolder: lambda value: value is None or _int(value),
+    q.Which: lambda value: value is None or isinstance(value, str),
+    q.Environ: _environ,
+    q.Now: lambda value: _int(value) or (isinstance(value, float) and math.isfinite(value)),
+}
 
 
 def encode_error(error: CouldNotLook) -> Json:

@@ -15,11 +15,13 @@ from typing import Any, TypeVar
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.machine import codec
 from skyrl_doctor.machine import questions as q
-from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.machine.base import MIB, Machine
+from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.machine.redact import Redactor
 
 T = TypeVar("T")
 FORMAT = 1
+LIMIT_BYTES = 64 * MIB
 
 
 class NotRecorded(BaseException):
@@ -134,12 +136,9 @@ def _load(directory: str, depth: int) -> dict[str, codec.Json]:
     if depth > 8:
         raise UsageError(f"{directory}: recordings extend each other in a circle")
     try:
-        with open(os.path.join(directory, "about.toml"), "rb") as file:
-            about = tomllib.load(file)
+        about = tomllib.loads(_text(os.path.join(directory, "about.toml")))
         answers = _answers(directory)
-    except OSError as error:
-        raise UsageError(f"{directory} is no recorded machine: {error.filename}: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
+    except (CouldNotLook, ValueError, RecursionError) as error:
         raise UsageError(f"{directory} is no recorded machine: {error}") from None
     if about.get("format") != FORMAT:
         raise UsageError(
@@ -152,16 +151,23 @@ def _load(directory: str, depth: int) -> dict[str, codec.Json]:
 
 def _answers(directory: str) -> dict[str, codec.Json]:
     merged: dict[str, codec.Json] = {}
-    names = sorted(name for name in os.listdir(directory) if name.endswith(".json"))
+    names = [name for name in LocalMachine({}).listdir(directory) if name.endswith(".json")]
     for name in names:
-        with open(os.path.join(directory, name), encoding="utf-8") as file:
-            answers = json.load(file)
+        answers = json.loads(_text(os.path.join(directory, name)))
         if not isinstance(answers, dict):
             raise ValueError(f"{name} holds no table of answers")
         merged.update(answers)
     if not names:
         raise ValueError("it holds no machine.json")
     return merged
+
+
+def _text(path: str) -> str:
+    """A file of a bundle, which may come from anybody: never a FIFO or a device. Bytes that are no text come through."""
+    data = LocalMachine({}).read_bytes(path, limit_bytes=LIMIT_BYTES + 1)
+    if len(data) > LIMIT_BYTES:
+        raise ValueError(f"{path} is larger than {LIMIT_BYTES >> 20} MiB")
+    return data.decode("utf-8", "surrogateescape")
 
 
 def _replace(path: str, text: str) -> None:

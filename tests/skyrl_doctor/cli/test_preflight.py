@@ -54,7 +54,7 @@ def test_a_recording_with_holes_is_unknown_with_the_question(
         (["preflight", "--waivers", "/no/such"], "/no/such: no such file or directory"),
         (
             ["preflight", "--from", "/no/such"],
-            "/no/such is no recorded machine: /no/such/about.toml: No such file or directory",
+            "/no/such is no recorded machine: /no/such/about.toml: no such file or directory",
         ),
         (
             [*ONE, "--ignore", "stale-vllm-variable"],

@@ -1,6 +1,8 @@
 """Recording and replaying."""
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,32 @@ def test_a_malformed_answer_is_unknown() -> None:
             ask()
 
 
+@pytest.mark.parametrize(
+    ("key", "answer", "ask"),
+    [
+        ("environ", ["HOME"], RecordedMachine.environ),
+        ("environ", {"HOME": 3}, RecordedMachine.environ),
+        ("list /a", True, lambda machine: machine.listdir("/a")),
+        ("list /a", "name", lambda machine: machine.listdir("/a")),
+        ("list /a", ["name", 3], lambda machine: machine.listdir("/a")),
+        ("lock /a", {"pid": 3}, lambda machine: machine.lock_holder("/a")),
+        ("writable /a", 1, lambda machine: machine.writable("/a")),
+        ("which a", [], lambda machine: machine.which("a")),
+        ("now", float("inf"), RecordedMachine.now),
+        ("run a", {"rc": "0"}, lambda machine: machine.run(["a"], limit_s=1.0)),
+        ("run a", {"rc": True}, lambda machine: machine.run(["a"], limit_s=1.0)),
+        ("run a", {"rc": 0, "found": "no"}, lambda machine: machine.run(["a"], limit_s=1.0)),
+        ("space /a", {"total_bytes": 1.5, "free_bytes": 1, "free_inodes": 1}, lambda machine: machine.space("/a")),
+    ],
+)
+def test_an_answer_of_another_type_is_malformed(
+    key: str, answer: object, ask: Callable[[RecordedMachine], object]
+) -> None:
+    """A bundle may have been edited: what is no answer to the question must not become a fact, nor a crash."""
+    with pytest.raises(CouldNotLook, match=f"^the recorded answer to '{key}' is malformed"):
+        ask(RecordedMachine({key: answer}))
+
+
 def test_but_changes_and_takes_away() -> None:
     machine = RecordedMachine({"read /a": ["old"], "read /b": ["kept"]}).but({"read /a": ["new"], "read /b": None})
     assert machine.read("/a") == "new"
@@ -113,7 +141,7 @@ def test_a_recording_extends_another_and_merges_its_files(tmp_path: Path) -> Non
         ("format = 1", {"machine": []}, "machine.json holds no table of answers"),
         ("format = 1", {}, "it holds no machine.json"),
         ('format = 1\nextends = "."', {"machine": {}}, "extend each other in a circle"),
-        ('format = 1\nextends = "gone"', {"machine": {}}, "No such file or directory"),
+        ('format = 1\nextends = "gone"', {"machine": {}}, "no such file or directory"),
     ],
 )
 def test_a_broken_bundle_is_one_sentence(tmp_path: Path, about: str, files: dict[str, object], said: str) -> None:
@@ -164,3 +192,24 @@ def test_bytes_that_are_no_plain_text_hide_no_secret(tmp_path: Path, content: by
     recorder.write(str(tmp_path / "bundle"), about={"source": "real"})
     replayed = RecordedMachine.load(str(tmp_path / "bundle"), strict=True)
     assert replayed.read_bytes(str(tmp_path / "file")) == written
+
+
+@pytest.mark.parametrize("name", ["about.toml", "machine.json"])
+def test_a_fifo_or_a_device_in_a_bundle_holds_nobody(tmp_path: Path, name: str) -> None:
+    directory = Path(bundle(tmp_path, "strange", "format = 1", machine={}))
+    (directory / name).unlink()
+    os.mkfifo(directory / name)
+    with pytest.raises(UsageError, match=f"{name}: is a fifo, not a file$"):
+        RecordedMachine.load(str(directory))
+    (directory / name).unlink()
+    (directory / name).symlink_to("/dev/zero")
+    with pytest.raises(UsageError, match=f"{name}: is a char, not a file$"):
+        RecordedMachine.load(str(directory))
+
+
+def test_bytes_that_are_no_text_come_back(tmp_path: Path) -> None:
+    """As Python carries them in an environment."""
+    recorder = Recorder(LocalMachine({"ODD": "a\udcff"}))
+    recorder.environ()
+    recorder.write(str(tmp_path / "bundle"), about=ABOUT)
+    assert RecordedMachine.load(str(tmp_path / "bundle")).environ() == {"ODD": "a\udcff"}
