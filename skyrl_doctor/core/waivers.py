@@ -46,7 +46,9 @@ def _one(id_: str, body: object, *, file: str, known: Collection[str]) -> Waiver
         raise UsageError(f"{file}: waiver {id_!r}: wanted a table with reason, owner and expiry, found {body!r}")
     if id_ not in known:
         raise UsageError(f"{file}: waiver {id_!r}: no check has this id")
-    missing = [name for name in _FIELDS if not body.get(name)]
+    if body.get("id", id_) != id_:
+        raise UsageError(f"{file}: waiver {id_}: its id says {body['id']!r}; wanted one of the two")
+    missing = [name for name in _FIELDS if not body.get(name) or not str(body[name]).strip()]
     if missing:
         raise UsageError(
             f"{file}: waiver {id_}: no {' and no '.join(missing)}; a waiver needs a reason, an owner and an expiry date"
@@ -54,6 +56,9 @@ def _one(id_: str, body: object, *, file: str, known: Collection[str]) -> Waiver
     strange = sorted(set(body) - {*_FIELDS, "id"})
     if strange:
         raise UsageError(f"{file}: waiver {id_}: unknown key {strange[0]!r}; known are reason, owner, expiry")
+    for name in ("reason", "owner"):
+        if not isinstance(body[name], str):
+            raise UsageError(f"{file}: waiver {id_}: {name} is {body[name]!r}, wanted a text")
     return Waiver(id=id_, reason=str(body["reason"]), owner=str(body["owner"]), expiry=_day(body["expiry"], id_, file))
 
 
@@ -70,15 +75,15 @@ def _day(value: object, id_: str, file: str) -> date:
 
 def apply(outcome: Outcome, waivers: Iterable[Waiver], today: date) -> Outcome:
     """A waived finding becomes a SKIP that keeps its findings; an expired waiver only leaves a note."""
-    for waiver in waivers:
-        if waiver.id != outcome.id or outcome.status is not Status.FAIL:
-            continue
-        if waiver.expired(today):
-            return dataclasses.replace(outcome, reason=_expired(waiver))
-        return dataclasses.replace(
-            outcome, status=Status.SKIP, reason=f"waived by {waiver.owner} until {waiver.expiry}: {waiver.reason}"
-        )
-    return outcome
+    own = [waiver for waiver in waivers if waiver.id == outcome.id]
+    if not own or outcome.status is not Status.FAIL:
+        return outcome
+    waiver = max(own, key=lambda waiver: waiver.expiry)  # one that was renewed beside its old self
+    if waiver.expired(today):
+        return dataclasses.replace(outcome, reason=_expired(waiver))
+    return dataclasses.replace(
+        outcome, status=Status.SKIP, reason=f"waived by {waiver.owner} until {waiver.expiry}: {waiver.reason}"
+    )
 
 
 def notes(waivers: Iterable[Waiver], today: date) -> tuple[str, ...]:

@@ -42,6 +42,18 @@ def test_forms(text: str) -> None:
             "w.toml: waiver GPU003: no owner and no expiry; a waiver needs a reason, an owner and an expiry date",
         ),
         (
+            "[waivers.GPU003]\nreason = ' '\nowner = 'a'\nexpiry = 2027-01-01",
+            "w.toml: waiver GPU003: no reason; a waiver needs a reason, an owner and an expiry date",
+        ),
+        (
+            "[waivers.GPU003]\nreason = 'x'\nowner = ['a']\nexpiry = 2027-01-01",
+            "w.toml: waiver GPU003: owner is ['a'], wanted a text",
+        ),
+        (
+            "[waivers.GPU003]\nid = 'GPU001'\nreason = 'x'\nowner = 'a'\nexpiry = 2027-01-01",
+            "w.toml: waiver GPU003: its id says 'GPU001'; wanted one of the two",
+        ),
+        (
             "[waivers.GPU003]\nreason = 'x'\nowner = 'a'\nexpiry = 'soon'",
             "w.toml: waiver GPU003: expiry is 'soon', wanted a date such as 2027-01-31",
         ),
@@ -81,3 +93,9 @@ def test_a_waiver_touches_findings_only(status: Status) -> None:
 def test_a_waiver_touches_its_own_check_only() -> None:
     other = Outcome(id="GPU001", slug="mig-uuid", status=Status.FAIL, findings=FAILED.findings)
     assert apply(other, [WAIVER], TODAY) is other
+
+
+def test_a_renewed_waiver_counts_beside_its_old_self() -> None:
+    old = Waiver(id="GPU003", reason="mine", owner="ana", expiry=date(2026, 1, 1))
+    for waivers in ([old, WAIVER], [WAIVER, old]):
+        assert apply(FAILED, waivers, TODAY).status is Status.SKIP
