@@ -24,14 +24,17 @@ def isolate(store: PodmanStore, environ: Environ, *, instead_of: str = "") -> Re
     )
 
 
-def reset_or_isolate(store: PodmanStore, environ: Environ) -> Remedy:
-    """The last resort for a store that is the job's own already; any other is left alone."""
+def reset_or_isolate(store: PodmanStore, environ: Environ, *, before: tuple[str, ...] = ()) -> Remedy:
+    """The last resort for a store that is the job's own already; any other is left alone.
+
+    `before` are commands without which a reset fails on the damage that it is for.
+    """
     if not is_own(store, environ):
         return isolate(store, environ, instead_of=f" (podman system reset would heal this one, but {RESET_DELETES})")
     return Remedy(
         kind=RemedyKind.RESET_STORE,
         summary=f"reset the store: {RESET_DELETES}",
-        commands=("podman system reset --force",),
+        commands=(*before, "podman system reset --force"),
     )
 
 

@@ -34,8 +34,8 @@ def job_directory(*, uid: int, job_id: str | None, base: str = LOCAL_BASE) -> st
 
 
 def belongs_to_job(path: str, job_id: str) -> bool:
-    """Whether a store's directory is the job's own: the job id is a part of its path."""
-    return re.search(rf"(?<![0-9]){re.escape(job_id)}(?![0-9])", path) is not None
+    """Whether a store's directory is the job's own: the job id stands in its path, alone or after "job"."""
+    return re.search(rf"(?:(?<![0-9A-Za-z])|(?<=job)){re.escape(job_id)}(?![0-9A-Za-z])", path) is not None
 
 
 def kernel_has_rootless_overlay(release: str) -> bool | None:

@@ -12,8 +12,24 @@ from skyrl_doctor.facts.podman.database import Database
 from skyrl_doctor.facts.podman.runtime_dir import RuntimeDir, Seen
 from skyrl_doctor.facts.podman.settings import EngineConf, StorageConf
 from skyrl_doctor.facts.podman.store import Places, PodmanStore
+from skyrl_doctor.machine import questions as q
+from skyrl_doctor.machine.base import Absent
+from skyrl_doctor.machine.recorded import RecordedMachine
 
 PAGE = 4096
+DIRECTORY = {"kind": "dir", "mode": 0o700, "uid": 1000, "gid": 1000, "size": 0, "mtime": 0, "device": 1, "inode": 1}
+FILE = {**DIRECTORY, "kind": "file", "mode": 0o755, "size": 26}
+IDENTITY = {
+    "host": "n",
+    "user": "me",
+    "uid": 1000,
+    "gid": 1000,
+    "pid": 1,
+    "cpus": 1,
+    "system": "Linux 6.1.0 x86_64",
+    "python": "p",
+    "cwd": "/",
+}
 BASE = "/tmp/skyrl-1000-4711/podman"
 XDG = f"{BASE}/run"
 PLACES = Places(
@@ -32,6 +48,22 @@ STORE = PodmanStore(
     database=Database(path=f"{BASE}/graph/libpod/bolt_state.db", graph_root=PLACES.graph_root),
     pause_file=f"{XDG}/libpod/tmp/pause.pid",
 )
+
+
+class Bare(RecordedMachine):
+    """A machine on which nothing lies, runs or is held but what is named."""
+
+    def __init__(self, answers: Mapping[str, Any]) -> None:
+        super().__init__({"identity": IDENTITY, "environ": {}, **answers}, strict=True)
+
+    def answer(self, question: q.Question[Any]) -> Any:
+        if question.key in self._answers or isinstance(question, q.Writable):
+            return super().answer(question)
+        if isinstance(question, q.Which):
+            return None
+        if isinstance(question, q.Run):
+            return q.Completed(command=question.argv[0], found=False)
+        raise Absent(getattr(question, "path", question.key))
 
 
 def store(**changes: Any) -> PodmanStore:

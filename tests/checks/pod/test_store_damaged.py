@@ -11,16 +11,23 @@ from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKi
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.podman.books import Image, Layer, LayerFault, PodmanBooks
 from skyrl_doctor.facts.podman.database import Database
+from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.podman.settings import BrokenFile, EngineConf
 from skyrl_doctor.podman_remedies import isolate
 from support import judge
 
 OTHER_JOB = Environ({"SLURM_JOB_ID": "1"})
 OWN_JOB = Environ({"SLURM_JOB_ID": "4711"})
+FOUR, FIVE = Podman("/usr/bin/podman", (4, 3, 1)), Podman("/usr/bin/podman", (5, 4, 2))
 RESET = Remedy(
     kind=RemedyKind.RESET_STORE,
     summary="reset the store: it deletes all images, containers, volumes and networks of this store",
-    commands=("podman system reset --force",),
+    commands=("mv /g/layers.json /g/layers.json.damaged", "podman system reset --force"),
+)
+FORGET = Remedy(
+    kind=RemedyKind.RESET_STORE,
+    summary="move the file aside; Podman forgets its containers, images stay",
+    commands=("mv /g/containers.json /g/containers.json.damaged",),
 )
 INSTEAD = " (podman system reset would heal this one, but it deletes all images, containers, volumes and networks of this store)"
 BOX = Image("i" * 64, ("localhost/box",), "top")
@@ -43,8 +50,10 @@ def rebuild(*ids: str) -> Remedy:
     )
 
 
-def judged(books: PodmanBooks | None = None, environ: Environ = OWN_JOB, **changes: Any) -> list[Finding]:
-    return list(store_damaged(store(**changes), books or PodmanBooks(), environ))
+def judged(
+    books: PodmanBooks | None = None, environ: Environ = OWN_JOB, podman: Podman = FOUR, **changes: Any
+) -> list[Finding]:
+    return list(store_damaged(podman, store(**changes), books or PodmanBooks(), environ))
 
 
 def test_finds_a_broken_configuration_alone() -> None:
@@ -83,12 +92,15 @@ def test_finds_a_broken_book_and_resets_only_the_job_s_own_store() -> None:
     )
     assert judged(books) == [
         Finding(message=layers, remedy=RESET),
-        Finding(message=containers, severity=Severity.WARNING, remedy=RESET),
+        Finding(message=containers, severity=Severity.WARNING, remedy=FORGET),
+    ]
+    assert judged(books, podman=FIVE)[1:] == [
+        Finding(message="/g/containers.json is empty; Podman does not start with it", remedy=FORGET)
     ]
     other = isolate(STORE, OTHER_JOB, instead_of=INSTEAD)
     assert judged(books, OTHER_JOB) == [
         Finding(message=layers, remedy=other),
-        Finding(message=containers, severity=Severity.WARNING, remedy=other),
+        Finding(message=containers, severity=Severity.WARNING, remedy=FORGET),
     ]
 
 

@@ -101,7 +101,15 @@ def test_which_kernels_mount_overlay_for_users(release: str, has: bool | None) -
 
 @pytest.mark.parametrize(
     ("path", "belongs"),
-    [("/tmp/podman-me-4711", True), ("/scratch/4711/graph", True), ("/tmp/14711", False), ("/tmp/47110/x", False)],
+    [
+        ("/tmp/podman-me-4711", True),
+        ("/scratch/4711/graph", True),
+        ("/scratch/job4711/graph", True),
+        ("/tmp/14711", False),
+        ("/tmp/47110/x", False),
+        ("/tmp/a4711/x", False),
+        ("/tmp/4711a", False),
+    ],
 )
 def test_a_store_belongs_to_the_job_whose_number_it_bears(path: str, belongs: bool) -> None:
     assert belongs_to_job(path, "4711") is belongs
