@@ -2,14 +2,17 @@
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
 
+from skyrl_train.agent import call_parser
 from skyrl_train.agent.call_parser import parse_call
 from skyrl_train.agent.calls import Ended
 
+AGENT = str(Path(call_parser.__file__).parent)
 HEAD = "<function=f>\n<parameter=p>"
 HOSTILE: dict[str, Callable[[int], str]] = {
     "open functions": lambda n: "<function=" * n,
@@ -38,11 +41,13 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 
 
 def lines_run(text: str, ended: Ended) -> int:
-    """How many lines of Python the parser runs for a text."""
+    """How many lines of its own the parser runs for a text; finalisers and the cache of `re` run beside it now and then."""
     count = 0
 
-    def trace(_frame: FrameType, event: str, _arg: Any) -> Any:
+    def trace(frame: FrameType, event: str, _arg: Any) -> Any:
         nonlocal count
+        if not frame.f_code.co_filename.startswith(AGENT):
+            return None
         count += event == "line"
         return trace
 
