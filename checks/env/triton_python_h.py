@@ -32,7 +32,7 @@ from skyrl_train.node.python import NO_COMPILER, VARIABLE
 
 SIGNATURES = (
     Signature(
-        pattern=r"Python\.h: No such file or directory",
+        pattern=r"Python\.h: No such file or directory|fatal error: .?Python\.h\b",
         sample="/scratch/tmpx1/main.c:5:10: fatal error: Python.h: No such file or directory",
         explain="Triton compiles against the worker's Python, and that one has no headers",
         versions="triton",

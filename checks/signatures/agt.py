@@ -64,7 +64,7 @@ SIGNATURES = {
     ),
     "AGT008": (
         Signature(
-            pattern=r"cannot pickle '[\w.]*(?:RLock|lock|Lock|local|weakref|socket|coroutine|generator)' object",
+            pattern=r"cannot pickle '[\w.]*(?:RLock|lock|Lock|local|weakref|socket|coroutine|generator)' object|Can't pickle (?:local object|<)",
             sample="TypeError: cannot pickle '_thread.RLock' object",
             explain="a live object was sent between processes or copied; results must be plain records",
             versions="python",
@@ -128,7 +128,7 @@ SIGNATURES = {
     ),
     "AGT018": (
         Signature(
-            pattern=r"[Rr]ollouts?\b.{0,200}\b0/\d+ \[(?:\d+:\d\d|[1-9]\d):\d\d<",
+            pattern=r"(?:rollout|Rollout)s?\b.{0,200}\b0/\d+ \[(?:\d+:\d\d|[1-9]\d):\d\d<",
             sample="Generating rollouts:   0%|          | 0/8 [15:23<?, ?it/s]",
             explain="no rollout ended; the reason is mostly in another component's log",
             versions="prime-rl",

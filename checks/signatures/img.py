@@ -40,7 +40,7 @@ SIGNATURES = {
     ),
     "IMG006": (
         Signature(
-            pattern=r"find: .?/r2e_tests.?: No such file|failed to create symbolic link .{0,80}r2e_tests",
+            pattern=r"/r2e_tests.?: No such file or directory|failed to create symbolic link .{0,80}r2e_tests",
             sample="find: '/r2e_tests': No such file or directory",
             explain="the image keeps its tests elsewhere; a sample without tests must be masked, not scored 0",
             versions="R2E-Gym",

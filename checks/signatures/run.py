@@ -11,7 +11,7 @@ SIGNATURES = {
             versions="httpx",
         ),
         Signature(
-            pattern=r"\bInvalid API key\b|/(?:start|stop|sessions?|runtime|resume)\S* HTTP/1\.[01]\"? 401\b",
+            pattern=r"\bInvalid API key\b|/(?:start|stop|sessions?|runtime|resume)\S* HTTP/1\.1\" 401\b",
             sample='{"detail":"Invalid API key"}',
             explain="client and runtime do not have the same key; both must read the job's key file",
             versions="runtime server",
@@ -89,7 +89,7 @@ SIGNATURES = {
     ),
     "RUN010": (
         Signature(
-            pattern=r"\b50[0234] (?:Server Error|Internal Server Error|Service Unavailable|Bad Gateway|Gateway Time-?out).{0,200}/(?:start|sessions?|runtime)\b|/(?:start|sessions?)\S* HTTP/1\.[01]\" 50\d",
+            pattern=r"\b50[0234] (?:Server Error|Internal Server Error|Service Unavailable|Bad Gateway|Gateway Time-?out).{0,200}/(?:start|sessions?|runtime)\b|/(?:start|sessions?)\S* HTTP/1\.1\" 50\d",
             sample="requests.exceptions.HTTPError: 503 Server Error: Service Unavailable for url: http://node07:8000/start",
             explain="the runtime breaks under that many starts at once; bound them",
             versions="requests",

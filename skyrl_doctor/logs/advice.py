@@ -17,10 +17,10 @@ _ADVICE_OPENS = re.compile(r"(?i)^.{0,80}\b(?:hint|tip|note|troubleshooting|faq|
 _SUSPECT = (
     r"^\s{0,3}(?:\(\w+ pid=\d+\) )?(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Interrupt|Timeout|Failure)|StopIteration|AssertionError|SystemExit)(?::|$)",
     r"\b(?:ERROR|FATAL|CRITICAL|PANIC)\b|\blevel=(?:error|fatal|panic)\b",
-    r"^(?:[\w./-]+(?:\[\d+\])?: ){0,3}(?:line \d+: )?(?:fatal |internal )?(?:[Ee]rror|[Ff]atal|panic): ",
-    r"Segmentation fault|[Cc]ore dumped|\bBus error\b|terminate called|Fatal Python error|\bSIG(?:SEGV|BUS|ABRT|KILL|ILL)\b|\*\*\* Process received signal|double free|\bKilled\s*$",
+    r"^(?:[\w./-]+(?:\[\d+\])?: ){0,3}(?:line \d+: )?(?:fatal |internal )?(?:error: |Error: |fatal: |Fatal: |panic: )",
+    r"Segmentation fault|core dumped|Core dumped|\bBus error\b|terminate called|Fatal Python error|\bSIG(?:SEGV|BUS|ABRT|KILL|ILL)\b|\*\*\* Process received signal|double free|\bKilled\s*$",
     r"(?:command not found|cannot execute binary file|Exec format error|No such file or directory)\s*$",
-    r"[\w.]+(?:Error|Exception): \S",
+    r"[\w.]+(?:Error: |Exception: )\S",
 )
 SUSPECT = "|".join(f"(?:{part})" for part in _SUSPECT)
 """What looks like an error, known or not."""
@@ -30,7 +30,7 @@ _BENIGN = re.compile(
     r"Exception ignored in|\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bW\d{4} |level=(?:info|debug|warning)|\bwarnings?\.warn\b|\w+Warning:"
     r"|(?i:\bretry|\bretries|\bretrying|\bignor(?:e|ed|ing)\b|\bskipp(?:ed|ing)\b|\bfall(?:ing|s)? ?back\b|\bexpected\b|\brecovered\b|\bhandled\b)"
     r"|(?i:\b(?:0|no|zero|without) (?:\w+ )?errors?\b|errors?\W{1,4}(?:0\b|none\b|null\b|false\b|\[\]|\{\}))|dependency resolver"
-    r"|EXECUTION RESULT of|(?i:\bobservation\b)|^\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)=|--?\w*error\w*=|\b\w*(?:rate|ratio|count|loss|num)\w*/?\w*error"
+    r"|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)|^\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)=|--?\w*error\w*=|\b\w*(?:rate|ratio|count|loss|num)\w*/?\w*error"
 )
 
 DONE = (

@@ -14,6 +14,8 @@ from skyrl_doctor.logs.known import Known
 
 KEPT = 64
 """Hits kept of one signature in one file; the rest are counted."""
+COUNTED = 1000
+"""Lines that look like errors are counted so far; of more, the first still stands."""
 CONTEXT = 3
 SHOWN = 400
 
@@ -63,11 +65,11 @@ class Patterns:
         self.index = used
         self.regexes = {text: re.compile(text) for text in used}
         self.engine: Engine = PrefilteredRe(tuple(used))
-        self.of: dict[int, list[Known]] = {}
+        self.of: dict[int, list[int]] = {}
         self.near = {used[entry.signature.near] for entry in entries if entry.signature.near}
-        for entry in entries:
-            self.of.setdefault(used[entry.signature.pattern], []).append(entry)
-        self.suspects = {used[text] for text in SUSPECTS}
+        for at, entry in enumerate(self.entries):
+            self.of.setdefault(used[entry.signature.pattern], []).append(at)
+        self.suspects = {used[text]: self.regexes[text] for text in SUSPECTS}
         self.done = used[DONE]
         self.traceback = used[_TRACEBACK]
 
@@ -91,9 +93,11 @@ class Scanner:
         self._clock: Clock | None = None
         self._near: dict[int, int] = {}
         self._hits: list[Hit] = []
-        self._counts: dict[Known, int] = {}
-        self._seen: dict[Known, int] = {}
+        self._counts: Counter[int] = Counter()
+        self._seen: dict[int, int] = {}
+        self._kept: Counter[int] = Counter()
         self._templates: Counter[str] = Counter()
+        self._suspects = 0
         self._suspect: Line | None = None
         self._traceback: Line | None = None
         self._done: Line | None = None
@@ -109,7 +113,7 @@ class Scanner:
         return Scan(
             file=self._file,
             hits=tuple(self._hits),
-            counts=self._counts,
+            counts={self._patterns.entries[at]: count for at, count in self._counts.items()},
             suspect=self._suspect,
             traceback=self._traceback,
             alike=alike,
@@ -129,17 +133,18 @@ class Scanner:
         matched = set(found.patterns)
         for index in matched & self._patterns.near:
             self._near[index] = number
-        entries = [entry for index in found.patterns for entry in self._patterns.of.get(index, ())]
-        taken = [entry for entry in entries if self._hit(entry, block, found, number)]
+        entries = [at for index in found.patterns for at in self._patterns.of.get(index, ())]
+        taken = [at for at in entries if self._hit(at, block, found, number)]
         if self._patterns.done in matched:
             self._done = self._line(block, found, number)
         elif self._patterns.traceback in matched:
             self._traceback = self._traceback or self._line(block, found, number)
-        elif not taken and matched & self._patterns.suspects:
+        elif not taken and not matched.isdisjoint(self._patterns.suspects):
             self._suspected(block, found, number)
 
-    def _hit(self, entry: Known, block: Block, found: Found, number: int) -> bool:
+    def _hit(self, at: int, block: Block, found: Found, number: int) -> bool:
         """Whether the line says that it happened; the same line counts once."""
+        entry = self._patterns.entries[at]
         signature = entry.signature
         match = self._patterns.regexes[signature.pattern].search(found.text)
         if match is None or is_advice(found.text, match.start(), match.end()):
@@ -153,18 +158,19 @@ class Scanner:
             if stood is None or number - stood > signature.within:
                 return False
             gap = number - stood
-        if self._seen.get(entry) != number:
-            self._seen[entry] = number
-            count = self._counts[entry] = self._counts.get(entry, 0) + repeated(found.text)
-            if len([hit for hit in self._hits if hit.known == entry]) < KEPT or count == signature.at_least:
+        if self._seen.get(at) != number:
+            self._seen[at] = number
+            self._counts[at] += repeated(found.text)
+            if self._kept[at] < KEPT:
+                self._kept[at] += 1
                 self._hits.append(Hit(entry, self._line(block, found, number), gap))
         return True
 
     def _suspected(self, block: Block, found: Found, number: int) -> None:
-        if not is_suspect(found.text) or _spoken_of(found, self._patterns):
+        if self._suspects >= COUNTED or not is_suspect(found.text) or _spoken_of(found, self._patterns):
             return
-        if len(self._templates) < 1000:
-            self._templates[template(found.text)] += 1
+        self._suspects += 1
+        self._templates[template(found.text)] += 1
         if self._suspect is None:
             self._suspect = self._line(block, found, number)
 
@@ -180,9 +186,9 @@ class Scanner:
 
 
 def _spoken_of(found: Found, patterns: Patterns) -> bool:
-    for index in patterns.suspects.intersection(found.patterns):
-        text = next(text for text, at in patterns.index.items() if at == index)
-        match = patterns.regexes[text].search(found.text)
+    for index in found.patterns:
+        regex = patterns.suspects.get(index)
+        match = regex.search(found.text) if regex else None
         if match is not None and is_advice(found.text, match.start(), match.end()):
             return True
     return False
