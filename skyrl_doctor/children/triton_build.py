@@ -13,6 +13,7 @@ import importlib.util
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sysconfig
 import tempfile
@@ -138,4 +139,5 @@ def answer(arguments):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # whoever ends it early waits for the directory to go
     print(json.dumps(answer(sys.argv[1:])))  # noqa: T201 -- how a child answers

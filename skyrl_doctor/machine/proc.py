@@ -16,6 +16,7 @@ from skyrl_doctor.machine.questions import Completed
 OUTPUT_CAP = 8 << 20
 _LINGER_S = 0.05
 _REAP_S = 1.0
+_GRACE_S = 0.1
 
 
 class Processes:
@@ -54,8 +55,7 @@ class Processes:
         with self._lock:
             self._closed = True
             live = list(self._live.values())
-        for process in live:
-            _kill_group(process.pid)
+        _end_groups([process.pid for process in live])
 
     def _start(self, argv: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
         with self._lock:
@@ -132,15 +132,27 @@ def _has_ended(pid: int) -> bool:
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
     """Kills what is left of the group, then reaps. A process in a dead file system's hands is left to the kernel."""
-    _kill_group(process.pid)
+    _end_groups([process.pid])
     try:
         process.wait(timeout=_REAP_S)
     except subprocess.TimeoutExpired:
         return
 
 
-def _kill_group(leader: int) -> None:
+def _end_groups(leaders: Sequence[int]) -> None:
+    """Asks first, for a moment, so that compilers and our own programs remove their temporary files; then kills."""
+    asked = [leader for leader in leaders if not _has_ended(leader)]
+    for leader in asked:
+        _signal_group(leader, signal.SIGTERM)
+    until = time.monotonic() + _GRACE_S
+    while not all(map(_has_ended, asked)) and time.monotonic() < until:
+        time.sleep(0.005)
+    for leader in leaders:
+        _signal_group(leader, signal.SIGKILL)
+
+
+def _signal_group(leader: int, number: int) -> None:
     try:
-        os.killpg(leader, signal.SIGKILL)
+        os.killpg(leader, number)
     except (ProcessLookupError, PermissionError):
         return

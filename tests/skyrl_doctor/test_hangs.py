@@ -136,6 +136,15 @@ def test_fifos_in_place_of_files(tmp_path: Path, mark: str, role: str) -> None:
         )
 
 
+def test_a_compiler_that_hangs_leaves_no_directory(hung_tools: Path, mark: str) -> None:
+    scratch = hung_tools.parent / "scratch"
+    scratch.mkdir()
+    done = doctor(hung_tools, mark, "--select", "ENV001", "--deadline", "1.5", TMPDIR=str(scratch))
+    assert reasons(done, "unknown").keys() == {"ENV001"}
+    assert list(scratch.iterdir()) == []
+    assert list(left_behind(mark)) == []
+
+
 @pytest.mark.parametrize("how", ["closed", "slow"])
 def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path, mark: str, how: str) -> None:
     command = f"{sys.executable} -m skyrl_doctor preflight | {'true' if how == 'closed' else 'head -c 1'}"

@@ -104,5 +104,5 @@ def test_close_ends_what_still_runs(machine: LocalMachine) -> None:
     wait_until(lambda: bool(machine._processes._live))
     machine.close()
     thread.join(WAIT_S)
-    assert [answer.rc for answer in answers] == [-9]
+    assert [answer.rc for answer in answers] == [-15]
     assert machine.run(["true"], limit_s=WAIT_S).err == "cannot be run: the doctor is at its end"
