@@ -46,9 +46,9 @@ def _taskprolog_lines(preparation: Preparation) -> Iterator[str]:
 
 
 def _make_directory(directory: Directory) -> str:
-    """Under /tmp somebody else may have made it first: then it is not used."""
+    """Under /tmp somebody else may have made it first, or put a link in its place: then it is not used."""
     path = shlex.quote(directory.path)
-    made = f"mkdir -p {path} && [ -O {path} ] && chmod {directory.mode:o} {path}"
+    made = f"mkdir -p {path} && [ ! -L {path} ] && [ -O {path} ] && chmod {directory.mode:o} {path}"
     return f"{made} || {{ echo {path} is not a directory of ours >&2; return 1 2>/dev/null || exit 1; }}"
 
 

@@ -45,14 +45,20 @@ def test_an_eval_without_quotes_loses_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text(encoding="utf-8") == "[x]\ny = 1\n"
 
 
-def test_a_directory_that_is_not_ours_stops_the_script(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_a_directory_that_is_not_ours_stops_the_script(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "elsewhere").mkdir(mode=0o755)
+    if kind == "link":
+        (tmp_path / "file").symlink_to(tmp_path / "elsewhere")
+    else:
+        (tmp_path / "file").touch()
     preparation = Preparation(settings=(setting("A", "1"),), directories=(Directory(path=str(tmp_path / "file")),))
     done = subprocess.run(
         ["sh", "-uc", 'eval "$1"; echo went on', "sh", shell(preparation)], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.endswith(f"{tmp_path}/file is not a directory of ours\n")
+    assert (tmp_path / "elsewhere").stat().st_mode & 0o777 == 0o755
 
 
 def test_taskprolog_lines_are_bare() -> None:
