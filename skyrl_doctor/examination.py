@@ -1,5 +1,7 @@
 """One examination from options to report: machine, plan, roles, selection, engine, waivers."""
 
+import contextlib
+import sys
 import time
 import tomllib
 from collections.abc import Callable
@@ -89,7 +91,8 @@ def run(machine: Machine, reader: Machine, options: Options, *, observe: Observe
     """Examines and reports; whatever it started is ended."""
     started = time.monotonic()
     try:
-        return _run(machine, reader, options, started, observe)
+        with contextlib.redirect_stdout(sys.stderr):  # stdout is the report's, whatever a stranger's check prints
+            return _run(machine, reader, options, started, observe)
     finally:
         machine.close()
 

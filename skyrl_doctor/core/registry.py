@@ -4,8 +4,10 @@ An entry point names a module or a package; every Check or Probe in it, or in a 
 Groups: skyrl_doctor.checks and skyrl_doctor.probes. A package that does not load is reported, not fatal.
 """
 
+import contextlib
 import importlib
 import pkgutil
+import sys
 from collections.abc import Iterator
 from types import ModuleType
 
@@ -72,16 +74,21 @@ def _module_names(point: EntryPoint, broken: list[str]) -> Iterator[str]:
     if package is None:
         return
     yield point.module
-    for found in pkgutil.walk_packages(
-        getattr(package, "__path__", ()), prefix=f"{point.module}.", onerror=lambda _: None
-    ):
-        yield found.name
+    walk = pkgutil.walk_packages(getattr(package, "__path__", ()), f"{point.module}.", onerror=lambda _: None)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            names = [found.name for found in walk]
+    except SystemExit:  # of a package below that is imported on the way
+        broken.append(f"{point.module} (entry point {point.name!r} of {point.distribution}) does not load: SystemExit")
+        return
+    yield from names
 
 
 def _import(name: str, point: EntryPoint, broken: list[str]) -> ModuleType | None:
     try:
-        return importlib.import_module(name)
-    except Exception as error:  # a stranger's package may raise anything; the doctor goes on
+        with contextlib.redirect_stdout(sys.stderr):  # stdout is the report's
+            return importlib.import_module(name)
+    except (Exception, SystemExit) as error:  # a stranger's package may raise anything; the doctor goes on
         said = f"{type(error).__name__}: {error}"
         text = f"{name} (entry point {point.name!r} of {point.distribution}) does not load: {said}"
         if text not in broken:

@@ -85,3 +85,31 @@ def test_the_gated_command_gets_its_signals_as_the_doctor_got_them() -> None:
     done = sh("", "gate", "--select", "ENV016", "--", "grep", "SigIgn", "/proc/self/status")
     ignored = int(done.stdout.split()[1], 16)
     assert ignored & (1 << (signal.SIGPIPE - 1) | 1 << (signal.SIGXFSZ - 1)) == 0
+
+
+STRANGE = """
+import sys
+from skyrl_doctor.core.check import check
+from skyrl_doctor.plan.model import Plan
+
+print("noise on import")
+
+
+@check("STR001", fix="operator: a test")
+def noisy(plan: Plan):
+    print("noise of a check")
+    return ()
+"""
+
+
+def test_what_strangers_print_is_no_part_of_a_report_and_their_exits_end_nothing(tmp_path: Path) -> None:
+    (tmp_path / "strange.py").write_text(STRANGE, encoding="utf-8")
+    (tmp_path / "leaves.py").write_text("raise SystemExit(0)", encoding="utf-8")
+    (tmp_path / "strange-1.dist-info").mkdir()
+    points = "[skyrl_doctor.checks]\nstrange = strange\nleaves = leaves\n"
+    (tmp_path / "strange-1.dist-info" / "entry_points.txt").write_text(points, encoding="utf-8")
+    done = sh("", "preflight", "--select", "STR001", "--format", "json", env={"PYTHONPATH": str(tmp_path)})
+    report = json.loads(done.stdout)
+    assert (done.returncode, done.stderr) == (0, "noise on import\nnoise of a check\n")
+    assert report["summary"]["pass"] == 1
+    assert report["notes"] == ["leaves (entry point 'leaves' of strange) does not load: SystemExit: 0"]
