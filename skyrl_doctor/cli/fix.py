@@ -44,7 +44,9 @@ def run(args: argparse.Namespace) -> int:
     for outcome in failed:
         sys.stdout.write("".join(f"{line}\n" for line in _shown(outcome)))
     if not failed:
-        sys.stdout.write("nothing to fix\n")
+        unseen = " ".join(outcome.id for outcome in report.outcomes if outcome.status is Status.UNKNOWN)
+        not_seen = f" was found; could not be looked at, as preflight tells: {unseen}" if unseen else ""
+        sys.stdout.write(f"nothing to fix{not_seen}\n")
         return report.code
     edited = _edit(args, failed)
     if args.apply:

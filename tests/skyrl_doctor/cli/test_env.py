@@ -107,6 +107,13 @@ def test_fix_with_nothing_to_fix(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert capsys.readouterr().out == "nothing to fix\n"
 
 
+def test_fix_does_not_pass_over_what_it_could_not_see(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "about.toml").write_text("format = 1", encoding="utf-8")
+    (tmp_path / "machine.json").write_text("{}", encoding="utf-8")
+    assert dispatch(["fix", "ENV016", "--from", str(tmp_path)]) == 3
+    assert capsys.readouterr().out == ("nothing to fix was found; could not be looked at, as preflight tells: ENV016\n")
+
+
 IDENTITY = {
     "host": "node", "user": "u", "uid": 1000, "gid": 1000, "pid": 2, "cpus": 1, "system": "Linux", "python": "/usr/bin/python3", "cwd": "/",
 }  # fmt: skip
