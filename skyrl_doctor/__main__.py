@@ -5,6 +5,7 @@ import io
 import os
 import signal
 import sys
+import time
 
 CANNOT_WRITE = 2
 
@@ -29,7 +30,17 @@ def _command(words: list[str]) -> int:
         return 0
     from skyrl_doctor.cli.app import dispatch
 
-    return dispatch(words)
+    return dispatch(words, age_s=_age_s())
+
+
+def _age_s() -> float:
+    """How long this process lives already: a --deadline counts from where the caller waits."""
+    try:
+        with open("/proc/self/stat", encoding="utf-8", errors="replace") as file:
+            started_ticks = int(file.read().rpartition(")")[2].split()[19])
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - started_ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, AttributeError):  # no Linux
+        return 0.0
 
 
 def _open_streams() -> None:

@@ -5,6 +5,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable
+from dataclasses import field
 from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 
@@ -31,6 +32,9 @@ from skyrl_doctor.version import VERSION
 
 T = TypeVar("T")
 READ_LIMIT_S = 5.0
+MOMENT_S = 0.25
+REPORTING_S = 0.4
+"""Ending what still runs and writing the report takes less."""
 DEFAULT_DEADLINE_S = 30.0
 
 
@@ -46,6 +50,18 @@ class Options:
     fail_on: Severity = Severity.ERROR
     deadline_s: float = DEFAULT_DEADLINE_S
     structure_only: bool = False
+    started: float = field(default_factory=time.monotonic)
+    """When the caller began to wait, by the monotonic clock."""
+
+    @property
+    def looking_ends(self) -> float:
+        """When looking must end, so that the report is out by the deadline."""
+        return self.started + self.deadline_s - min(REPORTING_S, 0.3 * self.deadline_s)
+
+    @property
+    def reading_s(self) -> float:
+        """What is left for reading files first; a moment even where nothing is left, since a file mostly takes none."""
+        return max(MOMENT_S, min(READ_LIMIT_S, self.looking_ends - time.monotonic()))
 
 
 @record
@@ -60,10 +76,11 @@ class Context:
     unasked: dict[type, None]
     """Facts that checks only welcome, and that --structure-only leaves out."""
 
-    def gathering(self, deadline_s: float) -> Gathering:
+    def gathering(self, options: Options) -> Gathering:
         """The facts of this machine, to be gathered as they are asked for."""
         preset: dict[type, object] = {Machine: self.machine, Plan: self.plan, Roles: self.roles, **self.unasked}
-        return Gathering(self.registry.probes, preset, deadline_s=deadline_s)
+        left_s = options.looking_ends - time.monotonic()
+        return Gathering(self.registry.probes, preset, deadline_s=options.deadline_s, left_s=left_s)
 
 
 def prepare(machine: Machine, reader: Machine, options: Options) -> Context:
@@ -82,22 +99,21 @@ def _roles(machine: Machine, options: Options) -> Roles:
     if options.roles is not None:
         return Roles(options.roles, asked=True)
     try:
-        return bounded(min(READ_LIMIT_S, options.deadline_s), lambda: guess_roles(machine), "guessing the role")
+        return bounded(options.reading_s, lambda: guess_roles(machine), "guessing the role")
     except CouldNotLook:  # then every check runs, and says itself what could not be seen
         return Roles(frozenset(Role), asked=False)
 
 
 def run(machine: Machine, reader: Machine, options: Options, *, observe: Observer = silent) -> Report:
     """Examines and reports; whatever it started is ended."""
-    started = time.monotonic()
     try:
         with contextlib.redirect_stdout(sys.stderr):  # stdout is the report's, whatever a stranger's check prints
-            return _run(machine, reader, options, started, observe)
+            return _run(machine, reader, options, observe)
     finally:
         machine.close()
 
 
-def _run(machine: Machine, reader: Machine, options: Options, started: float, observe: Observer) -> Report:
+def _run(machine: Machine, reader: Machine, options: Options, observe: Observer) -> Report:
     context = prepare(machine, reader, options)
     known = {check.id for check in context.registry.checks}
     chosen = select(context.checks, wanted=options.wanted, ignored=options.ignored, roles=context.roles.roles)
@@ -105,7 +121,7 @@ def _run(machine: Machine, reader: Machine, options: Options, started: float, ob
         raise UsageError("nothing is left to look at: --ignore takes away all that --select names")
     waivers = _in_time(options, lambda: read_waivers(reader, options, known), "reading the waivers")
     today = today_utc()
-    gathering = context.gathering(options.deadline_s - (time.monotonic() - started))
+    gathering = context.gathering(options)
     outcomes = examine(chosen.run, gathering, redact=_redactor(machine, context.plan), observe=observe)
     judged = [apply(outcome, waivers, today) for outcome in outcomes]
     return Report(
@@ -113,7 +129,7 @@ def _run(machine: Machine, reader: Machine, options: Options, started: float, ob
         roles=tuple(sorted(context.roles.roles)),
         targets=context.plan.targets,
         dialect=context.plan.dialect,
-        duration_s=time.monotonic() - started,
+        duration_s=time.monotonic() - options.started,
         version=VERSION,
         host=_said(lambda: machine.identity().host, "an unnamed machine"),
         fail_on=options.fail_on,
@@ -169,6 +185,6 @@ def _toml(reader: Machine, path: str) -> dict[str, Any]:
 def _in_time(options: Options, work: Callable[[], T], who: str) -> T:
     """Runs what comes before the engine; what it cannot read is the caller's to mend."""
     try:
-        return bounded(min(READ_LIMIT_S, options.deadline_s), work, who)
+        return bounded(options.reading_s, work, who)
     except CouldNotLook as error:
         raise UsageError(str(error)) from None

@@ -4,6 +4,7 @@ import argparse
 import importlib
 import signal
 import sys
+import time
 from collections.abc import Sequence
 
 from skyrl_doctor.core.errors import UsageError
@@ -37,11 +38,13 @@ def _terminate(number: int, _frame: object) -> None:
     raise Terminated(number)
 
 
-def dispatch(argv: Sequence[str]) -> int:
-    """Runs a command; its exit status. Bad input is one sentence and status 2."""
+def dispatch(argv: Sequence[str], *, age_s: float = 0.0) -> int:
+    """Runs a command; its exit status. Bad input is one sentence and status 2. `age_s`: how long the caller waits already."""
+    started = time.monotonic() - age_s
     words, rest = _split(argv)
     args = _parser(_command_of(words)).parse_args(words)
     args.rest = rest
+    args.started = started
     for number in _ENDS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, and whoever else wants it so
             signal.signal(number, _terminate)

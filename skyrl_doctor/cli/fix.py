@@ -7,6 +7,7 @@ shell that started it: for those it names the line to paste.
 import argparse
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -108,6 +109,7 @@ def _apply(args: argparse.Namespace, failed: set[str]) -> None:
     from skyrl_train.node.apply import apply
 
     for role in (Role.GPU, Role.RUNTIME):
+        args.started = time.monotonic()  # the deadline is that of one look
         preparation = advice_of(args, role).prepared.preparation
         cured = sorted({setting.cures for setting in preparation.settings} & failed)
         if not cured:

@@ -28,6 +28,7 @@ def options_of(args: argparse.Namespace) -> Options:
         waiver_file=args.waivers,
         fail_on=Severity[args.fail_on.upper()],
         deadline_s=args.deadline,
+        started=args.started,
         structure_only=getattr(args, "structure_only", False),
     )
 
@@ -58,7 +59,7 @@ def advice_of(args: argparse.Namespace, role: Role | None = None) -> "Advice":
     try:
         context = prepare(machine, LocalMachine(), options)
         guessed = Role.RUNTIME if context.roles.roles == {Role.RUNTIME} else Role.GPU
-        return advise(context.gathering(options.deadline_s), context.plan, role or guessed)
+        return advise(context.gathering(options), context.plan, role or guessed)
     finally:
         machine.close()
 

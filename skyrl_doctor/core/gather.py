@@ -54,13 +54,15 @@ class Gathering:
         preset: Mapping[type, object],
         *,
         deadline_s: float,
+        left_s: float | None = None,
         clock: Clock = time.monotonic,
     ) -> None:
+        """`deadline_s` is what the caller asked for, and `left_s` what is left of it."""
         self.answers: dict[type, Answer] = {kind: Got(value) for kind, value in preset.items()}
         self._probes = probes
         self.clock = clock
         self._deadline_s = deadline_s
-        self.end = clock() + deadline_s
+        self.end = clock() + (deadline_s if left_s is None else left_s)
         self._running: dict[type, Running] = {}
         self._waiting: dict[type, Probe] = {}
         self._answered: queue.SimpleQueue[tuple[type, Answer | BaseException]] = queue.SimpleQueue()
