@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 TARGET ?= examples/mig20.toml
+BENCH_FLAGS ?=
 LIGHT := .venv
 DEV := .venv-dev
 BENCH := .venv-bench
@@ -30,7 +31,7 @@ docs: $(DEV)/.docs  ## generate the pages and build the site into site/
 	$(DEV)/bin/mkdocs build --strict
 
 bench: $(DEV)/.ready $(BENCH)/.ready  ## start-up and preflight beside other tools, as ratios
-	$(DEV)/bin/python -m benchmarks.preflight
+	$(DEV)/bin/python -m benchmarks.preflight $(BENCH_FLAGS)
 
 lock: $(DEV)/.ready  ## pin all environments anew
 	$(DEV)/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/dev.txt
