@@ -1,10 +1,13 @@
 """Reads db.sql, podman's database since 4.8, from its bytes: SQLite never sees the file, so it takes no lock on it."""
 
-import sqlite3
 import struct
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from skyrl_doctor.facts.podman.database import Container, Database, container
+
+if TYPE_CHECKING:
+    import sqlite3
 
 MAGIC = b"SQLite format 3\0"
 _HEADER = struct.Struct(">16sHBBBBBBII")
@@ -25,6 +28,8 @@ def read_sqlite(path: str, data: bytes) -> Database:
     damage = header_damage(data)
     if damage:
         return Database(path=path, damage=damage)
+    import sqlite3  # only a store of Podman 5 needs it, and every start of the doctor would pay for it
+
     if not hasattr(sqlite3.Connection, "deserialize"):
         return Database(path=path, unread=f"{path}: this Python's sqlite3 cannot read a database from memory")
     try:
@@ -61,7 +66,7 @@ def _out_of_wal(data: bytes) -> bytes:
     return data[:18] + b"\x01\x01" + data[20:]
 
 
-def _of(path: str, connection: sqlite3.Connection) -> Database:
+def _of(path: str, connection: "sqlite3.Connection") -> Database:
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     graph, run, static, tmp, driver = connection.execute(_PLACES).fetchone() or ("", "", "", "", "")
     found = tuple(_container(*row) for row in connection.execute(_CONTAINERS))

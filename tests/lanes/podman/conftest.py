@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -25,10 +26,12 @@ from lanes.podman.lab import (
     write_configuration,
 )
 
-WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
-JOB_ID = "990017"
+SESSION = str(os.getpid())
+JOB_ID = SESSION
 """A part of each store's path: in a Slurm job of this number the store is the job's own."""
-LANE_USER = f"skyrl-lane{WORKER}"
+LANE_USER = f"skyrl-lane-{SESSION}"
+"""Two sessions at once, or two workers of one, share neither user nor store."""
+_LANE_USERS = re.compile(r"skyrl-lane-(\d+)(?:-bare)?")
 TOOLS = ("podman", "newuidmap", "busybox")
 WORDS = ("sh", "true", "sleep", "cat", "id", "touch", "chown")
 _LATER = (1, 8, 10)
@@ -46,8 +49,9 @@ def tools() -> None:
 @pytest.fixture(scope="session")
 def lane_user(tools: None) -> Iterator[User]:
     """An ordinary user with subordinate ids. As root one is made, and taken away again at the end."""
-    made = os.getuid() == 0 and not _exists(LANE_USER)
+    made = os.getuid() == 0
     if made:
+        remove_users_of_dead_sessions()
         change_users("useradd", "--create-home", "--shell", "/bin/sh", LANE_USER)
     entry = pwd.getpwnam(LANE_USER) if os.getuid() == 0 else pwd.getpwuid(os.getuid())
     if not _has_range(entry.pw_name) and os.getuid() == 0:
@@ -155,10 +159,12 @@ def change_users(*command: str) -> None:
     wait_until(done)
 
 
-def _exists(name: str) -> bool:
-    with contextlib.suppress(KeyError):
-        return bool(pwd.getpwnam(name))
-    return False
+def remove_users_of_dead_sessions() -> None:
+    """A session that was killed took nothing away."""
+    for entry in pwd.getpwall():
+        match = _LANE_USERS.fullmatch(entry.pw_name)
+        if match is not None and state_of(int(match[1])) == "":
+            subprocess.run(["userdel", "--remove", entry.pw_name], check=False, capture_output=True)
 
 
 def _has_range(name: str) -> bool:

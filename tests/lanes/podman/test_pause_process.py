@@ -40,7 +40,11 @@ def test_a_job_that_slurm_ended_leaves_a_namespace_that_nobody_holds(lab: Lab) -
 def test_the_dead_are_found_while_they_are_zombies(lab: Lab) -> None:
     lab.detached("rollout")
     lab.kill_all()
-    assert remedy_of(lab.doctor("POD001")) == MIGRATE
+    found = lab.doctor("POD001")
+    assert remedy_of(found) == MIGRATE
+    assert lab.sandbox().returncode == 1
+    lab.heal(found)
+    assert (lab.sandbox().returncode, lab.doctor("POD001")) == (0, CLEAN)
 
 
 def test_the_number_of_the_pause_process_is_another_ones_now(lab: Lab) -> None:

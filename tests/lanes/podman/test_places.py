@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -214,6 +215,16 @@ def test_a_runtime_dir_of_somebody_else_is_found_and_podman_refuses_it(lab: Lab)
     other = lab.but(XDG_RUNTIME_DIR=str(foreign))
     assert messages(other.doctor("POD002"))[0][1] is Severity.ERROR
     assert other.sandbox().returncode != 0
+
+
+def test_dead_containers_of_earlier_jobs_are_found_and_isolation_heals(private: Lab) -> None:
+    private.detached("earlier", "true")
+    private.podman("wait", "earlier")
+    private.detached("alive")
+    later = private.but(SLURM_JOB_START_TIME=str(int(time.time()) + 100))
+    seen_old = "the store holds 1 dead containers that are older than this job, such as 'earlier'; wanted none"
+    assert messages(later.doctor("POD002")) == [(seen_old, Severity.WARNING)]
+    assert isolate(later).doctor("POD002") == CLEAN
 
 
 def test_a_full_disk_is_found_and_space_heals(stocked: NewLab, image_archive: Path) -> None:
