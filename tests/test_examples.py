@@ -53,7 +53,7 @@ EXAMPLES: dict[tuple[str, ...], list[Told]] = {
         ("CFG001", E, f"{OLD}/gpt_oss.toml", 19, "orchestrator.sampling.max_tokens"),
         notice(f"{OLD}/gpt_oss.toml", 3),
     ],
-    (f"{OLD}/v1.toml",): [notice(f"{OLD}/v1.toml", 2)],
+    (f"{OLD}/v1.toml",): [("MEM004", W, f"{OLD}/v1.toml", 9, "trainer.model"), notice(f"{OLD}/v1.toml", 2)],
     (f"{OLD}/v2.toml",): [
         notice(f"{OLD}/v2.toml", 2),
         ("TRN003", E, f"{OLD}/v2.toml", 11, "trainer.model.fsdp_cpu_offload"),
@@ -81,7 +81,6 @@ EXAMPLES: dict[tuple[str, ...], list[Told]] = {
         ("CFG004", E, BROKEN, 20, "trainer.total_epochs"),
     ],
 }
-"""v1 ran out of memory: its fault is of the memory model (MEM004), not of its form."""
 
 
 def told(files: tuple[str, ...]) -> list[Told]:

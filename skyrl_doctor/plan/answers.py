@@ -6,6 +6,8 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.allocator import SLEEPS_BY_DEFAULT
 from skyrl_train.node.proxy import Target
 
+PRIME = ("prime-rl", "prime-rl-2025")
+"""Its two schemas."""
 SLEEP_SWITCH = "rollout.free_cache_engine"
 RUNTIME_KEY = "sandbox.runtime_url"
 RUNTIME_VARIABLE = "SANDBOX_REMOTE_RUNTIME_API_URL"
@@ -13,7 +15,7 @@ RUNTIME_VARIABLE = "SANDBOX_REMOTE_RUNTIME_API_URL"
 
 def vllm_sleeps(plan: Plan) -> bool:
     """Whether vLLM gives its memory back between steps. prime-rl's trainer and its vLLM never share a GPU."""
-    if plan.is_of("prime-rl"):
+    if plan.is_of(*PRIME):
         return False
     said = plan.flag(SLEEP_SWITCH)
     return SLEEPS_BY_DEFAULT if said is None else said
@@ -23,3 +25,12 @@ def runtime_target(plan: Plan, variables: Mapping[str, str]) -> Target | None:
     """Where the sandboxes' runtime answers, as the plan or the workers' environment says."""
     url = plan.text(RUNTIME_KEY) or variables.get(RUNTIME_VARIABLE, "").strip()
     return Target.of(url) if url else None
+
+
+def trainer_shares_gpu(plan: Plan) -> bool:
+    """Whether the trainer and vLLM hold memory on one GPU. prime-rl's launcher has given each its own since 2026."""
+    if not plan.is_of(*PRIME):
+        return True
+    lists = [plan.own[key].value for key in ("inference_gpu_ids", "trainer_gpu_ids") if key in plan.own]
+    sets = [set(map(str, ids)) for ids in lists if isinstance(ids, list)]
+    return len(sets) == 2 and bool(sets[0] & sets[1])

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.plan.answers import trainer_shares_gpu
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.prime_renames import Rename, renames
 
@@ -38,7 +39,7 @@ def migrate(plan: Plan, file: str, text: str) -> Migration:
             moves.append(made)
         else:
             left.append(f"line {rename.line}: {rename.old.own}: {made}")
-    if _shared(plan):
+    if trainer_shares_gpu(plan):
         left.append("trainer and inference shared a GPU: today's launcher gives each its own")
     return Migration(_written(lines, moves, plan), tuple(left))
 
@@ -59,12 +60,6 @@ def _move(rename: Rename, plan: Plan, text: str, lines: list[str]) -> Move | str
     header = plan.own.get(rename.old.own.rpartition(".")[0])
     home = header.location.line if header and header.location and header.location.line else 0
     return Move(line, home, table, f"{name} = {value}{rest}\n")
-
-
-def _shared(plan: Plan) -> bool:
-    lists = [plan.own[key].value for key in ("inference_gpu_ids", "trainer_gpu_ids") if key in plan.own]
-    sets = [set(map(str, ids)) for ids in lists if isinstance(ids, list)]
-    return len(sets) == 2 and bool(sets[0] & sets[1])
 
 
 def _written(lines: list[str], moves: list[Move], plan: Plan) -> str:

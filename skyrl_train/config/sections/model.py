@@ -20,7 +20,7 @@ class ModelSection(Section):
     """The attention implementation of the trainer."""
     remove_padding: bool = True
     """Pack sequences without padding in the trainer; needs flash_attention_2."""
-    gradient_checkpointing: bool = True
+    gradient_checkpointing: bool = True  # FIX(MEM004)
     """Recompute activations in the backward pass instead of keeping them."""
     fused_kernels: bool = False
     """Compute log-probabilities in chunks, so that the whole logits are never held."""

@@ -98,10 +98,8 @@ def test_no_version_and_no_requirement_crashes(version: str, line: str) -> None:
     list(disagreements({"torch": version, "ray": "1"}, {"ray": (line, "torch>=2")}, LINUX))
 
 
-@given(st.text().filter(lambda text: not text.strip("0123456789. v")[:1].isdigit()))
+@given(st.text().map(lambda text: f"broken {text}"))
 def test_a_version_that_cannot_be_read_meets_nothing(version: str) -> None:
-    if "2" in version:
-        return
     assert list(disagreements({"torch": version, "ray": "1"}, {"ray": ("torch>=999",)}, LINUX)) == [
         Disagreement(requirer="ray", requirer_version="1", name="torch", wanted=">=999", found=version, fatal=False)
     ]

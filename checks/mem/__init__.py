@@ -1,0 +1,1 @@
+"""Failures of memory: what a run needs beside what a device has."""
