@@ -1,18 +1,30 @@
 """Asking for model types on recorded machines."""
 
+import dataclasses
+
 import pytest
 
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.facts.interpreter import TrainingPython
+from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.facts.model_types import ModelTypes
 from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.probes.model_types import model_types
 
 PYTHON = TrainingPython("/py", "python.interpreter")
+MODEL = ModelFiles(
+    name="/m", is_local=True, directory="/m", config={"model_type": "qwen2"}, has_tokenizer=True, looked=("/m",)
+)
 
 
 def look(answer: dict[str, object], python: TrainingPython = PYTHON) -> object:
-    return model_types(RecordedMachine({"ask model_types /py": answer}, strict=True), python)
+    return model_types(RecordedMachine({"ask model_types /py": answer}, strict=True), MODEL, python)
+
+
+def test_nobody_is_asked_about_a_model_that_is_not_here() -> None:
+    absent = dataclasses.replace(MODEL, config=None)
+    with pytest.raises(NotApplicable, match="/m has no config.json on this machine that names a model_type"):
+        model_types(RecordedMachine({}, strict=True), absent, PYTHON)
 
 
 def test_answers_and_reasons() -> None:
