@@ -23,7 +23,7 @@ def look(answer: dict[str, object], python: TrainingPython = PYTHON) -> object:
 
 def test_nobody_is_asked_about_a_model_that_is_not_here() -> None:
     absent = dataclasses.replace(MODEL, config=None)
-    with pytest.raises(NotApplicable, match="/m has no config.json on this machine that names a model_type"):
+    with pytest.raises(NotApplicable, match=r"/m has no config\.json on this machine that names a model_type"):
         model_types(RecordedMachine({}, strict=True), absent, PYTHON)
 
 
