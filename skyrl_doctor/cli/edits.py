@@ -12,7 +12,7 @@ from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.prime_migrate import migrate
 from skyrl_doctor.plan.source import COMMAND_LINE, decoded, read_source
 
-MIGRATION = "PRM007"
+MIGRATION, MIGRATION_SLUG = "PRM007", "key-renamed-since"
 """Rewrites a whole file into another schema: only where it was asked for by name."""
 _BOM = b"\xef\xbb\xbf"
 
@@ -24,13 +24,10 @@ def edits(
     plan = load(machine, targets)
     sources = [read_source(machine, target) for target in targets]
     texts = {source.file: source.text for source in sources if source.file != COMMAND_LINE}
-    outcomes = list(failed)
-    if {MIGRATION, "key-renamed-since"} & {
-        name.upper() if name.upper() == MIGRATION else name.lower() for name in asked
-    }:
+    if any(name.upper() == MIGRATION or name.lower() == MIGRATION_SLUG for name in asked):
         migrations = [(file, text, migrate(plan, file, text)) for file, text in texts.items()]
         return tuple(Proposal(file, text, done.text, done.left) for file, text, done in migrations)
-    findings = [one for outcome in outcomes for one in outcome.findings if one.severity > Severity.INFO]
+    findings = [one for outcome in failed for one in outcome.findings if one.severity > Severity.INFO]
     return propose(plan, findings, texts)
 
 

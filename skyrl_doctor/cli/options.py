@@ -10,7 +10,12 @@ ROLES = ("auto", "login", "runtime", "gpu")
 def add_examination(parser: argparse.ArgumentParser, *, targets: bool = True) -> None:
     """Options that say what to examine and how."""
     if targets:
-        parser.add_argument("targets", nargs="*", metavar="TARGET", help="a configuration: RunConfig TOML")
+        parser.add_argument(
+            "targets",
+            nargs="*",
+            metavar="TARGET",
+            help="a configuration: RunConfig TOML, dev.conf, task YAML, verl script or command line, prime-rl TOML",
+        )
     parser.add_argument(
         "--role", choices=ROLES, default="auto", help="what this machine is in the launch (default: guessed)"
     )
