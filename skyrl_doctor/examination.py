@@ -28,7 +28,7 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.only import config_only
 from skyrl_doctor.report.model import Report
 from skyrl_doctor.roles import guess_roles
-from skyrl_doctor.version import VERSION
+from skyrl_train.version import VERSION
 
 T = TypeVar("T")
 READ_LIMIT_S = 5.0

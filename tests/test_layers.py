@@ -55,7 +55,7 @@ def test_importing_everything_loads_nothing_heavy_and_does_nothing() -> None:
 
 def test_the_command_line_imports_only_the_command_that_was_asked_for() -> None:
     code = (
-        "import sys; from skyrl_doctor.cli.app import _parser; _parser('preflight')\n"
+        "import sys; from skyrl_doctor.cli.app import SKYRL_DOCTOR; from skyrl_train.cli.frame import parser; parser(SKYRL_DOCTOR, 'preflight')\n"
         "print(sorted(n for n in sys.modules if n.startswith(('skyrl_doctor.', 'checks', 'skyrl_train'))))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
@@ -69,7 +69,10 @@ def test_the_command_line_imports_only_the_command_that_was_asked_for() -> None:
         "skyrl_doctor.core.errors",
         "skyrl_doctor.report",
         "skyrl_doctor.report.formats",
-        "skyrl_doctor.version",
+        "skyrl_train",
+        "skyrl_train.cli",
+        "skyrl_train.cli.frame",
+        "skyrl_train.version",
     }
 
 
