@@ -1,0 +1,223 @@
+"""A cluster for one session: real slurmctld and slurmd on this machine, nothing in /etc, no port of another's.
+
+Two nodes: cpu1, and gpu1 with two MIG slices. The slices come out of Slurm's own code, from a fake_gpus.conf.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fakes import nvidia_smi
+
+SLICES = tuple(f"MIG-aaaaaaaa-0000-0000-0000-00000000000{n}" for n in (1, 2))
+CPU_PARTITION, GPU_PARTITION = "test", "gpu_test"
+LIMIT_S = 30.0
+_STEP_S = 0.02
+_ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "SPECIAL_EXIT"})
+
+
+def wait_until(condition: Callable[[], object], what: str = "", limit_s: float = LIMIT_S) -> None:
+    """Returns when the condition holds; fails when it does not within the limit."""
+    end = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end, f"not within {limit_s:g} s: {what or condition}"
+        time.sleep(_STEP_S)
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody has now: held together until all are known."""
+    held = [socket.socket() for _ in range(count)]
+    try:
+        for one in held:
+            one.bind(("127.0.0.1", 0))
+        return [int(one.getsockname()[1]) for one in held]
+    finally:
+        for one in held:
+            one.close()
+
+
+def configuration(base: Path, extra: str = "") -> str:
+    """slurm.conf. The scheduler looks at once, so that a job needs half a second and not five."""
+    ports = free_ports(3)
+    return f"""
+ClusterName=lane
+SlurmctldHost=localhost
+SlurmUser=root
+SlurmctldPort={ports[0]}
+AuthInfo=socket={base}/munge.socket
+StateSaveLocation={base}/state
+SlurmdSpoolDir={base}/spool-%n
+SlurmctldPidFile={base}/run/slurmctld.pid
+SlurmdPidFile={base}/run/slurmd-%n.pid
+SlurmctldLogFile={base}/log/slurmctld.log
+SlurmdLogFile={base}/log/slurmd-%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SlurmdParameters=config_overrides
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+ReturnToService=2
+KillWait=2
+MinJobAge=600
+SchedulerParameters=sched_min_interval=10000,batch_sched_delay=0,bf_interval=1
+GresTypes=gpu
+NodeName=cpu1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 RealMemory=1000
+NodeName=gpu1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[2]} CPUs=4 RealMemory=1000 Gres=gpu:1g.18gb:2
+PartitionName={CPU_PARTITION} Nodes=cpu1 Default=YES
+PartitionName={GPU_PARTITION} Nodes=gpu1
+{extra}"""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What scontrol tells of one job."""
+
+    id: str
+    state: str
+    reason: str
+    exit_code: int
+
+
+@dataclass
+class Cluster:
+    """A running cluster. `env` is what a user of it has."""
+
+    base: Path
+    env: Mapping[str, str]
+    daemons: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def run(self, *words: str, limit_s: float = LIMIT_S, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            words, env=self.env, cwd=cwd, capture_output=True, text=True, timeout=limit_s, check=False
+        )
+
+    def submit(self, script: str, *options: str, cwd: Path) -> str:
+        """The id of a job that runs this text of bash."""
+        path = cwd / "job.sh"
+        path.write_text(f"#!/bin/bash\n{script}\n")
+        done = self.run("sbatch", "--parsable", *options, str(path), cwd=cwd)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def job(self, job_id: str) -> Job:
+        done = self.run("scontrol", "--oneliner", "show", "job", job_id)
+        assert done.returncode == 0, done.stderr
+        facts = dict(word.split("=", 1) for word in done.stdout.split() if "=" in word)
+        return Job(job_id, facts["JobState"], facts["Reason"], int(facts["ExitCode"].split(":")[0]))
+
+    def wait(self, job_id: str, limit_s: float = LIMIT_S) -> Job:
+        """The job when it has ended."""
+        wait_until(lambda: self.job(job_id).state in _ENDED, f"job {job_id} ends", limit_s)
+        return self.job(job_id)
+
+    def wait_for(self, job_id: str, state: str, limit_s: float = LIMIT_S) -> None:
+        wait_until(lambda: self.job(job_id).state == state, f"job {job_id} is {state}", limit_s)
+
+    def jobs(self) -> list[str]:
+        """The jobs that are queued or run."""
+        return self.run("squeue", "--noheader", "--format=%i").stdout.split()
+
+    def node_state(self, name: str) -> str:
+        return self.run("sinfo", "--noheader", "--Node", f"--nodes={name}", "--format=%T").stdout.split()[0]
+
+    def clear(self) -> None:
+        """No job is left, and every node takes jobs again."""
+        for job_id in self.jobs():
+            self.run("scancel", "--full", job_id)
+        wait_until(lambda: not self.jobs(), "the queue is empty")
+        wait_until(lambda: {self.node_state("cpu1"), self.node_state("gpu1")} == {"idle"}, "both nodes are idle")
+
+
+@contextmanager
+def a_cluster(base: Path, extra: str = "") -> Iterator[Cluster]:
+    """Starts everything and takes everything down again, with whatever its jobs left."""
+    for name in ("state", "log", "run", "bin"):
+        (base / name).mkdir()
+    nvidia_smi.lay(base / "bin", SLICES)
+    (base / "slurm.conf").write_text(configuration(base, extra))
+    _fake_slices(base)
+    (base / "cgroup.conf").write_text("CgroupAutomount=no\n")
+    env = {"PATH": f"{base}/bin:{os.environ['PATH']}", "HOME": str(base), "SLURM_CONF": str(base / "slurm.conf")}
+    cluster = Cluster(base, env)
+    try:
+        _start(cluster, _munge(base), ready=lambda: (base / "munge.socket").exists())
+        _start(cluster, ("slurmctld", "-D", "-i"), ready=lambda: cluster.run("scontrol", "ping").returncode == 0)
+        for node in ("cpu1", "gpu1"):
+            _start(cluster, ("slurmd", "-D", "-N", node), ready=lambda node=node: cluster.node_state(node) == "idle")
+        yield cluster
+    finally:
+        _stop(reversed(cluster.daemons))
+        kill_all_with(f"SLURM_CONF={base}/slurm.conf")
+
+
+def processes_with(variable: str) -> list[int]:
+    """The processes whose environment holds this NAME=value: what a job left behind."""
+    found = []
+    for directory in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if variable.encode() in (directory / "environ").read_bytes().split(b"\0"):
+                found.append(int(directory.name))
+    return found
+
+
+def kill_all_with(variable: str) -> None:
+    for pid in processes_with(variable):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _fake_slices(base: Path) -> None:
+    lines = []
+    for number, uuid in enumerate(SLICES):
+        device = base / f"nvidia{number}"
+        os.mknod(device, 0o600 | 0o020000, os.makedev(1, 5))  # /dev/zero under another name
+        device.chmod(0o666)
+        links = ",".join("-1" if other == number else "0" for other in range(len(SLICES)))
+        lines.append(f"1g.18gb|4|0-3|{links}|{device}|{uuid}|nvidia_gpu_env\n")
+    (base / "fake_gpus.conf").write_text("".join(lines))
+    (base / "gres.conf").write_text(f"NodeName=gpu1 Name=gpu Type=1g.18gb File={base}/nvidia[0-1]\n")
+
+
+def _munge(base: Path) -> tuple[str, ...]:
+    """munged of our own: its own key and socket, so that the machine's is neither needed nor touched."""
+    key = base / "munge.key"
+    key.write_bytes(os.urandom(128))
+    key.chmod(0o400)
+    places = {"key-file": key, "socket": base / "munge.socket", "pid-file": base / "run" / "munged.pid"}
+    places |= {"seed-file": base / "run" / "munged.seed", "log-file": base / "log" / "munged.log"}
+    return ("munged", "--foreground", "--force", *(f"--{name}={path}" for name, path in places.items()))
+
+
+def _start(cluster: Cluster, words: tuple[str, ...], ready: Callable[[], bool]) -> None:
+    program = shutil.which(words[0], path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+    assert program is not None, f"{words[0]} is not installed"
+    with (cluster.base / "log" / f"{words[0]}.out").open("ab") as out:
+        daemon = subprocess.Popen(
+            [program, *words[1:]], env=cluster.env, stdout=out, stderr=out, stdin=subprocess.DEVNULL
+        )
+    cluster.daemons.append(daemon)
+
+    def up() -> bool:
+        assert daemon.poll() is None, (cluster.base / "log" / f"{words[0]}.out").read_text()[-2000:]
+        with suppress(IndexError):
+            return ready()
+        return False
+
+    wait_until(up, f"{' '.join(words)} is up")
+
+
+def _stop(daemons: Iterable[subprocess.Popen[bytes]]) -> None:
+    for daemon in daemons:
+        daemon.terminate()
+        try:
+            daemon.wait(10)
+        except subprocess.TimeoutExpired:
+            daemon.kill()
+            daemon.wait(10)
