@@ -79,6 +79,9 @@ class Machine(ABC):
     def which(self, command: str) -> str | None:
         return self.answer(q.Which(command))
 
+    def get(self, url: str, *, limit_s: float, key_header: str = "", key_from: str = "") -> q.Fetched:
+        return self.answer(q.Get(url=url, limit_s=limit_s, key_header=key_header, key_from=key_from))
+
     def environ(self) -> Mapping[str, str]:
         return self.answer(q.Environ())
 

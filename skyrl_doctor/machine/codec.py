@@ -22,6 +22,8 @@ def encode(question: q.Question[Any], answer: object) -> Json:
             name: value for name, value in dataclasses.asdict(answer).items() if name not in ("out", "err", "limit_s")
         }
         return {**fields, "out": lines(answer.out), "err": lines(answer.err)}
+    if isinstance(answer, q.Fetched):
+        return {**dataclasses.asdict(answer), "headers": list(answer.headers), "body": lines(answer.body)}
     if isinstance(question, q.Read):
         return encode_bytes(cast(bytes, answer))
     if dataclasses.is_dataclass(answer) and not isinstance(answer, type):
@@ -50,6 +52,8 @@ def _decode(question: q.Question[Any], value: Json) -> object:
         fields = {**value, "out": text(value.get("out", [])), "err": text(value.get("err", []))}
         fields.setdefault("command", question.key.partition(" ")[2])
         return _whole(q.Completed(**{**fields, "limit_s": question.limit_s}))
+    if isinstance(question, q.Get):
+        return _fetched(value)
     if isinstance(question, q.Read):
         return decode_bytes(value)[: question.limit_bytes]
     record = _RECORDS.get(type(question))
@@ -59,6 +63,22 @@ def _decode(question: q.Question[Any], value: Json) -> object:
     if not _PLAIN[type(question)](answer):
         raise TypeError(f"it is {_shown(answer)}")
     return tuple(answer) if isinstance(answer, list) else answer
+
+
+def _fetched(value: Json) -> q.Fetched:
+    """Field by field: `status` may be null, and `headers` is a list of texts."""
+    status, headers = value.get("status"), value.get("headers", [])
+    truncated, body = value.get("truncated", False), text(value.get("body", []))
+    if not (status is None or _int(status)) or not _texts(headers) or not isinstance(truncated, bool):
+        raise TypeError(f"it is {_shown(value)}")
+    return q.Fetched(
+        url=str(value["url"]),
+        status=status,
+        headers=tuple(headers),
+        body=body,
+        truncated=truncated,
+        why=str(value.get("why", "")),
+    )
 
 
 def _whole(answer: T) -> T:

@@ -48,6 +48,7 @@ class LocalMachine(Machine):
             q.Writable: lambda question: os.access(question.path, os.W_OK),
             q.LockHolder: _lock_holder,
             q.Which: lambda question: shutil.which(question.command, path=self._environ.get("PATH", os.defpath)),
+            q.Get: self._get,
             q.Environ: lambda _: dict(self._environ),
             q.WhoAmI: lambda _: _identity(self._environ),
             q.Now: lambda _: time.time(),
@@ -76,6 +77,11 @@ class LocalMachine(Machine):
         argv = (python, "-B", os.path.join(CHILDREN, f"{question.child}.py"), *question.args)
         name = f"{question.child} probe under {python}"
         return self._processes.run(argv, name=name, limit_s=question.limit_s, env=self._with(question.env))
+
+    def _get(self, question: q.Get) -> q.Fetched:
+        from skyrl_doctor.machine.http import fetch  # http.client takes 10 ms to import, and few ask for it
+
+        return fetch(question, self._environ)
 
     def _with(self, extra: Mapping[str, str | None] | None) -> dict[str, str]:
         merged: dict[str, str | None] = {**self._environ, **(extra or {})}
