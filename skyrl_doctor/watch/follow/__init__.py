@@ -1,0 +1,1 @@
+"""All logs of a job as they grow."""
