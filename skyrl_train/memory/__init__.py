@@ -1,0 +1,63 @@
+"""What a run of verl with vLLM takes of a GPU, predicted before it starts. Pure, and quick to import.
+
+    shape = shape_from_config(Path("config.json").read_text())     # ModelShape, or BadModelError / UnsupportedModelError
+    job = job_from_verl({"data.max_prompt_length": 2048, ...})     # Job from verl's own dotted keys, or BadJobError
+    device = device_named("A100-40GB 3g.20gb")                     # or device_of_size("20GiB"), or Device(name, bytes)
+    found = budget(shape, job, device)                             # Budget: phases, peak, band, fits, room, as_json()
+    solve("micro_batch", shape, job, device)                       # Solution: the largest value that fits
+    changes(shape, job, device)                                    # the three changes that help most, with their gain
+
+Everything raised is a MemoryModelError: a question that cannot be answered never becomes a number. Sizes are bytes
+unless a name says GiB.
+"""
+
+from skyrl_train.memory.budget import Budget, PhaseBudget, budget
+from skyrl_train.memory.changes import Change, changes
+from skyrl_train.memory.device import GPUS, SLICES, Device, device_named, device_of_size
+from skyrl_train.memory.errors import (
+    BadJobError,
+    BadModelError,
+    MemoryModelError,
+    UnknownDeviceError,
+    UnsupportedModelError,
+)
+from skyrl_train.memory.job import Critic, Job, Rollout
+from skyrl_train.memory.shape import ModelShape, shape_from_config
+from skyrl_train.memory.solve import KNOBS, Solution, solve
+from skyrl_train.memory.tape import Component
+from skyrl_train.memory.trainer import Phase
+from skyrl_train.memory.units import GIB, gib
+from skyrl_train.memory.verl_job import job_from_verl
+from skyrl_train.memory.vllm import Engine
+
+__all__ = [
+    "GIB",
+    "GPUS",
+    "KNOBS",
+    "SLICES",
+    "BadJobError",
+    "BadModelError",
+    "Budget",
+    "Change",
+    "Component",
+    "Critic",
+    "Device",
+    "Engine",
+    "Job",
+    "MemoryModelError",
+    "ModelShape",
+    "Phase",
+    "PhaseBudget",
+    "Rollout",
+    "Solution",
+    "UnknownDeviceError",
+    "UnsupportedModelError",
+    "budget",
+    "changes",
+    "device_named",
+    "device_of_size",
+    "gib",
+    "job_from_verl",
+    "shape_from_config",
+    "solve",
+]

@@ -1,0 +1,149 @@
+"""The budget: what a run takes in each phase, where its peak is, and whether that fits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skyrl_train.memory.device import Device
+from skyrl_train.memory.job import Job
+from skyrl_train.memory.shape import ModelShape
+from skyrl_train.memory.tape import Component
+from skyrl_train.memory.trainer import Phase, trainer_phases
+from skyrl_train.memory.units import GIB, gib
+from skyrl_train.memory.vllm import Engine, engine_of
+
+CONTEXT = round(0.55 * GIB)
+SLACK = 0.05  # of the peak: what the caching allocator holds beside what is allocated
+BAND = 0.10
+TRAINER_PHASES = frozenset(Phase)
+
+
+@dataclass(frozen=True)
+class PhaseBudget:
+    """One phase at its fullest: bytes by component, over all the processes on the GPU."""
+
+    phase: Phase
+    components: Mapping[Component, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.components.values())
+
+    @property
+    def allocated(self) -> int:
+        """What torch's allocator of the trainer reports as allocated."""
+        outside = (Component.SLACK, Component.CONTEXT, Component.VLLM)
+        return sum(size for component, size in self.components.items() if component not in outside)
+
+    @property
+    def reserved(self) -> int:
+        return self.allocated + self.components.get(Component.SLACK, 0)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one GPU must hold, phase by phase, against what it has."""
+
+    device: Device
+    phases: tuple[PhaseBudget, ...]
+    engine: Engine | None
+    problems: tuple[str, ...] = ()  # what fails whatever the peak is: a KV cache without room for one sequence
+
+    @property
+    def trainer_peak(self) -> PhaseBudget:
+        """The phase in which the trainer's own allocator is fullest."""
+        return max(self.phases, key=lambda phase: phase.allocated)
+
+    @property
+    def peak(self) -> PhaseBudget:
+        """The phase in which the GPU is fullest."""
+        return max(self.phases, key=lambda phase: phase.total)
+
+    @property
+    def band(self) -> tuple[float, float]:
+        """From, to: bytes between which the peak lies, by what the calibration runs showed."""
+        return self.peak.total * (1 - BAND), self.peak.total * (1 + BAND)
+
+    @property
+    def fits(self) -> bool:
+        return not self.problems and self.peak.total <= self.device.total
+
+    @property
+    def sure(self) -> bool:
+        """Whether the verdict is the same at both ends of the band."""
+        low, high = self.band
+        return bool(self.problems) or high <= self.device.total or low > self.device.total
+
+    @property
+    def room(self) -> int:
+        """Bytes to spare; negative where they are missing."""
+        return self.device.total - self.peak.total
+
+    def as_json(self) -> dict[str, Any]:
+        low, high = self.band
+        engine = self.engine
+        return {
+            "schema": 1,
+            "trainer": {
+                "peak_allocated_gib": _gib(self.trainer_peak.allocated),
+                "peak_reserved_gib": _gib(max(phase.reserved for phase in self.phases)),
+                "phase": str(self.trainer_peak.phase),
+                "phases": {
+                    str(phase.phase): {str(part): _gib(size) for part, size in phase.components.items()}
+                    for phase in self.phases
+                },
+            },
+            "vllm": {
+                "weights_gib": _gib(engine.weights if engine else 0),
+                "kv_gib": _gib(engine.kv if engine else 0),
+                "graphs_gib": _gib(engine.graphs if engine else 0),
+                "asleep_gib": _gib(engine.asleep if engine else 0),
+            },
+            "device": {
+                "peak_gib": _gib(self.peak.total),
+                "band_gib": [_gib(low), _gib(high)],
+                "phase": str(self.peak.phase),
+                "limit_gib": _gib(self.device.total),
+                "fits": self.fits,
+            },
+        }
+
+
+def budget(shape: ModelShape, job: Job, device: Device) -> Budget:
+    """Plays the run phase by phase and adds up what shares the GPU in each."""
+    engine = engine_of(shape, job.rollout, device, job.longest) if job.rollout is not None else None
+    phases = tuple(
+        PhaseBudget(phase, _with_surroundings(phase, parts, job, engine))
+        for phase, parts in trainer_phases(shape, job).items()
+    )
+    return Budget(device, phases, engine, tuple(_problems(engine)))
+
+
+def _with_surroundings(
+    phase: Phase, parts: Mapping[Component, int], job: Job, engine: Engine | None
+) -> dict[Component, int]:
+    whole = dict(parts)
+    whole[Component.SLACK] = round(SLACK * sum(parts.values()))
+    whole[Component.CONTEXT] = CONTEXT
+    whole[Component.VLLM] = _vllm_in(phase, job, engine)
+    return {part: size for part, size in whole.items() if size}
+
+
+def _vllm_in(phase: Phase, job: Job, engine: Engine | None) -> int:
+    if engine is None or job.rollout is None or phase is Phase.LOAD:
+        return 0
+    if phase is Phase.ROLLOUT or not job.rollout.sleeps:
+        return engine.awake
+    return engine.syncing if phase is Phase.WEIGHT_SYNC else engine.asleep
+
+
+def _problems(engine: Engine | None) -> list[str]:
+    if engine is None or engine.kv >= engine.kv_needed:
+        return []
+    share, left, wanted = gib(engine.requested), gib(engine.kv), gib(engine.kv_needed)
+    wants = f"one sequence of the longest length needs {wanted:.2f} GiB"
+    return [f"vLLM's share of {share:.1f} GiB leaves {left:.2f} GiB for the KV cache; {wants}"]
+
+
+def _gib(size: float) -> float:
+    return round(gib(size), 3)

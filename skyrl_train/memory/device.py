@@ -1,0 +1,105 @@
+"""GPUs and MIG profiles by name, with the memory that a program really sees.
+
+The marketed size is not what `torch.cuda.mem_get_info` gives: the driver keeps some, and a MIG slice is smaller than its
+name (3g.20gb has 19.5 GiB). Whole GPUs: the "total capacity" of torch's own out-of-memory messages. Slices: the memory
+column of `nvidia-smi mig -lgip`, from NVIDIA's MIG user guide and published listings.
+"""
+
+import re
+from dataclasses import dataclass
+
+from skyrl_train.memory.errors import UnknownDeviceError
+from skyrl_train.memory.units import GIB
+
+GPUS = {
+    "A100-40GB": 39.49,
+    "A100-80GB": 79.25,
+    "H100-80GB": 79.18,
+    "H200": 139.81,
+    "A10": 22.06,
+    "L4": 22.03,
+    "L40S": 44.40,
+    "A6000": 47.40,
+    "RTX-3090": 23.68,
+    "RTX-4090": 23.64,
+}
+SLICES = {
+    "A100-40GB": {"1g.5gb": 4.75, "1g.10gb": 9.75, "2g.10gb": 9.75, "3g.20gb": 19.5, "4g.20gb": 19.5, "7g.40gb": 39.25},
+    "A100-80GB": {
+        "1g.10gb": 9.5,
+        "1g.20gb": 19.5,
+        "2g.20gb": 19.5,
+        "3g.40gb": 39.25,
+        "4g.40gb": 39.25,
+        "7g.80gb": 78.75,
+    },
+    "H100-80GB": {
+        "1g.10gb": 9.75,
+        "1g.20gb": 19.62,
+        "2g.20gb": 19.62,
+        "3g.40gb": 39.5,
+        "4g.40gb": 39.5,
+        "7g.80gb": 79.25,
+    },
+    "H200": {"1g.18gb": 16.0, "1g.35gb": 32.5, "2g.35gb": 32.5, "3g.71gb": 69.75, "4g.71gb": 69.75, "7g.141gb": 139.8},
+}
+_ALIASES = {"A100": "A100-80GB", "H100": "H100-80GB", "H200-141GB": "H200", "RTX-A6000": "A6000"}
+_PROFILE = re.compile(r"(?i)(?<![\w.])(?:mig[- ]*)?(\d+g\.\d+gb)(?:\+[\w.]+)?(?![\w.])")
+_SIZE = re.compile(r"(?i)\s*(\d+(?:\.\d+)?)\s*(GiB|MiB|GB|MB|G|M)\s*")
+_UNITS = {"gib": GIB, "g": GIB, "mib": 1024**2, "m": 1024**2, "gb": 10**9, "mb": 10**6}
+
+
+@dataclass(frozen=True)
+class Device:
+    """A GPU or a slice of one: what it is called and the bytes that programs on it share."""
+
+    name: str
+    total: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.total, int) or isinstance(self.total, bool) or self.total <= 0:
+            raise UnknownDeviceError(
+                f"the memory of {self.name} is {self.total!r} bytes, wanted a whole number above 0"
+            )
+
+
+def device_of_size(size: str) -> Device:
+    """A device of a size that is written out: 20GiB, 24 GB, 40536MiB."""
+    found = _SIZE.fullmatch(size)
+    if found is None or float(found[1]) <= 0:
+        raise UnknownDeviceError(f"{size!r} is not a size; wanted a number with GiB, GB or MiB, such as 20GiB")
+    return Device(size.strip(), int(float(found[1]) * _UNITS[found[2].lower()]))
+
+
+def device_named(name: str) -> Device:
+    """A GPU or MIG profile by name: `H200`, `A100-40GB`, `A100-40GB 3g.20gb`, `3g.20gb`, as nvidia-smi writes it too."""
+    profile = _PROFILE.search(name)
+    parent = _parent(_PROFILE.sub(" ", name) if profile else name)
+    if profile is None and parent is not None:
+        return Device(parent, round(GPUS[parent] * GIB))
+    if profile is None:
+        raise UnknownDeviceError(
+            f"no GPU known as {name!r}; known are {', '.join(GPUS)}, and MIG profiles such as 3g.20gb"
+        )
+    return _slice(name, parent, profile[1].lower())
+
+
+def _slice(name: str, parent: str | None, profile: str) -> Device:
+    owners = [parent] if parent else [owner for owner, slices in SLICES.items() if profile in slices]
+    sizes = [(SLICES[owner][profile], owner) for owner in owners if profile in SLICES.get(owner, {})]
+    if not sizes:
+        known = sorted(SLICES[parent]) if parent in SLICES else sorted({key for own in SLICES.values() for key in own})
+        raise UnknownDeviceError(f"no MIG profile {profile} in {name!r}; known are {', '.join(known)}")
+    size, owner = min(sizes)  # where several GPUs have one of this name: the smallest, which fits on all of them
+    return Device(f"{owner} {profile}", round(size * GIB))
+
+
+def _parent(name: str) -> str | None:
+    """The GPU that a name holds, in our table's spelling or NVIDIA's (`NVIDIA A100-SXM4-40GB MIG`)."""
+    words = [word for word in re.split(r"[^A-Z0-9]+", name.upper()) if word]
+    words = [
+        word for word in words if word not in {"NVIDIA", "GEFORCE", "TESLA", "MIG", "PCIE", "HBM3", "HBM3E", "NVL"}
+    ]
+    plain = "-".join(word for word in words if not word.startswith("SXM"))
+    plain = _ALIASES.get(plain, plain)
+    return plain if plain in GPUS else None

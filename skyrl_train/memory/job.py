@@ -1,0 +1,171 @@
+"""Everything of a run that costs memory, in one record, with the defaults of verl 0.9.1.
+
+(verl/trainer/config/_generated_ppo_trainer.yaml.) `job_from_verl` in verl_job.py fills it from verl's own keys.
+"""
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+from skyrl_train.memory.errors import BadJobError
+from skyrl_train.memory.parameters import LINEARS
+from skyrl_train.memory.units import DTYPE_BYTES
+
+ATTENTIONS = ("flash_attention_2", "sdpa", "eager")
+STRATEGIES = ("fsdp", "fsdp2")
+FUSED = ("torch", "triton")
+DTYPES = tuple(DTYPE_BYTES)
+
+
+def check_count(name: str, value: Any, *, at_least: int = 1, at_most: int = 1_000_000_000) -> None:
+    """A whole number in its range, or a BadJobError that says what it is instead."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BadJobError(f"{name} is {value!r}, wanted a whole number")
+    if not at_least <= value <= at_most:
+        raise BadJobError(f"{name} is {value}, wanted {at_least} to {at_most}")
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise BadJobError(f"{name} is {value!r}, wanted one of {', '.join(choices)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rollout:
+    """The vLLM engine that shares the GPU with the trainer."""
+
+    utilization: float = 0.5
+    tensor_parallel: int = 1
+    max_model_len: int | None = None
+    max_batched_tokens: int = 8192
+    max_seqs: int = 256
+    enforce_eager: bool = False
+    sleeps: bool = True  # verl: rollout.free_cache_engine
+    dtype: str = "bf16"
+    kv_bytes: int | None = None  # engine_kwargs.vllm.kv_cache_memory_bytes: fixes the KV cache, whatever the share
+    bucket_mib: int = 2048  # rollout.checkpoint_engine.update_weights_bucket_megabytes
+
+    def __post_init__(self) -> None:
+        value = self.utilization
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise BadJobError(f"gpu_memory_utilization is {value!r}, wanted a number above 0 and at most 1")
+        if not 0 < value <= 1:
+            raise BadJobError(f"gpu_memory_utilization is {value}, wanted above 0 and at most 1")
+        for name in ("tensor_parallel", "max_batched_tokens", "max_seqs", "bucket_mib"):
+            check_count(name, getattr(self, name))
+        for name in ("max_model_len", "kv_bytes"):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name), at_most=10**15)
+        check_choice("rollout dtype", self.dtype, DTYPES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Critic:
+    """The critic of GAE: a second model with a value head, trained in the same process."""
+
+    micro_batch: int = 1
+    max_tokens: int | None = None
+    param_offload: bool = False
+    optimizer_offload: bool = False
+    gradient_checkpointing: bool = True
+    remove_padding: bool = True
+    master_dtype: str = "fp32"
+    strategy: str = "fsdp"
+
+    def __post_init__(self) -> None:
+        check_count("critic micro_batch", self.micro_batch)
+        if self.max_tokens is not None:
+            check_count("critic max_tokens", self.max_tokens)
+        check_choice("critic dtype", self.master_dtype, DTYPES)
+        check_choice("critic strategy", self.strategy, STRATEGIES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What is trained how. Micro batches are sequences per GPU; lengths are tokens."""
+
+    prompt_length: int
+    response_length: int
+    micro_batch: int = 1
+    log_prob_micro_batch: int = 1
+    ref_micro_batch: int = 1
+    mini_batch: int = 256  # prompts; with n responses each, over all GPUs
+    n: int = 1
+    max_tokens: int | None = None  # use_dynamic_bsz: tokens of a micro batch, instead of sequences
+    log_prob_max_tokens: int | None = None
+    sequence_length: int | None = None  # the longest that really comes; prompt + response if not known
+    n_gpus: int = 1
+    fsdp_size: int = -1
+    sequence_parallel: int = 1
+    strategy: str = "fsdp"
+    master_dtype: str = "fp32"
+    param_dtype: str = "bf16"
+    reduce_dtype: str = "fp32"
+    param_offload: bool = False
+    optimizer_offload: bool = False
+    offload_policy: bool = False  # FSDP2's own: parameters, gradients and states stay on the host
+    reshard_after_forward: bool = True
+    use_orig_params: bool = False
+    gradient_checkpointing: bool = True
+    remove_padding: bool = True
+    attention: str = "flash_attention_2"
+    flash_cross_entropy: bool = True  # flash-attn is installed: log-probs by its kernel
+    fused_kernels: str | None = None
+    entropy: bool = False  # in the update; the log-prob phase always computes it
+    entropy_chunk: int | None = None  # entropy_from_logits_with_chunking: its chunk size
+    entropy_checkpointing: bool = False
+    torch_compile: bool = True
+    temperature: float = 1.0
+    lora_rank: int = 0
+    lora_targets: tuple[str, ...] = LINEARS
+    reference: bool = False  # KL in the loss or in the reward
+    critic: Critic | None = None
+    rollout: Rollout | None = Rollout()
+    framework: str = "verl"
+
+    def __post_init__(self) -> None:
+        for name in ("prompt_length", "response_length", "micro_batch", "log_prob_micro_batch", "ref_micro_batch"):
+            check_count(name, getattr(self, name))
+        for name in ("mini_batch", "n", "n_gpus", "sequence_parallel"):
+            check_count(name, getattr(self, name))
+        check_count("lora_rank", self.lora_rank, at_least=0, at_most=65_536)
+        for name in ("max_tokens", "log_prob_max_tokens", "sequence_length", "entropy_chunk"):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name))
+        check_choice("strategy", self.strategy, STRATEGIES)
+        check_choice("attention", self.attention, ATTENTIONS)
+        check_choice("framework", self.framework, ("verl", "prime-rl"))
+        for name in ("master_dtype", "param_dtype", "reduce_dtype"):
+            check_choice(name, getattr(self, name), DTYPES)
+        if self.fused_kernels is not None:
+            check_choice("fused_kernels", self.fused_kernels, FUSED)
+        self._check_together()
+
+    def _check_together(self) -> None:
+        for field in fields(self):
+            if field.type is bool and not isinstance(getattr(self, field.name), bool):
+                raise BadJobError(f"{field.name} is {getattr(self, field.name)!r}, wanted true or false")
+        unknown = [name for name in self.lora_targets if name not in LINEARS]
+        if unknown:
+            raise BadJobError(f"lora_targets holds {unknown[0]!r}, wanted of {', '.join(LINEARS)}")
+        if self.n_gpus % self.sequence_parallel:
+            raise BadJobError(f"{self.n_gpus} GPUs do not divide over sequence_parallel = {self.sequence_parallel}")
+        if self.rollout is not None and self.n_gpus % self.rollout.tensor_parallel:
+            raise BadJobError(f"{self.n_gpus} GPUs do not divide over tensor_parallel = {self.rollout.tensor_parallel}")
+        longest = self.prompt_length + self.response_length
+        if self.sequence_length is not None and self.sequence_length > longest:
+            raise BadJobError(f"sequence_length is {self.sequence_length}, more than prompt + response = {longest}")
+
+    @property
+    def shards(self) -> int:
+        """Over how many GPUs FSDP splits the parameters (verl workers/engine/fsdp/utils.py create_device_mesh)."""
+        return self.n_gpus if self.fsdp_size < 0 or self.fsdp_size >= self.n_gpus else self.fsdp_size
+
+    @property
+    def longest(self) -> int:
+        return self.sequence_length or self.prompt_length + self.response_length
+
+    def tokens(self, sequences: int, limit: int | None) -> int:
+        """Tokens of one micro batch on one GPU, at their most."""
+        tokens = sequences * self.longest if limit is None else max(limit, self.longest)
+        return -(-tokens // self.sequence_parallel)

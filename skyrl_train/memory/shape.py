@@ -1,0 +1,160 @@
+"""The shape of a model, as its config.json tells it.
+
+Only what is described here is accepted: dense decoders of the Qwen2, Qwen3, Llama and Mistral families. Everything else
+is refused by name with the reason, because a formula applied to the wrong architecture still gives a number.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skyrl_train.memory.errors import BadModelError, UnsupportedModelError
+
+FAMILIES = {"qwen2": "Qwen2", "qwen3": "Qwen3", "llama": "Llama", "mistral": "Mistral"}
+# transformers 5.9.0, models/qwen3/configuration_qwen3.py: Qwen3Config.head_dim = 128, whatever hidden_size is
+QWEN3_HEAD_DIM = 128
+MIXTURE_KEYS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_intermediate_size", "num_experts_per_tok")
+MODALITY_KEYS = ("vision_config", "audio_config", "visual", "thinker_config", "text_config")
+# Far beyond any model that exists, so that only a slip of the pen or a damaged file is caught.
+LIMITS = {
+    "hidden_size": 131_072,
+    "num_hidden_layers": 1_024,
+    "num_attention_heads": 1_024,
+    "num_key_value_heads": 1_024,
+    "head_dim": 1_024,
+    "intermediate_size": 1_048_576,
+    "vocab_size": 4_194_304,
+    "max_position_embeddings": 1_073_741_824,
+}
+
+
+@dataclass(frozen=True)
+class ModelShape:
+    """What the memory of a dense decoder depends on. Sizes are counts of elements."""
+
+    family: str
+    hidden: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    intermediate: int
+    vocab: int
+    tied: bool
+    qkv_bias: bool = False
+    output_bias: bool = False
+    mlp_bias: bool = False
+    qk_norm: bool = False
+    max_positions: int | None = None
+
+    @property
+    def query_size(self) -> int:
+        return self.heads * self.head_dim
+
+    @property
+    def kv_size(self) -> int:
+        return self.kv_heads * self.head_dim
+
+
+def shape_from_config(config: str | Mapping[str, Any]) -> ModelShape:
+    """The shape that a config.json describes, given as its text or parsed."""
+    values = _parsed(config)
+    family = _family(values)
+    heads = _count(values, "num_attention_heads")
+    hidden = _count(values, "hidden_size")
+    kv_heads = _kv_heads(values, family, heads)
+    bias = _flag(values, "attention_bias")
+    return ModelShape(
+        family=family,
+        hidden=hidden,
+        layers=_count(values, "num_hidden_layers"),
+        heads=heads,
+        kv_heads=kv_heads,
+        head_dim=_head_dim(values, family, hidden, heads),
+        intermediate=_count(values, "intermediate_size"),
+        vocab=_count(values, "vocab_size"),
+        tied=_flag(values, "tie_word_embeddings"),
+        # models/qwen2/modeling_qwen2.py Qwen2Attention.__init__: q, k, v with a bias, o without, no switch
+        qkv_bias=family == "qwen2" or bias,
+        # modeling_llama.py and modeling_qwen3.py: attention_bias is for q, k, v and o alike; Mistral has no bias at all
+        output_bias=bias and family in ("llama", "qwen3"),
+        mlp_bias=family == "llama" and _flag(values, "mlp_bias"),
+        qk_norm=family == "qwen3",
+        max_positions=_count(values, "max_position_embeddings") if "max_position_embeddings" in values else None,
+    )
+
+
+def _parsed(config: str | Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(config, str):
+        try:
+            config = json.loads(config)
+        except (ValueError, RecursionError) as error:
+            raise BadModelError(f"config.json is not JSON: {error}") from None
+    if not isinstance(config, Mapping):
+        raise BadModelError(f"config.json holds {type(config).__name__}, wanted an object")
+    return config
+
+
+def _family(values: Mapping[str, Any]) -> str:
+    """The family, after all that this model does not describe was refused."""
+    kind, names = values.get("model_type"), values.get("architectures")
+    named = names[0] if isinstance(names, list) and names and isinstance(names[0], str) else ""
+    said = f"model_type {kind!r}" + (f" ({named})" if named else "")
+    modality = next((key for key in MODALITY_KEYS if values.get(key) is not None), None)
+    if modality is not None or (isinstance(kind, str) and kind.endswith(("_vl", "_omni", "vision"))):
+        raise UnsupportedModelError(
+            f"{said}: a vision or audio model{f' ({modality})' if modality else ''}; not described"
+        )
+    mixture = next((key for key in MIXTURE_KEYS if values.get(key)), None)
+    if kind == "gpt_oss":
+        raise UnsupportedModelError(f"{said}: gpt-oss (a quantised mixture of experts); its experts are not described")
+    if mixture is not None:
+        raise UnsupportedModelError(f"{said}: a mixture of experts ({mixture} = {values[mixture]!r}); not described")
+    if values.get("quantization_config"):
+        raise UnsupportedModelError(f"{said}: quantised weights (quantization_config); not described")
+    if not isinstance(kind, str) or not kind:
+        raise BadModelError(f"config.json: model_type is {kind!r}, wanted one of {', '.join(FAMILIES)}")
+    if kind not in FAMILIES:
+        raise UnsupportedModelError(f"{said}: this architecture is not described; known are {', '.join(FAMILIES)}")
+    if named and not named.startswith(FAMILIES[kind] + "For") and named != FAMILIES[kind] + "Model":
+        raise UnsupportedModelError(f"{said}: architecture and model_type disagree, wanted {FAMILIES[kind]}ForCausalLM")
+    return kind
+
+
+def _count(values: Mapping[str, Any], key: str) -> int:
+    value = values.get(key)
+    if value is None:
+        raise BadModelError(f"config.json: {key} is missing")
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BadModelError(f"config.json: {key} is {value!r}, wanted a whole number")
+    if not 1 <= value <= LIMITS[key]:
+        raise BadModelError(f"config.json: {key} is {value}, wanted 1 to {LIMITS[key]}")
+    return value
+
+
+def _flag(values: Mapping[str, Any], key: str) -> bool:
+    """A switch of the config; absent is off, as in the four families' configuration classes of transformers 5.9.0."""
+    value = values.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise BadModelError(f"config.json: {key} is {value!r}, wanted true or false")
+    return bool(value)
+
+
+def _kv_heads(values: Mapping[str, Any], family: str, heads: int) -> int:
+    if family == "llama" and values.get("num_key_value_heads") is None:
+        return heads  # LlamaConfig: none said means every head has its own; the others' defaults are no model's truth
+    kv_heads = _count(values, "num_key_value_heads")
+    if heads % kv_heads:
+        raise BadModelError(f"config.json: {heads} attention heads do not divide over {kv_heads} key-value heads")
+    return kv_heads
+
+
+def _head_dim(values: Mapping[str, Any], family: str, hidden: int, heads: int) -> int:
+    if values.get("head_dim") is not None:
+        return _count(values, "head_dim")
+    if family == "qwen3":
+        return QWEN3_HEAD_DIM
+    if hidden % heads:
+        raise BadModelError(f"config.json: hidden_size {hidden} does not divide over {heads} attention heads")
+    return hidden // heads

@@ -1,0 +1,11 @@
+"""Bytes, and the names that people give to their multiples."""
+
+GIB = 1024**3
+MIB = 1024**2
+
+FP32, BF16, INT64 = 4, 2, 8  # bytes of one element
+DTYPE_BYTES = {"fp32": 4, "float32": 4, "float": 4, "bf16": 2, "bfloat16": 2, "fp16": 2, "float16": 2, "half": 2}
+
+
+def gib(size: float) -> float:
+    return size / GIB

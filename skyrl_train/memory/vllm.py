@@ -1,0 +1,73 @@
+"""What vLLM 0.24.0 takes of the GPU: a share of its TOTAL memory, whatever else is on it.
+
+vllm/v1/worker/utils.py request_memory: requested = total x gpu_memory_utilization, and the engine refuses to start if
+less is free. What the weights and the profiled peak leave of the share becomes the KV cache.
+"""
+
+from dataclasses import dataclass
+
+from skyrl_train.memory.device import Device
+from skyrl_train.memory.job import Rollout
+from skyrl_train.memory.parameters import in_model
+from skyrl_train.memory.shape import ModelShape
+from skyrl_train.memory.units import DTYPE_BYTES, FP32, GIB
+
+CONTEXT = round(0.5 * GIB)
+GRAPHS = round(0.5 * GIB)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Bytes of the vLLM process on one GPU."""
+
+    requested: int
+    weights: int
+    work: int  # the peak of one forward pass, which profiling found
+    kv: int
+    graphs: int
+    context: int
+    kv_needed: int  # one sequence of the longest length
+    kv_tokens: int  # how many tokens the KV cache holds
+
+    @property
+    def awake(self) -> int:
+        return max(self.requested, self.weights + self.work + self.context) + self.graphs
+
+    @property
+    def asleep(self) -> int:
+        """Sleep gives back weights and KV cache; the context and the graphs stay."""
+        return self.context + self.graphs
+
+    @property
+    def syncing(self) -> int:
+        """Woken for its weights only."""
+        return self.asleep + self.weights
+
+
+def kv_bytes_per_token(shape: ModelShape, rollout: Rollout) -> int:
+    kv_heads = max(1, shape.kv_heads // rollout.tensor_parallel)
+    return 2 * shape.layers * kv_heads * shape.head_dim * DTYPE_BYTES[rollout.dtype]
+
+
+def engine_of(shape: ModelShape, rollout: Rollout, device: Device, longest: int) -> Engine:
+    requested = round(device.total * rollout.utilization)
+    weights = in_model(shape) * DTYPE_BYTES[rollout.dtype] // rollout.tensor_parallel
+    tokens = rollout.max_batched_tokens
+    # the widest moment of a forward pass, and the sampler's float32 logits for every sequence
+    work = tokens * (2 * shape.intermediate // rollout.tensor_parallel + 4 * shape.hidden) * DTYPE_BYTES[rollout.dtype]
+    work += rollout.max_seqs * shape.vocab * 2 * FP32
+    context = CONTEXT
+    left = requested - weights - work - context
+    kv = rollout.kv_bytes if rollout.kv_bytes is not None else max(0, left)
+    each = kv_bytes_per_token(shape, rollout)
+    length = rollout.max_model_len or longest
+    return Engine(
+        requested=requested,
+        weights=weights,
+        work=work,
+        kv=kv,
+        graphs=0 if rollout.enforce_eager else GRAPHS,
+        context=context,
+        kv_needed=-(-length // 16) * 16 * each,
+        kv_tokens=kv // each,
+    )

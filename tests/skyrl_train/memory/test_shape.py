@@ -1,0 +1,133 @@
+"""Shapes from config.json: known parameter counts, and every refusal."""
+
+import json
+
+import pytest
+
+from skyrl_train.memory import BadModelError, ModelShape, UnsupportedModelError, shape_from_config
+from skyrl_train.memory.parameters import in_adapters, in_model
+
+QWEN_05B = {
+    "architectures": ["Qwen2ForCausalLM"],
+    "model_type": "qwen2",
+    "hidden_size": 896,
+    "intermediate_size": 4864,
+    "num_hidden_layers": 24,
+    "num_attention_heads": 14,
+    "num_key_value_heads": 2,
+    "vocab_size": 151936,
+    "tie_word_embeddings": True,
+    "max_position_embeddings": 32768,
+}
+QWEN_7B = QWEN_05B | {
+    "hidden_size": 3584,
+    "intermediate_size": 18944,
+    "num_hidden_layers": 28,
+    "num_attention_heads": 28,
+    "num_key_value_heads": 4,
+    "vocab_size": 152064,
+    "tie_word_embeddings": False,
+}
+QWEN3_17B = QWEN_05B | {
+    "architectures": ["Qwen3ForCausalLM"],
+    "model_type": "qwen3",
+    "hidden_size": 2048,
+    "intermediate_size": 6144,
+    "num_hidden_layers": 28,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+}
+LLAMA3_8B = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "vocab_size": 128256,
+    "tie_word_embeddings": False,
+}
+
+
+def test_the_whole_shape() -> None:
+    assert shape_from_config(json.dumps(QWEN_05B)) == ModelShape(
+        family="qwen2",
+        hidden=896,
+        layers=24,
+        heads=14,
+        kv_heads=2,
+        head_dim=64,
+        intermediate=4864,
+        vocab=151936,
+        tied=True,
+        qkv_bias=True,
+        max_positions=32768,
+    )
+
+
+@pytest.mark.parametrize(
+    ("config", "parameters"),
+    [
+        (QWEN_05B, 494_032_768),
+        (QWEN_7B, 7_615_616_512),
+        (QWEN3_17B, 1_720_574_976),
+        (LLAMA3_8B, 8_030_261_248),
+        (LLAMA3_8B | {"architectures": ["MistralForCausalLM"], "model_type": "mistral"}, 8_030_261_248),
+    ],
+)
+def test_parameters_as_published(config: dict[str, object], parameters: int) -> None:
+    assert in_model(shape_from_config(config)) == parameters
+
+
+def test_adapters_of_all_linear_maps() -> None:
+    shape = shape_from_config(QWEN_05B)
+    assert 24 * in_adapters(shape, 8) == 4_399_104  # peft's count for r=8, all-linear
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"hidden_size": None}, "config.json: hidden_size is missing"),
+        ({"hidden_size": 0}, "config.json: hidden_size is 0, wanted 1 to 131072"),
+        ({"hidden_size": -896}, "config.json: hidden_size is -896, wanted 1 to 131072"),
+        ({"hidden_size": 896.5}, "config.json: hidden_size is 896.5, wanted a whole number"),
+        ({"hidden_size": "896"}, "config.json: hidden_size is '896', wanted a whole number"),
+        ({"hidden_size": True}, "config.json: hidden_size is True, wanted a whole number"),
+        ({"hidden_size": 900}, "config.json: hidden_size 900 does not divide over 14 attention heads"),
+        ({"vocab_size": 10**12}, "config.json: vocab_size is 1000000000000, wanted 1 to 4194304"),
+        ({"num_key_value_heads": 3}, "config.json: 14 attention heads do not divide over 3 key-value heads"),
+        ({"num_key_value_heads": None}, "config.json: num_key_value_heads is missing"),
+        ({"tie_word_embeddings": "yes"}, "config.json: tie_word_embeddings is 'yes', wanted true or false"),
+        ({"model_type": None}, "config.json: model_type is None, wanted one of qwen2, qwen3, llama, mistral"),
+    ],
+)
+def test_bad_values_are_named(change: dict[str, object], text: str) -> None:
+    with pytest.raises(BadModelError) as caught:
+        shape_from_config(QWEN_05B | change)
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"model_type": "gpt_oss", "architectures": ["GptOssForCausalLM"]}, "gpt-oss"),
+        ({"model_type": "qwen3_moe", "num_experts": 128}, "a mixture of experts (num_experts = 128)"),
+        ({"model_type": "mixtral", "num_local_experts": 8}, "a mixture of experts (num_local_experts = 8)"),
+        ({"model_type": "qwen2_5_vl", "vision_config": {"depth": 32}}, "a vision or audio model (vision_config)"),
+        ({"model_type": "gemma2", "architectures": ["Gemma2ForCausalLM"]}, "this architecture is not described"),
+        ({"architectures": ["LlamaForCausalLM"]}, "architecture and model_type disagree"),
+        ({"quantization_config": {"quant_method": "awq"}}, "quantised weights"),
+    ],
+)
+def test_what_is_not_described_is_refused_with_the_reason(change: dict[str, object], reason: str) -> None:
+    with pytest.raises(UnsupportedModelError) as caught:
+        shape_from_config(QWEN_05B | change)
+    assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", '"qwen2"', "{}", "[" * 100_000])
+def test_what_is_no_config_is_an_error(text: str) -> None:
+    with pytest.raises(BadModelError):
+        shape_from_config(text)
