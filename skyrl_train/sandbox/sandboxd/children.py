@@ -1,0 +1,141 @@
+"""Processes: all are started here, and all are reaped here, whoever's they were.
+
+As the first process of a container sandboxd inherits every orphan. One thread waits for whichever child ends next, so
+that none stays a zombie and none is waited for twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+
+_LOOK_AGAIN_S = 5.0
+"""A process that an engine put into the container leaves its orphans here without any child of ours having run."""
+_FIRST_TO_GO = b"500"
+"""oom_score_adj of children: the kernel ends the one that takes the memory, and sandboxd can say so."""
+
+
+class Child:
+    """A process that leads its own session. `ended` is a file descriptor that reads end-of-file once it has ended."""
+
+    __slots__ = ("_write_end", "done", "ended", "exit_code", "pid")
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.exit_code = 0
+        self.done = threading.Event()
+        self.ended, self._write_end = os.pipe()
+
+    def finish(self, status: int) -> None:
+        """As subprocess counts: a signal is a negative number."""
+        self.exit_code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        self.done.set()
+        os.close(self._write_end)
+
+    def close(self) -> None:
+        os.close(self.ended)
+
+
+class Children:
+    """Every process below this one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._started = threading.Condition(self._lock)
+        self._running: dict[int, Child] = {}
+
+    def start_reaping(self) -> None:
+        threading.Thread(target=self._reap, name="reaper", daemon=True).start()
+
+    def spawn(self, argv: list[str], *, cwd: str | None, env: dict[str, str]) -> tuple[Child, int, int]:
+        """Starts it; the descriptors read its output and its errors, and are the caller's to close."""
+        out, out_end = os.pipe()
+        err, err_end = os.pipe()
+        try:
+            child = self._spawn(argv, cwd=cwd, env=env, stdout=out_end, stderr=err_end)
+        except BaseException:
+            os.close(out)
+            os.close(err)
+            raise
+        finally:
+            os.close(out_end)
+            os.close(err_end)
+        return child, out, err
+
+    def _spawn(self, argv: list[str], *, cwd: str | None, env: dict[str, str], stdout: int, stderr: int) -> Child:
+        with self._started:  # so that no child ends unknown
+            process = subprocess.Popen(
+                argv,
+                cwd=cwd,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+            process.returncode = 0  # it is reaped here: Popen is not to wait for it, nor to warn
+            child = self._running[process.pid] = Child(process.pid)
+            self._started.notify()
+        _may_be_ended_first(process.pid)
+        return child
+
+    def signal(self, child: Child, number: int) -> None:
+        """To its whole process group, what it left in the background included."""
+        with self._lock, contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, number)
+
+    def end(self, child: Child, *, grace_s: float) -> None:
+        """Asks first. What does not end in time, and what ignores the question, is ended all the same."""
+        self.signal(child, signal.SIGTERM)
+        child.done.wait(grace_s)
+        self.signal(child, signal.SIGKILL)
+
+    def end_all(self, *, grace_s: float) -> None:
+        with self._lock:
+            children = list(self._running.values())
+        for child in children:
+            self.signal(child, signal.SIGTERM)
+        for child in children:
+            self.end(child, grace_s=grace_s)
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+            except ChildProcessError:
+                self._await_a_child()
+                continue
+            if found is not None:
+                self._reap_one(found.si_pid)
+
+    def _reap_one(self, pid: int) -> None:
+        """Under the lock, so that the number is not given to a new child in between."""
+        with self._lock:
+            try:
+                _, status = os.waitpid(pid, 0)
+            except ChildProcessError:
+                return
+            child = self._running.pop(pid, None)
+        if child is not None:
+            child.finish(status)
+
+    def _await_a_child(self) -> None:
+        with self._started:
+            if not self._running:
+                self._started.wait(_LOOK_AGAIN_S)
+
+
+def _may_be_ended_first(pid: int) -> None:
+    try:
+        file = os.open(f"/proc/{int(pid)}/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        os.write(file, _FIRST_TO_GO)
+    except OSError:
+        pass
+    finally:
+        os.close(file)

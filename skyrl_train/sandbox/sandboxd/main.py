@@ -1,0 +1,107 @@
+"""Starts sandboxd: `python sandboxd.pyz --port 60000`, the session key in the environment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import time
+
+from skyrl_train.sandbox.sandboxd.api import PORT, SESSION_KEY_VARIABLES
+from skyrl_train.sandbox.sandboxd.children import Children
+from skyrl_train.sandbox.sandboxd.commands import OUTPUT_LIMIT, Commands, child_environment
+from skyrl_train.sandbox.sandboxd.events import Events
+from skyrl_train.sandbox.sandboxd.routes import VERSION, Routes
+from skyrl_train.sandbox.sandboxd.server import Server, listen, log
+
+USAGE = f"""usage: sandboxd [--host HOST] [--port PORT] [--output-limit BYTES]
+Without --host it listens on every address where a session key is set ({" or ".join(SESSION_KEY_VARIABLES)}), and on 127.0.0.1 where none is.
+"""
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - a container's port is published from any of its addresses
+_GRACE_S = 1.0
+
+
+class ArgumentError(Exception):
+    """What was asked for cannot be."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    started = time.monotonic()
+    try:
+        options = read_arguments(sys.argv[1:] if argv is None else argv)
+        if options.get("help"):
+            sys.stdout.write(USAGE)
+            return 0
+        keys = session_keys(dict(os.environ))
+        host = options.get("host") or (EVERYWHERE if keys else LOOPBACK[0])
+        if not keys and host not in LOOPBACK:
+            raise ArgumentError(f"no session key: set {SESSION_KEY_VARIABLES[0]}, or listen on {LOOPBACK[0]}")
+        listener = listen(host, int(options.get("port", PORT)))
+    except (ArgumentError, OSError) as error:
+        sys.stderr.write(f"sandboxd: {error}\n{USAGE}")
+        return 2
+    children = serve(listener, keys, int(options.get("output-limit", OUTPUT_LIMIT)))
+    log(f"version {VERSION} listens on {_name(listener)}, {(time.monotonic() - started) * 1000:.1f} ms after its start")
+    _wait_for_the_end()
+    listener.close()
+    children.end_all(grace_s=_GRACE_S)
+    log("ended as asked")
+    return 0
+
+
+def serve(listener: socket.socket, keys: list[str], limit: int) -> Children:
+    env = child_environment(dict(os.environ))
+    children = Children()
+    children.start_reaping()
+    commands = Commands(children, Events(), env=env, limit=limit)
+    Server(listener, Routes(commands, children, env=env), keys).start()
+    return children
+
+
+def session_keys(environ: dict[str, str]) -> list[str]:
+    """OH_SESSION_API_KEYS_0 and on, else SESSION_API_KEY. An empty one is none: it would let everybody in."""
+    many, one = SESSION_KEY_VARIABLES
+    prefix = many.rstrip("0")
+    numbered = [name for name in sorted(environ) if name.startswith(prefix) and name[len(prefix) :].isdigit()]
+    keys = [environ[name] for name in numbered if environ[name]]
+    return keys or [key for key in (environ.get(one, ""),) if key]
+
+
+def read_arguments(argv: list[str]) -> dict[str, str]:
+    """--name VALUE and --name=VALUE."""
+    options: dict[str, str] = {}
+    words = list(argv)
+    while words:
+        name, equals, value = words.pop(0).partition("=")
+        if name in ("-h", "--help"):
+            return {"help": "yes"}
+        if name not in ("--host", "--port", "--output-limit"):
+            raise ArgumentError(f"unknown argument {name!r}")
+        if not equals:
+            if not words:
+                raise ArgumentError(f"{name} wants a value")
+            value = words.pop(0)
+        options[name[2:]] = value
+    for name, most in (("port", 65535), ("output-limit", 1 << 30)):
+        if name in options and not (options[name].isdigit() and int(options[name]) <= most):
+            raise ArgumentError(f"--{name} wants a number up to {int(most)}, found {options[name]!r}")
+    return options
+
+
+def _name(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"{host}:{port}"
+
+
+def _wait_for_the_end() -> None:
+    """The first process of a container is sent SIGTERM to no effect unless it asks for it."""
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    signal.set_wakeup_fd(write_end)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    wanted = {int(signal.SIGTERM), int(signal.SIGINT)}
+    while not wanted.intersection(os.read(read_end, 16)):
+        pass
