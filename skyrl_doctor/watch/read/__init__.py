@@ -1,0 +1,1 @@
+"""Bytes and answers into observations."""
