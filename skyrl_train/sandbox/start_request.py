@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from skyrl_train.fail import TrainError
+from skyrl_train.sandbox.references import fault_of
 from skyrl_train.sandbox.wire import RESOURCE_FACTORS
 
 PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _SESSION_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?")
-_IMAGE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._:@/-]{1,510}[A-Za-z0-9])")
-"""No whitespace and no option's dash; a reference of one or two letters is a name that was taken apart (IMG002)."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -42,17 +41,14 @@ def is_session_id(text: str) -> bool:
     return _SESSION_ID.fullmatch(text) is not None and ".." not in text
 
 
-def is_image(text: str) -> bool:
-    return _IMAGE.fullmatch(text) is not None and "//" not in text and ".." not in text
-
-
 def read_start(body: object) -> StartRequest:
     """Raises RequestError. Keys that are not known are left out of account: clients of other versions send some."""
     if not isinstance(body, Mapping):
         raise RequestError("body", f"wanted a JSON object, found {type(body).__name__}")
     image = _text(body, "image")
-    if not is_image(image):
-        raise RequestError("image", f"{image[:80]!r} is not an image reference such as docker.io/user/name:tag")
+    fault = fault_of(image)
+    if fault:
+        raise RequestError("image", f"{image[:160]!r} {fault}")
     session_id = _text(body, "session_id")
     if not is_session_id(session_id):
         raise RequestError("session_id", f"{session_id[:80]!r} must be 1 to 128 letters, digits, '.', '_' or '-'")

@@ -1,0 +1,30 @@
+"""Which Pythons an image has, asked with nothing but its /bin/sh. Pure: the script, and what it printed as a value."""
+
+import re
+
+from skyrl_train.sandbox.inject import Python
+
+_NEWEST_FIRST = " ".join(f"python3.{minor}" for minor in range(15, 7, -1))
+
+PROBE = f"""\
+seen=
+for python in python3 {_NEWEST_FIRST} /usr/local/bin/python3 /usr/bin/python3 /opt/*/bin/python3 /root/.venv/bin/python \
+/testbed/.venv/bin/python; do
+  path=$(command -v "$python") || continue
+  case "$seen" in *"|$path|"*) continue ;; esac
+  seen="$seen|$path|"
+  "$path" -I -S -c 'import json, select, socket, subprocess, sys, threading
+print("python", sys.argv[1], *sys.version_info[:3])' "$path" 2>/dev/null || :
+done
+"""
+"""A task's own environment comes last: it is the agent's to break."""
+
+_FOUND = re.compile(r"^python (/\S+) (\d+) (\d+) (\d+)$", re.MULTILINE)
+
+
+def read_probe(printed: str) -> tuple[Python, ...]:
+    """In the order of preference; those that lack a module which sandboxd needs have printed nothing."""
+    return tuple(
+        Python(path=path, version=(int(major), int(minor), int(micro)))
+        for path, major, minor, micro in _FOUND.findall(printed)
+    )
