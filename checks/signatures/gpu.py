@@ -5,7 +5,7 @@ from skyrl_doctor.core.signature import Signature
 SIGNATURES = {
     "GPU004": (
         Signature(
-            pattern=r"Total available GPUs (?!0(?:\.0)? )[\d.]+ is less than total desired GPUs",
+            pattern=r"Total available GPUs [1-9][\d.]* is less than total desired GPUs",
             sample="ValueError: Total available GPUs 8.0 is less than total desired GPUs 16",
             explain="Ray has fewer GPUs than the run wants: a node did not join, or it is another's Ray",
             versions="verl",

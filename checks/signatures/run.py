@@ -5,7 +5,8 @@ from skyrl_doctor.core.signature import Signature
 SIGNATURES = {
     "RUN001": (
         Signature(
-            pattern=r"Client error '401 Unauthorized' for url '(?!https://(?:huggingface|hf|api\.wandb))",
+            pattern=r"Client error '401 Unauthorized' for url '",
+            unless=r"for url 'https://(?:huggingface|hf|api\.wandb|api\.openai)\b",
             sample="httpx.HTTPStatusError: Client error '401 Unauthorized' for url 'http://node07:8000/start'",
             explain="client and runtime do not have the same key; both must read the job's key file",
             versions="httpx",

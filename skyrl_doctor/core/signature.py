@@ -21,6 +21,7 @@ class Signature:
     """A kind of line. The pattern is for `re.search` on one line without colour codes and Ray prefixes.
 
     near      counts only where this pattern stood within `within` lines before, in the same file
+    unless    no match where this pattern stands in the same line
     at_least  counts as a cause only when seen that often
     fatal     it ends runs; what is not fatal is the cause only where nothing fatal is
     refines   entries that the same lines show less exactly
@@ -33,6 +34,7 @@ class Signature:
     versions: str = ""
     near: str = ""
     within: int = 80
+    unless: str = ""
     at_least: int = 1
     fatal: bool = True
     refines: tuple[str, ...] = ()

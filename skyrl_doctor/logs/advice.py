@@ -34,23 +34,22 @@ _BENIGN = re.compile(
 )
 
 DONE = (
-    r"\btraining_complete(?:\.flag)?\b.{0,40}(?:written|created|found|done)|\b[Tt]raining (?:run )?(?:is )?(?:complete|completed|finished|done)\b(?! with)"
+    r"\btraining_complete(?:\.flag)?\b.{0,40}(?:written|created|found|done)|\b[Tt]raining (?:run )?(?:is )?(?:complete|completed|finished|done)(?:$|[^\w ]| [^w])"
     r"|\bRL train(?:er|ing) finished|Final validation metrics|Training Progress: 100%"
     r"|\b(?:[Jj]ob|[Rr]un|[Tt]raining)\b.{0,40}\b(?:completed|finished|ended) successfully|\b[Tt]rain(?:er|ing) (?:job )?exited with (?:code|status) 0\b"
 )
 """A run that came to its end."""
 
 
-def is_advice(text: str, start: int, end: int) -> bool:
-    """Whether what stands from start to end is only spoken of: advice, or a line below the level of a warning."""
-    before = text[max(0, start - 300) : start]
-    if _BEFORE.search(before) or _ADVICE_OPENS.search(text[:start]):
+def is_advice(before: str, after: str) -> bool:
+    """Whether what stands between the two is only spoken of."""
+    if _BEFORE.search(before[-300:]) or _ADVICE_OPENS.search(before):
         return True
-    return _AFTER.search(text[end : end + 60]) is not None
+    return _AFTER.search(after[:60]) is not None
 
 
-def below_warning(text: str, start: int) -> bool:
-    return _LEVELS.search(text[max(0, start - 200) : start]) is not None
+def below_warning(before: str) -> bool:
+    return _LEVELS.search(before[-200:]) is not None
 
 
 def is_suspect(text: str) -> bool:

@@ -1,50 +1,71 @@
-"""Bytes as they come into blocks of whole lines. Where a block ends depends on the bytes alone, never on their chunks."""
+"""Bytes as they come into blocks of whole lines. What is found in them does not depend on where the chunks end."""
 
-import re
 from collections.abc import Iterator
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.logs.noise import OVERLAP, WINDOW
 
-SIZE = 1 << 18
-OVERLAP = 1 << 10
-"""A line longer than a block is cut; the next piece repeats this much, so that no text is lost in a cut."""
-
-_NOISE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\^_])|\x00+")
+SIZE = 128 * WINDOW
 
 
 @record
 class Block:
-    """Text without colour codes and NUL; `line` is the number of its first line, counted in line feeds from 1."""
+    """Whole lines, but for a line longer than a block, which is cut at the end of a window.
 
-    line: int
-    text: bytes
+    fresh  it begins after a line feed
+    cut    its last line goes on in the next block, which begins with a window of that line again
+    """
+
+    start: int
+    data: bytes
+    fresh: bool = True
+    cut: bool = False
 
 
 class Blocks:
-    """Collects chunks and gives blocks."""
+    """Collects chunks and gives blocks. The next block of a cut line begins with the window that was begun."""
 
-    def __init__(self, size: int = SIZE, overlap: int = OVERLAP) -> None:
-        self._size, self._overlap = size, overlap
+    def __init__(self, windows: int = SIZE // WINDOW, window: int = WINDOW, overlap: int = OVERLAP) -> None:
+        self._size, self._overlap = windows * window + overlap, overlap
         self._buffer = bytearray()
-        self._line = 1
+        self._start = 0
+        self._fresh = True
 
     def feed(self, chunk: bytes) -> Iterator[Block]:
+        """What is full; the rest waits."""
         self._buffer += chunk
-        while len(self._buffer) >= self._size:
-            end = max(self._buffer.rfind(b"\n", 0, self._size), self._buffer.rfind(b"\r", 0, self._size)) + 1
-            yield self._take(end, 0) if end else self._take(self._size, self._overlap)
+        at = 0
+        while len(self._buffer) - at >= self._size:
+            end = _last_end(self._buffer, at, at + self._size)
+            cut = not end
+            end = end or at + self._size
+            yield self._block(at, end, cut=cut)
+            at = end - self._overlap if cut else end
+        self._drop(at)
+
+    def flush(self) -> Iterator[Block]:
+        """All lines that are whole."""
+        end = _last_end(self._buffer, 0, len(self._buffer))
+        if end:
+            yield self._block(0, end, cut=False)
+            self._drop(end)
 
     def finish(self) -> Iterator[Block]:
+        """The rest, whether its line is whole or not."""
         if self._buffer:
-            yield self._take(len(self._buffer), 0)
+            yield self._block(0, len(self._buffer), cut=False)
+            self._drop(len(self._buffer))
 
-    def _take(self, end: int, kept: int) -> Block:
-        raw = bytes(self._buffer[:end])
-        del self._buffer[: end - kept]
-        block = Block(self._line, clean(raw))
-        self._line += raw.count(b"\n")
+    def _drop(self, count: int) -> None:
+        self._start += count
+        del self._buffer[:count]
+
+    def _block(self, at: int, end: int, *, cut: bool) -> Block:
+        block = Block(self._start + at, bytes(memoryview(self._buffer)[at:end]), self._fresh, cut)
+        self._fresh = block.data.endswith(b"\n")
         return block
 
 
-def clean(raw: bytes) -> bytes:
-    return _NOISE.sub(b"", raw) if b"\x1b" in raw or b"\x00" in raw else raw
+def _last_end(data: bytearray, start: int, end: int) -> int:
+    """The place after the last end of a line; 0 where there is none."""
+    return max(data.rfind(b"\n", start, end), data.rfind(b"\r", start, end)) + 1

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.known import Known
-from skyrl_doctor.logs.scan import Hit, Line, Scan
+from skyrl_doctor.logs.lines import Line
+from skyrl_doctor.logs.scan import Hit, Scan
 
 TOGETHER = 12
 """Lines that are so near to each other tell of one error."""

@@ -2,8 +2,8 @@
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.choose import Diagnosis, choose
-from skyrl_doctor.logs.known import known
-from skyrl_doctor.logs.scan import Patterns, Scan, scan
+from skyrl_doctor.logs.patterns import installed
+from skyrl_doctor.logs.scan import Scan, scan
 from skyrl_doctor.logs.sources import chunks, collect
 
 
@@ -19,7 +19,7 @@ class Found:
 def diagnose(paths: list[str]) -> Found:
     """All logs of one job, read once each."""
     sources = collect(paths)
-    patterns = Patterns(known())
+    patterns = installed()
     scans: list[Scan] = []
     unread = list(sources.missing)
     for order, file in enumerate(sources.files):

@@ -1,84 +1,109 @@
-"""Finds many patterns in a block of whole lines. The seam for a faster engine: patterns in, lines and indexes out."""
+"""Finds where many patterns may stand in a block of text. Engines differ in speed only: what is found is looked at again.
+
+An engine may say too much and never too little: each place that it names is judged by Python's `re` on the clean line.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from skyrl_doctor.core.record import record
-from skyrl_doctor.logs.literals import literals
+from skyrl_doctor.logs.noise import odd_parts, uncoloured
 
-_PREFIX = re.compile(r"\s*(?:\[[\w.-]+\]\s*)?\((?:[\w.:<>-]+ )*pid=\d+(?:, ip=[\w.:-]+)?\)\s?")
-"""How Ray marks whose line it is: (TaskRunner pid=123, ip=10.0.0.1)."""
-
-
-@record
-class Found:
-    """A line of the block, from start to end, that holds these patterns."""
-
-    start: int
-    end: int
-    text: str
-    patterns: tuple[int, ...]
+Place = tuple[int, int]
+"""A byte of the block that lies in the match, and the number of the pattern."""
+ENOUGH = 8 << 20
+ENGINES = ("hyperscan", "re2", "re")
+"""From the fastest on."""
 
 
 class Engine(Protocol):
-    def find(self, block: bytes) -> Iterator[Found]:
-        """The lines that match, in order."""
+    def places(self, data: bytes) -> list[Place]:
+        """Where the patterns may stand, in order. May be called from several threads at once."""
         ...
 
 
-class PrefilteredRe:
-    """Python's own `re`, on the lines that hold a literal of the pattern."""
+class Search(Protocol):
+    """Finds patterns in bytes as they are; the number after the last pattern's is that of ODD."""
+
+    def __call__(self, data: bytes) -> Iterable[Place]: ...
+
+
+def places(search: Search, count: int, data: bytes) -> list[Place]:
+    """The places in the text as it is, and those in the lines that noise has parted."""
+    found = list(search(data))
+    odd = [at for at, number in found if number == count]
+    if not odd:
+        found.sort()
+        return found
+    kept = [place for place in found if place[1] != count]
+    kept += _in_parts(search, count, data, list(odd_parts(data, odd)))
+    kept.sort()
+    return kept
+
+
+def _in_parts(search: Search, count: int, data: bytes, parts: Sequence[tuple[int, int]]) -> Iterator[Place]:
+    """All parts at once, cleaned, one a line; a match lies somewhere between the ends of its part."""
+    cleaned = [uncoloured(data[start:end]) for start, end in parts]
+    ends, total = [], 0
+    for piece in cleaned:
+        total += len(piece) + 1
+        ends.append(total)
+    index = 0
+    for at, number in sorted(search(b"\n".join(cleaned))):
+        if number == count:
+            continue
+        while at >= ends[index]:
+            index += 1
+        start, end = parts[index]
+        yield start, number
+        yield max(start, end - 1), number
+
+
+def loose(pattern: str) -> str:
+    """A pattern that matches wherever this one does, and is cheaper: without anchors and limits of gaps."""
+    pattern = re.sub(r"(?<!\\)\.\{\d*,\d+\}", ".*", pattern)
+    return re.sub(r"(?<![\\\[])\^|(?<!\\)\$", "", pattern)
+
+
+class Growing:
+    """Python's own engine for what is small; one that takes half a second to make where there is more to read."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        self._regexes = [re.compile(pattern) for pattern in patterns]
-        self._by_literal: dict[bytes, list[int]] = {}
-        self._always: list[int] = []
-        for index, pattern in enumerate(patterns):
-            texts = literals(pattern)
-            for text in texts:
-                self._by_literal.setdefault(text.encode(), []).append(index)
-            if not texts:
-                self._always.append(index)
+        self._patterns = patterns
+        self._engine = engine(patterns, "re")
+        self._left = ENOUGH
+        self._lock = threading.Lock()
 
-    def find(self, block: bytes) -> Iterator[Found]:
-        wanted: dict[int, set[int]] = {}
-        for literal, indexes in self._by_literal.items():
-            at = block.find(literal)
-            while at >= 0:
-                wanted.setdefault(_start(block, at), set()).update(indexes)
-                at = block.find(literal, at + len(literal))
-        if self._always:
-            for start in _starts(block):
-                wanted.setdefault(start, set()).update(self._always)
-        for start in sorted(wanted):
-            end = _end(block, start)
-            text = line_text(block[start:end])
-            matched = tuple(index for index in sorted(wanted[start]) if self._regexes[index].search(text))
-            if matched:
-                yield Found(start, end, text, matched)
+    def places(self, data: bytes) -> list[Place]:
+        if self._left > 0:
+            with self._lock:
+                self._left -= len(data)
+                if self._left <= 0:
+                    self._engine = engine(self._patterns)
+        return self._engine.places(data)
 
 
-def line_text(raw: bytes) -> str:
-    """A line as people read it: decoded, without the prefix that Ray puts before it."""
-    text = raw.decode("utf-8", "replace")
-    return _PREFIX.sub("", text, count=1) if "pid=" in text[:200] else text
+def engine(patterns: Sequence[str], name: str | None = None) -> Engine:
+    """The fastest that is installed, or the named one."""
+    for wanted in (name,) if name else ENGINES:
+        try:
+            return _made(wanted, patterns)
+        except ImportError:
+            if name:
+                raise
+    raise AssertionError("Python's own re is always there")
 
 
-def _start(block: bytes, at: int) -> int:
-    line = block.rfind(b"\n", 0, at) + 1
-    return max(line, block.rfind(b"\r", line, at) + 1)
+def _made(name: str, patterns: Sequence[str]) -> Engine:
+    if name == "hyperscan":
+        from skyrl_doctor.logs.engine_hyperscan import Hyperscan
 
+        return Hyperscan(patterns)
+    if name == "re2":
+        from skyrl_doctor.logs.engine_re2 import Re2
 
-def _end(block: bytes, start: int) -> int:
-    line = block.find(b"\n", start)
-    line = len(block) if line < 0 else line
-    progress = block.find(b"\r", start, line)
-    return line if progress < 0 else progress
+        return Re2(patterns)
+    from skyrl_doctor.logs.engine_re import Re
 
-
-def _starts(block: bytes) -> Iterator[int]:
-    start = 0
-    while start < len(block):
-        yield start
-        start = _end(block, start) + 1
+    return Re(patterns)

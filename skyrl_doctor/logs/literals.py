@@ -11,31 +11,44 @@ _SHORTEST = 3
 
 def literals(pattern: str) -> frozenset[str]:
     """Empty where no text of three letters or more is sure to be there."""
+    parsed = _parsed(pattern)
+    return max(_sure(parsed), key=_worth, default=frozenset()) if parsed else frozenset()
+
+
+def alternatives(pattern: str) -> list[list[frozenset[str]]]:
+    """Each match holds, for one of these, a text of each of its sets. Short texts count too."""
+    parsed = _parsed(pattern)
+    if not parsed:
+        return [[]]
+    if len(parsed) == 1 and parsed[0][0] is constants.BRANCH:
+        return [list(_sure(branch, shortest=1)) for branch in parsed[0][1][1]]
+    return [list(_sure(parsed, shortest=1))]
+
+
+def _parsed(pattern: str) -> Any:
     parsed = parser.parse(pattern)
-    if parsed.state.flags & re.IGNORECASE:
-        return frozenset()
-    return max(_sure(parsed), key=_worth, default=frozenset())
+    return None if parsed.state.flags & re.IGNORECASE else parsed
 
 
 def _worth(texts: frozenset[str]) -> tuple[int, int]:
     return (min(map(len, texts)), -len(texts))
 
 
-def _sure(parts: Any) -> Iterator[frozenset[str]]:
+def _sure(parts: Any, shortest: int = _SHORTEST) -> Iterator[frozenset[str]]:
     """Sets of texts; each match holds a text of each set."""
     run = ""
     for kind, value in [*parts, (None, None)]:
         if kind is constants.LITERAL:
             run += chr(value)
             continue
-        if len(run) >= _SHORTEST:
+        if len(run) >= shortest:
             yield frozenset({run})
         run = ""
         if kind is constants.SUBPATTERN:
-            yield from _sure(value[3])
+            yield from _sure(value[3], shortest)
         elif kind in (constants.MAX_REPEAT, constants.MIN_REPEAT) and value[0] > 0:
-            yield from _sure(value[2])
+            yield from _sure(value[2], shortest)
         elif kind is constants.BRANCH:
-            best = [max(_sure(branch), key=_worth, default=frozenset[str]()) for branch in value[1]]
+            best = [max(_sure(branch, shortest), key=_worth, default=frozenset[str]()) for branch in value[1]]
             if all(best):
                 yield frozenset().union(*best)

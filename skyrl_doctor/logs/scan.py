@@ -1,35 +1,28 @@
 """Scans one log as it comes: bytes in, hits out. The same bytes give the same hits, however they are cut."""
 
+import dataclasses
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.core.signature import Part
-from skyrl_doctor.logs.advice import DONE, SUSPECTS, below_warning, is_advice, is_suspect, template
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.logs.advice import is_suspect, template
+from skyrl_doctor.logs.behind import Behind, Sighting
 from skyrl_doctor.logs.blocks import Block, Blocks
-from skyrl_doctor.logs.clock import Clock, last_clock
-from skyrl_doctor.logs.engine import Engine, Found, PrefilteredRe, line_text
+from skyrl_doctor.logs.clock import CLOCK, clock_of
+from skyrl_doctor.logs.engine import Place
+from skyrl_doctor.logs.frames import last_frame
+from skyrl_doctor.logs.happened import happened, spoken_of
 from skyrl_doctor.logs.known import Known
+from skyrl_doctor.logs.lines import REACHED, After, Line, before, shown
+from skyrl_doctor.logs.patterns import Patterns, is_far
+from skyrl_doctor.logs.pieces import Piece, pieces
 
 KEPT = 64
 """Hits kept of one signature in one file; the rest are counted."""
 COUNTED = 1000
-"""Lines that look like errors are counted so far; of more, the first still stands."""
-CONTEXT = 3
-SHOWN = 400
-
-
-@record(kw_only=True)
-class Line:
-    """A line of a log, where it stands, and what stands around it."""
-
-    file: str
-    order: int
-    number: int
-    text: str
-    clock: Clock | None
-    context: tuple[tuple[int, str], ...] = ()
+"""So far hits and lines that look like errors are counted."""
 
 
 @record
@@ -39,6 +32,19 @@ class Hit:
     known: Known
     line: Line
     gap: int = 0
+
+
+@record
+class Seen:
+    """A block, where the engine saw something in it, and how many lines it ends. Made in any thread."""
+
+    block: Block
+    places: Sequence[Place]
+    feeds: int
+
+    @classmethod
+    def of(cls, block: Block, patterns: Patterns) -> "Seen":
+        return cls(block, patterns.engine.places(block.data), block.data.count(b"\n"))
 
 
 @record(kw_only=True)
@@ -54,168 +60,158 @@ class Scan:
     done: Line | None = None
 
 
-class Patterns:
-    """All that is looked for, and the engine made for it: one for all files."""
-
-    def __init__(self, entries: Sequence[Known]) -> None:
-        self.entries = tuple(entries)
-        used: dict[str, int] = {}
-        for text in self._texts():
-            used.setdefault(text, len(used))
-        self.index = used
-        self.regexes = {text: re.compile(text) for text in used}
-        self.engine: Engine = PrefilteredRe(tuple(used))
-        self.of: dict[int, list[int]] = {}
-        self.near = {used[entry.signature.near] for entry in entries if entry.signature.near}
-        for at, entry in enumerate(self.entries):
-            self.of.setdefault(used[entry.signature.pattern], []).append(at)
-        self.suspects = {used[text]: self.regexes[text] for text in SUSPECTS}
-        self.done = used[DONE]
-        self.traceback = used[_TRACEBACK]
-
-    def _texts(self) -> Iterator[str]:
-        for entry in self.entries:
-            yield entry.signature.pattern
-            if entry.signature.near:
-                yield entry.signature.near
-        yield from (*SUSPECTS, DONE, _TRACEBACK)
-
-
-_TRACEBACK = r"Traceback \(most recent call last\)"
-
-
 class Scanner:
-    """Reads one file to its end."""
+    """Reads one file to its end. `feed` and `flush` give the hits that are new; `finish` all that was found."""
 
     def __init__(self, file: str, patterns: Patterns, *, order: int = 0) -> None:
         self._file, self._order, self._patterns = file, order, patterns
-        self._blocks = Blocks()
-        self._clock: Clock | None = None
-        self._near: dict[int, int] = {}
+        self._blocks, self._behind = Blocks(), Behind()
+        self._number = 1
+        self._clock = Sighting(CLOCK)
+        self._near = {text: Sighting(regex) for text, regex in patterns.near.items()}
+        self._far: dict[str, int] = {}
         self._hits: list[Hit] = []
         self._counts: Counter[int] = Counter()
-        self._seen: dict[int, int] = {}
-        self._kept: Counter[int] = Counter()
+        self._counted: dict[int, int] = {}
         self._templates: Counter[str] = Counter()
         self._suspects = 0
         self._suspect: Line | None = None
         self._traceback: Line | None = None
         self._done: Line | None = None
+        self._full: set[int] = set()
+        self._kept: Counter[int] = Counter()
+        self._after: dict[int, After] = {}
+        self._waiting: list[int] = []
 
-    def feed(self, chunk: bytes) -> None:
-        for block in self._blocks.feed(chunk):
-            self._read(block)
+    def feed(self, chunk: bytes) -> tuple[Hit, ...]:
+        """The next bytes. Lines are looked at when a block of them is full, or with `flush`."""
+        return self._read(self._blocks.feed(chunk))
+
+    def flush(self) -> tuple[Hit, ...]:
+        """Looks at all lines that are whole by now, for who follows a log that grows."""
+        return self._read(self._blocks.flush())
 
     def finish(self) -> Scan:
-        for block in self._blocks.finish():
-            self._read(block)
+        """All that was found, the last line included, whole or not."""
+        self._read(self._blocks.finish())
+        return self.snapshot()
+
+    def snapshot(self) -> Scan:
+        """All that was found up to now."""
         alike = self._templates[template(self._suspect.text)] if self._suspect else 0
         return Scan(
             file=self._file,
-            hits=tuple(self._hits),
+            hits=tuple(dataclasses.replace(hit, line=self._whole(hit.line)) for hit in self._hits),
             counts={self._patterns.entries[at]: count for at, count in self._counts.items()},
-            suspect=self._suspect,
-            traceback=self._traceback,
+            suspect=self._suspect and self._whole(self._suspect),
+            traceback=self._traceback and self._whole(self._traceback),
             alike=alike,
-            done=self._done,
+            done=self._done and self._whole(self._done),
         )
 
-    def _read(self, block: Block) -> None:
-        at, number = 0, block.line
-        for found in self._patterns.engine.find(block.text):
-            number += block.text.count(b"\n", at, found.start)
-            self._clock = last_clock(block.text[at : found.end]) or self._clock
-            at = found.start
-            self._take(block, found, number)
-        self._clock = last_clock(block.text[at:]) or self._clock
+    def count(self, known: Known) -> int:
+        """How often it was seen up to now."""
+        return self._counts[self._patterns.entries.index(known)]
 
-    def _take(self, block: Block, found: Found, number: int) -> None:
-        matched = set(found.patterns)
-        for index in matched & self._patterns.near:
-            self._near[index] = number
-        entries = [at for index in found.patterns for at in self._patterns.of.get(index, ())]
-        taken = [at for at in entries if self._hit(at, block, found, number)]
-        if self._patterns.done in matched:
-            self._done = self._line(block, found, number)
-        elif self._patterns.traceback in matched:
-            self._traceback = self._traceback or self._line(block, found, number)
-        elif not taken and not matched.isdisjoint(self._patterns.suspects):
-            self._suspected(block, found, number)
+    def _read(self, blocks: Iterator[Block]) -> tuple[Hit, ...]:
+        known = len(self._hits)
+        for block in blocks:
+            self.take(Seen.of(block, self._patterns))
+        return tuple(self._hits[known:])
 
-    def _hit(self, at: int, block: Block, found: Found, number: int) -> bool:
+    def take(self, seen: Seen) -> None:
+        """The next block and what was seen in it."""
+        block = seen.block
+        self._behind.take(block)
+        self._waiting = [number for number in self._waiting if not self._after[number].take(block)]
+        at, number = 0, self._number
+        places = [place for place in seen.places if place[1] not in self._full] if self._full else seen.places
+        for piece in pieces(block, places):
+            number += block.data.count(b"\n", at, piece.start)
+            at = piece.start
+            self._look(block, piece, number)
+        self._number += seen.feeds
+
+    def _look(self, block: Block, piece: Piece, number: int) -> None:
+        patterns = self._patterns
+        matched = {index for index in piece.patterns if patterns.regexes[index].search(piece.text)}
+        for index in matched & patterns.far.keys():
+            self._far[patterns.far[index]] = number
+        entries = [at for index in sorted(matched) for at in patterns.of.get(index, ())]
+        taken = [at for at in entries if self._hit(at, block, piece, number)]
+        if patterns.done in matched:
+            self._done = self._line(block, piece, number)
+        elif patterns.traceback in matched:
+            self._traceback = self._traceback or self._line(block, piece, number)
+            self._full.add(patterns.traceback)
+        elif not taken and not matched.isdisjoint(patterns.suspects):
+            self._suspected(block, piece, number, matched)
+
+    def _hit(self, at: int, block: Block, piece: Piece, number: int) -> bool:
         """Whether the line says that it happened; the same line counts once."""
         entry = self._patterns.entries[at]
-        signature = entry.signature
-        match = self._patterns.regexes[signature.pattern].search(found.text)
-        if match is None or is_advice(found.text, match.start(), match.end()):
+        if not happened(entry.signature, self._patterns, piece.text):
             return False
-        quiet = signature.role is Part.ROOT and signature.fatal and below_warning(found.text, match.start())
-        if quiet and "Uvicorn" not in signature.pattern and "HTTP/1" not in found.text:
+        gap = self._gap(entry.signature, block, piece, number) if entry.signature.near else 0
+        if gap is None:
             return False
-        gap = 0
-        if signature.near:
-            stood = self._near.get(self._patterns.index[signature.near])
-            if stood is None or number - stood > signature.within:
-                return False
-            gap = number - stood
-        if self._seen.get(at) != number:
-            self._seen[at] = number
-            self._counts[at] += repeated(found.text)
+        if self._counted.get(at) != number:
+            self._counted[at] = number
+            self._counts[at] += repeated(piece.text)
             if self._kept[at] < KEPT:
                 self._kept[at] += 1
-                self._hits.append(Hit(entry, self._line(block, found, number), gap))
+                self._hits.append(Hit(entry, self._line(block, piece, number), gap))
         return True
 
-    def _suspected(self, block: Block, found: Found, number: int) -> None:
-        if self._suspects >= COUNTED or not is_suspect(found.text) or _spoken_of(found, self._patterns):
+    def _gap(self, signature: Signature, block: Block, piece: Piece, number: int) -> int | None:
+        """How many lines above the near pattern stood, if near enough."""
+        if is_far(signature):
+            stood = self._far.get(signature.near)
+            return None if stood is None or number - stood > signature.within else number - stood
+        end = block.start + piece.end
+        found = self._near[signature.near].last(self._behind, end)
+        gap = self._behind.text(found[0], end).count(b"\n") if found else signature.within + 1
+        return gap if gap <= signature.within else None
+
+    def _suspected(self, block: Block, piece: Piece, number: int, matched: set[int]) -> None:
+        suspects = self._patterns.suspects
+        if not is_suspect(text := shown(piece.text)) or spoken_of(matched, suspects, piece.text):
             return
         self._suspects += 1
-        self._templates[template(found.text)] += 1
+        self._templates[template(text)] += 1
         if self._suspect is None:
-            self._suspect = self._line(block, found, number)
+            self._suspect = self._line(block, piece, number)
+        if self._suspects >= COUNTED:
+            self._full |= suspects.keys()
 
-    def _line(self, block: Block, found: Found, number: int) -> Line:
+    def _line(self, block: Block, piece: Piece, number: int) -> Line:
+        start, end = block.start + piece.start, block.start + piece.end
+        if number not in self._after:
+            self._after[number] = After(number)
+            if not self._after[number].take(block, piece.end):
+                self._waiting.append(number)
+        clock = self._clock.last(self._behind, end)
         return Line(
             file=self._file,
             order=self._order,
             number=number,
-            text=found.text.strip()[:SHOWN] if len(found.text) <= SHOWN else _around(found.text),
-            clock=self._clock,
-            context=tuple(_context(block.text, found, number)),
+            text=shown(piece.text),
+            clock=clock_of(clock[1]) if clock else None,
+            frame=last_frame(self._behind.text(start - REACHED, start), piece.whose),
+            context=(*before(self._behind, start, number), (number, shown(piece.text))),
         )
 
-
-def _spoken_of(found: Found, patterns: Patterns) -> bool:
-    for index in found.patterns:
-        regex = patterns.suspects.get(index)
-        match = regex.search(found.text) if regex else None
-        if match is not None and is_advice(found.text, match.start(), match.end()):
-            return True
-    return False
+    def _whole(self, line: Line) -> Line:
+        return dataclasses.replace(line, context=(*line.context, *self._after[line.number].lines))
 
 
-def _around(text: str) -> str:
-    return f"{text.strip()[:SHOWN]} [… {len(text) - SHOWN} more]"
+_REPEATED = re.compile(rb"\[repeated (\d{1,6})x across cluster\]")
 
 
-_REPEATED = re.compile(r"\[repeated (\d{1,6})x across cluster\]")
-
-
-def repeated(text: str) -> int:
+def repeated(text: bytes) -> int:
     """How many lines this one stands for: Ray prints one of many."""
     match = _REPEATED.search(text)
     return int(match[1]) if match else 1
-
-
-def _context(block: bytes, found: Found, number: int) -> Iterator[tuple[int, str]]:
-    """The lines around, as far as they are at hand."""
-    before = block[max(0, found.start - 4096) : found.start].split(b"\n")[:-1][-CONTEXT:]
-    after = block[found.end : found.end + 4096].split(b"\n")[1:][:CONTEXT]
-    for offset, raw in enumerate(before):
-        yield number - len(before) + offset, line_text(raw)[:SHOWN]
-    yield number, found.text[:SHOWN]
-    for offset, raw in enumerate(after, 1):
-        yield number + offset, line_text(raw)[:SHOWN]
 
 
 def scan(file: str, chunks: Iterable[bytes], patterns: Patterns, *, order: int = 0) -> Scan:

@@ -7,7 +7,8 @@ from typing import Any
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.choose import Diagnosis
-from skyrl_doctor.logs.scan import Hit, Line
+from skyrl_doctor.logs.lines import Line
+from skyrl_doctor.logs.scan import Hit
 from skyrl_doctor.page import parse, wrapped
 from skyrl_doctor.report.plain import encodable, plain
 

@@ -1,4 +1,4 @@
-"""Where blocks end depends on the bytes alone."""
+"""Blocks hold whole lines; a line longer than a block is cut at a window, which comes again."""
 
 import itertools
 
@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from skyrl_doctor.logs.blocks import Block, Blocks
 
-SIZE, OVERLAP = 16, 4
+WINDOWS, WINDOW, OVERLAP = 3, 4, 4
 
 
 def blocks(*chunks: bytes) -> list[Block]:
-    collecting = Blocks(SIZE, OVERLAP)
+    collecting = Blocks(WINDOWS, WINDOW, OVERLAP)
     return [block for chunk in chunks for block in collecting.feed(chunk)] + list(collecting.finish())
 
 
@@ -23,16 +23,26 @@ def test_blocks_do_not_depend_on_chunks(text: bytes, cuts: list[int]) -> None:
     assert blocks(*(text[start:end] for start, end in itertools.pairwise(places))) == blocks(text)
 
 
-def test_blocks_hold_whole_lines_and_their_number() -> None:
-    assert blocks(b"one\ntwo\nthree\nfour\nfive") == [Block(1, b"one\ntwo\nthree\n"), Block(4, b"four\nfive")]
+def test_blocks_hold_whole_lines_and_their_place() -> None:
+    assert blocks(b"one\ntwo\nthree\nfour\nfive") == [Block(0, b"one\ntwo\nthree\n"), Block(14, b"four\nfive")]
 
 
 def test_a_line_longer_than_a_block_is_cut_with_an_overlap() -> None:
     assert blocks(b"a" * 14 + b"bc" + b"d" * 8 + b"\ne") == [
-        Block(1, b"a" * 14 + b"bc"),
-        Block(1, b"aabc" + b"d" * 8 + b"\ne"),
+        Block(0, b"a" * 14 + b"bc", cut=True),
+        Block(12, b"aabc" + b"d" * 8 + b"\ne", fresh=False),
     ]
 
 
-def test_colour_codes_and_nul_are_taken_out() -> None:
-    assert blocks(b"\x1b[1mx\x00y\x1b[0m\n") == [Block(1, b"xy\n")]
+def test_a_progress_bar_may_end_a_block_and_the_next_is_not_fresh() -> None:
+    assert blocks(b"0123456789abc\rrest") == [Block(0, b"0123456789abc\r"), Block(14, b"rest", fresh=False)]
+
+
+def test_flush_gives_what_is_whole() -> None:
+    collecting = Blocks(WINDOWS, WINDOW, OVERLAP)
+    assert list(collecting.feed(b"one\ntw")) == []
+    assert list(collecting.flush()) == [Block(0, b"one\n")]
+    assert list(collecting.flush()) == []
+    assert list(collecting.feed(b"o\n")) == []
+    assert list(collecting.flush()) == [Block(4, b"two\n")]
+    assert list(collecting.finish()) == []

@@ -2,7 +2,8 @@
 
 from skyrl_doctor.logs.choose import Diagnosis, choose
 from skyrl_doctor.logs.known import known
-from skyrl_doctor.logs.scan import Patterns, scan
+from skyrl_doctor.logs.patterns import Patterns
+from skyrl_doctor.logs.scan import scan
 
 PATTERNS = Patterns(known())
 LOCKED = "Error: beginning container create transaction: database is locked"

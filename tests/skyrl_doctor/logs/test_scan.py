@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skyrl_doctor.logs.known import known
-from skyrl_doctor.logs.scan import Patterns, Scan, scan
+from skyrl_doctor.logs.patterns import Patterns
+from skyrl_doctor.logs.scan import Scan, scan
 
 PATTERNS = Patterns(known())
 PARTS = (

@@ -8,7 +8,8 @@ from skyrl_doctor.catalogue import When, catalogue
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.known import Known, known
 from skyrl_doctor.logs.literals import literals
-from skyrl_doctor.logs.scan import Patterns, scan
+from skyrl_doctor.logs.patterns import Patterns
+from skyrl_doctor.logs.scan import scan
 
 KNOWN = known()
 PATTERNS = Patterns(KNOWN)

@@ -1,0 +1,47 @@
+"""The last of what was read: as much of a log as a line is judged by, wherever its blocks end."""
+
+import re
+
+from skyrl_doctor.logs.blocks import Block
+
+REACH = 1 << 16
+
+
+class Behind:
+    """Text by its place in the file, as far as REACH before the block that is being read."""
+
+    def __init__(self) -> None:
+        self._block = Block(0, b"")
+        self._kept = b""
+        self._joined: bytes | None = b""
+
+    def take(self, block: Block) -> None:
+        """The next block; of what was before, the end is kept."""
+        length = block.start - self._block.start
+        more = self._block.data[max(0, length - REACH) : length]
+        self._kept = (self._kept + more)[-REACH:]
+        self._block, self._joined = block, None
+
+    def text(self, start: int, end: int) -> bytes:
+        """From one place of the file to another, not further back than REACH before the other."""
+        if self._joined is None:
+            self._joined = self._kept + self._block.data
+        first = self._block.start - len(self._kept)
+        return self._joined[max(start, end - REACH, first) - first : end - first]
+
+
+class Sighting:
+    """Where a pattern stood last. Asked for growing places, it looks at no text twice."""
+
+    def __init__(self, regex: re.Pattern[bytes]) -> None:
+        self._regex = regex
+        self._looked = 0
+        self._found: tuple[int, re.Match[bytes]] | None = None
+
+    def last(self, behind: Behind, end: int) -> tuple[int, re.Match[bytes]] | None:
+        """The place after the last match that begins within REACH before `end`, and the match."""
+        text = behind.text(self._looked, end)
+        for found in self._regex.finditer(text):
+            self._found = (end - len(text) + found.end(), found)
+        self._looked = max(self._looked, end)
+        return self._found if self._found and self._found[0] >= end - REACH else None

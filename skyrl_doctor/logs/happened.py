@@ -1,0 +1,33 @@
+"""Whether a line that a pattern matches says that the thing happened, or only speaks of it."""
+
+import re
+
+from skyrl_doctor.core.signature import Part, Signature
+from skyrl_doctor.logs.advice import below_warning, is_advice
+from skyrl_doctor.logs.patterns import Patterns
+
+
+def happened(signature: Signature, patterns: Patterns, text: bytes) -> bool:
+    """What is below the level of a warning is no cause, but for the access logs and starts of servers, which have no other."""
+    match = patterns.by_text[signature.pattern].search(text)
+    if match is None or _advised(match, text):
+        return False
+    if signature.unless and patterns.unless[signature.unless].search(text):
+        return False
+    if signature.role is not Part.ROOT or not signature.fatal or "Uvicorn" in signature.pattern or b"HTTP/1" in text:
+        return True
+    return not below_warning(_before(match, text))
+
+
+def spoken_of(matched: set[int], suspects: dict[int, re.Pattern[bytes]], text: bytes) -> bool:
+    """Whether what looks like an error is only spoken of."""
+    found = (suspects[index].search(text) for index in matched & suspects.keys())
+    return any(match is not None and _advised(match, text) for match in found)
+
+
+def _advised(match: re.Match[bytes], text: bytes) -> bool:
+    return is_advice(_before(match, text), text[match.end() : match.end() + 80].decode("utf-8", "replace"))
+
+
+def _before(match: re.Match[bytes], text: bytes) -> str:
+    return text[max(0, match.start() - 300) : match.start()].decode("utf-8", "replace")

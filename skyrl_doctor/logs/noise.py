@@ -1,0 +1,73 @@
+"""What stands in a line beside its text: colour codes, NUL bytes, the prefix that Ray puts before it."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+WINDOW, OVERLAP = 1 << 13, 1 << 11
+"""A longer piece is looked at in windows that begin at multiples of WINDOW and run on into the next for OVERLAP."""
+PART = 1 << 11
+"""A piece of a line that is longer is cleaned in parts of this size, which overlap by half."""
+
+_CODE = rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\^_])"
+_NOISE = re.compile(rb"(?<![0-9]\))" + _CODE + rb"|" + _CODE + rb"(?![ (\r\n]|$)|\x00+")
+_PREFIX = re.compile(
+    rb"\s*(?:\x1b\[[0-9;]*m)?\s*(?:\[[\w.-]+\]\s*)?\((?:[\w.:<>-]+ )*pid=\d+(?:, ip=[\w.:-]+)?\)(?:\x1b\[[0-9;]*m)?[ \t]?"
+)
+"""How Ray and vLLM mark whose line it is: (TaskRunner pid=123, ip=10.0.0.1)."""
+
+ODD = (
+    r"[^\n\r)]\x1b",
+    r"[^0-9]\)\x1b",
+    r"\x1b\[[0-9;]*m[^ (\n\r\x1b]",
+    r"\x1b\[[0-9;]*[^0-9;m]",
+    r"\x1b[^\[]",
+    r"\x00[^\x00\n\r]",
+)
+"""Where a code or a NUL parts what belongs together. Codes around Ray's prefix do not, and stand in every line of it."""
+
+
+def clean(piece: bytes) -> bytes:
+    """A line as it was meant, without the prefix of Ray."""
+    if b"pid=" in piece[:200]:
+        piece = _PREFIX.sub(b"", piece, count=1)
+    return uncoloured(piece)
+
+
+def uncoloured(piece: bytes) -> bytes:
+    return _NOISE.sub(b"", piece) if b"\x1b" in piece or b"\x00" in piece else piece
+
+
+def prefix(piece: bytes) -> bytes:
+    """Whose line it is; empty where none says so."""
+    found = _PREFIX.match(piece) if b"pid=" in piece[:200] else None
+    return uncoloured(found[0]).strip() if found else b""
+
+
+def bounds(data: bytes, at: int) -> tuple[int, int]:
+    """Start and end of the piece between line feeds or carriage returns in which a place lies."""
+    start = data.rfind(b"\n", 0, at) + 1
+    start = max(start, data.rfind(b"\r", start, at) + 1)
+    end = data.find(b"\n", at)
+    end = len(data) if end < 0 else end
+    back = data.find(b"\r", at, end)
+    return start, end if back < 0 else back
+
+
+def spread(start: int, end: int) -> Iterator[int]:
+    """Places that lie in each window of a piece."""
+    yield from range(start, end, WINDOW)
+    yield max(start, end - 1)
+
+
+def odd_parts(data: bytes, places: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """The pieces in which the places lie, once each; long ones in parts."""
+    done = -1
+    for place in sorted(places):
+        if place < done:
+            continue
+        start, done = bounds(data, place)
+        if done - start <= PART:
+            yield start, done
+            continue
+        for at in range(start, max(start + 1, done - PART // 2), PART // 2):
+            yield at, min(at + PART, done)
