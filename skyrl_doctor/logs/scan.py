@@ -212,11 +212,3 @@ def repeated(text: bytes) -> int:
     """How many lines this one stands for: Ray prints one of many."""
     match = _REPEATED.search(text)
     return int(match[1]) if match else 1
-
-
-def scan(file: str, chunks: Iterable[bytes], patterns: Patterns, *, order: int = 0) -> Scan:
-    """A whole file."""
-    scanner = Scanner(file, patterns, order=order)
-    for chunk in chunks:
-        scanner.feed(chunk)
-    return scanner.finish()

@@ -3,7 +3,7 @@
 from skyrl_doctor.logs.choose import Diagnosis, choose
 from skyrl_doctor.logs.known import known
 from skyrl_doctor.logs.patterns import Patterns
-from skyrl_doctor.logs.scan import scan
+from skyrl_doctor.logs.whole import scan
 
 PATTERNS = Patterns(known())
 LOCKED = "Error: beginning container create transaction: database is locked"

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from skyrl_doctor.logs.known import known
 from skyrl_doctor.logs.patterns import Patterns
-from skyrl_doctor.logs.scan import Scan, scan
+from skyrl_doctor.logs.scan import Scan
+from skyrl_doctor.logs.whole import scan
 
 PATTERNS = Patterns(known())
 PARTS = (

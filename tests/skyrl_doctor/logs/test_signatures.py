@@ -9,7 +9,7 @@ from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.known import Known, known
 from skyrl_doctor.logs.literals import literals
 from skyrl_doctor.logs.patterns import Patterns
-from skyrl_doctor.logs.scan import scan
+from skyrl_doctor.logs.whole import scan
 
 KNOWN = known()
 PATTERNS = Patterns(KNOWN)
