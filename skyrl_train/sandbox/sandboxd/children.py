@@ -92,6 +92,7 @@ class Children:
         self.signal(child, signal.SIGTERM)
         child.done.wait(grace_s)
         self.signal(child, signal.SIGKILL)
+        child.done.wait(grace_s)
 
     def end_all(self, *, grace_s: float) -> None:
         with self._lock:

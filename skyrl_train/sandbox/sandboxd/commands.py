@@ -20,11 +20,19 @@ _SECRET_PREFIX = SESSION_KEY_VARIABLES[0].rstrip("0")
 
 
 def child_environment(environ: dict[str, str]) -> dict[str, str]:
-    """Ours without our own keys, and without where our own Python lies."""
-    taken = {*SESSION_KEY_VARIABLES, "PYTHONHOME"}
+    """What this process was given, without our keys and without the locale that Python sets for itself at its start."""
+    taken = {*SESSION_KEY_VARIABLES, *([] if "LC_CTYPE" in given_names() else ["LC_CTYPE"])}
     kept = {name: text for name, text in environ.items() if name not in taken and not name.startswith(_SECRET_PREFIX)}
     kept.setdefault("AI_AGENT", "openhands")
     return kept
+
+
+def given_names() -> set[str]:
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            return {os.fsdecode(text.partition(b"=")[0]) for text in file.read().split(b"\0")}
+    except OSError:
+        return set()
 
 
 def shell() -> str:  # FIX(RUN006)
