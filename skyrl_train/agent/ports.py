@@ -37,7 +37,8 @@ class Sandbox(Protocol):
     """One working copy, whose state lasts from action to action. Any exception means that the sandbox is lost."""
 
     async def run(self, action: Action, *, limit_s: float) -> Result:
-        """What a terminal or file action gave. A command that runs longer is stopped, and the result says so."""
+        """What a terminal or file action gave. A command that runs longer than the limit is stopped, and the result
+        says so; one that reaches the model's own `timeout` before may go on, for the model to ask after."""
 
 
 OpenSandbox = Callable[[Task], AbstractAsyncContextManager[Sandbox]]

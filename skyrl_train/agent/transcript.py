@@ -30,10 +30,12 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the sandbox answered, whole. `timed_out`: it stopped the command at its limit."""
+    """What the sandbox answered, whole. `timed_out`: it stopped the command at its limit. `exit_code` is None where no
+    command ended."""
 
     text: str
     timed_out: bool = False
+    exit_code: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,44 @@
+"""Processes of the terminal's session: found in /proc, ended by their ids."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+
+_SESSION = 3  # of the fields after the name in /proc/PID/stat: state, parent, group, session
+
+
+def session_members(session: int) -> list[int]:
+    """All processes of a session but its leader. One that called setsid has left it."""
+    names = [name for name in os.listdir("/proc") if name.isdigit() and int(name) != session]
+    return [int(name) for name in names if _fields(name)[_SESSION:][:1] == [str(session)]]
+
+
+def _fields(pid: str) -> list[str]:
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+        return stat.read().rpartition(")")[2].split()
+    return []
+
+
+def end_session(session: int) -> None:
+    """Kills what a session left. Its members may start more while they are counted, so it is done until none is left."""
+    for _ in range(50):
+        members = [pid for pid in session_members(session) if _fields(str(pid))[:1] != ["Z"]]
+        if not members:
+            return
+        for pid in members:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def end_group(group: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def reap() -> None:
+    """Takes in the dead that nobody else will: in a container this program is the first process."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass

@@ -1,0 +1,66 @@
+"""Answers requests, one JSON object a line: {"tool", "arguments", "limit_s"} -> {"text", "exit_code", "timed_out"}."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from typing import Any
+
+from skyrl_train.agent.inside.answer import Answer
+from skyrl_train.agent.inside.editor import Editor
+from skyrl_train.agent.inside.shell import Shell, shell_environ
+from skyrl_train.agent.inside.terminal import Gone, Limits, Terminal
+
+READY = {"ready": 1}
+"""The first line: the tools can be used from now on."""
+
+
+def main(arguments: list[str]) -> int:
+    """Serves until the requests end. The one argument is the directory that commands begin in."""
+    (directory,) = arguments or [os.getcwd()]
+    requests, answers = os.dup(0), os.dup(1)
+    with open(os.devnull, "r+b", buffering=0) as nothing:  # no command may read a request or write an answer
+        for stream in (0, 1):
+            os.dup2(nothing.fileno(), stream)
+    signal.signal(signal.SIGTERM, _leave)
+    home = tempfile.mkdtemp(prefix="skyrl-terminal-")
+    terminal = Terminal(Shell(home, directory, shell_environ(dict(os.environ))), requests)
+    editor = Editor(directory)
+    try:
+        with open(requests, "rb") as lines, open(answers, "wb", buffering=0) as out, contextlib.suppress(Gone, OSError):
+            _write(out, READY)
+            for line in lines:
+                _write(out, _answer(json.loads(line), terminal, editor)._asdict())
+    finally:
+        terminal.close()
+        shutil.rmtree(home, ignore_errors=True)
+    return 0
+
+
+def _leave(_number: int, _frame: object) -> None:
+    raise Gone
+
+
+def _write(out: Any, answer: dict[str, Any]) -> None:
+    data = json.dumps(answer).encode() + b"\n"
+    while data:
+        data = data[out.write(data) :]
+
+
+def _answer(request: dict[str, Any], terminal: Terminal, editor: Editor) -> Answer:
+    given = dict(request["arguments"])
+    if request["tool"] == "file_editor":
+        return editor.run(given.pop("command"), given.pop("path"), **given)
+    limits = Limits(given.get("timeout") or None, request["limit_s"])
+    return terminal.run(
+        given["command"], limits, is_input=given.get("is_input", False), reset=given.get("reset", False)
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
