@@ -1,0 +1,70 @@
+"""In front of every route: the key, and an answer to whatever goes wrong behind it."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from skyrl_train.sandbox.runtime.body import Json
+from skyrl_train.sandbox.runtime.engine import EngineUnsureError
+from skyrl_train.sandbox.runtime.events import Events
+from skyrl_train.sandbox.runtime.keys import same_key
+from skyrl_train.sandbox.runtime.metrics import Metrics
+from skyrl_train.sandbox.runtime.refusals import RefusedError
+from skyrl_train.sandbox.wire import HEALTH, RUNTIME_KEY_HEADER
+
+_OPEN = (HEALTH, "/alive")
+"""Says that the server is there, and nothing else."""
+_RETRY_S = 5
+
+
+class Refusals:
+    """The answers to what is refused: counted, and told in the events."""
+
+    def __init__(self, events: Events, metrics: Metrics) -> None:
+        self._events = events
+        self._metrics = metrics
+
+    async def handler(self, request: Request, error: Exception) -> Response:
+        return self.answer(request, as_refusal(error))
+
+    def answer(self, request: Request, refused: RefusedError) -> Response:
+        self._metrics.count("refused_total", f'{{status="{refused.status}"}}')
+        if refused.status != 404:  # clients ask for sessions that are not there yet
+            self._events.add(
+                "refused",
+                status=refused.status,
+                why=str(refused),
+                method=request.method,
+                path=request.url.path[:200],
+                client=request.client.host if request.client else "",
+            )
+        headers = {} if refused.retry_after_s is None else {"Retry-After": str(refused.retry_after_s)}
+        return Json({"detail": str(refused)}, refused.status, headers=headers)
+
+
+class Guard:
+    def __init__(self, app: ASGIApp, *, key: str, refusals: Refusals) -> None:
+        self._app = app
+        self._key = key
+        self._refusals = refusals
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        if request.url.path in _OPEN or same_key(request.headers.get(RUNTIME_KEY_HEADER), self._key):  # FIX(RUN001)
+            await self._app(scope, receive, send)
+            return
+        given = "a wrong" if RUNTIME_KEY_HEADER in request.headers else "no"
+        refused = RefusedError(401, f"{given} key in {RUNTIME_KEY_HEADER}")
+        await self._refusals.answer(request, refused)(scope, receive, send)
+
+
+def as_refusal(error: Exception) -> RefusedError:
+    """The engine's troubles are not the client's fault, and often pass."""
+    if isinstance(error, RefusedError):
+        return error
+    if isinstance(error, EngineUnsureError):
+        return RefusedError(503, str(error), retry_after_s=_RETRY_S)
+    return RefusedError(502, str(error) or type(error).__name__)

@@ -1,0 +1,126 @@
+"""The server's routes as an OpenAPI document, for clients and for schemathesis."""
+
+from typing import Any
+
+from skyrl_train.sandbox import wire
+from skyrl_train.sandbox.start_request import PULL_POLICIES
+from skyrl_train.version import VERSION
+
+Object = dict[str, Any]
+
+_DETAIL = {"type": "object", "required": ["detail"], "properties": {"detail": {"type": "string"}}}
+_TEXT, _COUNT = {"type": "string"}, {"type": "integer"}
+_SESSION: Object = {
+    "type": "object",
+    "required": ["session_id", "runtime_id", "id", "url", "status", "pod_status", "state", "restart_count", "pod_logs"],
+    "properties": {
+        "session_id": _TEXT,
+        "runtime_id": _TEXT,
+        "id": _TEXT,
+        "url": _TEXT,
+        "session_api_key": {"type": ["string", "null"]},
+        "status": {"enum": [word.value for word in wire.Status]},
+        "pod_status": {"enum": [word.value for word in wire.PodStatus]},
+        "state": {"enum": [word.value for word in wire.State]},
+        "container_statuses": {"type": "array"},
+        "events": {"type": "array", "items": _TEXT},
+        "restart_count": _COUNT,
+        "restart_reasons": {"type": "array", "items": _TEXT},
+        "pod_logs": _TEXT,
+        "work_hosts": {"type": "object"},
+    },
+}
+_START: Object = {
+    "type": "object",
+    "required": ["image", "session_id"],
+    "properties": {
+        "image": {"type": "string", "minLength": 3},
+        "session_id": {"type": "string", "minLength": 1, "maxLength": 128},
+        "command": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]},
+        "working_dir": _TEXT,
+        "environment": {"type": "object", "additionalProperties": _TEXT},
+        "image_pull_policy": {"enum": list(PULL_POLICIES)},
+        "resource_factor": {"enum": list(wire.RESOURCE_FACTORS)},
+        "run_as_user": _COUNT,
+        "fs_group": _COUNT,
+        "runtime_class": _TEXT,
+    },
+}
+_CHANGE: Object = {"type": "object", "required": ["runtime_id"], "properties": {"runtime_id": _TEXT}}
+_PREWARM: Object = {
+    "type": "object",
+    "required": ["image"],
+    "properties": {
+        **{name: schema for name, schema in _START["properties"].items() if name != "session_id"},
+        "count": {"type": "integer", "minimum": 1, "maximum": 1024},
+    },
+}
+_REFUSALS = {
+    "400": "The request cannot be used.",
+    "401": "No key, or a wrong one.",
+    "404": "There is nothing of that name.",
+    "408": "The body did not come in time.",
+    "409": "Not in the state that the session is in.",
+    "413": "The body is too large.",
+    "415": "The body is no JSON.",
+    "422": "More than this node has.",
+    "501": "Not done by this server.",
+    "502": "The engine refused.",
+    "503": "Not now; Retry-After says when.",
+}
+
+
+def _json(schema: Object, description: str = "The answer.") -> Object:
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+def _operation(summary: str, answer: Object, *, body: Object | None = None, where: tuple[Object, ...] = ()) -> Object:
+    made: Object = {
+        "summary": summary,
+        "parameters": list(where),
+        "responses": {"200": answer, **{code: _json(_DETAIL, why) for code, why in _REFUSALS.items()}},
+    }
+    if body is not None:
+        made["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
+    return made
+
+
+def _named(name: str, place: str = "path", schema: Object | None = None) -> Object:
+    return {"name": name, "in": place, "required": place == "path", "schema": schema or _TEXT}
+
+
+_MANY: Object = {"type": "array", "items": {"$ref": "#/components/schemas/Session"}}
+_ONE = _json({"$ref": "#/components/schemas/Session"})
+_ANY = _json({"type": "object"})
+_PATHS: Object = {
+    wire.START: {"post": _operation("Start a session's sandbox, or find it", _ONE, body=_START)},
+    wire.STOP: {"post": _operation("Stop a sandbox for good", _ONE, body=_CHANGE)},
+    wire.PAUSE: {"post": _operation("Hold a sandbox", _ONE, body=_CHANGE)},
+    wire.RESUME: {"post": _operation("Let a paused sandbox go on", _ONE, body=_CHANGE)},
+    f"{wire.SESSIONS}/batch": {"get": _operation("Several sessions", _json(_MANY), where=(_named("ids", "query"),))},
+    f"{wire.SESSIONS}/{{session_id}}": {"get": _operation("A session", _ONE, where=(_named("session_id"),))},
+    f"{wire.RUNTIME}/{{runtime_id}}": {"get": _operation("A sandbox", _ONE, where=(_named("runtime_id"),))},
+    "/list": {"get": _operation("What is not over", _ANY)},
+    "/prewarm": {"post": _operation("Make sandboxes ahead", _ANY, body=_PREWARM)},
+    wire.IMAGE_EXISTS: {"get": _operation("Whether an image is here", _ANY, where=(_named("image", "query"),))},
+    wire.REGISTRY_PREFIX: {"get": _operation("The prefix of images", _ANY)},
+    wire.BUILD: {"post": _operation("Not done here", _ANY)},
+    wire.BUILD_STATUS: {"get": _operation("Of a build", _ANY, where=(_named("build_id", "query"),))},
+    wire.HEALTH: {"get": {**_operation("Whether the server is there", _ANY), "security": []}},
+    wire.METRICS: {
+        "get": _operation("Prometheus' text", {"description": "Metrics.", "content": {"text/plain": {"schema": _TEXT}}})
+    },
+    wire.EVENTS: {
+        "get": _operation("What happened", _ANY, where=(_named("after", "query", {"type": "integer", "minimum": 0}),))
+    },
+}
+DOCUMENT: Object = {
+    "openapi": "3.1.0",
+    "info": {"title": "skyrl sandbox runtime", "version": VERSION},
+    "security": [{"key": []}],
+    "components": {
+        "securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": wire.RUNTIME_KEY_HEADER}},
+        "schemas": {"Session": _SESSION},
+    },
+    "paths": _PATHS,
+}

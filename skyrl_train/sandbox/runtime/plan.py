@@ -1,0 +1,61 @@
+"""From a session to its container: the injection of the agent server, and the limits of the node."""
+
+from collections.abc import Callable
+
+from skyrl_train.sandbox.inject import ImageFacts, Injection, MountedPython, mount
+from skyrl_train.sandbox.runtime.engine import ContainerSpec
+from skyrl_train.sandbox.runtime.parts import Plan
+from skyrl_train.sandbox.runtime.record import Record
+from skyrl_train.sandbox.runtime.settings import RuntimeSettings
+
+LABEL = "skyrl.runtime"
+"""Marks what this kind of server made; its value is the server's store."""
+SESSION_LABEL, PORT_LABEL = "skyrl.session", "skyrl.port"
+
+Inject = Callable[[Record, ImageFacts], Injection]
+
+
+def by_mount(sandboxd: str, *, python: MountedPython | None = None, as_root: bool = True) -> Inject:
+    """sandboxd out of a file of the host: no image is built."""
+
+    def inject(record: Record, image: ImageFacts) -> Injection:
+        request = record.request
+        return mount(
+            image,
+            sandboxd=sandboxd,
+            session_key=record.key,
+            mounted_python=python,
+            as_root=as_root,
+            environment=request.environment,
+            working_dir=request.working_dir,
+            requested=request.command,
+        )
+
+    return inject
+
+
+def planner(inject: Inject, settings: RuntimeSettings) -> Plan:
+    def plan(record: Record, image: ImageFacts) -> ContainerSpec:
+        injection, factor = inject(record, image), record.request.resource_factor
+        return ContainerSpec(
+            name=record.runtime_id,
+            image=record.request.image,
+            command=injection.command,
+            environment=injection.environment,
+            working_dir=injection.working_dir,
+            mounts=injection.mounts,
+            labels={
+                LABEL: record.store,
+                SESSION_LABEL: record.session_id or "",
+                PORT_LABEL: str(injection.port),
+            },
+            cpus=settings.cpus * factor,
+            memory_mib=settings.memory_mib * factor,
+            pids=settings.pids * factor,
+            disk_mib=None if settings.disk_mib is None else settings.disk_mib * factor,
+            network=settings.network,
+            user=injection.user,
+            port=injection.port,
+        )
+
+    return plan

@@ -1,0 +1,47 @@
+"""Notices at once when a sandbox ends without anybody having asked, and says why."""
+
+from skyrl_train.fail import TrainError
+from skyrl_train.sandbox.runtime.engine import Container
+from skyrl_train.sandbox.runtime.parts import Parts
+from skyrl_train.sandbox.runtime.remover import remove
+
+_SIGNALLED = 128
+_NAMES = {9: "SIGKILL", 11: "SIGSEGV", 15: "SIGTERM", 6: "SIGABRT", 7: "SIGBUS"}
+_NOT_FOUND, _NOT_EXECUTABLE = 127, 126
+
+
+async def watch(parts: Parts, container: Container) -> None:
+    await parts.engine.ended(container)
+    if parts.containers.get(container.name) is not container:
+        return
+    cause = await why_ended(parts, container.name)
+    record = parts.current(container.name)
+    if not record.live:
+        return
+    await parts.fail(container.name, cause, await parts.logs(container.name))
+    await remove(parts, container.name)
+
+
+async def why_ended(parts: Parts, runtime_id: str) -> str:
+    """What the engine knows of an end; a sentence even where it knows nothing."""
+    try:
+        found = await parts.engine.find(runtime_id)
+    except TrainError as error:
+        return f"the sandbox ended, and Podman could not say why: {error}"
+    if found is None:
+        return "the sandbox is gone: its container was removed by somebody else"
+    return f"the sandbox ended: {_ending(found)}"
+
+
+def _ending(found: Container) -> str:
+    code = found.exit_code
+    if found.out_of_memory:
+        return f"it was out of memory (exit status {code})"
+    if code == _NOT_FOUND:
+        return "its command was not found in the image (exit status 127)"
+    if code == _NOT_EXECUTABLE:
+        return "its command could not be run (exit status 126)"
+    if code > _SIGNALLED:
+        number = code - _SIGNALLED
+        return f"killed by {_NAMES.get(number, f'signal {number}')} (exit status {code})"
+    return f"exit status {code}"
