@@ -1,0 +1,44 @@
+"""`python -m benchmarks.calibration`: measure on this machine. See docs/calibration.md."""
+
+import argparse
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+from benchmarks.calibration.campaign import ENGINE, SHORT
+from benchmarks.calibration.edges import EDGES
+
+
+def arguments() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.calibration", description=__doc__)
+    parser.add_argument("--part", choices=("engine", "edges", "vllm", "main_ppo"), default="engine")
+    parser.add_argument("--short", action="store_true", help="two tiny runs of verl's workers; works on a CPU")
+    parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="ids to run")
+    parser.add_argument("--out", type=Path, default=Path("calibration.jsonl"), help="lines are appended (%(default)s)")
+    parser.add_argument("--models", type=Path, default=Path("/tmp/calibration-models"), help="scratch (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=3600, help="begin no run after so long (%(default)s)")
+    parser.add_argument("--list", action="store_true", help="only print the ids")
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """1 where a run failed for another reason than memory."""
+    args = arguments().parse_args(argv)
+    if args.part in ("vllm", "main_ppo"):
+        from benchmarks.calibration import main_ppo, vllm_lines
+
+        part = vllm_lines if args.part == "vllm" else main_ppo
+        return 1 if part.run(args.out, args.models, args.only) else 0
+    cases = SHORT if args.short else {"engine": ENGINE, "edges": EDGES}[args.part]
+    chosen = [case for case in cases if not args.only or any(fnmatch(case.id, pattern) for pattern in args.only)]
+    if args.list or not chosen:
+        print("\n".join(case.id for case in chosen) or f"no case is called {args.only}")
+        return 0 if chosen else 2
+    from benchmarks.calibration import engine
+
+    return 1 if engine.run(chosen, args.out, args.models, args.seconds) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

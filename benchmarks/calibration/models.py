@@ -1,0 +1,103 @@
+"""Model directories without weights: config.json and a tokenizer made on the spot; verl gets random weights instead."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+CHAT = "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
+PATTERN = 1 << 20
+
+
+def tokenizer_files(folder: Path) -> None:
+    """A byte-level BPE tokenizer with the 256 bytes and ChatML's marks: enough for every program that asks for one."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    bpe = Tokenizer(models.BPE(vocab={letter: index for index, letter in enumerate(letters)}, merges=[]))
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bpe.decoder = decoders.ByteLevel()
+    wrapped = PreTrainedTokenizerFast(
+        tokenizer_object=bpe,
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        additional_special_tokens=["<|im_start|>"],
+    )
+    wrapped.chat_template = CHAT
+    wrapped.save_pretrained(folder)
+
+
+def write(folder: Path, config: Mapping[str, Any]) -> Path:
+    """The model's directory, made once."""
+    if not (folder / "config.json").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        tokenizer_files(folder)
+        (folder / "config.json").write_text(json.dumps(dict(config), indent=2) + "\n")
+    return folder
+
+
+def fill(model: Any) -> None:
+    """Small random numbers in every weight, ones in the norms: a pattern repeated, since filling is not what is measured."""
+    import torch
+
+    pattern = torch.randn(PATTERN) * 0.02
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            flat = parameter.data.view(-1)
+            if "norm" in name:
+                flat.fill_(1.0)
+                continue
+            whole = flat.numel() // PATTERN * PATTERN
+            flat[:whole].view(-1, PATTERN).copy_(pattern)
+            flat[whole:].copy_(pattern[: flat.numel() - whole])
+
+
+def from_shape(cls: Any, *, config: Any, dtype: Any) -> Any:
+    """What from_pretrained would give: the model on the CPU in that dtype."""
+    import torch
+    from transformers.initialization import no_init_weights
+
+    def leave(_self: Any) -> None:
+        """Weights are filled below; torch's own first filling would cost minutes for a large model."""
+
+    skipped = [torch.nn.Linear, torch.nn.Embedding]
+    with ExitStack() as stack:
+        stack.enter_context(no_init_weights())
+        for kind in skipped:
+            stack.enter_context(patch.object(kind, "reset_parameters", leave))
+        model = cls.from_config(config, dtype=dtype)
+    fill(model)
+    return model
+
+
+@contextmanager
+def random_weights() -> Iterator[None]:
+    """While this is open, transformers' from_pretrained gives random weights of the configured shape."""
+    from transformers import AutoModelForCausalLM, AutoModelForTokenClassification
+
+    def loader(cls: Any) -> Any:
+        def load(*_args: Any, config: Any, torch_dtype: Any = None, dtype: Any = None, **_kwargs: Any) -> Any:
+            return from_shape(cls, config=config, dtype=torch_dtype or dtype)
+
+        return load
+
+    with ExitStack() as stack:
+        for cls in (AutoModelForCausalLM, AutoModelForTokenClassification):
+            stack.enter_context(patch.object(cls, "from_pretrained", loader(cls)))
+        yield
+
+
+@contextmanager
+def own_forward(architecture: str) -> Iterator[None]:
+    """Puts the model class's forward back afterwards: verl's fused kernels replace it for the whole process."""
+    import transformers
+
+    cls = getattr(transformers, architecture)
+    forward = cls.forward
+    try:
+        yield
+    finally:
+        cls.forward = forward

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Unpacks what pack.py packed: `python3 unpack.py PARTS TARGET`, then `export PYTHONPATH=TARGET`.
+
+Needs the standard library of Python 3.8 or later, and no network. Nothing is written before every part was found whole.
+"""
+
+# ruff: noqa: T201 - a program for a terminal
+import hashlib
+import io
+import json
+import lzma
+import os
+import shutil
+import sys
+import tarfile
+
+
+class UnpackError(Exception):
+    """Why nothing was unpacked, in one sentence."""
+
+
+def verify(folder, parts):
+    """Each part is there and is what was packed."""
+    for part in parts:
+        path = os.path.join(folder, part["name"])
+        if not os.path.exists(path):
+            raise UnpackError(f"{path} is missing: carry it too")
+        digest = hashlib.sha256()
+        with open(path, "rb") as file:
+            for block in iter(lambda: file.read(1 << 20), b""):
+                digest.update(block)
+        if digest.hexdigest() != part["sha256"]:
+            raise UnpackError(f"{path} differs from what was packed: carry it again")
+
+
+class Joined(io.RawIOBase):
+    """The parts, one after the other, as one file."""
+
+    def __init__(self, paths):
+        super().__init__()
+        self._paths = list(paths)
+        self._file = None
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        while True:
+            if self._file is None:
+                if not self._paths:
+                    return 0
+                self._file = open(self._paths.pop(0), "rb")  # noqa: SIM115 - closed where it ends
+            count = self._file.readinto(buffer)
+            if count:
+                return count
+            self._file.close()
+            self._file = None
+
+
+def inside(target, name):
+    """A packed name may not leave the target."""
+    path = os.path.realpath(os.path.join(target, name))
+    return path.startswith(os.path.realpath(target) + os.sep)
+
+
+def extract(stream, target):
+    """The tar's plain files, as they come; links and devices are never packed."""
+    count = 0
+    with lzma.LZMAFile(stream) as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
+        for member in tar:
+            if not member.isreg() or not inside(target, member.name):
+                raise UnpackError(f"{member.name!r} is no plain file below the target")
+            path = os.path.join(target, member.name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                shutil.copyfileobj(tar.extractfile(member), file)
+            os.chmod(path, member.mode & 0o755)
+            count += 1
+    return count
+
+
+def own_scripts(target, python):
+    """Commands in TARGET/bin name the Python that packed them; here it is this one."""
+    folder = os.path.join(target, "bin")
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        path = os.path.join(folder, name)
+        with open(path, "rb") as file:
+            first, rest = file.readline(), file.read()
+        if first.startswith(b"#!") and b"python" in first:
+            with open(path, "wb") as file:
+                file.write(b"#!" + python.encode() + b"\n" + rest)
+
+
+def unpack(folder, target, python=sys.executable):
+    """Checks, joins, unpacks. Returns the number of files."""
+    try:
+        with open(os.path.join(folder, "manifest.json")) as file:
+            parts = json.load(file)["parts"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UnpackError(f"no manifest of pack.py in {folder}: {error}") from error
+    verify(folder, parts)
+    os.makedirs(target, exist_ok=True)
+    paths = [os.path.join(folder, part["name"]) for part in parts]
+    count = extract(io.BufferedReader(Joined(paths), 1 << 20), target)
+    own_scripts(target, python)
+    return count
+
+
+def main(argv):
+    """The command line."""
+    if len(argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        count = unpack(argv[0], argv[1])
+    except (UnpackError, OSError, lzma.LZMAError, tarfile.TarError) as error:
+        print(f"unpack: {error}", file=sys.stderr)
+        return 1
+    print(f"{count} files in {argv[1]}; now: export PYTHONPATH={argv[1]}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
