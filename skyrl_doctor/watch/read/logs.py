@@ -1,0 +1,111 @@
+"""Lines of all logs into observations: steps, bars, phases, and what the signatures know.
+
+One scanner a file, as `diagnose` has them: what a line means depends on those around it and on the other logs.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from skyrl_doctor.core.record import record
+from skyrl_doctor.core.signature import Part
+from skyrl_doctor.logs.choose import choose
+from skyrl_doctor.logs.lines import Line
+from skyrl_doctor.logs.patterns import Patterns, installed
+from skyrl_doctor.logs.scan import Hit as Found
+from skyrl_doctor.logs.scan import Scan, Scanner
+from skyrl_doctor.watch.follow.tail import Lines
+from skyrl_doctor.watch.observe import Hit, Observation
+from skyrl_doctor.watch.read.phases import phases
+from skyrl_doctor.watch.read.steps import bars, steps
+
+OWN = b"skyrl-doctor watch: "
+"""How a line of ours in the job's log begins: what it quotes is no evidence."""
+MOST_PAST = 50
+
+
+@record
+class Reading:
+    """A file being read: its scanner, the number of lines before it began, and of the line that must come next."""
+
+    scanner: Scanner
+    before: int
+    next: int
+
+
+class Logs:
+    """Turns what followers bring into observations."""
+
+    def __init__(self, patterns: Patterns | None = None) -> None:
+        self._patterns = patterns or installed()
+        self._reading: dict[str, Reading] = {}
+        self._past: list[Scan] = []
+
+    def take(self, lines: Lines, at: float) -> Iterator[Observation]:
+        """Observations of these lines, in the order of their kinds."""
+        text = _without_own(lines.text)
+        yield from bars(text, at)
+        if lines.open:
+            yield from self._open(lines, text, at)
+            return
+        yield from steps(text, at)
+        yield from phases(lines.path, lines.number, text, at)
+        reading = self._reading_of(lines)
+        found = (*reading.scanner.feed(text), *reading.scanner.flush())
+        self._reading[lines.path] = replace(reading, next=lines.number + text.count(b"\n"))
+        yield from self._judged(found, reading.before, at)
+
+    def done(self) -> Line | None:
+        """The line that says that the run came to its end."""
+        return next((scan.done for scan in self._scans() if scan.done is not None), None)
+
+    def suspect(self) -> Line | None:
+        """The first line that looks like an error, where no known failure matched."""
+        return choose(self._scans()).unknown
+
+    def _reading_of(self, lines: Lines) -> Reading:
+        known = self._reading.get(lines.path)
+        if known is not None and known.next == lines.number:
+            return known
+        if known is not None:  # another file has taken its name, or it was cut
+            self._past = [*self._past, known.scanner.snapshot()][-MOST_PAST:]
+        order = len(self._reading) + len(self._past)
+        return Reading(Scanner(lines.path, self._patterns, order=order), lines.number - 1, lines.number)
+
+    def _open(self, lines: Lines, text: bytes, at: float) -> Iterator[Observation]:
+        """A line that may still grow is looked at by itself; when it is whole, it counts."""
+        scanner = Scanner(lines.path, self._patterns)
+        scanner.feed(text)
+        for found in scanner.finish().hits:
+            if found.known.signature.at_least == 1:
+                yield _observed(found, lines.number - 1, at)
+
+    def _judged(self, found: tuple[Found, ...], before: int, at: float) -> Iterator[Hit]:
+        roots = [hit for hit in found if hit.known.signature.role is Part.ROOT]
+        real = {hit.known.name for hit in choose(self._scans()).matches} if roots else set()
+        for hit in found:
+            if hit.known.signature.role is not Part.ROOT or hit.known.name in real:
+                yield _observed(hit, before, at)
+
+    def _scans(self) -> list[Scan]:
+        return [*self._past, *(reading.scanner.snapshot() for reading in self._reading.values())]
+
+
+def _observed(found: Found, before: int, at: float) -> Hit:
+    known, signature = found.known, found.known.signature
+    return Hit(
+        at=at,
+        id=known.id,
+        slug=known.slug,
+        root=signature.role is Part.ROOT and signature.fatal,
+        cascade=signature.role is not Part.ROOT,
+        file=found.line.file,
+        line=found.line.number + before,
+        text=found.line.text,
+        explain=signature.explain,
+    )
+
+
+def _without_own(text: bytes) -> bytes:
+    if OWN not in text:
+        return text
+    return b"\n".join(b"" if line.lstrip().startswith(OWN.strip()) else line for line in text.split(b"\n"))
