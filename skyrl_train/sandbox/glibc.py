@@ -42,7 +42,7 @@ def system_of(os_release: str) -> System:
     return System(name=name, glibc=_RELEASES.get(id_, {}).get(version))
 
 
-def runs_on(needed: Glibc, system: System) -> bool | None:
+def runs_on(needed: Glibc, system: System) -> bool | None:  # FIX(IMG008)
     """Whether a binary built with `needed` starts there; None where the image's library is not known."""
     return None if system.glibc is None else system.glibc >= needed
 

@@ -94,7 +94,7 @@ def facts_of(inspected: Mapping[str, object], *, pythons: tuple[Python, ...] | N
     )
 
 
-def mount(
+def mount(  # FIX(IMG001)
     image: ImageFacts,
     *,
     sandboxd: str,

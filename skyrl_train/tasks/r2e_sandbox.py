@@ -40,6 +40,6 @@ exec bash "$home/run_tests.sh"
 """Links the tests back, over whatever the agent left in their place, and runs them where `.venv` is found."""
 
 
-def has_tests(output: str) -> bool:
+def has_tests(output: str) -> bool:  # FIX(IMG006)
     """What the preparation said. A sandbox without tests cannot be scored: its rollouts would all be masked."""
     return output.rstrip().endswith(TESTS_FOUND)

@@ -1,0 +1,63 @@
+"""The image's entrypoint and the client's command both name the agent server.
+
+## What it does
+Reads the entrypoint from the configuration of each image in the store, where a runtime that is not ours starts them.
+
+## Why it breaks training
+A command is appended to an image's entrypoint. Clients send `/usr/local/bin/openhands-agent-server --port 60000`; images
+with an agent server have that program as their entrypoint, since 1.21.1 behind `tini --`. It is then given its own path
+as an argument and ends with status 2.
+
+## How to fix
+The runtime must override the entrypoint: `podman run --entrypoint`. `skyrl-train runtime serve` always does. Taking the
+path off the command works for one form of entrypoint only.
+
+## Example
+    openhands-agent-server: error: unrecognized arguments: /usr/local/bin/openhands-agent-server
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.images.stored import StoredImages
+from skyrl_doctor.image_words import inject_of, listed, looked_into
+from skyrl_doctor.plan.model import Plan
+from skyrl_train.sandbox.agent_server import BINARY, SOURCE
+
+SIGNATURES = (
+    Signature(
+        pattern=r"unrecognized arguments: \S*openhands-agent-server",
+        sample="openhands-agent-server: error: unrecognized arguments: /usr/local/bin/openhands-agent-server",
+        explain="the image's entrypoint and the command both name the agent server; the runtime must override the entrypoint",
+        versions="openhands-agent-server",
+    ),
+)
+
+
+@check("IMG004", roles=[Role.RUNTIME], fix="skyrl_train/sandbox/inject.py")
+def entrypoint_duplicated(plan: Plan, stored: StoredImages) -> Iterator[Finding]:
+    if inject_of(plan) is not None:
+        return
+    images = looked_into(stored)
+    doubled = [image for image in images if BINARY in image.entrypoint or SOURCE in image.entrypoint]
+    if not doubled:
+        unread = next((image.unread[0] for image in images if image.unread), None)
+        if unread is not None:
+            raise CouldNotLook(unread)
+        return
+    first = doubled[0]
+    yield Finding(
+        message=(
+            f"{len(doubled)} of {len(images)} images start the agent server by their entrypoint, and clients name it in "
+            f"their command too: {listed([image.shown for image in doubled])}; wanted an entrypoint that is overridden"
+        ),
+        evidence=(f"{first.shown}: Entrypoint {list(first.entrypoint)}",),
+        remedy=Remedy(
+            kind=RemedyKind.FIX_CONFIG,
+            summary="start sandboxes with skyrl-train runtime serve, or have the runtime pass --entrypoint",
+        ),
+        severity=Severity.WARNING,
+    )

@@ -1,0 +1,90 @@
+"""Images that will not come: not in the archive, or more than the registry gives.
+
+## What it does
+Takes the images of the dataset that are not in the store. Where the plan names an archive directory, each must have its
+archive there. Else it counts how many Docker Hub would have to give, and whether a login for it is kept.
+
+## Why it breaks training
+Docker Hub gives an address without a login 100 images in six hours, and a cluster often shows one address to the
+world. The rest are refused with 429, some programs take the refusal for success, and the rollouts of those images fail
+one after the other. A row whose image does not exist fails for ever.
+
+## How to fix
+`skyrl-train images pull` ahead, with `podman login docker.io`; or keep archives in a shared directory
+(`sandbox.image_archive`). Drop the rows without an image.
+
+## Example
+    toomanyrequests: You have reached your pull rate limit
+    manifest unknown
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.images.needed import NeededImages
+from skyrl_doctor.facts.images.stored import StoredImages
+from skyrl_doctor.facts.images.supply import ImageSupply
+from skyrl_doctor.image_words import listed
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import fault
+from skyrl_train.sandbox.supply import ANONYMOUS_PULLS, PULL_WINDOW_H, archive_of, archive_stem, pulls_beyond_quota
+
+KEY = "sandbox.image_archive"
+SIGNATURES = (
+    Signature(
+        pattern=r"429 (?:Client Error: )?Too Many Requests.{0,300}(?:image|registry|docker)|toomanyrequests: ",
+        sample="Container start error: APIError(HTTPError('429 Client Error: Too Many Requests for url: http+docker://localhost/v1.51/images/create?tag=ab&fromImage=namanjain12%2Fpandas_final'))",
+        explain="the registry gives no more images to this address; load them before the job",
+        versions="docker, podman",
+    ),
+    Signature(
+        pattern=r"\bmanifest unknown\b|\bimage not known\b|pull access denied|requested access to the resource is denied",
+        sample="Error: initializing source docker://docker.io/namanjain12/orange3_final:df34d90: reading manifest df34d90 in docker.io/namanjain12/orange3_final: manifest unknown",
+        explain="there is no image of this name; drop the row or build the image",
+        versions="docker, podman",
+    ),
+)
+
+
+@check("IMG009", roles=[Role.RUNTIME], fix="skyrl_train/sandbox/supply.py")
+def image_absent_or_rate_limited(
+    plan: Plan, needed: NeededImages, stored: StoredImages, supply: ImageSupply
+) -> Iterator[Finding]:
+    absent = [needed.references[name] for name in stored.absent]
+    if not supply.archive:
+        beyond = pulls_beyond_quota(absent, logins=supply.logins)
+        if beyond:
+            yield _beyond(len(absent), beyond)
+        return
+    if supply.archives is None:
+        yield fault(
+            f"{supply.archive} is not there; wanted the directory of image archives",
+            plan.place(KEY),
+            summary="correct it",
+        )
+        return
+    missing = [reference for reference in absent if archive_of(reference, supply.archives) is None]
+    if missing:
+        yield fault(
+            f"{len(missing)} images are neither in the store nor in {supply.archive}: {listed(list(map(str, missing)))}",
+            plan.place(KEY),
+            summary="save them there, or drop their rows",
+            evidence=(f"wanted {archive_stem(missing[0])}.tar and the like",),
+        )
+
+
+def _beyond(absent: int, beyond: int) -> Finding:
+    return Finding(
+        message=(
+            f"{absent} images have to be pulled from Docker Hub without a login; it gives {ANONYMOUS_PULLS} in "
+            f"{PULL_WINDOW_H} hours, so {beyond} will be refused"
+        ),
+        remedy=Remedy(
+            kind=RemedyKind.FIX_ENV,
+            summary="log in, or load the images from archives or a mirror",
+            commands=("podman login docker.io",),
+        ),
+        severity=Severity.WARNING,
+    )

@@ -1,0 +1,69 @@
+"""An image of an R2E-Gym task holds no tests, or no script that runs them.
+
+## What it does
+Looks into the layers of the images for the tests (`/r2e_tests`, or in the repository) and for `run_tests.sh`.
+
+## Why it breaks training
+The usual preparation takes `/r2e_tests` for granted: it fails on images that keep their tests elsewhere, and links them
+into themselves when it runs twice. A sandbox without tests cannot be scored; where that counts as 0, the model is
+taught that its answer was wrong.
+
+## How to fix
+The preparation in skyrl_train/tasks/r2e_sandbox.py finds the tests wherever they are and may run twice; a rollout that
+has none is masked and counted. Leave out the rows whose image has none.
+
+## Example
+    find: '/r2e_tests': No such file or directory
+    ln: failed to create symbolic link '/testbed/r2e_tests/r2e_tests': No such file or directory
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.images.needed import NeededImages
+from skyrl_doctor.facts.images.stored import RUNNERS, TESTBED, TESTS, StoredImage, StoredImages
+from skyrl_doctor.image_words import listed, looked_into, unless_unseen
+from skyrl_train.tasks.rows import R2E_GYM
+
+SIGNATURES = (
+    Signature(
+        pattern=r"/r2e_tests.?: No such file or directory|failed to create symbolic link .{0,80}r2e_tests",
+        sample="find: '/r2e_tests': No such file or directory",
+        explain="the image keeps its tests elsewhere; a sample without tests must be masked, not scored 0",
+        versions="R2E-Gym",
+    ),
+)
+
+
+@check("IMG006", roles=[Role.RUNTIME], fix="skyrl_train/tasks/r2e_sandbox.py")
+def r2e_tests_missing(stored: StoredImages, needed: NeededImages | None) -> Iterator[Finding]:
+    images = [image for image in looked_into(stored) if _is_r2e(image, needed)]
+    if not images:
+        raise NotApplicable("none of the images in the store is of an R2E-Gym task")
+    empty = [image for image in images if image.has(*TESTS) is False or image.has(*RUNNERS) is False]
+    if not empty:
+        unless_unseen([image for image in images if not image.has(*TESTS) or not image.has(*RUNNERS)], TESTS + RUNNERS)
+        return
+    yield Finding(
+        message=(
+            f"{len(empty)} of {len(images)} images hold no tests that can be run: "
+            f"{listed([image.shown for image in empty])}; their rollouts are masked, every one"
+        ),
+        evidence=tuple(f"{image.shown}: {_lacks(image)}" for image in empty[:3]),
+        remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="leave these tasks out of the dataset"),
+        severity=Severity.ERROR if len(empty) == len(images) else Severity.WARNING,
+    )
+
+
+def _is_r2e(image: StoredImage, needed: NeededImages | None) -> bool:
+    if needed is None:
+        return image.has(TESTBED) is not False
+    return any(R2E_GYM in needed.sources(name) for name in image.names)
+
+
+def _lacks(image: StoredImage) -> str:
+    lacking = [places for places in (TESTS, RUNNERS) if image.has(*places) is False]
+    return "; ".join(f"none of {', '.join(places)}" for places in lacking)

@@ -1,0 +1,67 @@
+"""Commands that only bash understands are run by /bin/sh, or in an image without bash.
+
+## What it does
+Reads the set-up commands of the configuration for what dash does not know: `source`, `[[`, arrays and the like. Looks
+whether the dataset's images in the store have /bin/bash, which the preparation of R2E-Gym tasks needs.
+
+## Why it breaks training
+The agent server runs a command in /bin/sh, and in the images of Debian and Ubuntu that is dash. The preparation stops at
+its first `source`, without an environment and without tests, and every rollout is lost. Each command is a process of
+its own besides: what it exports does not reach the next one.
+
+## How to fix
+Run scripts as `/bin/bash script.sh`, or write `. file` for `source file`. Ours are handed to bash whole.
+
+## Example
+    /bin/sh: 1: source: not found
+"""
+
+import re
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role
+from skyrl_doctor.facts.images.stored import StoredImages
+from skyrl_doctor.image_words import listed, unless_unseen
+from skyrl_doctor.plan.model import Plan, Value
+from skyrl_doctor.plan.verdicts import fault
+from skyrl_train.sandbox.shell import BASH, bash_only
+
+_COMMAND_KEY = re.compile(
+    r"(?:setup|set_up|init|entry|prepare|pre_?start|post_?start|bootstrap)\w*(?:cmds?|commands?|scripts?)$",
+    re.IGNORECASE,
+)
+
+
+@check("RUN006", roles=[Role.RUNTIME, Role.LOGIN], fix="skyrl_train/sandbox/shell.py")
+def shell_is_not_bash(plan: Plan, stored: StoredImages | None) -> Iterator[Finding]:
+    commands = [value for key, value in plan.own.items() if _COMMAND_KEY.search(key.replace(".", "_"))]
+    if not commands and (stored is None or not stored.images):
+        raise NotApplicable("there are neither set-up commands nor images to look into")
+    for value in commands:
+        yield from _bash_only(value)
+    if stored is not None:
+        yield from _without_bash(stored)
+
+
+def _bash_only(value: Value) -> Iterator[Finding]:
+    scripts = value.value if isinstance(value.value, list | tuple) else [value.value]
+    found = dict.fromkeys(name for text in scripts if isinstance(text, str) for name in bash_only(text))
+    if found:
+        yield fault(
+            f"{value.name} uses {', '.join(found)}, which only bash understands; commands are run by /bin/sh",
+            value.location,
+            summary=f"run it as `{BASH} script.sh`, or write it for /bin/sh",
+        )
+
+
+def _without_bash(stored: StoredImages) -> Iterator[Finding]:
+    bare = [image.shown for image in stored.images if image.has(BASH) is False]
+    if not bare:
+        unless_unseen(stored.images, (BASH,))
+        return
+    yield Finding(
+        message=f"{len(bare)} of {len(stored.images)} images have no {BASH}, which runs the task's scripts: {listed(bare)}",
+        remedy=Remedy(kind=RemedyKind.REBUILD_IMAGE, summary="install bash in these images, or drop their tasks"),
+    )

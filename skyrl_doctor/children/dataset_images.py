@@ -1,0 +1,108 @@
+"""The image columns of a dataset's rows, each combination once and in order; the file is read in pieces."""
+
+import os
+import sys
+
+if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+    del sys.path[0]
+
+import importlib
+import json
+
+LINE_LIMIT = 16 << 20
+MOST = 5000  # combinations that are told
+TEXT_LIMIT = 600
+
+
+class NoImagesError(Exception):
+    """The file does not read, and this is the reason."""
+
+
+def main():
+    spec = json.loads(sys.argv[1])
+    sys.stdout.write(json.dumps(answer_to(spec)) + "\n")
+
+
+def answer_to(spec):
+    try:
+        return {"files": [images(file, spec["columns"], spec["holders"]) for file in spec["files"]]}
+    except NoImagesError as reason:
+        return {"why": str(reason)}
+
+
+def images(file, columns, holders):
+    found = {}  # type: dict[str, object]
+    rows, without = 0, 0
+    for row in rows_of(file, (*columns, *holders)):
+        rows += 1
+        kept = narrowed(row, columns, holders)
+        if not kept:
+            without += 1
+        elif len(found) < MOST:
+            found.setdefault(json.dumps(kept, sort_keys=True), kept)
+    return {"file": file, "rows": rows, "without": without, "found": list(found.values())}
+
+
+def narrowed(row, columns, holders):
+    """The columns that may name an image, of the row and of the tables in it; long texts are no names."""
+    if not isinstance(row, dict):
+        return {}
+    kept = plain(row, columns)
+    for holder in holders:
+        inner = plain(row[holder], columns) if isinstance(row.get(holder), dict) else {}
+        if inner:
+            kept[holder] = inner
+    return kept if any(name in kept for name in (*columns, *holders)) else {}
+
+
+def plain(table, columns):
+    kept = {}
+    for name in columns:
+        value = table.get(name)
+        if value is not None:
+            kept[name] = value[:TEXT_LIMIT] if isinstance(value, str) else repr(value)[:TEXT_LIMIT]
+    if kept and "FAIL_TO_PASS" in table:
+        kept["FAIL_TO_PASS"] = ""
+    if isinstance(table.get("data_source"), str):
+        kept["data_source"] = table["data_source"][:TEXT_LIMIT]
+    return kept
+
+
+def rows_of(path, columns):
+    if path.endswith(".parquet"):
+        return from_parquet(path, (*columns, "FAIL_TO_PASS", "data_source"))
+    if path.endswith((".jsonl", ".json")):
+        return from_lines(path)
+    raise NoImagesError(path + " is neither parquet nor JSON lines")
+
+
+def from_parquet(path, columns):
+    try:
+        parquet = importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise NoImagesError("pyarrow is not installed, so " + path + " cannot be read") from None
+    try:
+        file = parquet.ParquetFile(path)
+        wanted = [name for name in columns if name in file.schema_arrow.names]
+        for batch in file.iter_batches(batch_size=256, columns=wanted, use_threads=False):
+            yield from batch.to_pylist()
+    except (OSError, ValueError, KeyError, NotImplementedError) as error:  # what pyarrow raises derives from these
+        raise NoImagesError(path + " does not read: " + str(error)[:200]) from None
+
+
+def from_lines(path):
+    try:
+        with open(path, "rb") as file:
+            number = 0
+            while True:
+                line = file.readline(LINE_LIMIT)
+                if not line:
+                    return
+                number += 1
+                if line.strip():
+                    yield json.loads(line.decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise NoImagesError(f"{path} does not read: {type(error).__name__}: {str(error)[:200]}") from None
+
+
+main()

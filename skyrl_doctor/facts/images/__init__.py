@@ -1,0 +1,1 @@
+"""What is known of the images that a run needs."""

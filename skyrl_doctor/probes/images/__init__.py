@@ -1,0 +1,1 @@
+"""Looks at the images that a run needs."""

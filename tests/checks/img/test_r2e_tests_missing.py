@@ -1,0 +1,61 @@
+"""IMG006."""
+
+import pytest
+
+from checks.img.r2e_tests_missing import r2e_tests_missing
+from fakes.images import DIRECTORY, IMAGE, MOUNT, NAME, NEEDED, at, stored, unseen
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Role, Severity, Status
+from skyrl_doctor.facts.images.needed import NeededImages
+from skyrl_doctor.facts.images.stored import RUNNERS, TESTBED, TESTS
+from skyrl_train.tasks.images import TaskImage
+from support import judge
+
+NO_TESTS = f"none of {', '.join(TESTS)}"
+NO_RUNNER = f"none of {', '.join(RUNNERS)}"
+BARE = at(TESTS[0], None)
+
+
+def finding(lacks: str, of: int = 1, severity: Severity = Severity.ERROR) -> Finding:
+    return Finding(
+        message=f"1 of {of} images hold no tests that can be run: {NAME}; their rollouts are masked, every one",
+        evidence=(f"{NAME}: {lacks}",),
+        remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="leave these tasks out of the dataset"),
+        severity=severity,
+    )
+
+
+def test_finds_an_image_without_tests_or_their_script() -> None:
+    assert list(r2e_tests_missing(stored(BARE), NEEDED)) == [finding(NO_TESTS)]
+    assert list(r2e_tests_missing(stored(at(RUNNERS[0], None)), NEEDED)) == [finding(NO_RUNNER)]
+    assert list(r2e_tests_missing(stored(BARE, IMAGE), NEEDED)) == [finding(NO_TESTS, 2, Severity.WARNING)]
+
+
+def test_tests_in_the_repository_count() -> None:
+    assert list(r2e_tests_missing(stored(at(TESTS[1], DIRECTORY, BARE)), NEEDED)) == []
+
+
+def test_images_of_other_tasks_are_none_of_its_business() -> None:
+    other = NeededImages(files=(), rows=1, without=0, named=(TaskImage(NAME, "swe-bench"),), prefix="docker.io/")
+    with pytest.raises(NotApplicable):
+        list(r2e_tests_missing(stored(BARE), other))
+    with pytest.raises(NotApplicable):
+        list(r2e_tests_missing(stored(at(TESTBED, None, BARE)), None))
+    assert list(r2e_tests_missing(stored(BARE), None)) == [finding(NO_TESTS)]
+
+
+def test_what_cannot_be_seen_is_unknown() -> None:
+    with pytest.raises(CouldNotLook, match=r"Permission denied$"):
+        list(r2e_tests_missing(stored(unseen(TESTS[0])), NEEDED))
+
+
+def test_reproduces_on_a_recording() -> None:
+    assert judge("IMG006", "r2e_image_without_tests", plan=MOUNT, role=Role.RUNTIME) == Outcome(
+        id="IMG006", slug="r2e-tests-missing", status=Status.FAIL, findings=(finding(f"{NO_TESTS}; {NO_RUNNER}"),)
+    )
+
+
+def test_silent_on_the_clean_machine() -> None:
+    assert judge("IMG006", "clean_runtime_node", plan=MOUNT, role=Role.RUNTIME) == Outcome(
+        id="IMG006", slug="r2e-tests-missing", status=Status.PASS
+    )

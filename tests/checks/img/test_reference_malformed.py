@@ -1,0 +1,70 @@
+"""IMG002."""
+
+from checks.img.reference_malformed import reference_malformed
+from fakes.images import DATA, MOUNT, NEEDED
+from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
+from skyrl_doctor.facts.images.needed import NeededImages
+from skyrl_train.tasks.images import TaskImage
+from support import judge
+
+LETTER = "is one letter: a name was taken apart where a list was wanted"
+REMEDY = Remedy(kind=RemedyKind.FIX_CONFIG, summary="correct the names in the dataset, or sandbox.image_prefix")
+DROP = Remedy(kind=RemedyKind.FIX_CONFIG, summary="drop these rows: they can start no sandbox")
+
+
+def needed(*names: str, without: int = 0, rows: int = 4, prefix: str = "docker.io/") -> NeededImages:
+    named = tuple(TaskImage(name, "r2e-gym") for name in names)
+    return NeededImages(files=(DATA,), rows=rows, without=without, named=named, prefix=prefix)
+
+
+def test_finds_names_that_no_registry_takes() -> None:
+    assert list(reference_malformed(needed("a/bc:1", "d"))) == [
+        Finding(
+            message=f"1 of 2 names of images cannot be used: 'd': 'd' {LETTER}",
+            evidence=(f"'d': 'd' {LETTER}",),
+            location=Location(DATA),
+            remedy=REMEDY,
+        )
+    ]
+
+
+def test_finds_a_prefix_that_is_put_on_twice() -> None:
+    (found,) = reference_malformed(needed("a/bc:1", prefix="docker.io/docker.io/"))
+    assert found.message == (
+        "1 of 1 names of images cannot be used: 'a/bc:1': "
+        "names two registries, docker.io and docker.io: a prefix was put on twice"
+    )
+
+
+def test_finds_rows_without_an_image() -> None:
+    def missing(without: int, severity: Severity) -> Finding:
+        return Finding(
+            message=f"{without} of 4 rows name no image; wanted one each",
+            location=Location(DATA),
+            remedy=DROP,
+            severity=severity,
+        )
+
+    assert list(reference_malformed(needed("a/bc:1", without=1))) == [missing(1, Severity.WARNING)]
+    assert list(reference_malformed(needed(without=4))) == [missing(4, Severity.ERROR)]
+
+
+def test_good_names_are_no_fault() -> None:
+    assert list(reference_malformed(NEEDED)) == []
+
+
+def test_reproduces_on_a_recording() -> None:
+    outcome = judge("IMG002", "dataset_of_letters", plan=MOUNT, role=Role.RUNTIME)
+    assert (outcome.status, [found.message for found in outcome.findings]) == (
+        Status.FAIL,
+        [
+            f"15 of 15 names of images cannot be used: 'n': 'n' {LETTER}",
+            "1 of 64 rows name no image; wanted one each",
+        ],
+    )
+
+
+def test_silent_on_the_clean_machine() -> None:
+    assert judge("IMG002", "clean_runtime_node", plan=MOUNT, role=Role.RUNTIME) == Outcome(
+        id="IMG002", slug="reference-malformed", status=Status.PASS
+    )
