@@ -11,6 +11,7 @@ from skyrl_train.version import VERSION
 COMMANDS = {
     "preflight": "look at this machine and this configuration, and say whether a run will fail",
     "gate": "preflight, then run a command; refuse with exit status 78",
+    "budget": "how much of its GPU a run takes in each phase, whether that fits, and what would help",
     "diagnose": "name the true cause out of a job's logs",
     "list": "the known failures that have a check",
     "explain": "what a failure is, why it breaks training and how to fix it",

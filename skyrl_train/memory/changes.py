@@ -44,7 +44,7 @@ def _candidates(job: Job) -> Iterator[tuple[str, tuple[tuple[str, str], ...], Jo
         yield (
             "log-probs and entropy in chunks, without the logits",
             ((key, "True"),),
-            replace(job, fused_kernels="torch"),
+            replace(job, fused_kernels="torch"),  # FIX(MEM002)
         )
     if job.entropy_chunk is None:
         settings = tuple((f"{A}.{role}.entropy_from_logits_with_chunking", "True") for role in ("actor", "ref"))
@@ -55,13 +55,14 @@ def _candidates(job: Job) -> Iterator[tuple[str, tuple[tuple[str, str], ...], Jo
     if job.rollout is not None and job.rollout.utilization > 0.2:
         share = round(job.rollout.utilization - 0.1, 2)
         key = f"{A}.rollout.gpu_memory_utilization"
-        yield "a smaller share for vLLM", ((key, str(share)),), _rollout(job, utilization=share)
+        yield "a smaller share for vLLM", ((key, str(share)),), _rollout(job, utilization=share)  # FIX(MEM003)
     if not job.param_offload:
         key = f"{A}.actor.fsdp_config.param_offload"
         yield "weights on the host during rollouts", ((key, "True"),), replace(job, param_offload=True)
     if not job.optimizer_offload:
         key = f"{A}.actor.fsdp_config.optimizer_offload"
-        yield "Adam's states on the host between updates", ((key, "True"),), replace(job, optimizer_offload=True)
+        kept = replace(job, optimizer_offload=True)  # FIX(MEM006)
+        yield "Adam's states on the host between updates", ((key, "True"),), kept
     if not job.lora_rank:
         key = f"{A}.model.lora_rank"
         yield "train adapters of rank 32 only", ((key, "32"),), replace(job, lora_rank=32, reference=False)

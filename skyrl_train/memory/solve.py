@@ -59,7 +59,9 @@ def _positions(shape: ModelShape, job: Job) -> int:
 KNOBS = {
     "micro_batch": _Knob(_micro_batch, lambda _, job: max(1, job.mini_batch * job.n // job.n_gpus), why="mini batch"),
     "response_length": _Knob(_response, _positions, why="the model's positions"),
-    "max_model_len": _Knob(_model_len, lambda shape, _: shape.max_positions or 1_048_576, why="the model's positions"),
+    "max_model_len": _Knob(  # FIX(MEM005)
+        _model_len, lambda shape, _: shape.max_positions or 1_048_576, why="the model's positions"
+    ),
     "n": _Knob(lambda job, value: replace(job, n=value), lambda *_: 1024, why="1024, where the search ends"),
     "gpu_memory_utilization": _Knob(_share, lambda *_: 99, lambda value: round(value * STEP, 2), why="0.99"),
 }

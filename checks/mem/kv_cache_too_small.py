@@ -1,0 +1,42 @@
+"""vLLM's share leaves too little for the KV cache.
+
+## What it does
+Takes from vLLM's share what its weights, the peak of a forward pass and its CUDA context need, and compares what
+is left with the KV cache of one sequence of `max_model_len` tokens.
+
+## Why it breaks training
+With nothing left, vLLM refuses to start. With less than one sequence it refuses too, for the longest sequence could never
+run.
+
+## How to fix
+Raise the share, or lower `max_model_len`. `skyrl-doctor budget TARGET --solve max_model_len` says how far.
+
+## Example
+    ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding
+from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import fault
+
+SHARE, LENGTH = "rollout.gpu_memory_utilization", "rollout.max_model_len"
+
+
+@check("MEM005", fix="skyrl_train/memory/solve.py")
+def kv_cache_too_small(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
+    engine = memory.budget.engine
+    if engine is None:
+        raise NotApplicable("vLLM has a GPU of its own")
+    if engine.kv >= engine.kv_needed:
+        return
+    message = (
+        f"vLLM's share of {in_gib(engine.requested)} leaves {in_gib(engine.kv)} for the KV cache, {engine.kv_tokens} tokens, "
+        f"after weights of {in_gib(engine.weights)}; wanted {in_gib(engine.kv_needed)} for one sequence of "
+        f"{plan.name(LENGTH)}"
+    )
+    yield fault(message, plan.place(SHARE), summary=f"raise {plan.name(SHARE)} or lower {plan.name(LENGTH)}")

@@ -1,0 +1,48 @@
+"""vLLM's share of the GPU is more than what is free when it starts.
+
+## What it does
+Compares vLLM's share, `gpu_memory_utilization` times the TOTAL memory of the device (of the MIG slice), with what the
+trainer leaves: the device, or what is free on it now, less the weights and optimiser states that stay on it while vLLM
+starts and generates.
+
+## Why it breaks training
+vLLM does not take what is left. It takes its share of the whole device or refuses to start, and the trainer
+loads first.
+
+## How to fix
+Lower the share to what the message says is left, or offload the trainer's weights and optimiser to the host.
+
+## Example
+    ValueError: Free memory on device cuda:0 (48.97/79.18 GiB) on startup is less than desired GPU memory utilization
+    (0.9, 71.26 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding
+from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
+from skyrl_doctor.memory.findings import phase_of
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import fault
+
+KEY = "rollout.gpu_memory_utilization"
+
+
+@check("MEM003", fix="skyrl_train/memory/changes.py")
+def vllm_share_exceeds_free(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
+    engine = memory.budget.engine
+    if engine is None:
+        raise NotApplicable("vLLM has a GPU of its own")
+    kept = phase_of(memory, "ROLLOUT").total - engine.awake
+    left = memory.limit - kept
+    if engine.requested <= left:
+        return
+    share = plan.name(KEY)
+    largest = int(100 * max(0, left) / memory.budget.device.total) / 100
+    message = (
+        f"{share} = {plan.number(KEY)} asks for {in_gib(engine.requested)}; {memory.where} and the trainer keeps "
+        f"{in_gib(kept)} of it while vLLM generates; wanted at most {largest}"
+    )
+    yield fault(message, plan.place(KEY), {share: str(largest)} if largest > 0 else {}, summary="lower vLLM's share")

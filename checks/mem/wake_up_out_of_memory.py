@@ -1,0 +1,39 @@
+"""The trainer's weights do not fit beside a vLLM that wakes up for them.
+
+## What it does
+Plays the weight sync by the memory model: vLLM awake with its weights, the trainer's own weights back on the GPU, the
+copy of its state dict and the buckets in which they are sent.
+
+## Why it breaks training
+Every step ends with it. vLLM's allocator maps its memory back in a place where torch cannot help by freeing its cache,
+so that the process aborts in native code and the run hangs.
+
+## How to fix
+Offload the trainer's optimiser (`optimizer_offload`), send smaller buckets, or give vLLM a smaller share.
+
+## Example
+    CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding
+from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
+from skyrl_doctor.memory.findings import fullness, largest, phase_of, too_much
+from skyrl_doctor.plan.model import Plan
+
+KEY = "actor.optimizer_offload"
+
+
+@check("MEM006", fix="skyrl_train/memory/changes.py")
+def wake_up_out_of_memory(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
+    if memory.budget.engine is None or not memory.job.rollout or not memory.job.rollout.sleeps:
+        raise NotApplicable("vLLM does not sleep, so it does not wake up")
+    phase = phase_of(memory, "WEIGHT_SYNC")
+    severity = fullness(memory, phase)
+    if severity is None:
+        return
+    message = f"the weight sync takes {in_gib(phase.total)} ({largest(phase)}); {memory.where}"
+    yield too_much(memory, plan, KEY, message, "make room for vLLM's weights", severity=severity)

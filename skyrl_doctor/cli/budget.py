@@ -1,0 +1,126 @@
+"""skyrl-doctor budget: what a run takes of its GPU in each phase. Exit status 0 it fits, 1 it does not, 2 no answer."""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from skyrl_doctor.facts.gpu_budget import GpuBudget
+    from skyrl_doctor.machine.base import Machine
+    from skyrl_doctor.memory.question import Model
+    from skyrl_doctor.plan.model import Plan
+    from skyrl_train.memory import Device, Job, Solution
+
+AUTO = "auto"
+LIMIT_S = 20.0
+DOES_NOT_FIT = 1
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "targets",
+        nargs="+",
+        metavar="TARGET",
+        help="a configuration: RunConfig TOML, dev.conf, task YAML, verl script or command line, prime-rl TOML",
+    )
+    device = parser.add_mutually_exclusive_group()
+    device.add_argument(
+        "--gpu",
+        default=AUTO,
+        metavar="NAME|auto",
+        help="such as H200, A100-40GB or '3g.20gb' (default: auto, the GPU of this job, else the one that the configuration asks for)",
+    )
+    device.add_argument("--gpu-memory", metavar="SIZE", help="a device of this size, such as 20GiB")
+    parser.add_argument(
+        "--solve",
+        metavar="KEY",
+        help="the largest value that fits: micro_batch, response_length, max_model_len, n or gpu_memory_utilization",
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    parser.add_argument("--figure", metavar="F", help="draw a bar for each phase into this .svg or .png")
+
+
+def run(args: argparse.Namespace) -> int:
+    from skyrl_doctor.core.errors import CouldNotLook, NotApplicable, UsageError
+    from skyrl_doctor.machine.local import LocalMachine
+    from skyrl_doctor.memory.job import knob_of
+    from skyrl_doctor.memory.question import answer
+
+    machine = LocalMachine()
+    try:
+        plan, model, job, device, free = _asked(machine, args)
+        found = answer(model, job, device, free)
+        solution = _solved(knob_of(plan, args.solve), model, job, device) if args.solve else None
+    except (CouldNotLook, NotApplicable) as error:
+        raise UsageError(f"no estimate: {error}") from None
+    finally:
+        machine.close()
+    if args.figure:
+        from skyrl_doctor.memory.figure import draw
+
+        draw(found, args.figure)
+    _write(args.format, plan, found, solution)
+    return 0 if found.budget.fits else DOES_NOT_FIT
+
+
+def _asked(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, Model, Job, Device, int | None]":
+    """The two halves of the question, read within a limit."""
+    from skyrl_doctor.core.bounded import bounded
+    from skyrl_doctor.facts.environ import Environ
+    from skyrl_doctor.memory.job import memory_job
+    from skyrl_doctor.memory.question import model_of
+    from skyrl_doctor.plan.load import load
+    from skyrl_doctor.probes.model_files import model_files
+
+    plan = bounded(LIMIT_S, lambda: load(machine, args.targets), "reading the target")
+    environ = Environ(machine.environ())
+    files = bounded(LIMIT_S, lambda: model_files(machine, plan, environ), "looking for the model")
+    device, free = _device(machine, plan, environ, args)
+    return plan, model_of(files), memory_job(plan), device, free
+
+
+def _device(
+    machine: "Machine", plan: "Plan", environ: Mapping[str, str], args: argparse.Namespace
+) -> "tuple[Device, int | None]":
+    from skyrl_doctor.core.errors import NotApplicable, UsageError
+    from skyrl_doctor.memory.question import job_device, planned_device
+    from skyrl_train.memory import MemoryModelError, device_named, device_of_size
+
+    try:
+        if args.gpu_memory is not None:
+            return device_of_size(args.gpu_memory), None
+        if args.gpu != AUTO:
+            return device_named(args.gpu), None
+    except MemoryModelError as error:
+        raise UsageError(str(error)) from None
+    from skyrl_doctor.probes.gpu import gpu
+
+    try:
+        return job_device(gpu(machine), environ)
+    except NotApplicable as no_gpu:
+        try:
+            return planned_device(plan), None
+        except NotApplicable:
+            raise UsageError(f"{no_gpu}: say --gpu NAME or --gpu-memory SIZE") from None
+
+
+def _solved(key: str, model: "Model", job: "Job", device: "Device") -> "Solution":
+    from skyrl_doctor.core.errors import UsageError
+    from skyrl_train.memory import MemoryModelError, solve
+
+    try:
+        return solve(key, model.shape, job, device)
+    except MemoryModelError as error:
+        raise UsageError(str(error)) from None
+
+
+def _write(form: str, plan: "Plan", found: "GpuBudget", solution: "Solution | None") -> None:
+    from skyrl_doctor.memory import show
+
+    if form == "json":
+        from skyrl_doctor.report.json import encode
+
+        sys.stdout.write(encode(show.data(plan, found, solution)))
+    else:
+        sys.stdout.write("".join(f"{line}\n" for line in show.text(plan, found, solution)))

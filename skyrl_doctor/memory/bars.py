@@ -1,0 +1,53 @@
+"""A stacked bar for each phase in plain text: a letter for each component, a mark where the device ends."""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.facts.gpu_budget import GpuBudget
+from skyrl_train.memory import Component, PhaseBudget
+
+WIDTH = 60
+"""Columns for the device, or for the fullest phase where that is more."""
+LETTERS = {
+    Component.WEIGHTS: "W",
+    Component.GATHERED: "w",
+    Component.GRADIENTS: "G",
+    Component.OPTIMIZER: "O",
+    Component.OPTIMIZER_WORK: "o",
+    Component.ADAPTERS: "D",
+    Component.REFERENCE: "R",
+    Component.CRITIC: "C",
+    Component.CHECKPOINTS: "K",
+    Component.ACTIVATIONS: "A",
+    Component.LOGITS: "L",
+    Component.ENTROPY: "E",
+    Component.STATE_DICT: "S",
+    Component.BUCKET: "B",
+    Component.SLACK: "s",
+    Component.CONTEXT: "c",
+    Component.VLLM: "V",
+}
+
+
+def bars(memory: GpuBudget) -> Iterator[str]:
+    """One line a phase, and a last one that says what the letters are."""
+    phases = memory.budget.phases
+    scale = WIDTH / max(memory.limit, *(phase.total for phase in phases))
+    end = round(memory.limit * scale)
+    first = max(len(str(phase.phase)) for phase in phases)
+    for phase in phases:
+        yield f"{phase.phase!s:<{first}}  {_marked(_bar(phase, scale), end)}"
+    used = [part for part in Component if any(part in phase.components for phase in phases)]
+    yield f"{'':<{first}}  {', '.join(f'{LETTERS[part]} {part}' for part in used)}"
+
+
+def _bar(phase: PhaseBudget, scale: float) -> str:
+    """Each letter ends where the sum so far does, so that rounding never adds up."""
+    drawn, so_far = "", 0
+    for part in Component:
+        so_far += phase.components.get(part, 0)
+        drawn += LETTERS[part] * (round(so_far * scale) - len(drawn))
+    return drawn
+
+
+def _marked(bar: str, end: int) -> str:
+    return f"{bar[:end]:<{end}}|{bar[end:]}"

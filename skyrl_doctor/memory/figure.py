@@ -1,0 +1,60 @@
+"""The bars as a figure: SVG or PNG, by matplotlib (the extra `plots`)."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.facts.gpu_budget import GpuBudget
+from skyrl_train.memory import Component, gib
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FORMATS = (".svg", ".png")
+INSTALL = "pip install 'skyrl-doctor[plots]'"
+
+
+def draw(memory: GpuBudget, path: str) -> None:
+    """Writes the figure, whole or not at all. Its format is that of its name."""
+    form = os.path.splitext(path)[1].lower()
+    if form not in FORMATS:
+        raise UsageError(f"--figure {path}: wanted a name that ends in {' or '.join(FORMATS)}")
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise UsageError(f"--figure needs matplotlib, which is not installed: {INSTALL}") from None
+    mpl.rcParams["svg.hashsalt"] = "budget"  # the same budget gives the same bytes
+    figure = Figure(figsize=(10, 0.6 * len(memory.budget.phases) + 2.2), layout="constrained")
+    _fill(figure.add_subplot(), memory)
+    _save(figure, path, form)
+
+
+def _fill(axes: "Axes", memory: GpuBudget) -> None:
+    phases = memory.budget.phases[::-1]
+    names = [str(phase.phase) for phase in phases]
+    starts = [0.0] * len(phases)
+    for number, part in enumerate(Component):
+        sizes = [gib(phase.components.get(part, 0)) for phase in phases]
+        if not any(sizes):
+            continue
+        axes.barh(
+            names, sizes, left=starts, label=str(part), color=f"C{number % 10}", hatch="//" if number > 9 else None
+        )
+        starts = [start + size for start, size in zip(starts, sizes, strict=True)]
+    axes.axvline(gib(memory.limit), color="black", linestyle="--", label=memory.where)
+    axes.set_xlabel("GiB on one GPU")
+    axes.set_title(memory.model)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=4, fontsize="small", frameon=False)
+
+
+def _save(figure: Any, path: str, form: str) -> None:
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        figure.savefig(temporary, format=form[1:], metadata={"Date": None} if form == ".svg" else None)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)

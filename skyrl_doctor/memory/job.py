@@ -1,0 +1,101 @@
+"""What of a plan costs GPU memory, in the names that the memory model takes: verl's own.
+
+verl's own dialect says nearly all of them itself; the other dialects say theirs by canonical keys.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.plan.answers import PRIME, trainer_shares_gpu, vllm_sleeps
+from skyrl_doctor.plan.dialects.verl.names import CANONICAL
+from skyrl_doctor.plan.model import Plan, Value
+from skyrl_train.memory import Job, MemoryModelError, job_from_verl
+
+VERL = "verl"
+_VERL_KEYS = {canonical: verl for verl, canonical in CANONICAL.items()}
+# verl's own defaults, where they are not what a plan in another dialect means by silence.
+_ELSEWHERE = {
+    "algorithm.advantage": "grpo",
+    "slurm.gpus_per_node": 1,
+    "rollout.tensor_parallel_size": 1,
+    "actor.strategy": "fsdp2",
+}
+PROMPT, RESPONSE, SEQUENCE = "data.max_prompt_tokens", "data.max_response_tokens", "data.max_sequence_tokens"
+
+
+KNOBS = {
+    "actor.micro_batch_size_per_gpu": "micro_batch",
+    RESPONSE: "response_length",
+    "rollout.max_model_len": "max_model_len",
+    "rollout.n": "n",
+    "rollout.gpu_memory_utilization": "gpu_memory_utilization",
+}
+"""What the memory model solves for, by canonical key."""
+
+
+class Untold:
+    """Stands for a value that was written and cannot be told, until the model asks for it."""
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"{self.value.value} ({self.value.unknown})"
+
+
+def memory_job(plan: Plan) -> Job:
+    """The job of this plan. CouldNotLook where something that it needs cannot be told or makes no sense."""
+    try:
+        if plan.is_of(VERL):
+            return job_from_verl({key: _told(value) for key, value in plan.own.items()})
+        return _prime_job(plan) if plan.is_of(*PRIME) else job_from_verl(_in_verls_names(plan, _values(plan)))
+    except MemoryModelError as error:
+        raise CouldNotLook(str(error)) from None
+
+
+def knob_of(plan: Plan, key: str) -> str:
+    """What the memory model calls this key, in whatever names the user knows it; the key itself if in none."""
+    for canonical, knob in KNOBS.items():
+        if key in (canonical, canonical.rpartition(".")[2], plan.name(canonical), _VERL_KEYS.get(canonical)):
+            return knob
+    return key
+
+
+def own_settings(plan: Plan, settings: Mapping[str, str]) -> dict[str, str]:
+    """Settings in verl's names as this plan's dialect writes them."""
+    return {plan.name(CANONICAL.get(key, key)): value for key, value in settings.items()}
+
+
+def _values(plan: Plan) -> dict[str, object]:
+    """All that the plan says, by canonical key."""
+    missing = [key for key in (PROMPT, RESPONSE) if key not in plan.values]
+    if missing:
+        raise NotApplicable(f"the configuration does not say {' and '.join(map(plan.name, missing))}")
+    return {key: _told(value) for key, value in plan.values.items()}
+
+
+def _prime_job(plan: Plan) -> Job:
+    """prime-rl says how long prompt and response are together, and its vLLM never gives memory back."""
+    longest = plan.integer(SEQUENCE)
+    if longest is None:
+        raise NotApplicable(f"the configuration does not say {plan.name(SEQUENCE)}")
+    if longest < 2:
+        raise CouldNotLook(f"{plan.name(SEQUENCE)} is {longest}, wanted a prompt and a response")
+    response = min(plan.integer("rollout.max_tokens") or longest // 2, longest - 1)
+    lengths: dict[str, object] = {PROMPT: longest - response, RESPONSE: response}
+    said = {key: _told(value) for key, value in plan.values.items() if key != "slurm.gpus_per_node"}
+    gpus = plan.integer("deployment.trainer_gpus") or 1
+    job = job_from_verl(_in_verls_names(plan, {**said, **lengths, "slurm.gpus_per_node": gpus}))
+    rollout = job.rollout if trainer_shares_gpu(plan) else None
+    return dataclasses.replace(job, framework="prime-rl", rollout=rollout)
+
+
+def _in_verls_names(plan: Plan, values: Mapping[str, object]) -> dict[str, object]:
+    sleeps: dict[str, object] = {"rollout.free_cache_engine": vllm_sleeps(plan)}
+    whole = {**_ELSEWHERE, **values, **sleeps}
+    return {_VERL_KEYS[key]: value for key, value in whole.items() if key in _VERL_KEYS}
+
+
+def _told(value: Value) -> object:
+    return Untold(value) if value.unknown else value.value

@@ -1,0 +1,17 @@
+"""Asks the trainer's memory model what this plan takes of this job's GPU. It looks at nothing but other facts."""
+
+from skyrl_doctor.core.check import probe
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.gpu import Gpus
+from skyrl_doctor.facts.gpu_budget import GpuBudget
+from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.plan.model import Plan
+
+
+@probe(limit_s=5.0)
+def gpu_budget(plan: Plan, files: ModelFiles, gpus: Gpus | None, environ: Environ) -> GpuBudget:
+    from skyrl_doctor.memory.job import memory_job
+    from skyrl_doctor.memory.question import answer, job_device, model_of, planned_device
+
+    device, free = (planned_device(plan), None) if gpus is None else job_device(gpus, environ)
+    return answer(model_of(files), memory_job(plan), device, free)

@@ -1,0 +1,143 @@
+"""The command, from its words to its table."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skyrl_doctor.cli.app import dispatch
+
+MIG20 = "examples/mig20.toml"
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def _at_the_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+
+
+def budget(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = dispatch(["budget", *words])
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+def test_the_notes_last_configuration_fits_on_its_slice(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = budget(capsys, MIG20, "--gpu", "2g.20gb")
+    assert (status, err) == (0, "")
+    assert "fits:    yes, with " in out
+    assert "A100-80GB 2g.20gb has 19.5 GiB" in out
+
+
+def test_does_not_fit_is_status_1_and_names_changes_in_the_users_words(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = budget(capsys, MIG20, "--gpu-memory", "7GiB")
+    assert status == 1
+    assert "fits:    no, " in out
+    assert "what would help most:" in out
+    assert "model.lora_rank = 32" in out
+
+
+def test_json_holds_what_the_design_promises(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = budget(capsys, MIG20, "--gpu", "H200", "--format", "json", "--solve", "rollout.n")
+    told = json.loads(out)
+    assert status == 0
+    assert set(told) == {"schema", "trainer", "vllm", "device", "model", "problems", "changes", "solve"}
+    assert set(told["trainer"]) == {"peak_allocated_gib", "peak_reserved_gib", "phase", "phases"}
+    assert set(told["vllm"]) == {"weights_gib", "kv_gib", "graphs_gib", "asleep_gib"}
+    assert set(told["device"]) == {"peak_gib", "band_gib", "phase", "limit_gib", "fits"}
+    assert told["device"]["fits"] is True
+    low, high = told["device"]["band_gib"]
+    assert low <= told["device"]["peak_gib"] <= high
+    assert told["solve"]["key"] == "n"
+
+
+def test_the_parts_of_each_phase_add_up(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = budget(capsys, MIG20, "--gpu", "H200", "--format", "json")
+    told = json.loads(out)
+    fullest = max(sum(parts.values()) for parts in told["trainer"]["phases"].values())
+    assert fullest == pytest.approx(told["device"]["peak_gib"], abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((MIG20, "--gpu", "voodoo2"), "no GPU known as 'voodoo2'"),
+        ((MIG20, "--gpu-memory=-3GiB"), "'-3GiB' is not a size"),
+        ((MIG20, "--gpu-memory", "0GiB"), "'0GiB' is not a size"),
+        ((MIG20, "--gpu", "H200", "--solve", "nope"), "'nope'"),
+        ((MIG20, "--gpu", "H200", "--figure", "a.pdf"), "wanted a name that ends in .svg or .png"),
+        (("no-such-file.toml", "--gpu", "H200"), "no-such-file.toml"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_status_2(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    status, out, err = budget(capsys, *words)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("hidden_size", -1), "hidden_size"),
+        (("model_type", "rwkv"), "rwkv"),
+        (("num_local_experts", 8), "expert"),
+    ],
+)
+def test_a_model_that_cannot_be_told_gives_no_number(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, change: tuple[str, object], said: str
+) -> None:
+    from skyrl_train.memory.known import known_config
+
+    (tmp_path / "config.json").write_text(
+        json.dumps({**(known_config("Qwen/Qwen2.5-0.5B") or {}), change[0]: change[1]})
+    )
+    target = tmp_path / "run.toml"
+    target.write_text((ROOT / MIG20).read_text().replace("Qwen/Qwen2.5-Coder-0.5B-Instruct", str(tmp_path)))
+    status, out, err = budget(capsys, str(target), "--gpu", "H200")
+    assert (status, out) == (2, "")
+    assert "no estimate" in err
+    assert said in err
+
+
+def test_no_gpu_here_says_how_to_name_one(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    status, out, err = budget(capsys, MIG20)
+    assert (status, out) == (2, "")
+    assert "say --gpu NAME or --gpu-memory SIZE" in err
+
+
+def test_draws_the_same_figure_twice_and_leaves_nothing_else(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    drawn = []
+    for name in ("one.svg", "two.svg"):
+        assert budget(capsys, MIG20, "--gpu", "H200", "--figure", str(tmp_path / name))[0] == 0
+        drawn.append((tmp_path / name).read_bytes())
+    assert drawn[0] == drawn[1]
+    assert b"update step 2 and after" in drawn[0] or b"<svg" in drawn[0]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.svg", "two.svg"]
+
+
+def test_a_figure_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = budget(capsys, MIG20, "--gpu", "H200", "--figure", "/no/such/place.png")
+    assert status == 2
+    assert err == "skyrl-doctor budget: cannot write /no/such/place.png: No such file or directory\n"
+
+
+def test_loads_neither_the_figures_nor_the_checks() -> None:
+    code = (
+        "import sys; from skyrl_doctor.cli.app import dispatch\n"
+        f"status = dispatch(['budget', {MIG20!r}, '--gpu', 'H200'])\n"
+        "sys.stderr.write(','.join(sorted({name.partition('.')[0] for name in sys.modules})))\n"
+        "sys.exit(status)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True, cwd=ROOT
+    )
+    assert {"matplotlib", "numpy", "pydantic", "checks", "rich"} & set(done.stderr.split(",")) == set()

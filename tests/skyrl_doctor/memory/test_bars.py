@@ -1,0 +1,23 @@
+"""Bars in plain text."""
+
+from memories import memory
+from skyrl_doctor.memory.bars import LETTERS, WIDTH, bars
+from skyrl_train.memory import Component
+
+
+def test_every_component_has_a_letter_of_its_own() -> None:
+    assert set(LETTERS) == set(Component)
+    assert len(set(LETTERS.values())) == len(LETTERS)
+
+
+def test_a_bar_is_as_long_as_its_share_of_the_device() -> None:
+    update, sync, rollout, legend = bars(memory(total=20, update=10, sync=5, rollout=20))
+    assert [line.count("W") for line in (update, sync)] == [WIDTH // 2, WIDTH // 4]
+    assert rollout.count("W") + rollout.count("V") == WIDTH
+    assert legend.strip() == "W weights, V vLLM"
+
+
+def test_what_does_not_fit_stands_behind_the_mark() -> None:
+    update = next(bars(memory(total=20, update=40)))
+    before, _, after = update.partition("|")
+    assert (before.count("W"), after.count("W")) == (WIDTH // 2, WIDTH // 2)

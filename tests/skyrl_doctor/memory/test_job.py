@@ -1,0 +1,104 @@
+"""From every dialect to the memory model's job."""
+
+import dataclasses
+
+import pytest
+
+from plans import MIG20, example, plan
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.memory.job import knob_of, memory_job, own_settings
+from skyrl_doctor.plan.model import Plan
+from skyrl_train.memory import KNOBS, Rollout
+
+VERL = "python -m verl.trainer.main_ppo data.max_prompt_length=100 data.max_response_length=50 {}\n"
+
+
+def verl(*overrides: str) -> Plan:
+    return plan(VERL.format(" ".join(overrides)), "run.sh")
+
+
+def test_our_own_example() -> None:
+    job = memory_job(example(MIG20))
+    assert (job.prompt_length, job.response_length, job.n, job.mini_batch) == (2048, 2048, 2, 1)
+    assert (job.strategy, job.attention, job.remove_padding) == ("fsdp2", "sdpa", False)
+    assert (job.param_offload, job.optimizer_offload, job.critic, job.n_gpus) == (True, True, None, 1)
+    assert job.rollout == Rollout(max_model_len=4096, max_seqs=64, enforce_eager=True)
+
+
+def test_the_same_run_in_verls_words_differs_only_where_they_do() -> None:
+    ours, theirs = memory_job(example(MIG20)), memory_job(example("examples/verl/grpo_mig20.sh"))
+    differ = {
+        field.name
+        for field in dataclasses.fields(ours)
+        if getattr(ours, field.name) != getattr(theirs, field.name) and field.name != "rollout"
+    }
+    assert differ == {"strategy", "entropy_chunk"}
+
+
+def test_verls_own_defaults_hold_for_verl() -> None:
+    job = memory_job(verl())
+    assert job.n_gpus == 8
+    assert job.critic is not None  # its default estimator is GAE
+
+
+def test_overrides_of_verl_that_have_no_canonical_name_count() -> None:
+    assert memory_job(verl("actor_rollout_ref.actor.fsdp_config.fsdp_size=4")).fsdp_size == 4
+
+
+def test_a_value_that_cannot_be_told_is_no_default() -> None:
+    with pytest.raises(CouldNotLook, match=r"max_model_len.*\$LENGTH"):
+        memory_job(verl("actor_rollout_ref.rollout.max_model_len=$LENGTH"))
+
+
+def test_an_impossible_value_is_no_number() -> None:
+    with pytest.raises(CouldNotLook, match=r"response_length is -5"):
+        memory_job(verl("data.max_response_length=-5"))
+
+
+def test_without_lengths_there_is_no_job() -> None:
+    with pytest.raises(NotApplicable, match=r"data\.max_prompt_tokens"):
+        memory_job(Plan(targets=("x",), dialect="run-config"))
+
+
+def test_prime_rl_shares_its_gpu_only_where_its_lists_do() -> None:
+    shared, apart = (
+        memory_job(example("examples/prime-rl-2025/v5.toml")),
+        memory_job(example("examples/prime-rl/two_gpus.toml")),
+    )
+    assert (shared.prompt_length, shared.response_length, shared.framework) == (48, 2000, "prime-rl")
+    assert shared.rollout is not None
+    assert (shared.rollout.sleeps, shared.rollout.utilization) == (False, 0.5)
+    assert (apart.rollout, apart.n_gpus, apart.lora_rank) == (None, 1, 8)
+
+
+def test_prime_rl_with_no_room_for_a_prompt_and_a_response_is_no_job() -> None:
+    made = example("examples/prime-rl-2025/v5.toml")
+    values = dict(made.values)
+    values["data.max_sequence_tokens"] = dataclasses.replace(values["data.max_sequence_tokens"], value=1)
+    with pytest.raises(CouldNotLook, match="is 1, wanted"):
+        memory_job(dataclasses.replace(made, values=values))
+
+
+def test_settings_are_told_in_the_users_own_words() -> None:
+    settings = {"actor_rollout_ref.rollout.gpu_memory_utilization": "0.4", "a.key.of.verl": "1"}
+    assert own_settings(example(MIG20), settings) == {"rollout.gpu_memory_utilization": "0.4", "a.key.of.verl": "1"}
+    assert own_settings(verl(), settings) == settings
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "data.max_response_tokens",
+        "max_response_tokens",
+        "data.max_response_length",
+        "response_length",
+    ],
+)
+def test_a_key_to_solve_for_may_be_written_in_any_of_its_names(key: str) -> None:
+    assert knob_of(verl(), key) == "response_length"
+    assert knob_of(example(MIG20), key) == "response_length"
+
+
+def test_an_unknown_key_stays_what_it_is() -> None:
+    assert knob_of(verl(), "nope") == "nope"
+    assert {knob_of(verl(), knob) for knob in KNOBS} == set(KNOBS)

@@ -1,0 +1,89 @@
+"""Which model and which device."""
+
+from typing import Any
+
+import pytest
+
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.facts.gpu import Gpu, Gpus, Memory, Slice
+from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.memory.question import job_device, model_of, planned_device
+from skyrl_train.memory import Device
+from skyrl_train.memory.known import known_config
+from support import plan_of
+
+MIB = 2**20
+SLICES = tuple(
+    Slice(uuid=f"MIG-{n}", parent="GPU-0", index=n, gi=n, ci=0, profile="2g.20gb", memory=memory)
+    for n, memory in enumerate((Memory(total_mib=19968, used_mib=100, free_mib=19868), None))
+)
+WHOLE = Gpu(index=0, uuid="GPU-1", name="NVIDIA H200", memory=Memory(total_mib=143771, used_mib=0, free_mib=143771))
+
+
+def split(*slices: Slice) -> Gpus:
+    return Gpus(
+        source="nvml", gpus=(Gpu(index=0, uuid="GPU-0", name="NVIDIA A100-SXM4-80GB", mig=True, slices=slices),)
+    )
+
+
+def files(config: Any, name: str = "a/b", directory: str | None = "/m") -> ModelFiles:
+    return ModelFiles(name=name, is_local=False, directory=directory, config=config, has_tokenizer=True, looked=("/m",))
+
+
+def test_the_memory_of_a_slice_is_its_own() -> None:
+    device, free = job_device(split(SLICES[0]), {})
+    assert device == Device("NVIDIA A100-SXM4-80GB 2g.20gb", 19968 * MIB)
+    assert free == 19868 * MIB
+
+
+def test_a_slice_whose_memory_no_driver_tells_goes_by_its_profile() -> None:
+    device, free = job_device(split(SLICES[1]), {})
+    assert (device.name, free) == ("A100-80GB 2g.20gb", None)
+
+
+def test_of_several_devices_the_smallest_counts() -> None:
+    small = Gpu(index=1, uuid="GPU-2", name="L4", memory=Memory(total_mib=23034, used_mib=0, free_mib=100))
+    device, free = job_device(Gpus(source="nvml", gpus=(WHOLE, small)), {})
+    assert (device, free) == (Device("L4", 23034 * MIB), 100 * MIB)
+
+
+def test_no_device_for_cuda_is_another_checks_finding() -> None:
+    with pytest.raises(NotApplicable):
+        job_device(Gpus(source="nvml", gpus=(WHOLE,)), {"CUDA_VISIBLE_DEVICES": ""})
+
+
+def test_an_untold_device_of_no_known_name_is_no_size() -> None:
+    strange = Gpu(index=0, uuid="GPU-3", name="Strange 9000")
+    with pytest.raises(CouldNotLook, match="Strange 9000"):
+        job_device(Gpus(source="nvidia-smi", gpus=(strange,)), {})
+
+
+def test_the_device_that_a_plan_asks_for() -> None:
+    assert planned_device(plan_of(slurm__gpu_type="nvidia_a100_80gb_2g.20gb")).name == "A100-80GB 2g.20gb"
+    assert planned_device(plan_of(slurm__gpu_type="h200")).name == "H200"
+    with pytest.raises(NotApplicable):
+        planned_device(plan_of())
+    with pytest.raises(CouldNotLook, match=r"slurm\.gpu_type"):
+        planned_device(plan_of(slurm__gpu_type="voodoo2"))
+
+
+def test_files_say_more_than_a_name() -> None:
+    config = {**(known_config("Qwen/Qwen2.5-0.5B") or {}), "num_hidden_layers": 3}
+    found = model_of(files(config, name="Qwen/Qwen2.5-0.5B"))
+    assert (found.shape.layers, found.source) == (3, "/m/config.json")
+    assert model_of(files(None, name="Qwen/Qwen2.5-0.5B", directory=None)).shape.layers == 24
+
+
+def test_a_model_that_is_nowhere_or_not_modelled_is_not_judged() -> None:
+    with pytest.raises(NotApplicable, match="me/mine is not here"):
+        model_of(files(None, name="me/mine", directory=None))
+    with pytest.raises(NotApplicable, match=r"holds no config\.json"):
+        model_of(files(None, name="me/mine"))
+    with pytest.raises(NotApplicable, match=r"gpt_oss|mixture"):
+        model_of(files({"model_type": "gpt_oss", "num_local_experts": 32, "hidden_size": 2880}))
+
+
+@pytest.mark.parametrize("layers", [0, -1, "24", 10**9, None, 2.5])
+def test_an_absurd_config_is_no_number(layers: object) -> None:
+    with pytest.raises(CouldNotLook, match="num_hidden_layers"):
+        model_of(files({**(known_config("Qwen/Qwen2.5-0.5B") or {}), "num_hidden_layers": layers}))
