@@ -172,7 +172,7 @@ def port_of(command: Sequence[str]) -> int:
     """What stands behind --port; the port that clients of the runtime API ask for where there is none."""
     words = [part for word in command for part in (word.split("=", 1) if word.startswith("--port=") else (word,))]
     text = words[words.index("--port") + 1] if "--port" in words[:-1] else str(AGENT_PORT)
-    if not text.isdecimal() or not 1024 <= int(text) <= 65535:
+    if not (text.isascii() and text.isdecimal()) or not 1024 <= int(text) <= 65535:
         raise InjectionError(f"--port {text[:20]!r} of the requested command: wanted 1024 to 65535")
     return int(text)
 

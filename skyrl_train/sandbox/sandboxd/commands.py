@@ -15,7 +15,8 @@ OUTPUT_LIMIT = 4 * 1024 * 1024
 """Bytes kept of each of a command's two streams. The end is kept too: that is where tests print their summary."""
 GRACE_S = 1.0
 """Between the question and the end."""
-LONGEST_S = 30 * 86400
+LONGEST_S = 20 * 86400
+"""What still can be waited for at once, in milliseconds of 31 bits."""
 _SECRET_PREFIX = SESSION_KEY_VARIABLES[0].rstrip("0")
 
 

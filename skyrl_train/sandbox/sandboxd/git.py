@@ -22,6 +22,10 @@ class GitError(Exception):
     """git said no."""
 
 
+class GitAbsentError(GitError):
+    """Nothing can be said of any repository, which is not the same as that nothing changed."""
+
+
 class NoRepositoryError(Exception):
     """There is nothing here that git could be asked about."""
 
@@ -39,7 +43,7 @@ class Git:
         try:
             ran = run(self._children, argv, cwd=self.directory, env=self._env, limit_s=LIMIT_S, limit=2 * _MAX_OUTPUT)
         except FileNotFoundError:
-            raise GitError("Git command not found. Is git installed?") from None
+            raise GitAbsentError("Git command not found. Is git installed?") from None
         except OSError as error:
             raise GitError(f"git could not be started: {error}") from None
         if ran.exit_code is None:
@@ -52,6 +56,8 @@ class Git:
         """One line, or None where git says no."""
         try:
             return self.ask(*words).strip() or None
+        except GitAbsentError:
+            raise
         except GitError:
             return None
 

@@ -44,7 +44,7 @@ class Stream:
         """Up to the empty line; None where the connection ends before a request begins."""
         while True:
             end = self._buffer.find(b"\r\n\r\n")
-            if end >= 0:
+            if 0 <= end <= MAX_HEAD:
                 head, self._buffer = self._buffer[:end], self._buffer[end + 4 :]
                 return head.lstrip(b"\r\n")
             if len(self._buffer) > MAX_HEAD:
@@ -116,13 +116,11 @@ class Body:
         """Whether what was left of it is read and gone, so that the connection can be used again."""
         if self._before or (self.length or 0) > _MAX_DRAIN:
             return self._left == 0
-        read = 0
-        while read <= _MAX_DRAIN:
-            data = self.read()
-            read += len(data)
-            if not data:
-                return True
-        return False
+        try:
+            self.all(_MAX_DRAIN)
+        except HttpError:
+            return False
+        return True
 
     def _read_chunk(self, size: int) -> bytes:
         if self._chunk < 0:

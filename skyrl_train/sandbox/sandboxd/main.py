@@ -64,7 +64,7 @@ def session_keys(environ: dict[str, str]) -> list[str]:
     """OH_SESSION_API_KEYS_0 and on, else SESSION_API_KEY. An empty one is none: it would let everybody in."""
     many, one = SESSION_KEY_VARIABLES
     prefix = many.rstrip("0")
-    numbered = [name for name in sorted(environ) if name.startswith(prefix) and name[len(prefix) :].isdigit()]
+    numbered = [name for name in sorted(environ) if name.startswith(prefix) and name[len(prefix) :].isdecimal()]
     keys = [environ[name] for name in numbered if environ[name]]
     return keys or [key for key in (environ.get(one, ""),) if key]
 
@@ -85,7 +85,7 @@ def read_arguments(argv: list[str]) -> dict[str, str]:
             value = words.pop(0)
         options[name[2:]] = value
     for name, most in (("port", 65535), ("output-limit", 1 << 30)):
-        if name in options and not (options[name].isdigit() and int(options[name]) <= most):
+        if name in options and not (options[name].isascii() and options[name].isdigit() and int(options[name]) <= most):
             raise ArgumentError(f"--{name} wants a number up to {int(most)}, found {options[name]!r}")
     return options
 

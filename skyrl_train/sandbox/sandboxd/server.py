@@ -82,6 +82,8 @@ class Server:
                 pass
         except (DisconnectedError, OSError):
             pass
+        except Exception as error:  # noqa: BLE001 - a fault of ours costs one connection, and no thread
+            log(f"fault on a connection from {peer}: {type(error).__name__}: {error}")
 
     def _one(self, connection: socket.socket, stream: Stream, peer: str) -> bool:
         """One request; whether another may follow on this connection."""
@@ -121,7 +123,7 @@ class Server:
 
     def _refuse(self, connection: socket.socket, request: Request | None, error: HttpError, peer: str) -> bool:
         what = f"{request.method} {request.path}" if request else "what was sent"
-        log(f"{int(error.status)} for {what!r:.300} from {peer}: {error.detail:>.300}")
+        log(f"{error.status} for {what[:300]} from {peer}: {str(error.detail)[:300]}")
         going_on = request is not None and request.keep_alive and request.body.drain()
         send_json(connection, error.status, {"detail": error.detail}, close=not going_on, **error.headers)
         if not going_on:
