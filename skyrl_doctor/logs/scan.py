@@ -80,6 +80,7 @@ class Scanner:
         self._done: Line | None = None
         self._full: set[int] = set()
         self._kept: Counter[int] = Counter()
+        self._named: dict[tuple[str, str], int] = {}
         self._after: dict[int, After] = {}
         self._waiting: list[int] = []
 
@@ -158,7 +159,9 @@ class Scanner:
         if self._counted.get(at) != number:
             self._counted[at] = number
             self._counts[at] += repeated(piece.text)
-            if self._kept[at] < KEPT:
+            name = (entry.name, entry.signature.role)
+            if self._kept[at] < KEPT and self._named.get(name) != number:
+                self._named[name] = number
                 self._kept[at] += 1
                 self._hits.append(Hit(entry, self._line(block, piece, number), gap))
         return True
