@@ -17,15 +17,18 @@ def saved_by_norm(shape: ModelShape) -> int:
     return shape.hidden * (FP32 + BF16 + BF16) + FP32
 
 
-def saved_by_attention(shape: ModelShape, job: Job, longest: int) -> int:
-    """Query, key, value after the rotation, the output (which is the output projection's input), and the sums."""
-    query, key = shape.query_size * BF16, shape.kv_size * BF16
+def saved_by_attention(shape: ModelShape, job: Job) -> int:
+    """Query, key, value after the rotation, the output (which is the output projection's input), and the row sums."""
+    query, key, sums = shape.query_size * BF16, shape.kv_size * BF16, shape.heads * FP32
     if job.attention == "flash_attention_2":
-        return 2 * query + 2 * key + shape.heads * FP32
-    if job.attention == "sdpa":  # integrations/sdpa_attention.py repeat_kv: keys and values repeated for every head
-        return 4 * query + shape.heads * FP32
+        return 2 * query + 2 * key + sums
+    if job.attention == "sdpa":
+        # integrations/sdpa_attention.py use_gqa_in_sdpa: a mask makes it repeat keys and values for every head, and
+        # there is a mask unless the sequences of a micro batch are of one length
+        masked = not job.remove_padding and job.micro_batch > 1 and not job.equal_lengths
+        return 4 * query + sums if masked else 2 * query + 2 * key + sums
     # eager_attention_forward: the scores' softmax in float32 and again in bfloat16, each heads x longest a token
-    return 4 * query + shape.heads * longest * (FP32 + BF16)
+    return 4 * query + shape.heads * job.longest * (FP32 + BF16)
 
 
 def saved_by_mlp(shape: ModelShape) -> int:
@@ -33,18 +36,22 @@ def saved_by_mlp(shape: ModelShape) -> int:
     return 4 * shape.intermediate * BF16
 
 
-def saved_by_layer(shape: ModelShape, job: Job, longest: int) -> int:
+def saved_by_layer(shape: ModelShape, job: Job) -> int:
     """Bytes a token that one decoder layer keeps without checkpointing."""
-    qk_norm = (shape.query_size + shape.kv_size) * (FP32 + BF16) if shape.qk_norm else 0
-    kept = NORMS * saved_by_norm(shape) + saved_by_attention(shape, job, longest) + saved_by_mlp(shape) + qk_norm
-    if job.lora_rank:
-        kept += len(job.lora_targets) * job.lora_rank * BF16
-    return kept
+    heads = shape.query_size + shape.kv_size
+    qk_norm = heads * (FP32 + BF16) + (shape.heads + shape.kv_heads) * FP32 if shape.qk_norm else 0
+    kept = NORMS * saved_by_norm(shape) + saved_by_attention(shape, job) + saved_by_mlp(shape) + qk_norm
+    return kept + len(job.lora_targets) * job.lora_rank * BF16
 
 
 def backward_work(shape: ModelShape) -> int:
-    """Bytes a token that one layer's backward needs beside what was saved: the MLP's gradients."""
-    return 3 * shape.intermediate * BF16 + 2 * shape.hidden * BF16
+    """Bytes a token beside what was saved: the gradients of product, SiLU and up less the product, and the residual's."""
+    return 2 * shape.intermediate * BF16 + 2 * shape.hidden * BF16
+
+
+def forward_work(shape: ModelShape) -> int:
+    """Bytes a token of a layer's forward that keeps nothing: gate's SiLU, up, their product, and the residual."""
+    return 3 * shape.intermediate * BF16 + 4 * shape.hidden * BF16
 
 
 def checkpoint(shape: ModelShape) -> int:

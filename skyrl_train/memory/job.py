@@ -94,6 +94,7 @@ class Job:
     max_tokens: int | None = None  # use_dynamic_bsz: tokens of a micro batch, instead of sequences
     log_prob_max_tokens: int | None = None
     sequence_length: int | None = None  # the longest that really comes; prompt + response if not known
+    equal_lengths: bool = False  # all sequences of a micro batch are of one length, so that attention needs no mask
     n_gpus: int = 1
     fsdp_size: int = -1
     sequence_parallel: int = 1

@@ -1,45 +1,106 @@
-"""Bytes an element of tokens x vocabulary, through log-prob, entropy and loss.
+"""Bytes of tokens x vocabulary, through logits, entropy, log-prob and back.
 
-verl 0.9.1: workers/engine/fsdp/transformer_impl.py FSDPEngineWithLMHead.prepare_model_outputs and
-utils/torch_functional.py logprobs_from_logits, entropy_from_logits. This is where most runs end that run out of memory:
-with a vocabulary of 151,936 one float32 copy is 0.58 MiB for every token.
+This is where most runs end that run out of memory: with a vocabulary of 151,936 one float32 copy is 0.58 MiB for every
+token. The copies are those of verl 0.9.1, workers/engine/fsdp/transformer_impl.py prepare_model_outputs (1330-1560) and
+utils/torch_functional.py logprobs_from_logits, entropy_from_logits, under CUDA's bfloat16 autocast, which computes
+softmax, log_softmax, logsumexp and sum in float32 (aten/src/ATen/autocast_mode.h AT_FORALL_FP32). Each sum below is what
+autograd was seen to hold, run operator by operator.
 """
 
 from dataclasses import dataclass
 
 from skyrl_train.memory.job import Job
-from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.units import BF16, FP32
 
-FUSED_CHUNK = 512  # verl utils/experimental/torch_functional.py FusedLinearForPPO: chunk_size=512
+FUSED_CHUNK = 512  # verl utils/experimental/torch_functional.py FusedLinearForPPOFunction.forward: chunk_size=512
 
 
 @dataclass(frozen=True)
 class LogitsCost:
-    """Bytes for the whole micro batch: what the forward needs at its fullest, and the backward."""
+    """Bytes of one micro batch: at the forward's fullest, from then to the backward, and at the backward's fullest."""
 
-    forward: int
-    backward: int
-    entropy_forward: int = 0
+    forward: float
+    kept: float = 0
+    backward: float = 0
 
 
-def logits_cost(shape: ModelShape, job: Job, tokens: int, *, entropy: bool, train: bool) -> LogitsCost:
+def logits_cost(vocab: int, job: Job, tokens: int, *, entropy: bool, train: bool) -> LogitsCost:
     if job.fused_kernels is not None:
-        chunk = min(tokens, FUSED_CHUNK) * shape.vocab
-        return LogitsCost(forward=chunk * (BF16 + 3 * FP32), backward=chunk * (BF16 + 3 * FP32))
-    size = tokens * shape.vocab
-    copies = BF16  # the logits themselves
-    if job.temperature != 1.0:
-        copies += BF16
-    if not job.remove_padding:
-        copies += BF16  # the valid rows are concatenated again
-    extra = 0
-    if entropy:
-        rows = min(tokens, job.entropy_chunk) if job.entropy_chunk else tokens
-        extra = rows * shape.vocab * (3 * FP32)
-    kept_log_probs = 0 if job.flash_cross_entropy or not train else FP32
-    kept_entropy = (FP32 + BF16) * size if entropy and train and not job.entropy_checkpointing else 0
-    forward = size * (copies + kept_log_probs)
+        return _fused(vocab, job, tokens, entropy=entropy)
+    size = tokens * vocab
+    scaled = BF16 * (job.temperature != 1.0)  # _scale_logits_by_temperature: the model's output is still held
+    first = BF16 + scaled
+    again = 0 if job.remove_padding else BF16  # torch.cat of the valid rows
+    if not train:
+        return LogitsCost(size * first + max(size * again, _entropy_work(job, tokens) * vocab * entropy))
+    rows = 0 if job.flash_cross_entropy else FP32  # log_softmax of each row, kept for its backward
+    graph = _kept_by_entropy(job) * entropy
+    at_entropy = size * first + _entropy_work(job, tokens) * vocab * entropy
+    held = _held_for_backward(job, entropy=entropy)
     return LogitsCost(
-        forward=forward, backward=size * (kept_log_probs + 2 * BF16) + kept_entropy, entropy_forward=extra
+        forward=max(at_entropy, size * (first + again + rows + graph)),
+        kept=size * held,
+        backward=size * max(held, _backward(job, entropy=entropy)) + _chunk_work(job, tokens) * vocab * entropy,
     )
+
+
+def _chunked(job: Job) -> bool:
+    """Only the packed branch looks at the chunk setting; without remove_padding verl computes entropy in one piece."""
+    return job.entropy_chunk is not None and job.remove_padding
+
+
+def _compiled(job: Job) -> bool:
+    """use_torch_compile fuses entropy_from_logits into one kernel that reads the logits; packed branch only."""
+    return job.torch_compile and job.remove_padding and not _chunked(job)
+
+
+def _entropy_work(job: Job, tokens: int) -> float:
+    """Bytes a vocabulary entry at logsumexp: the softmax, the float32 copy, and ReduceOps.cpp's (self - maxes).exp_()."""
+    if _compiled(job):
+        return 0
+    rows = min(tokens, job.entropy_chunk or tokens) if _chunked(job) else tokens
+    return rows * 3 * FP32
+
+
+def _kept_by_entropy(job: Job) -> int:
+    """What the entropy's graph keeps beside the logits: softmax and float32 copy."""
+    return 0 if job.entropy_checkpointing or _compiled(job) else 2 * FP32
+
+
+def _held_for_backward(job: Job, *, entropy: bool) -> int:
+    rows = BF16 if job.flash_cross_entropy else FP32
+    # The nested view keeps the padded logits, and flash-attn's cross-entropy keeps the copy that it was given.
+    padded = 0 if job.remove_padding else BF16
+    if not entropy:
+        return rows + padded
+    logits = 0 if job.flash_cross_entropy and job.remove_padding else BF16
+    logits = max(logits, padded)
+    return rows + logits + _kept_by_entropy(job)
+
+
+def _backward(job: Job, *, entropy: bool) -> int:
+    if entropy and _compiled(job):
+        return 4 * BF16  # logits, the gradients of log-prob and entropy, their sum
+    if entropy and _chunked(job):
+        return 3 * FP32  # each chunk's gradient is added to one of the whole
+    if entropy:
+        # logsumexp's backward, FunctionsManual.cpp: grad * (self - result).exp() beside what was kept; 26 = 6 float32
+        # copies and the gradient; recomputed under entropy_checkpointing with the forward's two copies less
+        return 8 * BF16 if job.entropy_checkpointing else 6 * FP32 + BF16
+    if job.flash_cross_entropy:
+        # in place of the logits; a scaling or the padded copy makes one more each
+        return BF16 * (1 + (job.temperature != 1.0) + 2 * (not job.remove_padding))
+    return FP32 + (0 if job.remove_padding else BF16)
+
+
+def _chunk_work(job: Job, tokens: int) -> float:
+    return min(tokens, job.entropy_chunk or tokens) * 2 * FP32 if _chunked(job) else 0
+
+
+def _fused(vocab: int, job: Job, tokens: int, *, entropy: bool) -> LogitsCost:
+    """_fused_linear_for_ppo_fwd and _bwd: float32 logits, softmax and one work copy a chunk; the backward adds the
+    one-hot rows, two products, and for the entropy three more. The triton kernel makes none of them."""
+    if job.fused_kernels == "triton":
+        return LogitsCost(0)
+    chunk = min(tokens, FUSED_CHUNK) * vocab
+    return LogitsCost(forward=chunk * 3 * FP32, backward=chunk * FP32 * (8 if entropy else 5))

@@ -1,55 +1,165 @@
-"""What FSDP keeps for a model between and during the steps: weights, gradients, Adam, and the units in use.
+"""What FSDP keeps of a model on one GPU, and what it takes for moments: weights, gradients, Adam, gathered units.
 
 Adam and its kin only: two states of the master precision a parameter (verl's default is torch's AdamW).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from skyrl_train.memory.job import Job
-from skyrl_train.memory.parameters import in_adapters, in_layer, in_model, in_root
+from skyrl_train.memory.job import Critic, Job
+from skyrl_train.memory.parameters import in_adapters, in_embedding, in_layer, in_model, in_root
 from skyrl_train.memory.shape import ModelShape
-from skyrl_train.memory.units import DTYPE_BYTES
+from skyrl_train.memory.units import DTYPE_BYTES, FP32
 
 
 @dataclass(frozen=True)
-class States:
-    """Bytes on one GPU."""
+class Model:
+    """A model that is trained: the actor, or the critic under its own settings. Bytes on one GPU."""
 
-    weights: float
-    adapters: float
-    gradients: float
-    optimizer: float
-    optimizer_work: float
-    gathered: float
-    load_copy: float
-    state_dict_copy: float
-    critic_at_rest: float
+    shape: ModelShape
+    job: Job  # the settings that hold for this model
+    value_head: bool = False
+
+    @property
+    def param_offload(self) -> bool:
+        return self.job.param_offload or self._stays_on_host
+
+    @property
+    def optimizer_offload(self) -> bool:
+        return self.job.optimizer_offload or self._stays_on_host
+
+    @property
+    def _stays_on_host(self) -> bool:
+        return self.job.offload_policy and self.job.strategy == "fsdp2"
+
+    @property
+    def master(self) -> int:
+        return DTYPE_BYTES[self.job.master_dtype]
+
+    @property
+    def compute(self) -> int:
+        return DTYPE_BYTES[self.job.param_dtype]
+
+    def _sharded(self, parameters: float) -> float:
+        return 0 if self._stays_on_host else parameters * self.master / self.job.shards
+
+    @property
+    def weights(self) -> float:
+        return self._sharded(in_model(self.shape, value_head=self.value_head))
+
+    @property
+    def adapter_parameters(self) -> int:
+        rank = self.job.lora_rank
+        return self.shape.layers * in_adapters(self.shape, rank, self.job.lora_targets) if rank else 0
+
+    @property
+    def adapters(self) -> float:
+        return self._sharded(self.adapter_parameters)
+
+    @property
+    def _trained(self) -> float:
+        return self.adapters if self.job.lora_rank else self.weights
+
+    @property
+    def gradients(self) -> float:
+        """In the master precision: FSDP casts what backward computed in bfloat16 (_cast_grad_to_param_dtype)."""
+        return self._trained
+
+    @property
+    def optimizer(self) -> float:
+        return 2 * self._trained
+
+    @property
+    def optimizer_work(self) -> float:
+        """torch optim/adam.py _multi_tensor_adam: exp_avg_sq_sqrt, a copy of the second moment for every parameter."""
+        return self._trained
+
+    @property
+    def at_rest(self) -> float:
+        parameters = 0 if self.param_offload else self.weights + self.adapters
+        return parameters + (0 if self.optimizer_offload else self.optimizer)
+
+    @property
+    def root(self) -> float:
+        """The gathered root unit: embedding, last norm, head."""
+        return in_root(self.shape, value_head=self.value_head) * self.compute
+
+    @property
+    def layer(self) -> float:
+        """One gathered decoder layer."""
+        return in_layer(self.shape) * self.compute
+
+    @property
+    def head(self) -> float:
+        """The output map's own gradient, in the compute precision."""
+        size = self.shape.hidden if self.value_head else in_embedding(self.shape)
+        return size * self.compute
+
+    @property
+    def largest_tensor(self) -> float:
+        return in_embedding(self.shape) * self.master
+
+    @property
+    def load_work(self) -> float:
+        """FSDP moves a unit to the GPU and flattens it there, so the root stands twice for a moment."""
+        return in_root(self.shape, value_head=self.value_head) * self.master
+
+    @property
+    def state_dict(self) -> float:
+        """A clone of every parameter where FSDP1 has one rank (_state_dict_utils.py _full_post_state_dict_hook)."""
+        if self.job.strategy != "fsdp" or self.job.shards > 1:
+            return 0
+        twice = in_embedding(self.shape) * self.master if self.shape.tied else 0
+        return self.weights + twice
+
+    @property
+    def reference_unit(self) -> float:
+        """FSDP1 with CPUOffload: a unit comes as float32 and is copied to the compute precision beside it."""
+        return max(in_root(self.shape), in_layer(self.shape)) * FP32
+
+    @property
+    def tokens(self) -> int:
+        return self.job.tokens(self.job.micro_batch, self.job.max_tokens)
+
+    @property
+    def log_prob_tokens(self) -> int:
+        return self.job.tokens(self.job.log_prob_micro_batch, self.job.log_prob_max_tokens)
+
+    @property
+    def reference_tokens(self) -> int:
+        return self.job.tokens(self.job.ref_micro_batch, self.job.log_prob_max_tokens)
+
+    @property
+    def micro_batches(self) -> int:
+        """How many micro batches one update has; from the second on the gradients of the first are there."""
+        ranks = self.job.n_gpus // self.job.sequence_parallel
+        sequences = max(1, self.job.mini_batch * self.job.n // ranks)
+        if self.job.max_tokens is not None:
+            return -(-sequences * self.job.longest // self.job.max_tokens)
+        return -(-sequences // self.job.micro_batch)
 
 
-def states_of(shape: ModelShape, job: Job) -> States:
-    master, compute = DTYPE_BYTES[job.master_dtype], DTYPE_BYTES[job.param_dtype]
-    total = in_model(shape)
-    adapters = shape.layers * in_adapters(shape, job.lora_rank, job.lora_targets) if job.lora_rank else 0
-    trained = adapters if job.lora_rank else total
-    on_gpu = 0 if job.offload_policy and job.strategy == "fsdp2" else master / job.shards
-    return States(
-        weights=total * on_gpu,
-        adapters=adapters * on_gpu,
-        gradients=trained * on_gpu,
-        optimizer=2 * trained * on_gpu,
-        # torch optim/adam.py _multi_tensor_adam: exp_avg_sq_sqrt, one more copy of the second moment
-        optimizer_work=trained * on_gpu,
-        gathered=(in_root(shape) + in_layer(shape)) * compute,
-        load_copy=in_root(shape) * master,
-        state_dict_copy=total * master if job.shards == 1 and job.strategy == "fsdp" else 0,
-        critic_at_rest=_critic_at_rest(shape, job),
-    )
+def actor_of(shape: ModelShape, job: Job) -> Model:
+    return Model(shape, job)
 
 
-def _critic_at_rest(shape: ModelShape, job: Job) -> float:
-    """Weights and Adam of the critic, which shares the process with the actor and waits on the GPU."""
-    critic = job.critic
+def critic_of(shape: ModelShape, job: Job) -> Model | None:
+    """The critic: the actor's shape with a value head, under its own settings."""
+    critic: Critic | None = job.critic
     if critic is None:
-        return 0
-    size = in_model(shape, value_head=True) * DTYPE_BYTES[critic.master_dtype] / job.shards
-    return size * (not critic.param_offload) + 2 * size * (not critic.optimizer_offload)
+        return None
+    own = replace(
+        job,
+        micro_batch=critic.micro_batch,
+        log_prob_micro_batch=critic.micro_batch,
+        max_tokens=critic.max_tokens,
+        log_prob_max_tokens=critic.max_tokens,
+        param_offload=critic.param_offload,
+        optimizer_offload=critic.optimizer_offload,
+        gradient_checkpointing=critic.gradient_checkpointing,
+        remove_padding=critic.remove_padding,
+        master_dtype=critic.master_dtype,
+        strategy=critic.strategy,
+        lora_rank=0,
+        critic=None,
+    )
+    return Model(shape, own, value_head=True)

@@ -19,7 +19,7 @@ class Component(StrEnum):
     OPTIMIZER_WORK = "optimizer temporaries"
     ADAPTERS = "LoRA adapters"
     REFERENCE = "reference model"
-    CRITIC = "critic"
+    OTHER = "the other model, waiting"  # the critic while the actor works, and the other way round
     CHECKPOINTS = "activation checkpoints"
     ACTIVATIONS = "activations"
     LOGITS = "logits"

@@ -1,17 +1,18 @@
 """The phases of a trainer rank, played on a tape in the order of verl's own code.
 
-Resident: what stays between phases. Everything else is taken where verl takes it and given back where verl gives it back.
+verl 0.9.1: workers/engine/fsdp/transformer_impl.py (forward_backward_batch, optimizer_step, get_per_tensor_param),
+workers/engine/base.py BaseEngineCtx (what is loaded for which phase), trainer/ppo/v1/trainer_base.py _step_once.
 """
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
-from skyrl_train.memory.activations import backward_work, checkpoint, saved_by_layer
 from skyrl_train.memory.job import Job
-from skyrl_train.memory.logits import logits_cost
+from skyrl_train.memory.micro_batch import backward, forward, inference
 from skyrl_train.memory.shape import ModelShape
-from skyrl_train.memory.states import States, states_of
+from skyrl_train.memory.states import Model, actor_of, critic_of
 from skyrl_train.memory.tape import Component, Tape
+from skyrl_train.memory.units import MIB
 
 
 class Phase(StrEnum):
@@ -20,6 +21,9 @@ class Phase(StrEnum):
     LOAD = "load"
     ROLLOUT = "rollout"
     LOG_PROB = "log-prob"
+    REFERENCE = "reference log-prob"
+    VALUES = "critic values"
+    CRITIC_UPDATE = "critic update"
     UPDATE_FIRST = "update step 1"
     UPDATE = "update step 2 and after"
     WEIGHT_SYNC = "weight sync"
@@ -28,90 +32,95 @@ class Phase(StrEnum):
 
 def trainer_phases(shape: ModelShape, job: Job) -> dict[Phase, Mapping[Component, int]]:
     """What one trainer rank has allocated at the fullest moment of each phase."""
-    states = states_of(shape, job)
+    actor, critic = actor_of(shape, job), critic_of(shape, job)
     players: dict[Phase, Callable[[Tape], None]] = {
-        Phase.LOAD: lambda tape: _load(tape, states),
-        Phase.ROLLOUT: lambda tape: _rest(tape, states, job),
-        Phase.LOG_PROB: lambda tape: _log_prob(tape, states, shape, job),
-        Phase.UPDATE_FIRST: lambda tape: _update(tape, states, shape, job, adam_before=False),
-        Phase.UPDATE: lambda tape: _update(tape, states, shape, job, adam_before=True),
-        Phase.WEIGHT_SYNC: lambda tape: _weight_sync(tape, states, job),
-        Phase.CHECKPOINT: lambda tape: _rest(tape, states, job),
+        Phase.LOAD: lambda tape: _load(tape, actor),
+        Phase.ROLLOUT: lambda tape: _rest(tape, actor),
+        Phase.LOG_PROB: lambda tape: _log_prob(tape, actor),
+        Phase.UPDATE_FIRST: lambda tape: _update(tape, actor, adam_before=False),
+        Phase.UPDATE: lambda tape: _update(tape, actor, adam_before=True),
+        Phase.WEIGHT_SYNC: lambda tape: _weight_sync(tape, actor),
+        Phase.CHECKPOINT: lambda tape: _checkpoint(tape, actor),
     }
-    return {phase: _played(play) for phase, play in players.items()}
+    if job.reference:
+        players[Phase.REFERENCE] = lambda tape: _reference(tape, actor)
+    if critic is not None:
+        players[Phase.VALUES] = lambda tape: _log_prob(tape, critic)
+        players[Phase.CRITIC_UPDATE] = lambda tape: _update(tape, critic, adam_before=True)
+    waiting = {Phase.VALUES: actor, Phase.CRITIC_UPDATE: actor}
+    return {phase: _played(players[phase], waiting.get(phase, critic)) for phase in Phase if phase in players}
 
 
-def _played(play: Callable[[Tape], None]) -> Mapping[Component, int]:
+def _played(play: Callable[[Tape], None], waiting: Model | None) -> Mapping[Component, int]:
+    """One phase, with the other model of the process waiting where it waits."""
     tape = Tape()
+    if waiting is not None:
+        tape.take(Component.OTHER, waiting.at_rest)
     play(tape)
     return tape.peak
 
 
-def _load(tape: Tape, states: States) -> None:
-    tape.take(Component.WEIGHTS, states.weights + states.load_copy)
+def _load(tape: Tape, model: Model) -> None:
+    tape.take(Component.WEIGHTS, model.weights)
+    tape.take(Component.GATHERED, model.load_work)
 
 
-def _rest(tape: Tape, states: States, job: Job, *, adam: bool = True) -> None:
+def _rest(tape: Tape, model: Model) -> None:
     """What stays on the GPU between phases."""
-    if not job.param_offload:
-        tape.take(Component.WEIGHTS, states.weights)
-        tape.take(Component.ADAPTERS, states.adapters)
-    if adam and not job.optimizer_offload:
-        tape.take(Component.OPTIMIZER, states.optimizer)
-    tape.take(Component.CRITIC, states.critic_at_rest)
+    if not model.param_offload:
+        tape.take(Component.WEIGHTS, model.weights)
+        tape.take(Component.ADAPTERS, model.adapters)
+    if not model.optimizer_offload:
+        tape.take(Component.OPTIMIZER, model.optimizer)
 
 
-def _present(tape: Tape, states: States, job: Job, *, adam: bool) -> None:
-    """As at rest, with what was offloaded back on the GPU: verl loads it before every phase that computes."""
-    _rest(tape, states, job, adam=False)
-    if job.param_offload and not job.offload_policy:
-        tape.take(Component.WEIGHTS, states.weights)
-        tape.take(Component.ADAPTERS, states.adapters)
+def _present(tape: Tape, model: Model, *, adam: bool) -> None:
+    """Parameters always come back for a phase that computes, Adam's states for the update only."""
+    tape.take(Component.WEIGHTS, model.weights)
+    tape.take(Component.ADAPTERS, model.adapters)
     if adam:
-        tape.take(Component.OPTIMIZER, states.optimizer)
+        tape.take(Component.OPTIMIZER, model.optimizer)
 
 
-def _log_prob(tape: Tape, states: States, shape: ModelShape, job: Job) -> None:
-    _present(tape, states, job, adam=not job.optimizer_offload)
-    tokens = job.tokens(job.log_prob_micro_batch, job.log_prob_max_tokens)
-    tape.take(Component.GATHERED, states.gathered)
-    tape.take(Component.ACTIVATIONS, tokens * (backward_work(shape) + 2 * checkpoint(shape)))
-    tape.give_all(Component.ACTIVATIONS)
-    cost = logits_cost(shape, job, tokens, entropy=True, train=False)
-    tape.take(Component.LOGITS, cost.forward)
-    tape.take(Component.ENTROPY, cost.entropy_forward)
+def _log_prob(tape: Tape, model: Model) -> None:
+    _present(tape, model, adam=not model.optimizer_offload)
+    inference(tape, model, entropy=True)
 
 
-def _update(tape: Tape, states: States, shape: ModelShape, job: Job, *, adam_before: bool) -> None:
-    _present(tape, states, job, adam=adam_before)
-    tokens = job.tokens(job.micro_batch, job.max_tokens)
-    sequences = job.mini_batch * job.n // job.n_gpus
-    if sequences > job.micro_batch:
-        tape.take(Component.GRADIENTS, states.gradients)  # of the micro batches before
-    layer = tokens * saved_by_layer(shape, job, job.longest)
-    tape.take(Component.GATHERED, states.gathered)
-    if job.gradient_checkpointing:
-        tape.take(Component.CHECKPOINTS, tokens * shape.layers * checkpoint(shape))
+def _reference(tape: Tape, model: Model) -> None:
+    """The reference stays on the host and comes unit by unit; with LoRA it is the actor without its adapters."""
+    if model.job.lora_rank:
+        _present(tape, model, adam=not model.optimizer_offload)
     else:
-        tape.take(Component.ACTIVATIONS, shape.layers * layer)
-    cost = logits_cost(shape, job, tokens, entropy=job.entropy, train=True)
-    with tape.held(Component.LOGITS, cost.forward), tape.held(Component.ENTROPY, cost.entropy_forward):
-        pass
-    with tape.held(Component.LOGITS, cost.backward):
-        pass
-    if sequences <= job.micro_batch:
-        tape.take(Component.GRADIENTS, states.gradients)
-    tape.take(Component.ACTIVATIONS, tokens * backward_work(shape) + (layer if job.gradient_checkpointing else 0))
-    for component in (Component.ACTIVATIONS, Component.CHECKPOINTS, Component.GATHERED):
-        tape.give_all(component)
+        _rest(tape, model)
+        tape.take(Component.REFERENCE, model.reference_unit)
+    inference(tape, model, entropy=False, tokens=model.reference_tokens)
+
+
+def _update(tape: Tape, model: Model, *, adam_before: bool) -> None:
+    _present(tape, model, adam=adam_before)
+    forward(tape, model)
+    backward(tape, model, accumulated=False)
+    if model.micro_batches > 1:
+        forward(tape, model)
+        backward(tape, model, accumulated=True)
     if not adam_before:
-        tape.take(Component.OPTIMIZER, states.optimizer)
-    tape.take(Component.OPTIMIZER_WORK, states.optimizer_work)
+        tape.take(Component.OPTIMIZER, model.optimizer)
+    tape.take(Component.OPTIMIZER_WORK, model.optimizer_work)
 
 
-def _weight_sync(tape: Tape, states: States, job: Job) -> None:
-    _rest(tape, states, job)
-    if job.param_offload:
-        tape.take(Component.WEIGHTS, states.weights)
-    tape.take(Component.STATE_DICT, states.state_dict_copy)
-    tape.take(Component.BUCKET, job.rollout.bucket_mib * 1024**2 if job.rollout else 0)
+def _weight_sync(tape: Tape, model: Model) -> None:
+    """get_per_tensor_param: parameters back, a state dict of them, and then bucket after bucket to vLLM."""
+    _present(tape, model, adam=not model.optimizer_offload)
+    tape.take(Component.STATE_DICT, model.state_dict)
+    if model.param_offload:
+        tape.give_all(Component.WEIGHTS)
+        tape.give_all(Component.ADAPTERS)
+    tape.take(Component.BUCKET, model.job.rollout.bucket_mib * MIB if model.job.rollout else 0)
+    tape.take(Component.STATE_DICT, model.largest_tensor)
+
+
+def _checkpoint(tape: Tape, model: Model) -> None:
+    """fsdp_checkpoint_manager.save_checkpoint: state dicts offloaded to the host tensor by tensor."""
+    _present(tape, model, adam=not model.optimizer_offload)
+    tape.take(Component.STATE_DICT, model.largest_tensor)

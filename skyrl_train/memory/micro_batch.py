@@ -1,0 +1,126 @@
+"""One micro batch through the model and back, on a tape."""
+
+from skyrl_train.memory.activations import (
+    backward_work,
+    checkpoint,
+    forward_work,
+    saved_by_layer,
+    saved_by_norm,
+)
+from skyrl_train.memory.logits import LogitsCost, logits_cost
+from skyrl_train.memory.states import Model
+from skyrl_train.memory.tape import Component, Tape
+
+
+def _logits(model: Model, tokens: int, *, entropy: bool, train: bool) -> tuple[LogitsCost, LogitsCost]:
+    """The logits' cost, and what the entropy adds to it."""
+    if model.value_head:
+        return LogitsCost(0), LogitsCost(0)
+    plain = logits_cost(model.shape.vocab, model.job, tokens, entropy=False, train=train)
+    if not entropy:
+        return plain, LogitsCost(0)
+    whole = logits_cost(model.shape.vocab, model.job, tokens, entropy=True, train=train)
+    added = (whole.forward - plain.forward, whole.kept - plain.kept, whole.backward - plain.backward)
+    return plain, LogitsCost(*added)
+
+
+def _root_stays(model: Model) -> bool:
+    """FSDP1 with shards keeps the root from forward to backward (_post_forward_reshard: not state._is_root)."""
+    return model.job.strategy == "fsdp" and model.job.shards > 1
+
+
+def inference(tape: Tape, model: Model, *, entropy: bool, tokens: int | None = None) -> None:
+    """A forward pass without gradients, of the log-prob micro batch."""
+    tokens = model.log_prob_tokens if tokens is None else tokens
+    with tape.held(Component.GATHERED, model.root + model.layer):
+        with tape.held(Component.ACTIVATIONS, tokens * forward_work(model.shape)):
+            pass
+    cost, more = _logits(model, tokens, entropy=entropy, train=False)
+    with tape.held(Component.GATHERED, model.root if _root_stays(model) else 0):
+        with tape.held(Component.LOGITS, cost.forward), tape.held(Component.ENTROPY, more.forward):
+            pass
+
+
+def forward(tape: Tape, model: Model) -> None:
+    """Leaves on the tape what the backward pass needs."""
+    tokens, shape = model.tokens, model.shape
+    kept = tokens * checkpoint(shape) * shape.layers
+    if model.job.gradient_checkpointing:
+        tape.take(Component.CHECKPOINTS, kept)
+    else:
+        tape.take(Component.ACTIVATIONS, tokens * saved_by_layer(shape, model.job) * shape.layers)
+    tape.take(Component.ACTIVATIONS, tokens * saved_by_norm(shape))
+    cost, more = _logits(model, tokens, entropy=model.job.entropy, train=True)
+    tape.take(Component.GATHERED, model.root if _root_stays(model) else 0)
+    with tape.held(Component.LOGITS, cost.forward), tape.held(Component.ENTROPY, more.forward):
+        pass
+    tape.take(Component.LOGITS, cost.kept)
+    tape.take(Component.ENTROPY, more.kept)
+
+
+def backward(tape: Tape, model: Model, *, accumulated: bool) -> None:
+    """From the loss to the gradients; what forward left is given back."""
+    shape, layers = model.shape, model.shape.layers
+    cost, more = _logits(model, model.tokens, entropy=model.job.entropy, train=True)
+    grows = cost.backward - cost.kept, more.backward - more.kept
+    with tape.held(Component.LOGITS, grows[0]), tape.held(Component.ENTROPY, grows[1]):
+        pass
+    tape.give_all(Component.ENTROPY)
+    frozen = model.job.lora_rank > 0
+    _gather_root(tape, model)
+    with tape.held(Component.GRADIENTS, 0 if frozen else model.head):  # the head's, before the logits' is dropped
+        tape.give_all(Component.LOGITS)
+        tape.give(Component.ACTIVATIONS, model.tokens * saved_by_norm(shape))
+        for layer in range(layers):
+            _backward_layer(tape, model, last=layer == layers - 1, accumulated=accumulated)
+    if not frozen:
+        _root_gradients(tape, model, accumulated=accumulated)
+    tape.give_all(Component.GATHERED)
+    if frozen and not accumulated:
+        tape.take(Component.GRADIENTS, model.gradients)
+
+
+def _gather_root(tape: Tape, model: Model) -> None:
+    tape.give_all(Component.GATHERED)
+    tape.take(Component.GATHERED, model.root)
+
+
+def _backward_layer(tape: Tape, model: Model, *, last: bool, accumulated: bool) -> None:
+    tokens, shape, checkpointed = model.tokens, model.shape, model.job.gradient_checkpointing
+    saved = tokens * saved_by_layer(shape, model.job)
+    # BackwardPrefetch.BACKWARD_PRE gathers the next unit before this one is done; nothing to gather on one rank.
+    units = 1 if last or model.job.shards == 1 else 2
+    with tape.held(Component.GATHERED, units * model.layer):
+        if checkpointed:
+            tape.take(Component.ACTIVATIONS, saved)
+        with tape.held(Component.ACTIVATIONS, tokens * backward_work(shape)):
+            pass
+        tape.give(Component.ACTIVATIONS, saved)
+        if not model.job.lora_rank:
+            with tape.held(Component.GRADIENTS, 2 * model.layer):  # each map's, and all of them flattened
+                pass
+    if checkpointed:
+        tape.give(Component.CHECKPOINTS, tokens * checkpoint(shape))
+    if not model.job.lora_rank:
+        _unit_gradients(tape, model, model.layer, accumulated=accumulated)
+
+
+def _unit_gradients(tape: Tape, model: Model, unit: float, *, accumulated: bool) -> None:
+    """A unit's gradient, cast to the master precision and reduced; kept as this rank's share."""
+    cast = unit / model.compute * model.master
+    with tape.held(Component.GRADIENTS, unit):
+        if model.job.shards > 1:
+            with tape.held(Component.GRADIENTS, cast):
+                pass
+        if not accumulated:
+            tape.take(Component.GRADIENTS, cast / model.job.shards)
+
+
+def _root_gradients(tape: Tape, model: Model, *, accumulated: bool) -> None:
+    """The embedding's gradient comes last: beside the head's, added to it where the two are one, and flattened."""
+    embedding = model.shape.vocab * model.shape.hidden * model.compute
+    pieces = 3 * embedding if model.shape.tied and not model.value_head else embedding + model.head + model.root
+    with tape.held(Component.GRADIENTS, pieces):
+        pass
+    tape.give_all(Component.GATHERED)
+    _unit_gradients(tape, model, model.root, accumulated=accumulated)
