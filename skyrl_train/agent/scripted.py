@@ -1,7 +1,7 @@
 """A model that says what it was told to say: for tests, for the demonstration, and for trying a sandbox without a GPU."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from skyrl_train.agent.calls import Ended
 from skyrl_train.agent.transcript import Message, Reply
@@ -13,7 +13,7 @@ END_OF_TURN = 0
 class ScriptedModel:
     """Gives its replies in order, cut where they are longer than allowed; after the last one it has nothing to say."""
 
-    def __init__(self, replies: Sequence[str], *, delay_s: float = 0.0) -> None:
+    def __init__(self, replies: Iterable[str], *, delay_s: float = 0.0) -> None:
         self._replies = iter(replies)
         self._delay_s = delay_s
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from skyrl_train.agent.calls import CallError
 from skyrl_train.agent.results import shortened
 from skyrl_train.agent.transcript import Step, Transcript
-from skyrl_train.rewards.score import Score, Scored
+from skyrl_train.rewards.score import Scored
 
 SHOWN_CHARS = 2_000
 """As much of a result as is shown."""
@@ -27,7 +27,7 @@ def _lines(transcript: Transcript, result_chars: int) -> Iterator[str]:
     yield f"\n══ {printable(ended)}"
     wrote = sum(transcript.response_mask)
     yield f"{len(transcript.steps)} turns, {wrote} tokens written, {len(transcript.response_mask) - wrote} shown"
-    yield _worth(transcript.score, masked=transcript.masked)
+    yield worth(transcript)
 
 
 def _turn(number: int, step: Step, result_chars: int) -> Iterator[str]:
@@ -43,8 +43,10 @@ def _turn(number: int, step: Step, result_chars: int) -> Iterator[str]:
         yield printable(step.call.text)
 
 
-def _worth(score: Score | None, *, masked: bool) -> str:
-    kept_out = " (masked)" if masked else ""
+def worth(transcript: Transcript) -> str:
+    """The reward and what decided it, or why there is none."""
+    score = transcript.score
+    kept_out = " (masked)" if transcript.masked else ""
     if score is None:
         return f"no score{kept_out}"
     if isinstance(score, Scored):

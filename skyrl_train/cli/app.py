@@ -7,7 +7,9 @@ from skyrl_train.cli.frame import dispatch as run
 from skyrl_train.fail import UsageError
 from skyrl_train.version import VERSION
 
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "demo": "three small tasks from prompt to reward on this machine",
+}
 SKYRL_TRAIN = Program(
     name="skyrl-train",
     description="Train LLM agents with RL on a Slurm cluster: two jobs from one configuration.",

@@ -9,25 +9,26 @@ from skyrl_train.agent.transcript import Message
 from skyrl_train.tasks.rows import BadRow, TaskRow, read_row
 
 AGENT_NAME = "skyrl"
+REPOSITORY = "/testbed"
 
 _INSTRUCTIONS = """\
-The repository in /testbed has this problem:
+The repository in {directory} has this problem:
 
 <problem>
 {problem}
 </problem>
 
-Change the code in /testbed so that the problem is gone. Leave its tests as they are. Try your change with a small script
+Change the code in {directory} so that the problem is gone. Leave its tests as they are. Try your change with a small script
 or with the tests before you call finish.
 """
 
 
-def prompt_of(task: TaskRow, tools: Sequence[Tool] = TOOLS) -> tuple[Message, ...]:
+def prompt_of(task: TaskRow, tools: Sequence[Tool] = TOOLS, *, directory: str = REPOSITORY) -> tuple[Message, ...]:
     """What the model reads first."""
     system = f"You are a programmer who works on a repository with the functions below.\n\n{tool_prompt(tools)}"
     return (
         Message(role="system", content=system),
-        Message(role="user", content=_INSTRUCTIONS.format(problem=task.problem)),
+        Message(role="user", content=_INSTRUCTIONS.format(problem=task.problem, directory=directory)),
     )
 
 

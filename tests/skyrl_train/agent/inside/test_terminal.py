@@ -140,7 +140,7 @@ def test_reset_forgets_and_ends_what_runs(tmp_path: Path) -> None:
 def test_a_background_job_goes_on_and_is_gone_with_the_sandbox(tmp_path: Path) -> None:
     async def work(typed: Typist) -> list[str]:
         await typed("sleep 95 & setsid sleep 95 & disown; (sleep 95 &)")
-        return (await typed("pgrep -fx 'sleep 95'"))[0].split()
+        return (await typed("until [ $(pgrep -fxc 'sleep 95') = 3 ]; do :; done; pgrep -fx 'sleep 95'"))[0].split()
 
     pids = in_a_terminal(tmp_path, work)
     assert len(pids) == 3

@@ -53,7 +53,7 @@ def test_tools_that_were_killed_are_a_lost_sandbox_and_leave_no_process(tmp_path
     pids: list[str] = []
 
     async def work(typed: Typist) -> None:
-        pids.extend((await typed("sleep 94 & setsid sleep 94 & pgrep -fx 'sleep 94'"))[0].split())
+        pids.extend((await typed("sleep 94 & setsid sleep 94 & until [ $(pgrep -fxc 'sleep 94') = 2 ]; do :; done; pgrep -fx 'sleep 94'"))[0].split())
         await typed("kill -9 $PPID")
 
     with pytest.raises(SandboxLostError, match=r"^the sandbox's tools ended: they said nothing$"):

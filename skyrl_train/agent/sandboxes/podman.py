@@ -1,0 +1,127 @@
+"""A Podman container as a sandbox: no network, nothing of this machine but what is mounted read-only, always removed.
+
+Either an image of the local store, or no image at all: an empty root with this machine's own programs mounted into it,
+which is enough for a demonstration and needs no registry.
+"""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from skyrl_train.agent.arguments import Action
+from skyrl_train.agent.ports import Sandbox
+from skyrl_train.agent.sandboxes.bundle import write_bundle
+from skyrl_train.agent.sandboxes.piped import SandboxLostError, piped
+
+LABEL = "skyrl-train=demo"
+_PLACE = "/opt/skyrl"
+_COPY_S = 60.0
+_REMOVE_S = 20.0
+_SYSTEM = ("/usr", "/etc/ld.so.cache", "/etc/alternatives")
+_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image that is in the store already. `python` is an interpreter there."""
+
+    reference: str
+    python: str = "python3"
+
+
+@dataclass(frozen=True, slots=True)
+class HostPrograms:
+    """This machine's /usr, and further directories, read-only at their own paths."""
+
+    python: str
+    directories: tuple[str, ...] = ()
+
+
+def podman_argv(name: str, base: Image | HostPrograms, place: Path) -> list[str]:
+    """What starts the tools in a container; `place` holds the bundle, and the seed or the root that is made of it."""
+    words = ["podman", "run", "--rm", "--interactive", "--name", name, "--label", LABEL, "--network", "none"]
+    words += ["--security-opt", "label=disable", "--workdir", "/", "--env", "HOME=/root"]
+    words += ["--volume", f"{place}/tools.zip:{_PLACE}/tools.zip:ro"]
+    if isinstance(base, Image):
+        words += ["--pull", "never", "--volume", f"{place}/seed:{_PLACE}/seed:ro", "--entrypoint", base.python]
+        return [*words, base.reference, "-IS", f"{_PLACE}/tools.zip", "/testbed"]
+    for directory in dict.fromkeys([*_SYSTEM, *_outside(base.directories)]):
+        if os.path.exists(directory):
+            words += ["--volume", f"{directory}:{directory}:ro"]
+    return [*words, "--rootfs", f"{place}/root", base.python, "-IS", f"{_PLACE}/tools.zip", "/testbed"]
+
+
+def _outside(directories: Sequence[str]) -> list[str]:
+    """Those that no other mount holds already."""
+    found: list[str] = []
+    for directory in sorted(directories):
+        if not any(f"{directory}/".startswith(f"{above}/") for above in ("/usr", *found)):
+            found.append(directory)
+    return found
+
+
+@asynccontextmanager
+async def podman_sandbox(
+    seed: Path, *, base: Image | HostPrograms, environ: Mapping[str, str]
+) -> AsyncIterator[Sandbox]:
+    """A container whose root holds a copy of `seed`. It begins in /testbed."""
+    name = f"skyrl-demo-{uuid.uuid4().hex[:12]}"
+    with tempfile.TemporaryDirectory(prefix="skyrl-podman-", ignore_cleanup_errors=True) as made:
+        place = Path(made)
+        write_bundle(place / "tools.zip")
+        if isinstance(base, Image):
+            shutil.copytree(seed, place / "seed", symlinks=True)
+        else:
+            _write_root(place / "root", seed)
+        try:
+            async with piped(podman_argv(name, base, place), environ=environ, directory=made) as sandbox:
+                if isinstance(base, Image):
+                    await _copy_seed(sandbox)
+                yield sandbox
+        finally:
+            await _remove(name, environ)
+
+
+def _write_root(root: Path, seed: Path) -> None:
+    """The seed, an empty machine around it, and this machine's links into /usr."""
+    shutil.copytree(seed, root, symlinks=True)
+    for name in ("root", "tmp", "etc", "dev", "proc", "sys", "run"):
+        (root / name).mkdir(exist_ok=True)
+    (root / "tmp").chmod(0o1777)
+    (root / "etc" / "passwd").write_text("root:x:0:0:root:/root:/bin/bash\n", encoding="utf-8")
+    for name in _LINKS:
+        if os.path.islink(f"/{name}"):
+            (root / name).symlink_to(os.readlink(f"/{name}"))
+
+
+async def _copy_seed(sandbox: Sandbox) -> None:
+    copied = await sandbox.run(
+        Action("terminal", {"command": f"cp -a {_PLACE}/seed/. /", "reset": True}), limit_s=_COPY_S
+    )
+    if copied.exit_code != 0:
+        raise SandboxLostError(f"the task's files could not be copied into the container: {copied.text.strip()[:500]}")
+    await sandbox.run(Action("terminal", {"command": "", "reset": True}), limit_s=_COPY_S)
+
+
+async def _remove(name: str, environ: Mapping[str, str]) -> None:
+    """Whatever became of it. A Podman that does not answer keeps nobody waiting: the label says whose it was."""
+    process = await asyncio.create_subprocess_exec(
+        *("podman", "rm", "--force", "--ignore", "--time", "0", name),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=dict(environ),
+        start_new_session=True,
+    )
+    try:
+        await asyncio.wait_for(process.wait(), _REMOVE_S)
+    except TimeoutError:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()

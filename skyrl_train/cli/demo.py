@@ -1,0 +1,68 @@
+"""`skyrl-train demo`: three tasks from the prompt to the reward, on this machine, in seconds."""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from skyrl_train.agent.journal import append
+from skyrl_train.agent.show import shown, worth
+from skyrl_train.agent.transcript import Transcript
+from skyrl_train.fail import UsageError
+from skyrl_train.rewards.score import Scored
+from skyrl_train.tasks.demo.choose import choose
+from skyrl_train.tasks.demo.play import play
+from skyrl_train.tasks.demo.rows import TASKS
+
+DONE, NOT_SOLVED = 0, 1
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--sandbox",
+        choices=("auto", "podman", "directory"),
+        default="auto",
+        help="where commands run; auto takes Podman if it works here (default: auto)",
+    )
+    parser.add_argument("--image", metavar="REF", help="a local image with bash and a python3 that has pytest")
+    parser.add_argument("--python", metavar="PATH", help="the Python with pytest that runs the tasks' tests")
+    parser.add_argument("--output", metavar="FILE", type=Path, help="also write the transcripts, as `show` reads them")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.image and args.sandbox == "directory":
+        raise UsageError("--image asks for Podman and --sandbox directory for none; give one of them")
+    if args.output is not None and args.output.exists():
+        raise UsageError(f"{args.output} is there already; name a new file")
+    transcripts = asyncio.run(_played(args))
+    sys.stdout.write(_table(transcripts))
+    return DONE if all(_solved(transcript) for transcript in transcripts) else NOT_SOLVED
+
+
+async def _played(args: argparse.Namespace) -> Sequence[Transcript]:
+    """All tasks at once. Each is printed when it ends, whole."""
+    chosen = await choose(args.sandbox, image=args.image, python=args.python, environ=os.environ)
+    sys.stdout.write("".join(f"{note}\n" for note in chosen.notes))
+    sys.stdout.flush()
+    work = [asyncio.create_task(play(task, chosen.make, python=chosen.python)) for task in TASKS]
+    transcripts = []
+    for ended in asyncio.as_completed(work):
+        transcript = await ended
+        sys.stdout.write("\n" + shown(transcript))
+        sys.stdout.flush()
+        if args.output is not None:
+            append(args.output, transcript)
+        transcripts.append(transcript)
+    return transcripts
+
+
+def _solved(transcript: Transcript) -> bool:
+    return isinstance(transcript.score, Scored) and transcript.score.reward == 1.0
+
+
+def _table(transcripts: Sequence[Transcript]) -> str:
+    ordered = sorted(transcripts, key=lambda one: one.task_id)
+    rows = [f"{one.task_id:<16}{len(one.steps):>6}  {one.finish:<22}{worth(one)}" for one in ordered]
+    return "\n".join(["", f"{'task':<16}{'turns':>6}  {'end':<22}reward", *rows, ""])

@@ -1,0 +1,60 @@
+"""Runs the hidden tests of an R2E-Gym task in the rollout's own sandbox, and scores what they print."""
+
+import shlex
+
+from skyrl_train.agent.arguments import Action
+from skyrl_train.agent.ports import Sandbox, Scorer
+from skyrl_train.agent.transcript import Result, Transcript
+from skyrl_train.fail import TrainError
+from skyrl_train.rewards.run import SuiteRun, score_run
+from skyrl_train.rewards.score import Score
+from skyrl_train.tasks.r2e_sandbox import PREPARE, RUN_TESTS, has_tests
+
+TESTS_S = 300.0
+"""R2E-Gym's own limit."""
+PREPARE_S = 120.0
+LOST = "characters of output were not kept …]"
+"""How the tools say that a part of an output is lost."""
+_ENDING = "\n[The command completed with exit code "
+
+
+class NoTestsError(TrainError):
+    """A sandbox whose rollouts nobody could score."""
+
+
+def suite_of(result: Result) -> SuiteRun:
+    """A run of the tests, as the terminal told it: without the lines about the shell."""
+    output = result.text.rpartition(_ENDING)[0] if _ENDING in result.text else result.text
+    return SuiteRun(
+        output=output,
+        exit_code=-1 if result.timed_out else result.exit_code,
+        timed_out=result.timed_out,
+        truncated=LOST in output,
+    )
+
+
+def r2e_scorer(expected_json: str, *, limit_s: float = TESTS_S) -> Scorer:
+    """Scores a rollout by its hidden tests. They run in a new shell: what the model exported or left running is gone."""
+
+    async def score(sandbox: Sandbox, _transcript: Transcript) -> Score:
+        return await suite_score(sandbox, expected_json, limit_s=limit_s)
+
+    return score
+
+
+async def suite_score(sandbox: Sandbox, expected_json: str, *, limit_s: float = TESTS_S) -> Score:
+    return score_run(suite_of(await _script(sandbox, RUN_TESTS, limit_s)), expected_json)
+
+
+async def prepare(sandbox: Sandbox) -> None:
+    """Takes the tests out of the agent's sight; raises where there are none, so that the rollout is masked (IMG006)."""
+    result = await _script(sandbox, PREPARE, PREPARE_S)
+    if not has_tests(suite_of(result).output):
+        raise NoTestsError(f"the sandbox has no tests: {result.text.strip()[-500:]}")
+
+
+async def _script(sandbox: Sandbox, script: str, limit_s: float) -> Result:
+    """In a new shell. A time that is above the limit: silence does not end the wait, and the limit stops the script."""
+    command = f"bash -c {shlex.quote(script)}"
+    action = Action("terminal", {"command": command, "reset": True, "timeout": 2 * limit_s})
+    return await sandbox.run(action, limit_s=limit_s)
