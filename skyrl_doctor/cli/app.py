@@ -13,6 +13,7 @@ COMMANDS = {
     "gate": "preflight, then run a command; refuse with exit status 78",
     "budget": "how much of its GPU a run takes in each phase, whether that fits, and what would help",
     "diagnose": "name the true cause out of a job's logs",
+    "watch": "follow a job while it runs: stalls, causes, memory, time; report, stop or hold",
     "list": "the known failures that have a check",
     "explain": "what a failure is, why it breaks training and how to fix it",
     "env": "print the settings that this node needs, for eval or for a Slurm TaskProlog",

@@ -22,7 +22,7 @@ class Gauge:
 
 
 def render(report: Report) -> str:
-    return "".join(f"{line}\n" for gauge in _gauges(report) for line in _exposed(gauge))
+    return "".join(f"{line}\n" for gauge in _gauges(report) for line in exposed(gauge))
 
 
 def _gauges(report: Report) -> Iterator[Gauge]:
@@ -65,7 +65,8 @@ def _names(outcome: Outcome) -> dict[str, str]:
     return {"id": outcome.id, "slug": outcome.slug}
 
 
-def _exposed(gauge: Gauge) -> Iterator[str]:
+def exposed(gauge: Gauge) -> Iterator[str]:
+    """The lines of one metric."""
     yield f"# HELP {gauge.name} {gauge.help}"
     yield f"# TYPE {gauge.name} gauge"
     for labels, value in gauge.samples:

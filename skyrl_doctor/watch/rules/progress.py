@@ -1,5 +1,6 @@
 """What counts as progress, and how long this run may go without: learnt from its own steps."""
 
+import math
 import statistics
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -10,6 +11,7 @@ from skyrl_doctor.watch.observe import Bar, Checkpoint, Observation, Served, Ste
 COLD_S = 1200.0
 """Before three steps have ended: weights load, kernels compile into cold caches, steps of ten minutes are seen."""
 LEAST_S = 300.0
+LEAST_STEP_S = 1.0
 STEPS_TO_LEARN = 3
 KEPT_GAPS = 20
 STEP_STALL_TIMES = 10
@@ -60,12 +62,20 @@ def step_patience_s(state: Progress) -> float:
     return max(STEP_STALL_TIMES * LEAST_S, STEP_STALL_TIMES * max(state.gaps))
 
 
+def step_s(seen: Step, before_at: float | None) -> float | None:
+    """How long a step took: as the trainer says, else since the last one. Steps read out of a backlog tell nothing."""
+    told = next((seen.metrics[name] for name in ("timing_s/step", "perf/time_per_step") if name in seen.metrics), None)
+    if told is not None and 0 < told < math.inf:
+        return told
+    passed = seen.at - before_at if before_at is not None else 0.0
+    return passed if passed >= LEAST_STEP_S else None
+
+
 def _step(state: Progress, seen: Step) -> Progress:
     if seen.step == state.step:
         return state
-    gaps = state.gaps
-    if state.step_at is not None and seen.at > state.step_at:
-        gaps = (*gaps, seen.at - state.step_at)[-KEPT_GAPS:]
+    gap = step_s(seen, state.step_at)
+    gaps = state.gaps if gap is None else (*state.gaps, gap)[-KEPT_GAPS:]
     return replace(state, at=seen.at, what=f"step {seen.step}", step=seen.step, step_at=seen.at, gaps=gaps)
 
 

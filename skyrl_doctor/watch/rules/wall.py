@@ -9,6 +9,7 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.finding import Raised, Said, raised
 from skyrl_doctor.watch.observe import Bar, Left, Observation, Step
 from skyrl_doctor.watch.rules.base import Rule, fix_config, lasting
+from skyrl_doctor.watch.rules.progress import step_s
 
 TRAINER, RUNTIME = "trainer", "runtime"
 WHOLE_RUN = "training"
@@ -30,7 +31,8 @@ class State:
 
 def judge(state: State, seen: Observation) -> tuple[State, tuple[Said, ...]]:
     if isinstance(seen, Step) and seen.step != state.step:
-        gaps = (*state.gaps, seen.at - state.step_at)[-10:] if state.step_at is not None else ()
+        gap = step_s(seen, state.step_at)
+        gaps = state.gaps if gap is None else (*state.gaps, gap)[-10:]
         return replace(state, step=seen.step, step_at=seen.at, gaps=gaps), ()
     if isinstance(seen, Bar) and seen.label.lower().startswith(WHOLE_RUN):
         return replace(state, total=seen.total), ()

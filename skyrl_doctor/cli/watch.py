@@ -1,0 +1,181 @@
+"""skyrl-doctor watch: a job while it runs. Exit status 0 no root finding, 1 a root finding, 2 bad input."""
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from skyrl_doctor.watch.loop import Watch
+    from skyrl_doctor.watch.settings import Settings
+
+FOUND = 1
+WEBHOOK = "SKYRL_WATCH_WEBHOOK"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("job_dir", metavar="JOB_DIR", help="the job's directory, or any with its logs")
+    parser.add_argument(
+        "--logs",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="a log or a directory of logs elsewhere, such as /tmp/vllm.log",
+    )
+    parser.add_argument("--vllm", action="append", default=[], metavar="URL", help="an inference server: its /metrics")
+    parser.add_argument("--checkpoints", default="", metavar="DIR", help="default: JOB_DIR/checkpoints")
+    parser.add_argument("--tui", action="store_true", help="a live view; q leaves it")
+    once = parser.add_mutually_exclusive_group()
+    once.add_argument("--once", action="store_true", help="look at everything one time, and end")
+    once.add_argument("--post-mortem", action="store_true", help="write summary.md of a job that is over, and end")
+    _policy(parser)
+    parser.add_argument(
+        "--webhook",
+        default="",
+        metavar="URL",
+        help=f"tell this address of findings (better: ${WEBHOOK}, which ps does not show)",
+    )
+    parser.add_argument(
+        "--job-log", default="auto", metavar="FILE", help="the log that gets a line a finding; none for none"
+    )
+    parser.add_argument(
+        "--tick", type=_seconds, default=0.5, metavar="S", help="seconds between looks at the logs (default: 0.5)"
+    )
+    parser.add_argument("--no-samplers", action="store_true", help="look at the logs alone")
+
+
+def _policy(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--on-root",
+        choices=("report", "stop", "hold"),
+        default="report",
+        help="what to do when a root cause is sure (default: report)",
+    )
+    parser.add_argument(
+        "--pid",
+        type=int,
+        action="append",
+        default=[],
+        metavar="N",
+        help="the trainer's process: whom to stop, and whose end is the job's",
+    )
+    parser.add_argument("--job", default="", metavar="N", help="the trainer's Slurm job")
+    parser.add_argument(
+        "--runtime-job", default="", metavar="N", help="the runtime's Slurm job (default: from its log's name)"
+    )
+    parser.add_argument(
+        "--settle",
+        type=_seconds,
+        default=120.0,
+        metavar="S",
+        help="a root out of a log counts when nothing moves for so long after it (default: 120)",
+    )
+    parser.add_argument(
+        "--grace",
+        type=_seconds,
+        default=60.0,
+        metavar="S",
+        help="between asking the job to end and ending it (default: 60)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what the policy would do")
+
+
+def run(args: argparse.Namespace) -> int:
+    from skyrl_doctor.core.errors import UsageError
+    from skyrl_doctor.machine.local import LocalMachine
+
+    if not os.path.isdir(args.job_dir):
+        raise UsageError(f"{args.job_dir}: no such directory; wanted the directory of a job")
+    if args.post_mortem:
+        return _post_mortem(args.job_dir)
+    machine = LocalMachine()
+    try:
+        return _watched(args, machine)
+    finally:
+        machine.close()
+
+
+def _watched(args: argparse.Namespace, machine: "object") -> int:
+    from skyrl_doctor.core.errors import UsageError
+    from skyrl_doctor.machine.local import LocalMachine
+    from skyrl_doctor.watch.setup import build, locked
+
+    assert isinstance(machine, LocalMachine)
+    lock = locked(args.job_dir)
+    if lock is None and not args.tui:
+        raise UsageError(f"{args.job_dir} is watched already, or cannot be written to; --tui looks on beside")
+    watch = build(_settings(args, writes=lock is not None), machine, _silent if args.tui else _tell)
+    try:
+        why = _until_the_end(args, watch)
+    except BaseException:
+        watch.finish("the watch was told to end")
+        raise
+    watch.finish(why or "the watch was left")
+    if lock is not None and why and not args.once:
+        _post_mortem(args.job_dir)
+    return FOUND if watch.roots else 0
+
+
+def _until_the_end(args: argparse.Namespace, watch: "Watch") -> str:
+    from skyrl_doctor.watch.loop import run as turns
+
+    if args.once:
+        from skyrl_doctor.watch.once import once
+
+        once(watch)
+        return "one look was asked for"
+    if not args.tui:
+        return turns(watch)
+    from skyrl_doctor.watch.tui.live import Live
+
+    with Live() as live:
+        return turns(watch, sleep=live.wait, show=live.show)
+
+
+def _settings(args: argparse.Namespace, *, writes: bool) -> "Settings":
+    from skyrl_doctor.watch.policy import Limits, Policy
+    from skyrl_doctor.watch.settings import Settings
+
+    return Settings(
+        job_dir=os.path.abspath(args.job_dir),
+        logs=tuple(args.logs),
+        vllm=tuple(args.vllm),
+        checkpoints=args.checkpoints,
+        job=args.job,
+        runtime_job=args.runtime_job,
+        pids=tuple(args.pid),
+        policy=Policy(args.on_root),
+        limits=Limits(settle_s=args.settle, grace_s=args.grace),
+        dry_run=args.dry_run,
+        webhook=args.webhook or os.environ.get(WEBHOOK, ""),
+        job_log=args.job_log,
+        tick_s=args.tick,
+        samplers=not args.no_samplers,
+        writes=writes,
+    )
+
+
+def _post_mortem(job_dir: str) -> int:
+    from skyrl_doctor.watch.summary.write import write
+
+    return FOUND if write(job_dir, tell=_tell) else 0
+
+
+def _tell(text: str) -> None:
+    """A closed pipe must not end the watch."""
+    try:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    except OSError:
+        return
+
+
+def _silent(_text: str) -> None:
+    return
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 86_400:
+        raise argparse.ArgumentTypeError(f"{text}: wanted seconds between 0 and 86400")
+    return value

@@ -1,0 +1,26 @@
+"""What the user asked of a watch."""
+
+from skyrl_doctor.core.record import record
+from skyrl_doctor.watch.policy import Limits, Policy
+from skyrl_doctor.watch.sink.joblog import AUTO
+
+
+@record(kw_only=True)
+class Settings:
+    """`writes` False: a viewer beside the watch that keeps the books; it acts and writes nothing."""
+
+    job_dir: str
+    logs: tuple[str, ...] = ()
+    vllm: tuple[str, ...] = ()
+    checkpoints: str = ""
+    job: str = ""
+    runtime_job: str = ""
+    pids: tuple[int, ...] = ()
+    policy: Policy = Policy.REPORT
+    limits: Limits = Limits()
+    dry_run: bool = False
+    webhook: str = ""
+    job_log: str = AUTO
+    tick_s: float = 0.5
+    samplers: bool = True
+    writes: bool = True

@@ -1,0 +1,103 @@
+"""Settings into a watch: its places, its samplers, its books."""
+
+import fcntl
+import glob
+import os
+import re
+from collections.abc import Callable
+
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.facts.mounts import parse_mountinfo
+from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.machine.redact import Redactor
+from skyrl_doctor.watch import act
+from skyrl_doctor.watch.books import Books
+from skyrl_doctor.watch.files import LOCK
+from skyrl_doctor.watch.follow.follower import Follower, inotify_of
+from skyrl_doctor.watch.loop import Watch
+from skyrl_doctor.watch.rules.wall import RUNTIME, TRAINER
+from skyrl_doctor.watch.sample import node, servers, slurm
+from skyrl_doctor.watch.sample.base import Sampler, Samplers
+from skyrl_doctor.watch.sample.checkpoints import checkpoints
+from skyrl_doctor.watch.settings import Settings
+from skyrl_doctor.watch.sink.joblog import JobLog
+from skyrl_doctor.watch.sink.webhook import Webhook
+
+_RUNTIME_LOG = re.compile(r"runtime_(\d+)\.(?:out|err)$")
+
+
+def build(settings: Settings, machine: Machine, tell: Callable[[str], None]) -> Watch:
+    places = (settings.job_dir, *settings.logs)
+    books = _books(settings, machine, tell)
+    return Watch(
+        settings,
+        machine,
+        books=books,
+        follower=Follower(
+            places, inotify=inotify_of(places, on_network=_on_network(machine, places)), marks=books.memory.marks
+        ),
+        samplers=Samplers(samplers(settings, machine) if settings.samplers else (), machine),
+        target=act.target(machine, settings.pids, settings.job, settings.policy),
+    )
+
+
+def samplers(settings: Settings, machine: Machine) -> list[Sampler]:
+    """What is asked, and how often: all of them together cost less than a percent of a core."""
+    saved = settings.checkpoints or os.path.join(settings.job_dir, "checkpoints")
+    return [
+        *(Sampler(f"vLLM at {url}", 10.0, servers.inference(url)) for url in settings.vllm),
+        Sampler("the runtime", 15.0, servers.Runtime(settings.job_dir).look),
+        Sampler("GPU memory", 60.0, node.gpus),
+        Sampler("GPU use", 60.0, node.gpu_use),
+        Sampler("host memory", 15.0, node.host_memory),
+        Sampler("disk of the job", 30.0, node.disk(settings.job_dir)),
+        Sampler("disk of checkpoints", 30.0, node.disk(saved, "checkpoints")),
+        Sampler("checkpoints", 30.0, checkpoints(saved)),
+        Sampler("Slurm", 60.0, slurm.jobs(_jobs(settings, machine))),
+    ]
+
+
+def locked(job_dir: str) -> int | None:
+    """The lock of the one watch that writes; None where another has it, or where nothing can be written."""
+    try:
+        handle = os.open(os.path.join(job_dir, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
+
+
+def _books(settings: Settings, machine: Machine, tell: Callable[[str], None]) -> Books:
+    redact = Redactor.of(machine.environ())
+    if not settings.writes:
+        return Books(settings.job_dir, tell=tell, redact=redact, job_log=None, writes=False)
+    return Books(
+        settings.job_dir,
+        tell=tell,
+        redact=redact,
+        job_log=JobLog(settings.job_dir, settings.job_log),
+        webhook=Webhook(settings.webhook, redact) if settings.webhook else None,
+    )
+
+
+def _on_network(machine: Machine, places: tuple[str, ...]) -> bool:
+    try:
+        mounts = parse_mountinfo(machine.read("/proc/self/mountinfo"))
+    except CouldNotLook:
+        return True
+    held = [mounts.of(os.path.realpath(place)) for place in places]
+    return any(mount is None or mount.is_network for mount in held)
+
+
+def _jobs(settings: Settings, machine: Machine) -> dict[str, str]:
+    """The trainer's job is the one that the watch runs in, unless it was named."""
+    trainer = settings.job or machine.environ().get("SLURM_JOB_ID", "")
+    names = glob.glob(f"{glob.escape(settings.job_dir)}/runtime_*")
+    numbers = sorted(found[1] for name in names if (found := _RUNTIME_LOG.search(name)))
+    runtime = settings.runtime_job or (numbers[-1] if numbers else "")
+    named = {TRAINER: trainer, RUNTIME: runtime if runtime != trainer else ""}
+    return {part: number for part, number in named.items() if number}

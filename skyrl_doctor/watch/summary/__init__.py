@@ -1,0 +1,1 @@
+"""The post-mortem of a job: summary.md in its directory."""

@@ -1,0 +1,119 @@
+"""What is known of a job that is over: events, diagnosis, verdict, clocks. What is not known is None, never 0."""
+
+import json
+import os
+import re
+from typing import Any
+
+from skyrl_doctor.core.record import record
+from skyrl_doctor.logs.choose import Diagnosis
+from skyrl_doctor.logs.clock import Clock, last_clock
+from skyrl_doctor.logs.diagnose import diagnose
+from skyrl_doctor.watch.files import EVENTS
+from skyrl_doctor.watch.follow.files import listing
+from skyrl_doctor.watch.sink.events import read
+from skyrl_train.verdict import FILE as VERDICT
+
+TAIL = 1 << 16
+_DAYS = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
+_YEAR_S = 365 * 86_400.0
+_STEP = re.compile(rb"(?:^|\s)step:(\d{1,12}) - ")
+
+
+@record(kw_only=True)
+class Story:
+    """`gpus` and `gpus_from`: how many, and who says so. Seconds count from the root's own line to the last of any log."""
+
+    job_dir: str
+    node: str | None
+    gpus: int | None
+    gpus_from: str
+    events: tuple[dict[str, Any], ...]
+    diagnosis: Diagnosis
+    unread: tuple[str, ...]
+    wasted_s: float | None
+    wasted_from: str
+    last_step: int | None
+    elsewhere: tuple[str, ...] = ()
+
+    @property
+    def wasted_gpu_hours(self) -> float | None:
+        return None if self.gpus is None or self.wasted_s is None else self.gpus * self.wasted_s / 3600
+
+
+def gather(job_dir: str) -> Story:
+    events = tuple(read(os.path.join(job_dir, EVENTS)))
+    found = diagnose([seen.path for seen in listing([job_dir]).files] or [job_dir])
+    verdict = _json(os.path.join(job_dir, VERDICT))
+    gpus, gpus_from = _gpus(verdict)
+    wasted_s, wasted_from = _wasted(job_dir, events, found.diagnosis)
+    return Story(
+        job_dir=job_dir,
+        node=str(verdict["node"]) if verdict.get("node") else None,
+        gpus=gpus,
+        gpus_from=gpus_from,
+        events=events,
+        diagnosis=found.diagnosis,
+        unread=found.unread,
+        wasted_s=wasted_s,
+        wasted_from=wasted_from,
+        last_step=_last_step(job_dir),
+    )
+
+
+def _gpus(verdict: dict[str, Any]) -> tuple[int | None, str]:
+    listed = verdict.get("gpus")
+    if isinstance(listed, list) and listed:
+        return len(listed), VERDICT
+    return None, ""
+
+
+def _wasted(job_dir: str, events: tuple[dict[str, Any], ...], diagnosis: Diagnosis) -> tuple[float | None, str]:
+    """By the clock of the logs where both lines have one, else by that of the watch."""
+    root, last = diagnosis.root, _last_clock(job_dir)
+    if root is not None and root.line.clock is not None and last is not None:
+        seconds = _seconds(last) - _seconds(root.line.clock)
+        return (seconds if seconds >= 0 else seconds + _YEAR_S), "the clocks of the logs"
+    begun = [one["at"] for one in events if one["event"] == "finding" and one.get("root")]
+    ended = [one["at"] for one in events if one["event"] == "end"]
+    if begun and ended and ended[-1] >= begun[0]:
+        return ended[-1] - begun[0], "the watch's own clock"
+    return None, ""
+
+
+def _seconds(clock: Clock) -> float:
+    month, day, hour, minute, second = clock
+    days = _DAYS[month - 1] + day if 1 <= month <= 12 else day
+    return days * 86_400 + hour * 3600 + minute * 60 + second
+
+
+def _last_clock(job_dir: str) -> Clock | None:
+    clocks = [clock for text in _tails(job_dir) if (clock := last_clock(text)) is not None]
+    return max(clocks, default=None)
+
+
+def _last_step(job_dir: str) -> int | None:
+    steps = [int(number) for text in _tails(job_dir) for number in _STEP.findall(text)]
+    return max(steps, default=None)
+
+
+def _tails(job_dir: str) -> list[bytes]:
+    """The ends of the logs: that is where the last clock and the last step stand."""
+    texts = []
+    for seen in listing([job_dir]).files:
+        try:
+            with open(seen.path, "rb") as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
+                texts.append(file.read(TAIL))
+        except OSError:
+            continue
+    return texts
+
+
+def _json(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}

@@ -1,0 +1,46 @@
+"""SLM002: the same node failed an earlier job of the same kind. Jobs lie side by side; each summary's events name its node."""
+
+import json
+import os
+
+from skyrl_doctor.core.record import record
+from skyrl_doctor.watch.files import EVENTS
+from skyrl_doctor.watch.sink.events import read
+
+OF_NODES = ("GPU", "ENV", "POD")
+"""Families whose failures may be the node's and not the run's."""
+MOST_JOBS = 200
+
+
+@record
+class Before:
+    """A job that failed on this node."""
+
+    job: str
+    id: str
+
+
+def failed_before(job_dir: str, node: str) -> list[Before]:
+    """Earlier jobs beside this one that ended with a failure of this node."""
+    above, own = os.path.split(os.path.abspath(job_dir))
+    try:
+        names = sorted(name for name in os.listdir(above) if name != own)[-MOST_JOBS:]
+    except OSError:
+        return []
+    found = []
+    for name in names:
+        if _node(os.path.join(above, name)) != node:
+            continue
+        roots = [
+            one for one in read(os.path.join(above, name, EVENTS)) if one["event"] == "finding" and one.get("root")
+        ]
+        found += [Before(name, str(one["id"])) for one in roots[:1] if str(one.get("id", "")).startswith(OF_NODES)]
+    return found
+
+
+def _node(job_dir: str) -> str | None:
+    try:
+        with open(os.path.join(job_dir, "verdict.json"), encoding="utf-8") as file:
+            return str(json.load(file)["node"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

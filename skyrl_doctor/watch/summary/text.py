@@ -1,0 +1,152 @@
+"""The summary as Markdown. Foreign text stands in code spans and fences, and has no secrets."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from skyrl_doctor.core.signature import Part
+from skyrl_doctor.logs.choose import Diagnosis
+from skyrl_doctor.report.plain import encodable, plain
+from skyrl_doctor.watch.rules.base import lasting
+from skyrl_doctor.watch.summary.gather import Story
+from skyrl_doctor.watch.summary.nodes import OF_NODES, Before
+
+UNKNOWN = "unknown"
+MOST = 200
+Redact = Callable[[str], str]
+
+
+def render(story: Story, before: list[Before], redact: Redact) -> str:
+    """What happened, in one page."""
+    return (
+        "\n".join(
+            (*_head(story, redact), *_cause(story.diagnosis, redact), *_node(story, before), *_timeline(story, redact))
+        )
+        + "\n"
+    )
+
+
+def _head(story: Story, redact: Redact) -> Iterator[str]:
+    root, unknown = story.diagnosis.root, story.diagnosis.unknown
+    yield "# Post-mortem"
+    yield ""
+    if root is not None:
+        yield f"**{root.known.name} {root.known.slug}**: {root.known.signature.explain}."
+    elif unknown is not None:
+        yield "**No known failure matched.** The first line that looks like an error is quoted below."
+    elif _roots(story):
+        first = _roots(story)[0]
+        yield f"**{first['id']} {first['slug']}**: {_clean(first['message'], redact)}."
+    else:
+        yield "**No failure was found.**" + (" The run came to its end." if story.diagnosis.done else "")
+    yield ""
+    yield "| | |"
+    yield "|---|---|"
+    yield f"| job | {_code(story.job_dir)} |"
+    yield f"| node | {_code(story.node) if story.node else UNKNOWN} |"
+    yield f"| last step | {UNKNOWN if story.last_step is None else story.last_step} |"
+    yield f"| GPUs | {UNKNOWN if story.gpus is None else f'{story.gpus} (from {story.gpus_from})'} |"
+    yield f"| time after the first root finding | {_wasted(story)} |"
+    yield f"| **GPU-hours after the first root finding** | {_gpu_hours(story)} |"
+    yield ""
+
+
+def _wasted(story: Story) -> str:
+    if story.wasted_s is not None:
+        return f"{lasting(story.wasted_s)} (by {story.wasted_from})"
+    return UNKNOWN if story.diagnosis.root is not None or _roots(story) else "none: there was no root finding"
+
+
+def _gpu_hours(story: Story) -> str:
+    hours = story.wasted_gpu_hours
+    if hours is not None:
+        return f"**{hours:.2f}**"
+    return UNKNOWN if story.diagnosis.root is not None or _roots(story) else "0"
+
+
+def _roots(story: Story) -> list[dict[str, Any]]:
+    return [one for one in story.events if one["event"] == "finding" and one.get("root")]
+
+
+def _cause(diagnosis: Diagnosis, redact: Redact) -> Iterator[str]:
+    line = diagnosis.root.line if diagnosis.root else diagnosis.unknown
+    if line is None:
+        return
+    yield "## The cause" if diagnosis.root else "## The first line that looks like an error"
+    yield ""
+    yield f"{_code(f'{line.file}:{line.number}')}"
+    yield ""
+    yield from _fenced(
+        [
+            f"{'>' if number == line.number else ' '} {number} | {text}"
+            for number, text in line.context or ((line.number, line.text),)
+        ],
+        redact,
+    )
+    if diagnosis.root and diagnosis.root.known.id:
+        yield f"What to do: `skyrl-doctor explain {diagnosis.root.known.id}`"
+        yield ""
+    cascades = [hit for hit in diagnosis.matches if hit.known.signature.role is Part.CASCADE]
+    if cascades:
+        yield "What follows from it:"
+        yield ""
+        yield from (
+            f"- {hit.known.slug}, {_code(f'{hit.line.file}:{hit.line.number}')}: {hit.known.signature.explain}"
+            for hit in cascades[:20]
+        )
+        yield ""
+
+
+def _node(story: Story, before: list[Before]) -> Iterator[str]:
+    root = story.diagnosis.root
+    if story.node is None or root is None or not (root.known.id or "").startswith(OF_NODES):
+        return
+    yield "## The node"
+    yield ""
+    if before:
+        jobs = ", ".join(f"{_code(one.job)} ({one.id})" for one in before[-5:])
+        yield f"**SLM002 bad-node-repeats**: {_code(story.node)} failed before: {jobs}. Leave it out:"
+    else:
+        yield f"The failure may be {_code(story.node)}'s own. If it repeats there, leave the node out:"
+    yield ""
+    yield from _fenced([f"sbatch --exclude={story.node} …"], str)
+
+
+def _timeline(story: Story, redact: Redact) -> Iterator[str]:
+    yield "## Timeline"
+    yield ""
+    if not story.events:
+        yield "The job was not watched: there are no events."
+    for one in story.events[:MOST]:
+        yield f"- {one.get('time', '')} {_told(one, redact)}"
+    if len(story.events) > MOST:
+        yield f"- … {len(story.events) - MOST} more in events.jsonl"
+    for reason in story.unread:
+        yield f"- not read: {_clean(reason, redact)}"
+
+
+def _told(one: dict[str, Any], redact: Redact) -> str:
+    kind = one["event"]
+    if kind == "finding":
+        mark = "**root** " if one.get("root") else ""
+        return (
+            f"{mark}{one.get('severity')} {one.get('id')} {one.get('slug')}: {_clean(str(one.get('message')), redact)}"
+        )
+    if kind == "cleared":
+        return f"{one.get('key')} has passed"
+    told = one.get("done") or one.get("why") or one.get("message") or ""
+    return f"{kind}: {_clean(str(told), redact)}" if told else str(kind)
+
+
+def _fenced(lines: list[str], redact: Redact) -> Iterator[str]:
+    yield "````text"
+    yield from (_clean(line, redact).replace("````", "'''") for line in lines)
+    yield "````"
+    yield ""
+
+
+def _code(text: str) -> str:
+    return f"`{encodable(plain(text)).replace('`', chr(39))}`"
+
+
+def _clean(text: str, redact: Redact) -> str:
+    return " ".join(plain(redact(text)).split("\n"))
