@@ -5,7 +5,7 @@ from skyrl_doctor.core.signature import Part, Signature
 SIGNATURES = {
     "actor-died": (
         Signature(
-            pattern=r"\b(?:ActorDiedError|RayActorError|ActorUnavailableError)\b|The actor died because|actor is dead because",
+            pattern=r"\b(?:ActorDiedError|RayActorError|ActorUnavailableError|OwnerDiedError|ObjectLostError|NodeDiedError|LocalRayletDiedError)\b|The actor died because|actor is dead because|has been marked dead because",
             sample="ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.",
             explain="Ray reports that a worker is gone; why, its own lines say",
             role=Part.CASCADE,
@@ -41,7 +41,7 @@ SIGNATURES = {
     ),
     "worker-proc-failed": (
         Signature(
-            pattern=r"WorkerProc (?:failed to start|initialization failed|hit an exception)|Worker failed with error|Executor failed\b",
+            pattern=r"WorkerProc (?:failed to start|initialization failed|hit an exception)|Worker failed with error|Executor failed\b|Engine process failed to start|Background loop (?:has errored|is stopped)|AsyncLLMEngine has failed|\bMQEngineDeadError\b",
             sample="Exception: WorkerProc initialization failed due to an exception in a background process. See stack trace for root cause.",
             explain="vLLM reports that a worker is gone",
             role=Part.CASCADE,
@@ -59,7 +59,7 @@ SIGNATURES = {
     ),
     "nccl": (
         Signature(
-            pattern=r"Watchdog caught collective operation timeout|\bDistBackendError\b|NCCL communicator was aborted|ncclRemoteError|ncclSystemError|ProcessGroupNCCL.{0,200}(?:[Tt]imeout|terminat)|Connection closed by (?:remote )?peer",
+            pattern=r"Watchdog caught collective operation timeout|\bDistBackendError\b|NCCL communicator was aborted|ncclRemoteError|ncclSystemError|ProcessGroupNCCL.{0,200}(?:[Tt]imeout|terminat)|Connection closed by (?:remote )?peer|ncclInternalError|Some NCCL operations have failed or timed out|\bDistNetworkError\b|recvValue failed|\bTCPStore\b.{0,200}(?:[Tt]ime|fail|[Bb]roken|reset)",
             sample="[rank1]:[E115 10:00:00.0 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=88, OpType=ALLREDUCE, Timeout(ms)=600000)",
             explain="other ranks waited for one that is gone",
             role=Part.CASCADE,
@@ -77,7 +77,7 @@ SIGNATURES = {
     ),
     "command-failed": (
         Signature(
-            pattern=r"\bCalledProcessError\b|ChildFailedError|returned non-zero exit status|exit(?:ed|s)? with (?:exit )?(?:code|status) [1-9]",
+            pattern=r"\bCalledProcessError\b|ChildFailedError|\bProcess(?:Exited|Raised)Exception\b|\bSignalException\b|returned non-zero exit status|exit(?:ed|s)? with (?:exit )?(?:code|status) [1-9]",
             sample="subprocess.CalledProcessError: Command '['/usr/bin/gcc', '/tmp/x/main.c']' returned non-zero exit status 1.",
             explain="a command failed; why, it wrote itself",
             role=Part.CASCADE,
@@ -86,7 +86,7 @@ SIGNATURES = {
     ),
     "killed": (
         Signature(
-            pattern=r"Exiting due to|Exited with exit code|\bsrun: error: .{0,80}task|Job step aborted|SIGTERM|Terminated\b|CANCELLED AT",
+            pattern=r"Exiting due to|Exited with exit code|\bsrun: error: .{0,80}task|Job step aborted|SIGTERM|Terminated\b",
             sample="srun: error: gpu07: task 0: Exited with exit code 1",
             explain="the end of the job",
             role=Part.CASCADE,
@@ -100,6 +100,15 @@ SIGNATURES = {
             explain="a request was waiting for what is gone",
             role=Part.CASCADE,
             versions="vllm",
+        ),
+    ),
+    "cancelled": (
+        Signature(
+            pattern=r"\bCANCELLED AT\b|\bCANCELLED (?:by|\+)|DUE TO (?:PREEMPTION|NODE FAILURE|SIGNAL|JOB REQUEUE)",
+            sample="slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 ***",
+            explain="Slurm ended the job: for a person, for another job or for the node",
+            role=Part.CASCADE,
+            versions="slurm",
         ),
     ),
 }

@@ -45,7 +45,7 @@ SIGNATURES = {
             "vllm",
         ),
         (
-            r"No available node types can fulfill resource request|[Cc]annot provide a placement group of",
+            r"No available node types can fulfill resource request .{0,120}(?:GPU|accelerator)|[Cc]annot provide a placement group of",
             "(autoscaler +1m5s) Error: No available node types can fulfill resource request {'CPU': 1.0, 'GPU': 1.0}. Add suitable node types to this cluster to resolve this issue.",
             "ray, vllm",
         ),

@@ -7,7 +7,7 @@ SIGNATURES = {
         "the compiler that Triton calls does not find the headers of the worker's Python",
         (
             r"""(?:file )?['\"<]Python\.h['\">]? (?:file )?not found|fatal error: .{0,40}pyconfig\.h""",
-            "/tmp/tmpx1/main.c:5:10: fatal error: 'Python.h' file not found",
+            "/scratch/tmpx1/main.c:5:10: fatal error: 'Python.h' file not found",
             "clang, tcc",
         ),
         (
@@ -47,12 +47,12 @@ SIGNATURES = {
             "wandb",
         ),
         (
-            r"wandb\S{0,40}(?:AuthenticationError|: ERROR .{0,80}(?:user is not logged in|[Ii]nvalid API key))|returned error 401.{0,40}user is not logged in",
+            r"wandb\S{0,40}(?:AuthenticationError|: ERROR .{0,80}(?:user is not logged in|[Ii]nvalid API key|permission denied \(<Response \[40[13]))|returned error 401.{0,40}user is not logged in",
             "wandb: ERROR Error while calling W&B API: user is not logged in (<Response [401]>)",
             "wandb",
         ),
         (
-            r"wandb\.errors.{0,80}(?:not logged in|[Ll]ogin required|API key)",
+            r"wandb\.errors.{0,80}(?:not logged in|[Ll]ogin required|API key|api_key)",
             "wandb.errors.CommError: It appears that you are not logged in. Run wandb login",
             "wandb",
         ),

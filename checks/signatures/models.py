@@ -1,6 +1,6 @@
 """Further texts of the failures of models and of numbers that do not fit."""
 
-from checks.signatures.short import root, roots
+from checks.signatures.short import roots
 
 _MANY = r"(?:qwen|llama|mistral|ministral|gemma|phi|glm|deepseek|kimi|gpt_oss|olmo|granite|nemotron|seed_oss|ernie|minimax|hunyuan|falcon|cohere|exaone|smollm|bailing|longcat|mimo|apertus|dots)"
 

@@ -32,7 +32,7 @@ SIGNATURES = {
     "POD003": roots(
         "the user has no range of ids for rootless containers; the administrator gives one in /etc/subuid and /etc/subgid",
         (
-            r"no sub[ug]id ranges found|newuidmap: .{0,120}(?:failed|not allowed|not permitted)|newgidmap: .{0,120}(?:failed|not allowed|not permitted)",
+            r"[Nn]o sub[ug]id ranges found|cannot set ?up (?:user )?namespace using .{0,60}new[ug]idmap|newuidmap: .{0,120}(?:failed|not allowed|not permitted)|newgidmap: .{0,120}(?:failed|not allowed|not permitted)",
             "newuidmap: write to uid_map failed: Operation not permitted",
             "shadow",
         ),

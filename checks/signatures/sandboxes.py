@@ -37,7 +37,7 @@ SIGNATURES = {
             "python, git",
         ),
         (
-            r"dubious ownership in repository at '/(?:testbed|workspace|root)",
+            r"dubious ownership in repository at '/(?:testbed|r2e_tests)\b",
             "fatal: detected dubious ownership in repository at '/testbed'",
             "git",
         ),

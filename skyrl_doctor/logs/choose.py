@@ -121,6 +121,15 @@ def _suspect(scans: Sequence[Scan], done: Line | None, *, bare: bool) -> tuple[L
 
 
 HARD = frozenset(
-    ("actor-died", "worker-died", "task-error", "engine-core-dead", "worker-proc-failed", "inspection-failed", "nccl")
+    (
+        "actor-died",
+        "worker-died",
+        "task-error",
+        "engine-core-dead",
+        "worker-proc-failed",
+        "inspection-failed",
+        "nccl",
+        "cancelled",
+    )
 )
 """Consequences that a healthy run does not have."""

@@ -4,8 +4,8 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.choose import Diagnosis, choose
 from skyrl_doctor.logs.patterns import installed
 from skyrl_doctor.logs.scan import Scan
-from skyrl_doctor.logs.whole import scan
 from skyrl_doctor.logs.sources import chunks, collect
+from skyrl_doctor.logs.whole import scan
 
 
 @record
