@@ -18,6 +18,8 @@ from skyrl_doctor.core.record import record
 
 CHECKS = "skyrl_doctor.checks"
 PROBES = "skyrl_doctor.probes"
+_SIGNATURES = ".signatures."
+"""Modules of such a package hold what failures look like in logs: nothing for who reads none."""
 OURS = "skyrl-doctor"
 
 
@@ -50,11 +52,11 @@ def discover() -> Registry:
     return Registry(tuple(checks[id_] for id_ in sorted(checks)), probes, tuple(broken))
 
 
-def modules(group: str, broken: list[str]) -> Iterator[ModuleType]:
+def modules(group: str, broken: list[str], *, signatures: bool = False) -> Iterator[ModuleType]:
     """Every module that the entry points of a group offer; what does not load is added to `broken`."""
     for point in sorted(entry_points(group), key=_ours_first):
         for name in _module_names(point, broken):
-            module = _import(name, point, broken)
+            module = _import(name, point, broken) if signatures or _SIGNATURES not in name else None
             if module is not None:
                 yield module
 

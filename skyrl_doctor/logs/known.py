@@ -27,7 +27,7 @@ class Known:
 @functools.cache
 def known() -> tuple[Known, ...]:
     """All of them, in a fixed order. What does not load is left out; `preflight` reports it."""
-    found = [entry for module in modules(CHECKS, []) for entry in _of(module)]
+    found = [entry for module in modules(CHECKS, [], signatures=True) for entry in _of(module)]
     return tuple(dict.fromkeys(found))
 
 
