@@ -1,0 +1,109 @@
+"""The agent's `Sandbox` port over a sandbox of the runtime: the tools run inside, and are asked through two FIFOs.
+
+Each command of the agent server is a process of its own, while a terminal's state has to last. So the tools are sent
+once and started in the background; a request goes into one FIFO, its answer comes out of the other.
+"""
+
+import asyncio
+import json
+import shlex
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from skyrl_train.agent.arguments import Action
+from skyrl_train.agent.sandboxes.bundle import write_bundle
+from skyrl_train.agent.transcript import Result
+from skyrl_train.sandbox.client.failures import Cause
+from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted
+from skyrl_train.sandbox.client.sandbox import CommandResult, Sandbox
+
+PLACE = "/tmp/.skyrl-tools"  # noqa: S108 -- in the sandbox, whose /tmp is its own
+PYTHONS = (
+    "python3",
+    "/usr/local/bin/python3",
+    "/usr/bin/python3",
+    "/opt/skyrl/python/bin/python3",
+    "/testbed/.venv/bin/python",
+)
+_INLINE_CHARS = 32_000
+"""A longer request is sent as a file: the words of a command line have a limit."""
+_START_S = 30.0
+_GRACE_S = 15.0
+_ANSWER_CHARS = 128 << 20
+
+_START = """\
+set -eu
+cd {place}
+rm -f in out; mkfifo -m 600 in out
+for python in {pythons}; do command -v "$python" >/dev/null 2>&1 || continue
+  "$python" -IS -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null || continue
+  if command -v setsid >/dev/null 2>&1; then new=setsid; else new=nohup; fi
+  $new "$python" -IS tools.zip {directory} <>in 1<>out 2>said &
+  exec head -n 1 <>out
+done
+echo "no Python 3.8 or newer in this image" >&2; exit 3
+"""
+
+
+class RemoteTools:
+    """The tools in one sandbox. An answer that was given up makes them useless: any exception means so."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._number = 0
+
+    async def begin(self, directory: str) -> None:
+        with tempfile.TemporaryDirectory(prefix="skyrl-tools-") as place:
+            bundle = await asyncio.to_thread(write_bundle, Path(place) / "tools.zip")
+            await self._sandbox.execute(f"mkdir -m 700 -p {PLACE}", timeout_s=_START_S)
+            await self._sandbox.upload(bundle, f"{PLACE}/tools.zip")
+        script = _START.format(
+            place=PLACE, pythons=" ".join(map(shlex.quote, PYTHONS)), directory=shlex.quote(directory)
+        )
+        done = await self._sandbox.execute(script, timeout_s=_START_S)
+        if done.exit_code != 0 or '"ready"' not in done.stdout:
+            raise self._lost(f"they do not begin: {_said(done)}")
+
+    async def run(self, action: Action, *, limit_s: float) -> Result:
+        request = json.dumps({"tool": action.tool, "arguments": action.arguments, "limit_s": limit_s})
+        self._number += 1
+        if len(request) <= _INLINE_CHARS:
+            send = f"printf '%s\\n' {shlex.quote(request)}"
+        else:
+            name = f"{PLACE}/request.{self._number}"
+            await self._sandbox.upload(request.encode() + b"\n", name)
+            send = f"cat {name}; rm -f {name}"
+        command = f"cd {PLACE} && {{ {send}; }} >in && head -n 1 <>out"
+        done = await self._sandbox.execute(command, timeout_s=limit_s + _GRACE_S, max_chars=_ANSWER_CHARS)
+        return self._result(done)
+
+    def _result(self, done: CommandResult) -> Result:
+        try:
+            answer = json.loads(done.stdout) if done.exit_code == 0 and not done.truncated else None
+        except ValueError:
+            answer = None
+        match answer:
+            case {"text": str(text), "exit_code": int() | None as code, "timed_out": bool(late)}:
+                return Result(text=text, exit_code=code, timed_out=late)
+        raise self._lost(f"they gave no answer: {_said(done)}")
+
+    def _lost(self, detail: str) -> Exception:
+        return self._sandbox.failed(Cause.LOST, "tools", detail)
+
+
+@asynccontextmanager
+async def remote_tools(
+    runtime: RuntimeClient, wanted: Wanted, *, directory: str = "/testbed"
+) -> AsyncIterator[RemoteTools]:
+    """A sandbox of the runtime as the agent's loop wants it; removed whatever happens."""
+    async with runtime.sandbox(wanted) as sandbox:
+        tools = RemoteTools(sandbox)
+        await tools.begin(directory)
+        yield tools
+
+
+def _said(done: CommandResult) -> str:
+    text = " ".join((done.stderr or done.stdout).split())[-500:] or "nothing was said"
+    return f"exit status {done.exit_code}, {text}"
