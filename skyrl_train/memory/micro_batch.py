@@ -10,6 +10,7 @@ from skyrl_train.memory.activations import (
 from skyrl_train.memory.logits import LogitsCost, logits_cost
 from skyrl_train.memory.states import Model
 from skyrl_train.memory.tape import Component, Tape
+from skyrl_train.memory.units import BF16
 
 
 def _logits(model: Model, tokens: int, *, entropy: bool, train: bool) -> tuple[LogitsCost, LogitsCost]:
@@ -24,6 +25,16 @@ def _logits(model: Model, tokens: int, *, entropy: bool, train: bool) -> tuple[L
     return plain, LogitsCost(*added)
 
 
+def _logits_gradient(model: Model) -> float:
+    return 0 if model.value_head else model.tokens * model.shape.vocab * BF16
+
+
+def _pass(tape: Tape, logits: float, entropy: float) -> None:
+    """A moment at which so much of logits and entropy is held beside what is there."""
+    with tape.held(Component.LOGITS, logits), tape.held(Component.ENTROPY, entropy):
+        pass
+
+
 def _root_stays(model: Model) -> bool:
     """FSDP1 with shards keeps the root from forward to backward (_post_forward_reshard: not state._is_root)."""
     return model.job.strategy == "fsdp" and model.job.shards > 1
@@ -32,13 +43,12 @@ def _root_stays(model: Model) -> bool:
 def inference(tape: Tape, model: Model, *, entropy: bool, tokens: int | None = None) -> None:
     """A forward pass without gradients, of the log-prob micro batch."""
     tokens = model.log_prob_tokens if tokens is None else tokens
-    with tape.held(Component.GATHERED, model.root + model.layer):
-        with tape.held(Component.ACTIVATIONS, tokens * forward_work(model.shape)):
-            pass
+    work = tokens * forward_work(model.shape)
+    with tape.held(Component.GATHERED, model.root + model.layer), tape.held(Component.ACTIVATIONS, work):
+        pass
     cost, more = _logits(model, tokens, entropy=entropy, train=False)
     with tape.held(Component.GATHERED, model.root if _root_stays(model) else 0):
-        with tape.held(Component.LOGITS, cost.forward), tape.held(Component.ENTROPY, more.forward):
-            pass
+        _pass(tape, cost.forward, more.forward)
 
 
 def forward(tape: Tape, model: Model) -> None:
@@ -52,8 +62,7 @@ def forward(tape: Tape, model: Model) -> None:
     tape.take(Component.ACTIVATIONS, tokens * saved_by_norm(shape))
     cost, more = _logits(model, tokens, entropy=model.job.entropy, train=True)
     tape.take(Component.GATHERED, model.root if _root_stays(model) else 0)
-    with tape.held(Component.LOGITS, cost.forward), tape.held(Component.ENTROPY, more.forward):
-        pass
+    _pass(tape, cost.forward, more.forward)
     tape.take(Component.LOGITS, cost.kept)
     tape.take(Component.ENTROPY, more.kept)
 
@@ -62,14 +71,14 @@ def backward(tape: Tape, model: Model, *, accumulated: bool) -> None:
     """From the loss to the gradients; what forward left is given back."""
     shape, layers = model.shape, model.shape.layers
     cost, more = _logits(model, model.tokens, entropy=model.job.entropy, train=True)
-    grows = cost.backward - cost.kept, more.backward - more.kept
-    with tape.held(Component.LOGITS, grows[0]), tape.held(Component.ENTROPY, grows[1]):
-        pass
+    _pass(tape, cost.backward - cost.kept, more.backward - more.kept)
     tape.give_all(Component.ENTROPY)
+    tape.give_all(Component.LOGITS)
     frozen = model.job.lora_rank > 0
     _gather_root(tape, model)
-    with tape.held(Component.GRADIENTS, 0 if frozen else model.head):  # the head's, before the logits' is dropped
-        tape.give_all(Component.LOGITS)
+    with tape.held(Component.GRADIENTS, 0 if frozen else model.head):
+        # the head's own gradient is made from that of the logits
+        _pass(tape, cost.backward if model.job.fused_kernels else _logits_gradient(model), 0)
         tape.give(Component.ACTIVATIONS, model.tokens * saved_by_norm(shape))
         for layer in range(layers):
             _backward_layer(tape, model, last=layer == layers - 1, accumulated=accumulated)
@@ -106,14 +115,15 @@ def _backward_layer(tape: Tape, model: Model, *, last: bool, accumulated: bool) 
 
 
 def _unit_gradients(tape: Tape, model: Model, unit: float, *, accumulated: bool) -> None:
-    """A unit's gradient, cast to the master precision and reduced; kept as this rank's share."""
+    """A unit's gradient, cast to the master precision and reduced; kept as this rank's share.
+
+    FSDP2 copies it into a buffer of its own to reduce (_fsdp_collectives.py foreach_reduce), on one rank too.
+    """
     cast = unit / model.compute * model.master
-    with tape.held(Component.GRADIENTS, unit):
-        if model.job.shards > 1:
-            with tape.held(Component.GRADIENTS, cast):
-                pass
-        if not accumulated:
-            tape.take(Component.GRADIENTS, cast / model.job.shards)
+    buffered = model.job.shards > 1 or model.job.strategy == "fsdp2"
+    kept = 0 if accumulated else cast / model.job.shards
+    with tape.held(Component.GRADIENTS, unit + (cast if buffered else 0)):
+        tape.take(Component.GRADIENTS, kept)
 
 
 def _root_gradients(tape: Tape, model: Model, *, accumulated: bool) -> None:
