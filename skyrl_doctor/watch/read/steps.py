@@ -6,11 +6,14 @@ tqdm       Generating rollouts:   0%|          | 0/8 [15:23<?, ?it/s]
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator
 
 from skyrl_doctor.watch.observe import Bar, Step
 
 MOST_METRICS = 2000
+MOST_BARS = 48
+"""Bars are drawn often: of those in one piece of text, the last ones tell how things stand."""
 _NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf|NaN|Infinity)"
 _VERL = re.compile(r"(?:^|[\s)\]])step:(\d{1,12}) - (\S.*)")
 _VERL_METRIC = re.compile(rf"([\w./@+-]{{1,160}}):(?:np\.\w{{1,20}}\()?({_NUMBER})\)?\s*")
@@ -60,17 +63,19 @@ def parse_step(line: str, at: float) -> Step | None:
 def bars(text: bytes, at: float) -> list[Bar]:
     """How the progress bars stand at the end of the text, the last of each label."""
     found: dict[str, Bar] = {}
-    for match in _BAR.finditer(text):
+    known: set[bytes] = set()
+    for match in reversed(deque(_BAR.finditer(text), maxlen=MOST_BARS)):
         line = max(text.rfind(b"\n", 0, match.start()), text.rfind(b"\r", 0, match.start())) + 1
         before = text[max(line, match.start() - 200) : match.start()]
-        done = _DONE.search(before)
+        name = before.partition(b"%")[0].rstrip(b" 0123456789")
+        done = _DONE.search(before) if name not in known else None
         if done is None:
             continue
+        known.add(name)
         label = _label(before[: done.start(1)].decode("utf-8", "replace"))
-        found[label] = Bar(
-            at=at, label=label, done=int(done[1]), total=int(match[1]), elapsed_s=_seconds(match[2].decode())
-        )
-    return list(found.values())
+        bar = Bar(at=at, label=label, done=int(done[1]), total=int(match[1]), elapsed_s=_seconds(match[2].decode()))
+        found.setdefault(label, bar)
+    return list(reversed(found.values()))
 
 
 def _label(before: str) -> str:

@@ -28,7 +28,9 @@ def render(health: Health) -> str:
 
 def _gauges(health: Health) -> Iterator[Gauge]:
     job = {"job": health.job}
-    yield Gauge("skyrl_doctor_watch_up", "1 while the job is watched, 0 after its end.", ((job, int(not health.ended)),))
+    yield Gauge(
+        "skyrl_doctor_watch_up", "1 while the job is watched, 0 after its end.", ((job, int(not health.ended)),)
+    )
     yield Gauge("skyrl_doctor_watch_last_tick_timestamp_seconds", "When the watch looked last.", ((job, health.at),))
     if health.progress.step is not None:
         yield Gauge("skyrl_doctor_watch_step", "The last training step.", ((job, health.progress.step),))

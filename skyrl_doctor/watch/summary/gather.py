@@ -7,7 +7,7 @@ from typing import Any
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.choose import Diagnosis
-from skyrl_doctor.logs.clock import Clock, last_clock
+from skyrl_doctor.logs.clock import CLOCK, Clock, clock_of
 from skyrl_doctor.logs.diagnose import diagnose
 from skyrl_doctor.watch.files import EVENTS
 from skyrl_doctor.watch.follow.files import listing
@@ -88,8 +88,8 @@ def _seconds(clock: Clock) -> float:
 
 
 def _last_clock(job_dir: str) -> Clock | None:
-    clocks = [clock for text in _tails(job_dir) if (clock := last_clock(text)) is not None]
-    return max(clocks, default=None)
+    last = [matches[-1] for text in _tails(job_dir) if (matches := list(CLOCK.finditer(text)))]
+    return max(map(clock_of, last), default=None)
 
 
 def _last_step(job_dir: str) -> int | None:
