@@ -1,0 +1,206 @@
+"""skyrl-train images: which images a run needs, which are here, and the others fetched or built ahead.
+
+It works on the store that the environment names. In a job that is the job's own:
+eval "$(skyrl-doctor env --shell)" && skyrl-train images pull run.toml
+"""
+
+import argparse
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TextIO
+
+from skyrl_train.config.load import ConfigError, read
+from skyrl_train.fail import UsageError
+from skyrl_train.sandbox.agent_server import BUILD_TARGET, TARGET_OF
+from skyrl_train.sandbox.derive import BuildOptions
+from skyrl_train.sandbox.fetch import Fetched, Fetcher, Step, Store, Ways
+from skyrl_train.sandbox.podman_cli import PodmanCli
+from skyrl_train.sandbox.references import BadReferenceError, Reference, parse_reference
+from skyrl_train.tasks.datasets import images_of, is_dataset
+
+VERBS = ("list", "check", "pull", "build")
+NOT_ALL = 1
+DEFAULT_SDK = "1.58.0"
+_MOST_BAD = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The images that TARGET needs, and what it says of where they come from."""
+
+    references: tuple[Reference, ...]
+    bad: tuple[str, ...]
+    without: int
+    archive: str
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("verb", choices=VERBS, help="list and check look, pull and build fetch what is not here")
+    parser.add_argument("target", metavar="TARGET", help="a RunConfig TOML, or a data set (.jsonl, .parquet)")
+    parser.add_argument(
+        "--archive", metavar="DIR", help="load from archives in DIR, named after the image, and pull nothing"
+    )
+    parser.add_argument("--mirror", default="", metavar="HOST[/PATH]", help="pull from there in the registry's place")
+    parser.add_argument("--prefix", metavar="P", help="put before names without a registry (default: docker.io/)")
+    parser.add_argument("--jobs", type=_count, default=2, metavar="N", help="images at a time (default: 2)")
+    parser.add_argument("--tries", type=_count, default=3, metavar="N", help="for each image (default: 3)")
+    parser.add_argument("--limit", type=float, default=1800.0, metavar="S", help="seconds for one try (default: 1800)")
+    parser.add_argument(
+        "--log", metavar="F", help="add a JSON line for each image (default: $SKYRL_JOB_DIR/images.jsonl)"
+    )
+    parser.add_argument(
+        "--sdk-version", default=DEFAULT_SDK, metavar="V", help=f"build: the agent server's (default: {DEFAULT_SDK})"
+    )
+    targets = [name for names in TARGET_OF.values() for name in names]
+    parser.add_argument(
+        "--build-target", choices=targets, default=BUILD_TARGET, help=f"build: (default: {BUILD_TARGET})"
+    )
+    parser.add_argument("--server-image", metavar="IMAGE", help="build: the image that holds the agent server")
+    parser.add_argument("--context", metavar="DIR", help="build: take the agent server from DIR instead of an image")
+
+
+def run(args: argparse.Namespace) -> int:
+    asked = _asked(args)
+    for line in asked.bad[:_MOST_BAD]:
+        sys.stderr.write(f"skyrl-train images: {line}\n")
+    if asked.without:
+        sys.stderr.write(f"skyrl-train images: {asked.without} rows name no image\n")
+    podman = PodmanCli()
+    fault = bool(asked.bad)
+    try:
+        if args.verb in ("list", "check"):
+            absent = _listed(asked, Store(podman))
+            return NOT_ALL if args.verb == "check" and (absent or fault) else 0
+        return NOT_ALL if _fetched(args, asked, podman) or fault else 0
+    finally:
+        podman.end_all()
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if not 1 <= value <= 64:
+        raise argparse.ArgumentTypeError(f"{text}: wanted 1 to 64")
+    return value
+
+
+def _asked(args: argparse.Namespace) -> Asked:
+    files, prefix, archive = [args.target], args.prefix or "docker.io/", args.archive or ""
+    if not is_dataset(args.target):
+        try:
+            config = read(args.target)
+        except ConfigError as error:
+            raise UsageError(f"{args.target}: {error}") from None
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{args.target}: {getattr(error, 'strerror', None) or error}") from None
+        files = [*config.data.train_files, *config.data.val_files]
+        prefix = args.prefix or config.sandbox.image_prefix
+        archive = args.archive or config.sandbox.image_archive or ""
+    if not files:
+        raise UsageError(f"{args.target}: names no data set; wanted data.train_files")
+    if archive and not os.path.isdir(archive):
+        raise UsageError(f"{archive}: no such directory; wanted the one that holds the archives of images")
+    found, without = images_of(files)
+    good: dict[str, Reference] = {}
+    bad: list[str] = []
+    for image in found:
+        try:
+            reference = parse_reference(image.name, prefix=prefix)
+            good.setdefault(reference.stored_as, reference)
+        except BadReferenceError as error:
+            bad.append(str(error))
+    return Asked(references=tuple(good.values()), bad=tuple(bad), without=without, archive=archive)
+
+
+def _listed(asked: Asked, store: Store) -> int:
+    """Prints each image with where it stands; how many are absent."""
+    names = store.names()
+    absent = 0
+    for reference in asked.references:
+        here = reference.stored_as in names
+        absent += not here
+        sys.stdout.write(f"{'present' if here else 'absent '} {reference}\n")
+    sys.stdout.write(f"{len(asked.references)} images, {absent} of them absent\n")
+    return absent
+
+
+def _fetched(args: argparse.Namespace, asked: Asked, podman: PodmanCli) -> int:
+    """How many could not be had."""
+    options = None
+    if args.verb == "build":
+        options = BuildOptions(
+            sdk_version=args.sdk_version,
+            target=args.build_target,
+            server_image=args.server_image,
+            from_context=args.context is not None,
+        )
+    ways = Ways(
+        archive=asked.archive,
+        mirror=args.mirror,
+        tries=args.tries,
+        limit_s=args.limit,
+        build=options,
+        context=args.context or "",
+    )
+    stop = threading.Event()
+    fetcher = Fetcher(podman, ways, wait=stop.wait)
+    Store(podman).names()  # a store that is damaged says so once, and not for each image
+    failed, began = 0, time.monotonic()
+    with _log(args.log) as log:
+        for number, found in enumerate(_in_parallel(fetcher, asked.references, args.jobs, podman, stop), start=1):
+            failed += not found.ok
+            if log is not None:
+                log.write(found.to_json(time.time()) + "\n")
+                log.flush()
+            sys.stderr.write(_progress(found, number, len(asked.references)))
+    total = len(asked.references)
+    sys.stdout.write(f"{total - failed} of {total} images are here, after {time.monotonic() - began:.1f} s\n")
+    return failed
+
+
+def _in_parallel(
+    fetcher: Fetcher, references: Sequence[Reference], jobs: int, podman: PodmanCli, stop: threading.Event
+) -> Iterator[Fetched]:
+    """Results as they come in. On the way out, whatever runs is ended first."""
+    with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="fetch") as pool:
+        open_: set[Future[Fetched]] = {pool.submit(fetcher.fetch, reference) for reference in references}
+        try:
+            while open_:
+                done, open_ = wait(open_, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        finally:
+            stop.set()
+            for future in open_:
+                future.cancel()
+            podman.end_all()
+
+
+def _progress(found: Fetched, number: int, total: int) -> str:
+    words = {Step.PRESENT: "was here", Step.LOAD: "loaded", Step.PULL: "pulled", Step.BUILD: "built"}
+    said = words[found.step] if found.ok else f"FAILED: {found.detail}"
+    return f"[{number}/{total}] {found.image}: {said} ({found.seconds:.1f} s)\n"
+
+
+class _log:  # noqa: N801 -- used like a function
+    """The file to add lines to, or none."""
+
+    def __init__(self, asked: str | None) -> None:
+        job = os.environ.get("SKYRL_JOB_DIR")
+        self._path = asked or (f"{job}/images.jsonl" if job and os.path.isdir(job) else None)
+        self._file: TextIO | None = None
+
+    def __enter__(self) -> TextIO | None:
+        if self._path is not None:
+            try:
+                self._file = open(self._path, "a", encoding="utf-8")
+            except OSError as error:
+                raise UsageError(f"--log {self._path}: {error.strerror}") from None
+        return self._file
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()

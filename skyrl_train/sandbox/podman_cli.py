@@ -1,0 +1,116 @@
+"""podman, called with a list of words, a time limit, and its whole process group gone at the end.
+
+The API has no resumable pull and no build with a time limit of its own; a command has both, and a kill ends it.
+"""
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from skyrl_train.fail import UsageError
+
+_SAID = 600
+_GRACE_S = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """`rc` None: it was ended at its limit, or because all is at its end."""
+
+    rc: int | None
+    out: str = ""
+    err: str = ""
+    why: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.rc == 0
+
+    @property
+    def said(self) -> str:
+        """The last words, for a person."""
+        text = " ".join((self.err.strip() or self.out.strip()).split())
+        return (f"{self.why}: " if self.why else "") + (text[-_SAID:] or f"exit status {self.rc}")
+
+
+@dataclass(slots=True)
+class PodmanCli:
+    """Commands of one store: that of the environment. Threads may share it."""
+
+    program: str = "podman"
+    _live: set[int] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _ended: bool = False
+
+    def run(self, *words: str, limit_s: float) -> Done:
+        try:
+            process = self._start((self.program, *words))
+        except FileNotFoundError:
+            raise UsageError(
+                "podman is not installed here; images are fetched on the node that runs sandboxes"
+            ) from None
+        if process is None:
+            return Done(rc=None, why="ended before it began")
+        try:
+            out, err = process.communicate(timeout=limit_s)
+            return Done(rc=None if self._ended else process.returncode, out=out, err=err, why="ended" * self._ended)
+        except subprocess.TimeoutExpired:
+            end_group(process.pid)
+            out, err = process.communicate()
+            return Done(rc=None, out=out, err=err, why=f"no end within {limit_s:g} s")
+        finally:
+            with self._lock:
+                self._live.discard(process.pid)
+            if process.poll() is None:
+                end_group(process.pid)
+                process.wait()
+
+    def end_all(self) -> None:
+        """Ends what runs; nothing starts after this."""
+        with self._lock:
+            self._ended = True
+            live = list(self._live)
+        for pid in live:
+            end_group(pid)
+
+    def _start(self, argv: Sequence[str]) -> "subprocess.Popen[str] | None":
+        with self._lock:
+            if self._ended:
+                return None
+            process = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+            )
+            self._live.add(process.pid)
+            return process
+
+
+def end_group(leader: int) -> None:
+    """Asks first, so that podman gives back its locks and removes what it has begun; then kills."""
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(leader, number)
+        except (ProcessLookupError, PermissionError):
+            return
+        if number is signal.SIGTERM:
+            for _ in range(int(_GRACE_S / 0.05)):
+                if _gone(leader):
+                    return
+                ended.wait(0.05)
+
+
+def _gone(leader: int) -> bool:
+    """Whether the leader is dead, reaped or not; who started it reaps it."""
+    try:
+        return os.waitid(os.P_PID, leader, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True

@@ -1,0 +1,63 @@
+"""Rows of a data set's file, one at a time: JSON lines, or parquet where pyarrow is installed."""
+
+import importlib
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from skyrl_train.fail import UsageError
+from skyrl_train.tasks.images import TaskImage, image_of
+
+LINES = (".jsonl", ".json")
+PARQUET = ".parquet"
+
+
+def is_dataset(path: str) -> bool:
+    return path.endswith((*LINES, PARQUET))
+
+
+def rows_of(path: str) -> Iterator[object]:
+    """Raises UsageError where the file does not read."""
+    try:
+        yield from _parquet(path) if path.endswith(PARQUET) else _lines(path)
+    except OSError as error:
+        raise UsageError(f"data set {path}: {error.strerror or error}") from None
+
+
+def images_of(paths: Iterable[str]) -> tuple[list[TaskImage], int]:
+    """The images of all rows, each once and in the order of first use; and how many rows name none."""
+    found: dict[TaskImage, None] = {}
+    without = 0
+    for path in paths:
+        for row in rows_of(path):
+            image = image_of(row)
+            if image is None:
+                without += 1
+            else:
+                found.setdefault(image)
+    return list(found), without
+
+
+def _lines(path: str) -> Iterator[object]:
+    with Path(path).open(encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                yield json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise UsageError(f"data set {path}, line {number}: no JSON: {error}") from None
+
+
+def _parquet(path: str) -> Iterator[object]:
+    try:
+        parquet = importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise UsageError(
+            f"data set {path}: reading parquet needs pyarrow; pip install 'skyrl-doctor[data]', or give JSON lines"
+        ) from None
+    try:
+        for batch in parquet.ParquetFile(path).iter_batches(batch_size=256, use_threads=False):
+            yield from batch.to_pylist()
+    except ValueError as error:  # what pyarrow raises derives from it, or from OSError
+        raise UsageError(f"data set {path}: {str(error)[:200]}") from None

@@ -1,0 +1,135 @@
+"""skyrl-train images, with a podman of a few lines."""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.cli import images
+from skyrl_train.fail import UsageError
+
+PODMAN = """#!/bin/sh
+# a store of empty files; what is called slow takes long
+store="$FAKE_STORE"; for last in "$@"; do :; done
+file="$store/$(echo "$last" | tr '/:' '__')"
+case "$1 $2" in
+"images --format")
+  printf '['; comma=; for each in "$store"/*; do [ -e "$each" ] || continue
+    printf '%s{"Names": ["%s"]}' "$comma" "$(cat "$each")"; comma=,; done; printf ']' ;;
+"image exists") [ -e "$file" ] ;;
+"pull --quiet") case "$last" in *slow*) touch "$store.pulling"; sleep 60 ;; *gone*) echo "manifest unknown" >&2; exit 125 ;; esac
+  echo "$last" >"$file.tmp"; mv "$file.tmp" "$file" ;;
+*) exit 125 ;;
+esac
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "podman").write_text(PODMAN)
+    (tmp_path / "bin" / "podman").chmod(0o755)
+    made = tmp_path / "store"
+    made.mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    monkeypatch.setenv("FAKE_STORE", str(made))
+    return made
+
+
+def dataset(directory: Path, *names: str) -> str:
+    file = directory / "rows.jsonl"
+    file.write_text("".join(json.dumps({"docker_image": name}) + "\n" for name in names))
+    return str(file)
+
+
+def called(*words: str) -> int:
+    parser = argparse.ArgumentParser()
+    images.arguments(parser)
+    return images.run(parser.parse_args(words))
+
+
+def test_lists_checks_and_pulls(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = dataset(tmp_path, "a/bc:1", "a/bd:1")
+    assert called("list", target) == 0
+    assert called("check", target) == 1
+    assert (
+        capsys.readouterr().out
+        == "absent  docker.io/a/bc:1\nabsent  docker.io/a/bd:1\n2 images, 2 of them absent\n" * 2
+    )
+    assert called("pull", target, "--log", f"{tmp_path}/log") == 0
+    lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert sorted((line["image"], line["step"], line["ok"]) for line in lines) == [
+        ("docker.io/a/bc:1", "pull", True),
+        ("docker.io/a/bd:1", "pull", True),
+    ]
+    assert called("check", target) == 0
+
+
+def test_one_that_fails_does_not_hold_the_others(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert called("pull", dataset(tmp_path, "a/gone:1", "a/bc:1")) == 1
+    said = capsys.readouterr()
+    assert "docker.io/a/gone:1: FAILED: podman pull: manifest unknown" in said.err
+    assert said.out.startswith("1 of 2 images are here, after ")
+
+
+def test_bad_names_are_told_and_the_rest_is_fetched(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert called("pull", dataset(tmp_path, "d", "a/bc:1")) == 1
+    said = capsys.readouterr()
+    assert "skyrl-train images: image 'd': 'd' is one letter" in said.err
+    assert said.out.startswith("1 of 1 images are here")
+
+
+def test_a_configuration_names_data_prefix_and_archive(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = dataset(tmp_path, "a/bc:1")
+    config = tmp_path / "run.toml"
+    config.write_text(
+        f'[model]\npath = "m"\n[data]\ntrain_files = ["{rows}"]\n[sandbox]\nimage_prefix = "mirror.site/hub/"\n'
+    )
+    assert called("list", str(config)) == 0
+    assert capsys.readouterr().out == "absent  mirror.site/hub/a/bc:1\n1 images, 1 of them absent\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("list", "none.jsonl"), "data set none.jsonl: No such file or directory"),
+        (("list", "none.toml"), "none.toml: No such file or directory"),
+        (("pull", "{rows}", "--archive", "/nowhere"), "/nowhere: no such directory"),
+        (("pull", "{rows}", "--log", "/nowhere/log"), "--log /nowhere/log: No such file or directory"),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence(store: Path, tmp_path: Path, words: tuple[str, ...], why: str) -> None:
+    rows = dataset(tmp_path, "a/bc:1")
+    with pytest.raises(UsageError, match=why):
+        called(*(word.format(rows=rows) for word in words))
+
+
+def test_a_kill_leaves_a_state_that_the_next_start_understands(store: Path, tmp_path: Path) -> None:
+    """SIGTERM ends the pull in flight; what was there stays, and the next start fetches the rest."""
+    target = dataset(tmp_path, "a/bc:1", "a/slow:1")
+    words = [sys.executable, "-m", "skyrl_train", "images", "pull", target, "--jobs", "1"]
+    process = subprocess.Popen(words, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        pulling = Path(f"{store}.pulling")
+        while not pulling.exists():
+            assert process.poll() is None
+            threading.Event().wait(0.01)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 128 + signal.SIGTERM
+    finally:
+        process.kill()
+        process.wait()
+    assert sorted(path.name for path in store.iterdir()) == ["docker.io_a_bc_1"]
+    assert called("pull", dataset(tmp_path, "a/bc:1", "a/bd:1")) == 0
