@@ -8,6 +8,7 @@ from skyrl_train.fail import UsageError
 from skyrl_train.version import VERSION
 
 COMMANDS: dict[str, str] = {
+    "images": "which images a run needs, and the others fetched or built ahead",
     "demo": "three small tasks from prompt to reward on this machine",
 }
 SKYRL_TRAIN = Program(
