@@ -66,7 +66,7 @@ SIGNATURES = {
     "POD008": roots(
         "a program that Podman's network needs is not there or cannot work",
         (
-            r"pasta failed with exit code|netavark(?:: | \().{0,200}|aardvark-dns failed|rootless netns: .{0,120}(?:failed|no such|not found)",
+            r"pasta failed with exit code|\bnetavark: (?:code|No such|IO error|invalid|iptables|nftables|unable|failed|setns|set |create)|aardvark-dns failed|rootless netns: .{0,120}(?:failed|no such|not found)",
             "Error: setting up Pasta: pasta failed with exit code 1: Failed to open() /dev/net/tun: No such file or directory",
             "podman 5",
         ),

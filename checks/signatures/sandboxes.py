@@ -94,7 +94,7 @@ SIGNATURES = {
         *roots(
             "the runtime was given less time than its first image takes; raise the limit or prepare the images",
             (
-                r"\bAgentRuntime(?:NotReady|Timeout)Error\b|[Rr]untime (?:\S{1,80} )?(?:did not become|was not|is still not|never became) (?:ready|healthy) (?:within|after|in)|[Tt]imed out (?:while )?waiting for (?:the )?(?:remote )?runtime",
+                r"\bAgentRuntimeTimeoutError\b|[Rr]untime (?:\S{1,80} )?(?:did not become|was not|is still not|never became) (?:ready|healthy) (?:within|after|in)|[Tt]imed out (?:while )?waiting for (?:the )?(?:remote )?runtime",
                 "openhands.core.exceptions.AgentRuntimeTimeoutError: Runtime (ID=ab12) did not become ready within 120 seconds",
                 "openhands",
             ),

@@ -110,7 +110,7 @@ def _suspect(scans: Sequence[Scan], done: Line | None, *, bare: bool) -> tuple[L
         hit
         for scan in scans
         for hit in scan.hits
-        if hit.known.slug in HARD and hit.known.signature.role is Part.CASCADE and not _survived(hit.line, done)
+        if done is None and hit.known.slug in HARD and hit.known.signature.role is Part.CASCADE
     ]
     if cascades:
         return _in_time(cascades)[0].line, 1

@@ -8,13 +8,19 @@ from skyrl_doctor.logs.patterns import Patterns
 
 
 def happened(signature: Signature, patterns: Patterns, text: bytes) -> bool:
-    """What is below the level of a warning is no cause, but for the access logs and starts of servers, which have no other."""
+    """What is below the level of a warning is no cause, but where it counts only as often as seen, and in servers' own lines."""
     match = patterns.by_text[signature.pattern].search(text)
     if match is None or _advised(match, text):
         return False
     if signature.unless and patterns.unless[signature.unless].search(text):
         return False
-    if signature.role is not Part.ROOT or not signature.fatal or "Uvicorn" in signature.pattern or b"HTTP/1" in text:
+    if (
+        signature.role is not Part.ROOT
+        or not signature.fatal
+        or signature.at_least > 1
+        or "Uvicorn" in signature.pattern
+        or b"HTTP/1" in text
+    ):
         return True
     return not below_warning(_before(match, text))
 

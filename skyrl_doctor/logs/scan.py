@@ -18,6 +18,7 @@ from skyrl_doctor.logs.known import Known
 from skyrl_doctor.logs.lines import REACHED, After, Line, before, shown
 from skyrl_doctor.logs.patterns import Patterns, is_far
 from skyrl_doctor.logs.pieces import Piece, pieces
+from skyrl_doctor.logs.quoted import is_quoted
 
 KEPT = 64
 """Hits kept of one signature in one file; the rest are counted."""
@@ -135,6 +136,8 @@ class Scanner:
 
     def _look(self, block: Block, piece: Piece, number: int) -> None:
         patterns = self._patterns
+        if is_quoted(self._behind, block.start + piece.start):
+            return
         matched = {index for index in piece.patterns if patterns.regexes[index].search(piece.text)}
         for index in matched & patterns.far.keys():
             self._far[patterns.far[index]] = number
