@@ -104,25 +104,20 @@ def mount(  # FIX(IMG001)
     environment: Mapping[str, str] | None = None,
     working_dir: str = "/",
     requested: Sequence[str] = (),
+    processes: int = 0,
+    memory_mib: int = 0,
 ) -> Injection:
     """sandboxd from the host's file `sandboxd`, run by the image's Python, or by a mounted one where it has none.
 
-    `requested` is the command that the client sent; only its port counts.
+    `requested` is the command that the client sent; only its port counts. `processes` and `memory_mib` are limits that
+    sandboxd holds itself, for engines that cannot; 0 is none.
     """
     if not session_key:
         raise InjectionError("a sandbox without a session key would let every process of the node in")
     port = port_of(requested)
     python, mounts = _python(image, mounted_python)
     return Injection(
-        command=(
-            *python,
-            *_ISOLATED,
-            SANDBOXD,
-            "--host",
-            EVERY_ADDRESS,
-            "--port",
-            str(port),
-        ),  # FIX(RUN008) FIX(IMG004)
+        command=(*python, *_ISOLATED, SANDBOXD, *_options(port, processes, memory_mib)),  # FIX(IMG004)
         mounts=(Mount(source=sandboxd, target=SANDBOXD), *mounts),
         environment=_environment(environment or {}, session_key),
         user=user_of(image.user, as_root=as_root),
@@ -193,6 +188,12 @@ def _python(image: ImageFacts, mounted: MountedPython | None) -> tuple[tuple[str
     raise InjectionError(
         f"the image's Pythons: {has}; sandboxd needs {wanted} or newer, or a Python of the host to mount into it"
     )
+
+
+def _options(port: int, processes: int, memory_mib: int) -> tuple[str, ...]:
+    limits = {"--processes": processes, "--memory-mib": memory_mib}
+    given = [word for name, limit in limits.items() if limit for word in (name, str(limit))]
+    return ("--host", EVERY_ADDRESS, "--port", str(port), *given)  # FIX(RUN008)
 
 
 def _environment(asked: Mapping[str, str], session_key: str) -> dict[str, str]:

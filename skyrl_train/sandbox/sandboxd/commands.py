@@ -10,6 +10,7 @@ from skyrl_train.sandbox.sandboxd.api import SESSION_KEY_VARIABLES, TIMED_OUT
 from skyrl_train.sandbox.sandboxd.children import Child, Children
 from skyrl_train.sandbox.sandboxd.events import Events, command_event, output_event
 from skyrl_train.sandbox.sandboxd.reading import LEFTOVER_S, Reading
+from skyrl_train.sandbox.sandboxd.warden import Warden
 
 OUTPUT_LIMIT = 4 * 1024 * 1024
 """Bytes kept of each of a command's two streams. The end is kept too: that is where tests print their summary."""
@@ -44,9 +45,12 @@ def shell() -> str:  # FIX(RUN006)
 class Commands:
     """Those that run, by their ids, and what they gave."""
 
-    def __init__(self, children: Children, events: Events, *, env: dict[str, str], limit: int = OUTPUT_LIMIT) -> None:
+    def __init__(
+        self, children: Children, events: Events, warden: Warden, *, env: dict[str, str], limit: int = OUTPUT_LIMIT
+    ) -> None:
         self._children = children
         self.events = events
+        self._warden = warden
         self._env = env
         self._limit = limit
         self._shell = shell()
@@ -92,7 +96,8 @@ class Commands:
 
     def _run(self, event: dict[str, object]) -> dict[str, object]:
         timeout = min(max(0, int(str(event["timeout"]))), LONGEST_S)
-        deadline = time.monotonic() + timeout
+        began = time.monotonic()
+        deadline = began + timeout
         cwd = event["cwd"]
         try:
             argv = [self._shell, "-c", str(event["command"])]
@@ -106,6 +111,8 @@ class Commands:
             self._children.end(child, grace_s=GRACE_S)
             reading.until(time.monotonic() + LEFTOVER_S)
         stdout, stderr = reading.close()
+        if child.exit_code and self._warden.said_since(began):
+            stderr += f"\n[sandboxd: {self._warden.said_since(began)}]\n"
         if not ended:  # the words by which clients tell a time-out
             stderr += ("\n" if stderr else "") + f"Command timed out after {timeout} seconds"
         return self._finish(event, child.exit_code if ended else TIMED_OUT, stdout, stderr)

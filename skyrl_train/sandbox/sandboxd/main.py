@@ -14,13 +14,15 @@ from skyrl_train.sandbox.sandboxd.commands import OUTPUT_LIMIT, Commands, child_
 from skyrl_train.sandbox.sandboxd.events import Events
 from skyrl_train.sandbox.sandboxd.routes import VERSION, Routes
 from skyrl_train.sandbox.sandboxd.server import Server, listen, log
+from skyrl_train.sandbox.sandboxd.warden import Warden
 
-USAGE = f"""usage: sandboxd [--host HOST] [--port PORT] [--output-limit BYTES]
+USAGE = f"""usage: sandboxd [--host HOST] [--port PORT] [--output-limit BYTES] [--processes N] [--memory-mib N]
 Without --host it listens on every address where a session key is set ({" or ".join(SESSION_KEY_VARIABLES)}), and on 127.0.0.1 where none is.
 """
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - a container's port is published from any of its addresses
 _GRACE_S = 1.0
+_MOST = {"port": 65535, "output-limit": 1 << 30, "processes": 1 << 22, "memory-mib": 1 << 30}
 
 
 class ArgumentError(Exception):
@@ -42,7 +44,7 @@ def main(argv: list[str] | None = None) -> int:
     except (ArgumentError, OSError) as error:
         sys.stderr.write(f"sandboxd: {error}\n{USAGE}")
         return 2
-    children = serve(listener, keys, int(options.get("output-limit", OUTPUT_LIMIT)))
+    children = serve(listener, keys, options)
     log(f"version {VERSION} listens on {_name(listener)}, {(time.monotonic() - started) * 1000:.1f} ms after its start")
     _wait_for_the_end()
     listener.close()
@@ -51,11 +53,14 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def serve(listener: socket.socket, keys: list[str], limit: int) -> Children:
+def serve(listener: socket.socket, keys: list[str], options: dict[str, str]) -> Children:
+    warden = Warden(processes=int(options.get("processes", 0)), memory_mib=int(options.get("memory-mib", 0)), log=log)
+    warden.start()
     env = child_environment(dict(os.environ))
     children = Children()
     children.start_reaping()
-    commands = Commands(children, Events(), env=env, limit=limit)
+    limit = int(options.get("output-limit", OUTPUT_LIMIT))
+    commands = Commands(children, Events(), warden, env=env, limit=limit)
     Server(listener, Routes(commands, children, env=env), keys).start()
     return children
 
@@ -77,14 +82,14 @@ def read_arguments(argv: list[str]) -> dict[str, str]:
         name, equals, value = words.pop(0).partition("=")
         if name in ("-h", "--help"):
             return {"help": "yes"}
-        if name not in ("--host", "--port", "--output-limit"):
+        if name not in ("--host", *(f"--{number}" for number in _MOST)):
             raise ArgumentError(f"unknown argument {name!r}")
         if not equals:
             if not words:
                 raise ArgumentError(f"{name} wants a value")
             value = words.pop(0)
         options[name[2:]] = value
-    for name, most in (("port", 65535), ("output-limit", 1 << 30)):
+    for name, most in _MOST.items():
         if name in options and not (options[name].isascii() and options[name].isdigit() and int(options[name]) <= most):
             raise ArgumentError(f"--{name} wants a number up to {int(most)}, found {options[name]!r}")
     return options

@@ -70,6 +70,12 @@ def test_the_client_gives_variables_a_directory_and_a_port_and_never_the_key() -
     assert injected.command[-1] == "8080"
 
 
+def test_limits_of_the_whole_sandbox_are_handed_on() -> None:
+    image = ImageFacts(pythons=(OWN,))
+    limited = mount(image, sandboxd="/s", session_key="k", processes=512, memory_mib=4096)
+    assert limited.command[-9:] == (*SERVED, "--processes", "512", "--memory-mib", "4096")
+
+
 def test_no_sandbox_is_without_a_key() -> None:
     with pytest.raises(InjectionError, match="session key"):
         mount(ImageFacts(pythons=(OWN,)), sandboxd="/s", session_key="")

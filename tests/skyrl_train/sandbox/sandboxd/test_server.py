@@ -236,3 +236,9 @@ def test_every_numbered_key_counts_and_an_empty_one_never(tmp_path: Path) -> Non
         assert sandboxd.stranger.get("/api/bash/bash_events/search").status_code == 401
         other = sandboxd.stranger.get("/api/bash/bash_events/search", headers={"X-Session-API-Key": "v0"})
         assert other.status_code == 401
+
+
+def test_limits_of_a_sandbox_are_no_affair_of_other_peoples_processes(tmp_path: Path) -> None:
+    """Only the first process of a namespace may end all the others."""
+    with running(tmp_path, "--processes", "1", "--memory-mib", "1") as sandboxd:
+        assert sandboxd.execute("sleep 0.3 & sleep 0.3 & wait; echo alive")["stdout"] == "alive\n"

@@ -1,0 +1,101 @@
+"""Limits of the whole sandbox, where the engine's are not: under cgroups of the first version a rootless Podman takes
+limits and leaves them out of account.
+
+As the first process of its own namespace sandboxd sees all others, and may end them all at once. What ends is the
+command that went too far; sandboxd and the other sandboxes go on.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+STEP_S = 0.1
+_QUIET_S = 1.0
+_PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
+
+
+class Warden:
+    """Looks at every process of the namespace; 0 stands for no limit."""
+
+    def __init__(self, *, processes: int, memory_mib: int, log: Callable[[str], None]) -> None:
+        self._processes = processes
+        self._memory_kib = memory_mib * 1024
+        self._log = log
+        self._acted = 0.0
+        self._said = ""
+
+    def start(self) -> None:
+        """Only where this is the first process: elsewhere the others are somebody else's."""
+        if os.getpid() == 1 and (self._processes or self._memory_kib):
+            threading.Thread(target=self._watch, name="warden", daemon=True).start()
+
+    def said_since(self, began: float) -> str:
+        """What was ended since then (of time.monotonic), for whoever asks why a command ended."""
+        return self._said if self._acted >= began else ""
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(STEP_S)
+            pids = [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+            if self._processes and len(pids) > self._processes:
+                self._end_all(len(pids))
+            elif self._memory_kib:
+                self._weigh(pids)
+
+    def _end_all(self, count: int) -> None:
+        """In one call: what is ended one by one has forked again by then."""
+        try:
+            os.kill(-1, signal.SIGKILL)
+        except OSError:
+            return
+        self._tell(f"{count} processes, more than the {self._processes} that a sandbox may have: all were ended")
+
+    def _weigh(self, pids: list[int]) -> None:
+        """First by the quick figure, which counts shared pages again and again, then by the true one."""
+        if sum(_resident_kib(pid) for pid in pids) <= self._memory_kib:
+            return
+        weights = {pid: _proportional_kib(pid) for pid in pids}
+        total = sum(weights.values())
+        if total <= self._memory_kib:
+            return
+        heaviest = max(weights, key=lambda pid: weights[pid])
+        try:
+            os.kill(heaviest, signal.SIGKILL)
+        except OSError:
+            return
+        limit = self._memory_kib // 1024
+        self._tell(
+            f"{total // 1024} MiB of memory, more than the {limit} that a sandbox may have: the largest was ended"
+        )
+
+    def _tell(self, said: str) -> None:
+        now = time.monotonic()
+        if now - self._acted > _QUIET_S:
+            self._log(said)
+        self._said = said
+        self._acted = now
+
+
+def _resident_kib(pid: int) -> int:
+    """Without what is shared with files."""
+    text = _read(f"/proc/{pid}/statm").split()
+    return (int(text[1]) - int(text[2])) * _PAGE_KIB if len(text) > 2 else 0
+
+
+def _proportional_kib(pid: int) -> int:
+    for line in _read(f"/proc/{pid}/smaps_rollup").split("\n"):
+        if line.startswith("Pss:"):
+            return int(line.split()[1])
+    return _resident_kib(pid)
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path) as file:
+            return file.read()
+    except (OSError, ValueError):
+        return ""
