@@ -120,7 +120,7 @@ SIGNATURES = {
     ),
     "AGT018": (
         root(
-            r"(?i:event.?loop.?lag).{0,40}\b\d{3,}(?:\.\d+)? ?s|\b(?:rollouts?|trajectories|generation)\b.{0,60}(?:stuck|no progress|not progressing|stalled) for \d{3,}",
+            r"(?i:event.?loop.?lag).{0,40}\b\d{3,9}(?:\.\d{1,9})? ?s|\b(?:rollouts?|trajectories|generation)\b.{0,60}(?:stuck|no progress|not progressing|stalled) for \d{3,9}",
             "WARNING event_loop_lag max 702.4 s, no rollout ended since",
             "no rollout ended; the reason is mostly in another component's log",
             "prime-rl",

@@ -135,7 +135,7 @@ SIGNATURES = {
             fatal=False,
         ),
         Signature(
-            pattern=r"\bidle for \d{3,} sec",
+            pattern=r"\bidle for \d{3,9} sec",
             sample="Runtime ab12 was killed: idle for 1244 sec",
             explain="no rollout ended; the reason is mostly in another component's log",
             versions="openhands runtime",

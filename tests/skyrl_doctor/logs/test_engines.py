@@ -1,0 +1,116 @@
+"""Three engines, one answer: over the corpus, over texts that Hypothesis makes, wherever the bytes are cut."""
+
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skyrl_doctor.logs.engine import ENGINES, Growing, engine, loose
+from skyrl_doctor.logs.known import known
+from skyrl_doctor.logs.noise import OVERLAP
+from skyrl_doctor.logs.patterns import Patterns
+from skyrl_doctor.logs.scan import Scan, Scanner
+from skyrl_doctor.logs.whole import scan
+
+KNOWN = known()
+BY_ENGINE = {name: Patterns(KNOWN, engine_name=name) for name in ENGINES}
+PLAIN = BY_ENGINE["re"]
+LOGS = sorted((Path(__file__).parents[2] / "logs").glob("*/*.log"))
+SAMPLES = sorted({entry.signature.sample for entry in KNOWN})
+CODES = ["\x1b[0m", "\x1b[36m", "\x1b[1;31m", "\x1b]0;title\x07", "\x00", "\x00\x00"]
+PREFIXES = [
+    "\x1b[36m(WorkerDict pid=7, ip=10.0.0.1)\x1b[0m ",
+    "(raylet) ",
+    "(EngineCore_DP0 pid=4) ERROR 03-02 09:14:40 [x.py:1] ",
+]
+
+
+def scanned(name: str, text: bytes) -> Scan:
+    return scan("x.log", [text], BY_ENGINE[name])
+
+
+@pytest.mark.parametrize("name", [name for name in ENGINES if name != "re"])
+def test_engines_agree_on_the_corpus(name: str) -> None:
+    for log in LOGS:
+        text = log.read_bytes()
+        assert scanned(name, text) == scanned("re", text), log
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> bytes:
+    """Real lines, cut, joined and dirtied."""
+    text = draw(st.sampled_from(SAMPLES))
+    for code in draw(st.lists(st.sampled_from(CODES), max_size=3)):
+        at = draw(st.integers(0, len(text)))
+        text = text[:at] + code + text[at:]
+    head = draw(st.sampled_from(["", *PREFIXES, "x" * 9000, "é→ "]))
+    end = draw(st.sampled_from(["\n", "\r\n", "\r", "", "\n\n", "\v", " [repeated 4x across cluster]\n"]))
+    return (head + text + end).encode()
+
+
+TEXTS = st.lists(st.one_of(lines(), st.binary(max_size=30)), max_size=8).map(b"".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXTS)
+def test_engines_agree_on_any_text(text: bytes) -> None:
+    plain = scanned("re", text)
+    for name in ENGINES:
+        assert scanned(name, text) == plain
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXTS, st.lists(st.integers(0, 20000), max_size=8), st.sampled_from(ENGINES))
+def test_cuts_and_flushes_change_nothing(text: bytes, cuts: list[int], name: str) -> None:
+    scanner = Scanner("x.log", BY_ENGINE[name])
+    places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
+    told = []
+    for start, end in itertools.pairwise(places):
+        told += scanner.feed(text[start:end])
+        told += scanner.flush()
+    whole = scanned("re", text)
+    assert scanner.finish() == whole
+    assert [(hit.known, hit.line.number) for hit in told] == [(hit.known, hit.line.number) for hit in whole.hits][
+        : len(told)
+    ]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_line_longer_than_blocks_is_the_same_for_all(name: str) -> None:
+    text = (
+        b"y" * 1_060_000
+        + b" No available worker slots "
+        + b"z" * 900_000
+        + b"\nRecursionError: maximum recursion depth exceeded"
+    )
+    found = [(hit.known.name, hit.line.number) for hit in scanned(name, text).hits]
+    assert found == [("RUN005", 1), ("AGT009", 2)]
+
+
+@pytest.mark.parametrize("pattern", sorted({entry.signature.pattern for entry in KNOWN} | set(PLAIN.near)))
+def test_a_pattern_is_of_the_common_subset_and_bounded(pattern: str) -> None:
+    re.compile(loose(pattern))  # BY_ENGINE has compiled it in each engine
+    assert pattern.isascii()
+    assert "(?=" not in pattern
+    assert "(?!" not in pattern
+    assert "(?<" not in pattern
+    widest = re._parser.parse(re.sub(r"\[[^]]*\][*+]|\\[wWdsS][*+]", "x{0,99}", pattern)).getwidth()[1]  # type: ignore[attr-defined]
+    assert widest <= OVERLAP
+
+
+def test_what_is_small_needs_no_engine_of_its_own() -> None:
+    growing = Growing([entry.signature.pattern for entry in KNOWN])
+    block = b"x\n" * 500_000 + b"No available worker slots\n"
+    before = {number for _, number in growing.places(block)}
+    assert type(growing._engine).__name__ == "Re"
+    for _ in range(9):
+        after = {number for _, number in growing.places(block)}
+    assert type(growing._engine).__name__ == "Hyperscan"
+    assert after == before
+
+
+def test_an_unknown_engine_is_the_plain_one() -> None:
+    assert type(engine(["abc"], "re")).__name__ == "Re"
