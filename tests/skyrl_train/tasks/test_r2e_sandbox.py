@@ -5,7 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train.tasks.r2e_sandbox import PREPARE, RUN_TESTS, TESTS_FOUND, TESTS_MISSING, has_tests
+from skyrl_train.tasks.r2e_sandbox import (
+    FORGET,
+    PACK,
+    PACKED,
+    PREPARE,
+    RESTORE,
+    RUN_TESTS,
+    TESTS_FOUND,
+    TESTS_HIDDEN,
+    TESTS_MISSING,
+    has_hidden_tests,
+    has_tests,
+)
 
 
 def bash(script: str, root: Path) -> subprocess.CompletedProcess[str]:
@@ -85,3 +97,66 @@ def test_the_interpreter_is_found_by_name(tmp_path: Path) -> None:
     prepared(root)
     assert (root / "root/.local/bin/python").resolve() == root / "testbed/.venv/bin/python"
     assert (root / "root/.venv").resolve() == root / "testbed/.venv"
+
+
+def done(script: str, root: Path) -> None:
+    ran = bash(script, root)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+
+
+def hidden(root: Path) -> bytes:
+    """What a client does with `hide_tests` on, before the agent: what it has fetched."""
+    assert has_tests(prepared(root))
+    done(PACK, root)
+    packed = (root / PACKED[1:]).read_bytes()
+    done(FORGET, root)
+    return packed
+
+
+@pytest.mark.parametrize("files", [USUAL, OLDER])
+def test_hidden_tests_are_nowhere_until_they_are_brought_back(tmp_path: Path, files: tuple[str, ...]) -> None:
+    root = image(tmp_path, *files)
+    packed = hidden(root)
+    left = [path for path in root.rglob("*") if "test_1" in path.name or path.name in ("run_tests.sh", "r2e_tests")]
+    holding = [path for path in root.rglob("*") if path.is_file() and b"test_1.py" in path.read_bytes()]
+    assert (left, holding) == ([], [])
+    (root / PACKED[1:]).write_bytes(packed)
+    done(RESTORE, root)
+    ran = bash(RUN_TESTS, root)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.endswith("test_1.pyvenv")
+    assert not (root / PACKED[1:]).exists()
+
+
+def test_what_the_agent_wrote_under_the_tests_names_is_not_run(tmp_path: Path) -> None:
+    root = image(tmp_path, *USUAL)
+    packed = hidden(root)
+    (root / "root/r2e_tests").mkdir()
+    (root / "root/r2e_tests/test_1.py").write_text("assert True")
+    (root / "root/run_tests.sh").write_text("echo PASSED")
+    (root / PACKED[1:]).write_bytes(packed)
+    done(RESTORE, root)
+    assert bash(RUN_TESTS, root).stdout.endswith("r2e_tests/test_1.pyvenv")
+
+
+def test_a_second_preparation_says_that_the_tests_were_taken_out(tmp_path: Path) -> None:
+    root = image(tmp_path, *USUAL)
+    hidden(root)
+    output = prepared(root)
+    assert output == TESTS_HIDDEN + "\n"
+    assert (has_tests(output), has_hidden_tests(output)) == (False, True)
+
+
+def test_tests_that_are_not_there_cannot_be_packed(tmp_path: Path) -> None:
+    root = image(tmp_path)
+    prepared(root)
+    assert bash(PACK, root).returncode != 0
+
+
+def test_tests_in_every_place_at_once_and_linked_already(tmp_path: Path) -> None:
+    """As upstream's own preparation leaves a container: the tests in /root, linked into the repository."""
+    root = image(tmp_path, "root/run_tests.sh", "root/r2e_tests/test_1.py")
+    (root / "testbed/r2e_tests").symlink_to(root / "root/r2e_tests")
+    assert prepared(root) == TESTS_FOUND + "\n"
+    assert not (root / "testbed/r2e_tests").is_symlink()
+    assert bash(RUN_TESTS, root).stdout.endswith("test_1.pyvenv")
