@@ -2,6 +2,7 @@
 
     shape = shape_from_config(Path("config.json").read_text())     # ModelShape, or BadModelError / UnsupportedModelError
     job = job_from_verl({"data.max_prompt_length": 2048, ...})     # Job from verl's own dotted keys, or BadJobError
+    job = job_from_prime({"trainer_gpu_ids": [0], ...})            # the same from prime-rl's keys
     device = device_named("A100-40GB 3g.20gb")                     # or device_of_size("20GiB"), or Device(name, bytes)
     found = budget(shape, job, device)                             # Budget: phases, peak, band, fits, room, as_json()
     solve("micro_batch", shape, job, device)                       # Solution: the largest value that fits
@@ -22,6 +23,7 @@ from skyrl_train.memory.errors import (
     UnsupportedModelError,
 )
 from skyrl_train.memory.job import Critic, Job, Rollout
+from skyrl_train.memory.prime_job import job_from_prime
 from skyrl_train.memory.shape import ModelShape, shape_from_config
 from skyrl_train.memory.solve import KNOBS, Solution, solve
 from skyrl_train.memory.tape import Component
@@ -57,6 +59,7 @@ __all__ = [
     "device_named",
     "device_of_size",
     "gib",
+    "job_from_prime",
     "job_from_verl",
     "shape_from_config",
     "solve",

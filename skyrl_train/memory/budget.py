@@ -1,6 +1,6 @@
 """The budget: what a run takes in each phase, where its peak is, and whether that fits."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,14 +116,16 @@ def budget(shape: ModelShape, job: Job, device: Device) -> Budget:
         PhaseBudget(phase, _with_surroundings(phase, parts, job, engine))
         for phase, parts in trainer_phases(shape, job).items()
     )
-    return Budget(device, phases, engine, tuple(_problems(engine)))
+    return Budget(device, phases, engine, tuple(_problems(device, phases, engine)))
 
 
 def _with_surroundings(
     phase: Phase, parts: Mapping[Component, int], job: Job, engine: Engine | None
 ) -> dict[Component, int]:
     whole = dict(parts)
-    whole[Component.SLACK] = round(SLACK * sum(parts.values()))
+    # verl empties torch's cache before vLLM wakes (engine_workers.py update_weights)
+    emptied = phase is Phase.ROLLOUT and job.rollout is not None and job.rollout.sleeps
+    whole[Component.SLACK] = 0 if emptied else round(SLACK * sum(parts.values()))
     whole[Component.CONTEXT] = CONTEXT
     whole[Component.VLLM] = _vllm_in(phase, job, engine)
     return {part: size for part, size in whole.items() if size}
@@ -137,12 +139,23 @@ def _vllm_in(phase: Phase, job: Job, engine: Engine | None) -> int:
     return engine.syncing if phase is Phase.WEIGHT_SYNC else engine.asleep
 
 
-def _problems(engine: Engine | None) -> list[str]:
-    if engine is None or engine.kv >= engine.kv_needed:
-        return []
-    share, left, wanted = gib(engine.requested), gib(engine.kv), gib(engine.kv_needed)
-    wants = f"one sequence of the longest length needs {wanted:.2f} GiB"
-    return [f"vLLM's share of {share:.1f} GiB leaves {left:.2f} GiB for the KV cache; {wants}"]
+def _problems(device: Device, phases: tuple[PhaseBudget, ...], engine: Engine | None) -> Iterator[str]:
+    if engine is None:
+        return
+    # vllm/v1/worker/utils.py request_memory: refuses to start. verl starts it after the trainer has loaded.
+    loaded = next(phase for phase in phases if phase.phase is Phase.LOAD)
+    resting = loaded.components.get(Component.WEIGHTS, 0) + loaded.components.get(Component.ADAPTERS, 0)
+    free = device.total - resting - CONTEXT - engine.context
+    if engine.requested > free:
+        yield (
+            f"vLLM asks for {gib(engine.requested):.1f} GiB when it starts, and {gib(free):.1f} GiB of "
+            f"{gib(device.total):.1f} GiB are free beside the trainer's weights: it refuses to start"
+        )
+    if engine.kv < engine.kv_needed:
+        yield (
+            f"vLLM's share of {gib(engine.requested):.1f} GiB leaves {gib(engine.kv):.2f} GiB for the KV cache; "
+            f"one sequence of the longest length needs {gib(engine.kv_needed):.2f} GiB"
+        )
 
 
 def _gib(size: float) -> float:

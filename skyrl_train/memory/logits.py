@@ -36,6 +36,8 @@ def logits_cost(vocab: int, job: Job, tokens: int, *, entropy: bool, train: bool
     rows = 0 if job.flash_cross_entropy else FP32  # log_softmax of each row, kept for its backward
     graph = _kept_by_entropy(job) * entropy
     at_entropy = size * first + _entropy_work(job, tokens) * vocab * entropy
+    if _chunked(job) and entropy:  # what the chunks before keep, and the product of the last
+        at_entropy = size * (first + graph) + _chunk(job, tokens) * FP32 * vocab
     held = _held_for_backward(job, entropy=entropy)
     return LogitsCost(
         forward=max(at_entropy, size * (first + again + rows + graph)),
@@ -58,8 +60,7 @@ def _entropy_work(job: Job, tokens: int) -> float:
     """Bytes a vocabulary entry at logsumexp: the softmax, the float32 copy, and ReduceOps.cpp's (self - maxes).exp_()."""
     if _compiled(job):
         return 0
-    rows = min(tokens, job.entropy_chunk or tokens) if _chunked(job) else tokens
-    return rows * 3 * FP32
+    return _chunk(job, tokens) * 3 * FP32
 
 
 def _kept_by_entropy(job: Job) -> int:
@@ -73,9 +74,9 @@ def _held_for_backward(job: Job, *, entropy: bool) -> int:
     padded = 0 if job.remove_padding else BF16
     if not entropy:
         return rows + padded
-    logits = 0 if job.flash_cross_entropy and job.remove_padding else BF16
-    logits = max(logits, padded)
-    return rows + logits + _kept_by_entropy(job)
+    whole = not _chunked(job) or job.entropy_checkpointing  # the entropy's graph keeps the logits, not copies of chunks
+    shared = job.flash_cross_entropy and job.remove_padding  # which the cross-entropy keeps too
+    return rows + max(BF16 * (whole and not shared), padded) + _kept_by_entropy(job)
 
 
 def _backward(job: Job, *, entropy: bool) -> int:
@@ -93,8 +94,13 @@ def _backward(job: Job, *, entropy: bool) -> int:
     return FP32 + (0 if job.remove_padding else BF16)
 
 
+def _chunk(job: Job, tokens: int) -> int:
+    """Rows of which the entropy is computed at once."""
+    return min(tokens, job.entropy_chunk or tokens) if _chunked(job) else tokens
+
+
 def _chunk_work(job: Job, tokens: int) -> float:
-    return min(tokens, job.entropy_chunk or tokens) * 2 * FP32 if _chunked(job) else 0
+    return _chunk(job, tokens) * 2 * FP32 if _chunked(job) else 0
 
 
 def _fused(vocab: int, job: Job, tokens: int, *, entropy: bool) -> LogitsCost:

@@ -42,6 +42,8 @@ def trainer_phases(shape: ModelShape, job: Job) -> dict[Phase, Mapping[Component
         Phase.WEIGHT_SYNC: lambda tape: _weight_sync(tape, actor),
         Phase.CHECKPOINT: lambda tape: _checkpoint(tape, actor),
     }
+    if job.framework == "prime-rl":  # trains on the rollout's own log-probs
+        del players[Phase.LOG_PROB]
     if job.reference:
         players[Phase.REFERENCE] = lambda tape: _reference(tape, actor)
     if critic is not None:
@@ -116,7 +118,8 @@ def _weight_sync(tape: Tape, model: Model) -> None:
     if model.param_offload:
         tape.give_all(Component.WEIGHTS)
         tape.give_all(Component.ADAPTERS)
-    tape.take(Component.BUCKET, model.job.rollout.bucket_mib * MIB if model.job.rollout else 0)
+    rollout = model.job.rollout if model.job.framework == "verl" else None
+    tape.take(Component.BUCKET, rollout.bucket_mib * MIB if rollout is not None else 0)
     tape.take(Component.STATE_DICT, model.largest_tensor)
 
 

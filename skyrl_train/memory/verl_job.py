@@ -6,76 +6,15 @@ or the text of a command line. Interpolations (${…}) must be resolved before.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeVar
 
 from skyrl_train.memory.errors import BadJobError
 from skyrl_train.memory.job import Critic, Job, Rollout
+from skyrl_train.memory.keys import Keys, or_default
 from skyrl_train.memory.parameters import LINEARS
 
 A, M, R = "actor_rollout_ref.actor", "actor_rollout_ref.model", "actor_rollout_ref.rollout"
 F = f"{A}.fsdp_config"
 C = "critic"
-N = TypeVar("N", int, float)
-TRUE, FALSE, NONE = ("true", "yes", "on"), ("false", "no", "off"), ("null", "none", "~", "")
-
-
-class Keys:
-    """Typed reading of the mapping; what cannot be read is a BadJobError that names the key."""
-
-    def __init__(self, values: Mapping[str, object]) -> None:
-        self._values = {key.lstrip("+"): value for key, value in values.items()}
-
-    def raw(self, *names: str) -> tuple[str, object] | None:
-        """The first of these keys that is set to something."""
-        for name in names:
-            value = self._values.get(name)
-            if value is not None and not (isinstance(value, str) and value.strip().lower() in NONE):
-                return name, value.strip() if isinstance(value, str) else value
-        return None
-
-    def integer(self, *names: str) -> int | None:
-        found = self.raw(*names)
-        if found is None:
-            return None
-        name, value = found
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if isinstance(value, str) and value.lstrip("+-").replace("_", "").isdigit():
-            value = int(value)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise BadJobError(f"{name} is {value!r}, wanted a whole number")
-        return value
-
-    def number(self, *names: str) -> float | None:
-        found = self.raw(*names)
-        if found is None:
-            return None
-        name, value = found
-        try:
-            if isinstance(value, bool) or not isinstance(value, int | float | str):
-                raise ValueError
-            return float(value)
-        except ValueError:
-            raise BadJobError(f"{name} is {value!r}, wanted a number") from None
-
-    def flag(self, *names: str, default: bool = False) -> bool:
-        found = self.raw(*names)
-        if found is None:
-            return default
-        name, value = found
-        if isinstance(value, str):
-            value = True if value.lower() in TRUE else False if value.lower() in FALSE else value
-        if not isinstance(value, bool):
-            raise BadJobError(f"{name} is {value!r}, wanted true or false")
-        return value
-
-    def text(self, *names: str) -> str | None:
-        found = self.raw(*names)
-        if found is None:
-            return None
-        if not isinstance(found[1], str):
-            raise BadJobError(f"{found[0]} is {found[1]!r}, wanted a text")
-        return found[1]
 
 
 def job_from_verl(values: Mapping[str, object]) -> Job:
@@ -89,18 +28,20 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
     micro = keys.integer(f"{A}.ppo_micro_batch_size_per_gpu")
     chunked = keys.flag(f"{F}.entropy_from_logits_with_chunking", f"{A}.entropy_from_logits_with_chunking")
     job = Job(
-        prompt_length=_or(keys.integer("data.max_prompt_length"), 512),
-        response_length=_or(keys.integer("data.max_response_length"), 512),
-        micro_batch=_or(micro, 1),
-        log_prob_micro_batch=_or(keys.integer(f"{R}.log_prob_micro_batch_size_per_gpu"), _or(micro, 1)),
-        ref_micro_batch=_or(keys.integer("actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu"), _or(micro, 1)),
-        mini_batch=_or(keys.integer(f"{A}.ppo_mini_batch_size"), 256),
-        n=_or(keys.integer(f"{R}.n"), 1),
+        prompt_length=or_default(keys.integer("data.max_prompt_length"), 512),
+        response_length=or_default(keys.integer("data.max_response_length"), 512),
+        micro_batch=or_default(micro, 1),
+        log_prob_micro_batch=or_default(keys.integer(f"{R}.log_prob_micro_batch_size_per_gpu"), or_default(micro, 1)),
+        ref_micro_batch=or_default(
+            keys.integer("actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu"), or_default(micro, 1)
+        ),
+        mini_batch=or_default(keys.integer(f"{A}.ppo_mini_batch_size"), 256),
+        n=or_default(keys.integer(f"{R}.n"), 1),
         max_tokens=limit if dynamic else None,
-        log_prob_max_tokens=_or(keys.integer(f"{R}.log_prob_max_token_len_per_gpu"), limit) if dynamic else None,
-        n_gpus=_or(keys.integer("trainer.n_gpus_per_node"), 8) * _or(keys.integer("trainer.nnodes"), 1),
-        fsdp_size=_or(keys.integer(f"{F}.fsdp_size"), -1),
-        sequence_parallel=_or(
+        log_prob_max_tokens=or_default(keys.integer(f"{R}.log_prob_max_token_len_per_gpu"), limit) if dynamic else None,
+        n_gpus=or_default(keys.integer("trainer.n_gpus_per_node"), 8) * or_default(keys.integer("trainer.nnodes"), 1),
+        fsdp_size=or_default(keys.integer(f"{F}.fsdp_size"), -1),
+        sequence_parallel=or_default(
             keys.integer(f"{F}.ulysses_sequence_parallel_size", f"{A}.ulysses_sequence_parallel_size"), 1
         ),
         strategy=strategy,
@@ -116,21 +57,17 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         remove_padding=keys.flag(f"{M}.use_remove_padding", default=True),
         attention=keys.text(f"{M}.override_config.attn_implementation") or "flash_attention_2",
         fused_kernels=_fused(keys),
-        entropy=keys.flag(f"{A}.calculate_entropy") or _or(keys.number(f"{A}.entropy_coeff"), 0) != 0,
+        entropy=keys.flag(f"{A}.calculate_entropy") or or_default(keys.number(f"{A}.entropy_coeff"), 0) != 0,
         entropy_chunk=_chunk(keys) if chunked else None,
         entropy_checkpointing=keys.flag(f"{F}.entropy_checkpointing", f"{A}.entropy_checkpointing"),
         torch_compile=keys.flag(f"{F}.use_torch_compile", default=True),
-        temperature=_or(keys.number(f"{R}.temperature"), 1.0),
-        lora_rank=_or(keys.integer(f"{M}.lora_rank", f"{M}.lora.rank"), 0),
+        temperature=or_default(keys.number(f"{R}.temperature"), 1.0),
+        lora_rank=or_default(keys.integer(f"{M}.lora_rank", f"{M}.lora.rank"), 0),
         lora_targets=_targets(keys),
         reference=keys.flag(f"{A}.use_kl_loss") or keys.flag("algorithm.use_kl_in_reward"),
         rollout=_rollout(keys),
     )
     return replace(job, critic=_critic(keys, job, dynamic=dynamic)) if _has_critic(keys) else job
-
-
-def _or(value: N | None, default: N) -> N:
-    return default if value is None else value
 
 
 def _chunk(keys: Keys) -> int:
@@ -164,8 +101,8 @@ def _has_critic(keys: Keys) -> bool:
 
 def _critic(keys: Keys, job: Job, *, dynamic: bool) -> Critic:
     return Critic(
-        micro_batch=_or(keys.integer(f"{C}.ppo_micro_batch_size_per_gpu"), job.micro_batch),
-        max_tokens=_or(keys.integer(f"{C}.ppo_max_token_len_per_gpu"), 32768) if dynamic else None,
+        micro_batch=or_default(keys.integer(f"{C}.ppo_micro_batch_size_per_gpu"), job.micro_batch),
+        max_tokens=or_default(keys.integer(f"{C}.ppo_max_token_len_per_gpu"), 32768) if dynamic else None,
         param_offload=keys.flag(f"{C}.fsdp.param_offload", f"{C}.model.fsdp_config.param_offload"),
         optimizer_offload=keys.flag(f"{C}.fsdp.optimizer_offload", f"{C}.model.fsdp_config.optimizer_offload"),
         gradient_checkpointing=keys.flag(f"{C}.model.enable_gradient_checkpointing", default=True),
@@ -177,14 +114,14 @@ def _critic(keys: Keys, job: Job, *, dynamic: bool) -> Critic:
 
 def _rollout(keys: Keys) -> Rollout:
     return Rollout(
-        utilization=_or(keys.number(f"{R}.gpu_memory_utilization"), 0.5),
-        tensor_parallel=_or(keys.integer(f"{R}.tensor_model_parallel_size"), 2),
+        utilization=or_default(keys.number(f"{R}.gpu_memory_utilization"), 0.5),
+        tensor_parallel=or_default(keys.integer(f"{R}.tensor_model_parallel_size"), 2),
         max_model_len=keys.integer(f"{R}.max_model_len"),
-        max_batched_tokens=_or(keys.integer(f"{R}.max_num_batched_tokens"), 8192),
-        max_seqs=_or(keys.integer(f"{R}.max_num_seqs"), 256),
+        max_batched_tokens=or_default(keys.integer(f"{R}.max_num_batched_tokens"), 8192),
+        max_seqs=or_default(keys.integer(f"{R}.max_num_seqs"), 256),
         enforce_eager=keys.flag(f"{R}.enforce_eager"),
         sleeps=keys.flag(f"{R}.free_cache_engine", default=True),
         dtype=keys.text(f"{R}.dtype") or "bf16",
         kv_bytes=keys.integer(f"{R}.engine_kwargs.vllm.kv_cache_memory_bytes"),
-        bucket_mib=_or(keys.integer(f"{R}.checkpoint_engine.update_weights_bucket_megabytes"), 2048),
+        bucket_mib=or_default(keys.integer(f"{R}.checkpoint_engine.update_weights_bucket_megabytes"), 2048),
     )

@@ -31,7 +31,8 @@ class Engine:
 
     @property
     def awake(self) -> int:
-        return max(self.requested, self.weights + self.work + self.context) + self.graphs
+        """The share is counted from after the context was made (gpu_worker.py init_device), so that comes on top."""
+        return max(self.requested, self.weights + self.work + self.graphs + self.kv) + self.context
 
     @property
     def asleep(self) -> int:
@@ -56,8 +57,9 @@ def engine_of(shape: ModelShape, rollout: Rollout, device: Device, longest: int)
     # the widest moment of a forward pass, and the sampler's float32 logits for every sequence
     work = tokens * (2 * shape.intermediate // rollout.tensor_parallel + 4 * shape.hidden) * DTYPE_BYTES[rollout.dtype]
     work += rollout.max_seqs * shape.vocab * 2 * FP32
-    context = CONTEXT
-    left = requested - weights - work - context
+    # gpu_worker.py determine_available_memory: the estimate of the graphs comes off (…_ESTIMATE_CUDAGRAPHS, on)
+    graphs = 0 if rollout.enforce_eager else GRAPHS
+    left = requested - weights - work - graphs
     kv = rollout.kv_bytes if rollout.kv_bytes is not None else max(0, left)
     each = kv_bytes_per_token(shape, rollout)
     length = rollout.max_model_len or longest
@@ -66,8 +68,8 @@ def engine_of(shape: ModelShape, rollout: Rollout, device: Device, longest: int)
         weights=weights,
         work=work,
         kv=kv,
-        graphs=0 if rollout.enforce_eager else GRAPHS,
-        context=context,
+        graphs=graphs,
+        context=CONTEXT,
         kv_needed=-(-length // 16) * 16 * each,
         kv_tokens=kv // each,
     )

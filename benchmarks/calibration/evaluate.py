@@ -1,0 +1,185 @@
+"""Predicted against measured, each configuration left out in turn: `python -m benchmarks.calibration.evaluate`.
+
+The allocated peaks have no fitted constant: they are counted from the code that allocates. Two constants are measured and
+not counted, how much torch reserves beside what it allocates and what a process takes outside torch; here each
+configuration is predicted with what the others say of them. `--phases` prints every phase.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from skyrl_train.memory import GIB, Job, Phase, PhaseBudget, budget, device_of_size, job_from_verl, shape_from_config
+
+FOLDER = Path(__file__).parent
+LIMITS_GIB = (20, 24, 40, 48, 80)
+NAMES = {
+    "load": Phase.LOAD,
+    "idle_2": Phase.ROLLOUT,
+    "log_prob_2": Phase.LOG_PROB,
+    "ref_log_prob_2": Phase.REFERENCE,
+    "values_2": Phase.VALUES,
+    "update_critic_2": Phase.CRITIC_UPDATE,
+    "update_1": Phase.UPDATE_FIRST,
+    "update_2": Phase.UPDATE,
+    "weight_sync_2": Phase.WEIGHT_SYNC,
+}
+WHOLE = ("log_prob_2", "ref_log_prob_2", "values_2", "update_critic_2", "update_1", "update_2", "weight_sync_2")
+"""The phases whose fullest is the run's peak, as verl's max_memory_allocated after the second step has it."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A configuration: what was measured of it and what is predicted."""
+
+    line: Mapping[str, Any]
+    phases: Mapping[Phase, PhaseBudget]
+
+    @property
+    def id(self) -> str:
+        return str(self.line["id"])
+
+    def measured(self, name: str, what: str) -> float | None:
+        phase = self.line["phases"].get(name)
+        return None if phase is None else float(phase["peak"][f"{what}_gib"])
+
+    def peak(self, what: str) -> float:
+        """GiB measured at the fullest phase of the second step."""
+        found = [self.measured(name, what) for name in WHOLE]
+        return max(value for value in found if value is not None)
+
+    @property
+    def allocated(self) -> float:
+        """GiB predicted."""
+        found = [self.phases[NAMES[name]].allocated for name in WHOLE if name in self.line["phases"]]
+        return max(found) / GIB
+
+    @property
+    def off(self) -> float:
+        """Share by which the allocated peak is predicted too high."""
+        return self.allocated / self.peak("allocated") - 1
+
+
+def read(files: Sequence[Path]) -> list[Mapping[str, Any]]:
+    return [json.loads(text) for file in files for text in file.read_text().splitlines() if text.strip()]
+
+
+def job_of(line: Mapping[str, Any]) -> Job:
+    """The job as it really ran: with the lengths of its samples."""
+    gpus = {"trainer.n_gpus_per_node": line["gpus"], "actor_rollout_ref.rollout.tensor_model_parallel_size": 1}
+    job = job_from_verl({**line["job"], **gpus})
+    lengths, flash = line["lengths"], bool(line.get("flash_attn"))
+    longest = max(lengths)
+    if job.remove_padding:  # packed: what counts is the fullest micro batch
+        size = job.micro_batch if job.max_tokens is None else len(lengths)
+        longest = max(sum(lengths[start : start + size]) for start in range(0, len(lengths), size)) // size
+    return replace(
+        job,
+        sequence_length=longest,
+        equal_lengths=len(set(lengths)) == 1,
+        attention="flash_attention_2" if flash else job.attention,
+        flash_cross_entropy=line.get("cross_entropy") == "flash_attn",
+        rollout=job.rollout and replace(job.rollout, tensor_parallel=1),
+    )
+
+
+def point(line: Mapping[str, Any]) -> Point:
+    found = budget(shape_from_config(line["model"]), job_of(line), device_of_size("10000GiB"))
+    return Point(line, {phase.phase: phase for phase in found.phases})
+
+
+def slack(points: Sequence[Point]) -> float:
+    """What torch reserves beside its allocated peak, as a share of it: the middle of the points."""
+    return statistics.median(point.peak("reserved") / point.peak("allocated") - 1 for point in points)
+
+
+def reserved_without(points: Sequence[Point], left_out: Point) -> float:
+    """GiB reserved, by what the other configurations say."""
+    return left_out.allocated * (1 + slack([other for other in points if other.id != left_out.id]))
+
+
+def wrong_verdicts(points: Sequence[Point]) -> list[str]:
+    """Limits at which the prediction says another thing than the measurement: none may be."""
+    return [
+        f"{each.id}: predicted {predicted:.2f} against {limit} GiB"
+        for each, predicted in ((each, reserved_without(points, each)) for each in points)
+        for limit in LIMITS_GIB
+        if predicted > limit >= each.peak("reserved") or predicted <= limit < each.peak("allocated")
+    ]
+
+
+def limited(lines: Sequence[Mapping[str, Any]], points: Sequence[Point]) -> list[tuple[str, float, float, bool, bool]]:
+    """(id, limit, predicted, said to fit, did fit) of the runs under a simulated limit."""
+    share, rows = slack(points), []
+    for line in lines:
+        allocated = max(phase.allocated for phase in point(line).phases.values() if phase.phase is not Phase.CHECKPOINT)
+        predicted = allocated / GIB * (1 + share)
+        rows.append(
+            (str(line["id"]), line["limit_gib"], predicted, predicted <= line["limit_gib"], line["outcome"] == "ok")
+        )
+    return rows
+
+
+def split(lines: Sequence[Mapping[str, Any]]) -> tuple[list[Point], list[Mapping[str, Any]]]:
+    """The runs without a limit, two steps of which were measured, and the runs under one."""
+    free = [line for line in lines if line["kind"] == "engine" and not line["limit_gib"] and line["outcome"] == "ok"]
+    under = [line for line in lines if line["limit_gib"] and line["outcome"] in ("ok", "oom")]
+    return [point(line) for line in free], under
+
+
+def summary(points: Sequence[Point]) -> dict[str, float]:
+    """The figures that are promised: medians and the worst, as shares."""
+    allocated = [abs(each.off) for each in points]
+    reserved = [abs(reserved_without(points, each) / each.peak("reserved") - 1) for each in points]
+    return {
+        "allocated_median": statistics.median(allocated),
+        "allocated_worst": max(allocated),
+        "reserved_median": statistics.median(reserved),
+        "reserved_worst": max(reserved),
+    }
+
+
+def _print_phases(each: Point) -> None:
+    for name, phase in NAMES.items():
+        found = each.measured(name, "allocated")
+        if found is None or phase not in each.phases:
+            continue
+        predicted = each.phases[phase].allocated / GIB
+        print(f"    {name:<18}{predicted:8.2f}{found:9.2f}{predicted / found - 1:+9.1%}" if found else "")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", type=Path, default=sorted(FOLDER.glob("*.jsonl")))
+    parser.add_argument("--phases", action="store_true", help="every phase of every run")
+    args = parser.parse_args()
+    lines = read(args.files)
+    points, under = split(lines)
+    if not points:
+        print("no measured configuration yet")
+        return 1
+    print(f"{'configuration':<40}{'predicted':>10}{'measured':>10}{'off':>8}{'reserved':>10}{'measured':>10}{'off':>8}")
+    for each in points:
+        reserved, found = reserved_without(points, each), each.peak("reserved")
+        print(
+            f"{each.id:<40}{each.allocated:10.2f}{each.peak('allocated'):10.2f}{each.off:+8.1%}"
+            f"{reserved:10.2f}{found:10.2f}{reserved / found - 1:+8.1%}"
+        )
+        if args.phases:
+            _print_phases(each)
+    for name, value in summary(points).items():
+        print(f"{name:<20}{value:6.1%}")
+    print(f"slack {slack(points):.1%}; wrong verdicts at {LIMITS_GIB} GiB: {wrong_verdicts(points) or 'none'}")
+    for name, limit, predicted, said, did in limited(under, points):
+        print(f"{name:<40} limit {limit:6.1f} predicted {predicted:7.2f} {'fits' if said else 'too big':<8} "
+              f"{'ok' if did else 'out of memory':<14}{'' if said == did else 'WRONG'}")  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""Typed reading of a flat mapping of dotted keys; what cannot be read is a BadJobError that names the key."""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from skyrl_train.memory.errors import BadJobError
+
+TRUE, FALSE, NONE = ("true", "yes", "on"), ("false", "no", "off"), ("null", "none", "~", "")
+N = TypeVar("N", int, float)
+
+
+def or_default(value: N | None, default: N) -> N:
+    return default if value is None else value
+
+
+class Keys:
+    """Values may be what a parser gave or the text of a command line; null is as good as not said."""
+
+    def __init__(self, values: Mapping[str, object]) -> None:
+        self._values = {key.lstrip("+"): value for key, value in values.items()}
+
+    def raw(self, *names: str) -> tuple[str, object] | None:
+        """The first of these keys that is set to something."""
+        for name in names:
+            value = self._values.get(name)
+            if value is not None and not (isinstance(value, str) and value.strip().lower() in NONE):
+                return name, value.strip() if isinstance(value, str) else value
+        return None
+
+    def under(self, prefix: str) -> bool:
+        """Whether anything is said of a table: itself, or a key in it."""
+        return self.raw(prefix) is not None or any(key.startswith(f"{prefix}.") for key in self._values)
+
+    def integer(self, *names: str) -> int | None:
+        found = self.raw(*names)
+        if found is None:
+            return None
+        name, value = found
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, str) and value.isascii() and value.removeprefix("-").removeprefix("+").isdigit():
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise BadJobError(f"{name} is {value!r}, wanted a whole number")
+        return value
+
+    def number(self, *names: str) -> float | None:
+        found = self.raw(*names)
+        if found is None:
+            return None
+        name, value = found
+        try:
+            if isinstance(value, bool) or not isinstance(value, int | float | str):
+                raise ValueError
+            return float(value)
+        except (ValueError, OverflowError):
+            raise BadJobError(f"{name} is {value!r}, wanted a number") from None
+
+    def flag(self, *names: str, default: bool = False) -> bool:
+        found = self.raw(*names)
+        if found is None:
+            return default
+        name, value = found
+        if isinstance(value, str):
+            value = True if value.lower() in TRUE else False if value.lower() in FALSE else value
+        if not isinstance(value, bool):
+            raise BadJobError(f"{name} is {value!r}, wanted true or false")
+        return value
+
+    def text(self, *names: str) -> str | None:
+        found = self.raw(*names)
+        if found is None:
+            return None
+        if not isinstance(found[1], str):
+            raise BadJobError(f"{found[0]} is {found[1]!r}, wanted a text")
+        return found[1]

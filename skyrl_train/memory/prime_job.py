@@ -1,0 +1,62 @@
+"""A Job from the keys of a prime-rl TOML, flat and dotted, as it was when trainer and vLLM could share a GPU (2025).
+
+prime-rl trains by FSDP2 with float32 master weights, packs its samples to seq_len, never recomputes log-probs before the
+update, and its vLLM does not sleep. Today's prime-rl gives each a GPU of its own: then `rollout` is None here.
+"""
+
+from collections.abc import Mapping
+
+from skyrl_train.memory.job import Job, Rollout
+from skyrl_train.memory.keys import Keys, or_default
+
+TRAINER, INFERENCE = "trainer.model", "inference"
+SEQ_LEN = 2048  # prime-rl's default of trainer.model.seq_len
+
+
+def job_from_prime(values: Mapping[str, object]) -> Job:
+    """The job that these keys describe, as the trainer's first GPU sees it."""
+    keys = Keys(values)
+    length = or_default(keys.integer(f"{TRAINER}.seq_len", "seq_len"), SEQ_LEN)
+    return Job(
+        framework="prime-rl",
+        prompt_length=1,
+        response_length=max(1, length - 1) if length > 0 else length,
+        micro_batch=or_default(keys.integer("trainer.micro_batch_size"), 1),
+        mini_batch=or_default(keys.integer("orchestrator.batch_size"), 128),
+        n_gpus=_trainers(keys),
+        strategy="fsdp2",
+        offload_policy=keys.flag(f"{TRAINER}.fsdp_cpu_offload"),
+        gradient_checkpointing=keys.under(f"{TRAINER}.ac"),
+        flash_cross_entropy=False,
+        torch_compile=False,
+        lora_rank=or_default(keys.integer(f"{TRAINER}.lora.rank", f"{TRAINER}.experimental.lora.rank"), 0),
+        rollout=_rollout(keys) if _shares(keys) else None,
+    )
+
+
+def _gpus(keys: Keys, name: str) -> tuple[object, ...]:
+    found = keys.raw(name)
+    value = found[1] if found else (0,)
+    if isinstance(value, str):
+        value = tuple(part.strip() for part in value.strip("[]").split(","))
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def _trainers(keys: Keys) -> int:
+    return max(1, len(_gpus(keys, "trainer_gpu_ids")))
+
+
+def _shares(keys: Keys) -> bool:
+    both = keys.raw("trainer_gpu_ids"), keys.raw("inference_gpu_ids")
+    return None not in both and bool(
+        {str(one) for one in _gpus(keys, "trainer_gpu_ids")} & {str(one) for one in _gpus(keys, "inference_gpu_ids")}
+    )
+
+
+def _rollout(keys: Keys) -> Rollout:
+    return Rollout(
+        utilization=or_default(keys.number(f"{INFERENCE}.gpu_memory_utilization"), 0.9),
+        max_model_len=keys.integer(f"{INFERENCE}.model.max_model_len"),
+        enforce_eager=keys.flag(f"{INFERENCE}.model.enforce_eager"),
+        sleeps=False,
+    )
