@@ -8,6 +8,11 @@ from skyrl_train.fail import UsageError
 from skyrl_train.version import VERSION
 
 COMMANDS: dict[str, str] = {
+    "launch": "submit two Slurm jobs from one configuration, or run them here",
+    "status": "how a launch stands: jobs, gates, runtime, checkpoint, and what the doctor thinks",
+    "stop": "end both jobs of a launch",
+    "job": "what a batch script runs; launch writes those",
+    "runtime": "the sandbox runtime: hand out containers over the remote runtime API",
     "images": "which images a run needs, and the others fetched or built ahead",
     "demo": "three small tasks from prompt to reward on this machine",
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from skyrl_train.node.allocator import SLEEPS_BY_DEFAULT, allocator_settings
 from skyrl_train.node.caches import cache_settings
 from skyrl_train.node.mig import Refusal, SliceId, mig_remap
-from skyrl_train.node.podman_store import job_store, kernel_has_rootless_overlay
+from skyrl_train.node.podman_store import LOCAL_BASE, job_store, kernel_has_rootless_overlay
 from skyrl_train.node.proxy import proxy_settings
 from skyrl_train.node.python import interpreter_settings
 from skyrl_train.node.ray import ray_settings
@@ -36,6 +36,7 @@ class Node:
     image_stores: Sequence[str] = ()
     site_conf: Sequence[str] = ()
     auth_file: str | None = None
+    store_base: str = LOCAL_BASE
 
     @property
     def job_id(self) -> str | None:
@@ -79,6 +80,7 @@ def runtime_node(node: Node) -> Prepared:
         additional_image_stores=node.image_stores,
         site_conf=node.site_conf,
         auth_file=node.auth_file,
+        base=node.store_base,
     )
     refusals = ("POD008: this kernel mounts no overlay for a user, and there is no fuse-overlayfs",)
     return Prepared(

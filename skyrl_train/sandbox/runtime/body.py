@@ -24,18 +24,22 @@ class Json(Response):
 
 async def read_body(request: Request, limit: int = LARGEST_BODY) -> bytes:
     """At most `limit` bytes, in time. Raises RefusedError."""
-    parts, size = [], 0
     try:
         async with asyncio.timeout(_READ_S):
-            async for part in request.stream():
-                size += len(part)
-                if size > limit:
-                    raise RefusedError(413, f"the body is larger than {limit} bytes")
-                parts.append(part)
+            return await _within(request, limit)
     except TimeoutError as error:
         raise RefusedError(408, f"the body did not come within {_READ_S:g} s") from error
     except ClientDisconnect as error:
         raise RefusedError(400, "the client went away before its request was whole") from error
+
+
+async def _within(request: Request, limit: int) -> bytes:
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > limit:
+            raise RefusedError(413, f"the body is larger than {limit} bytes")
+        parts.append(part)
     return b"".join(parts)
 
 

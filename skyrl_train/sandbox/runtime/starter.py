@@ -4,6 +4,7 @@ import asyncio
 from enum import Enum, auto
 
 from skyrl_train.sandbox.inject import ImageFacts, InjectionError
+from skyrl_train.sandbox.runtime.book import BookError
 from skyrl_train.sandbox.runtime.engine import Container, EngineError, EngineUnsureError, ImageAbsentError
 from skyrl_train.sandbox.runtime.health import wait_until_healthy
 from skyrl_train.sandbox.runtime.parts import Parts
@@ -56,7 +57,7 @@ class Starter:
         for attempt in range(parts.settings.attempts):
             if attempt:
                 await asyncio.sleep(_AGAIN_S * attempt)
-            async with self._at_once, parts.locks[runtime_id]:
+            async with parts.locks[runtime_id]:
                 outcome = await self._attempt(runtime_id)
             if outcome is not Outcome.AGAIN:
                 return outcome
@@ -72,15 +73,8 @@ class Starter:
             return Outcome.OVER
         try:
             image = await self._image(record)
-            if record.restarts:
-                await parts.engine.remove(runtime_id)
-            if not parts.current(runtime_id).live:
-                return Outcome.OVER
-            spec = parts.plan(record, image)
-            parts.book.note(parts.current(runtime_id).now(State.STARTING))
-            container = await parts.engine.start(spec)
-            parts.containers[runtime_id] = container
-            return await self._first_answer(container)
+            async with self._at_once:
+                return await self._started(runtime_id, image)
         except EngineUnsureError as error:
             parts.metrics.count("engine_unsure_total")
             parts.events.add("again", runtime_id=runtime_id, cause=str(error))
@@ -88,9 +82,22 @@ class Starter:
             if now.live:
                 await parts.put(now.now(State.STARTING, event=f"again: {error}", restarts=now.restarts + 1))
             return Outcome.AGAIN
-        except (EngineError, InjectionError) as error:
+        except (EngineError, InjectionError, BookError) as error:
             await parts.fail(runtime_id, str(error), await parts.logs(runtime_id))
             return Outcome.OVER
+
+    async def _started(self, runtime_id: str, image: ImageFacts) -> Outcome:
+        parts = self._parts
+        if parts.current(runtime_id).restarts:  # what came of the attempt before is not known
+            await parts.engine.remove(runtime_id)
+        record = parts.current(runtime_id)
+        if not record.live:
+            return Outcome.OVER
+        spec = parts.plan(record, image)
+        parts.book.announce(record.now(State.STARTING))
+        container = await parts.engine.start(spec)
+        parts.containers[runtime_id] = container
+        return await self._first_answer(container)
 
     async def _image(self, record: Record) -> ImageFacts:
         """Podman's own pull at the start of a container would hold up everything behind it."""

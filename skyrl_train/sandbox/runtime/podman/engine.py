@@ -1,0 +1,160 @@
+"""The engine over Podman. See docs/adr/0014-runtime-server.md for what goes through which interface, and why."""
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from skyrl_train.sandbox.inject import ImageFacts, facts_of
+from skyrl_train.sandbox.runtime.engine import (
+    Container,
+    ContainerSpec,
+    EngineError,
+    EngineUnsureError,
+    ImageAbsentError,
+    Phase,
+)
+from skyrl_train.sandbox.runtime.plan import LABEL
+from skyrl_train.sandbox.runtime.podman.api import Absent, Api
+from skyrl_train.sandbox.runtime.podman.host import Host, host_of
+from skyrl_train.sandbox.runtime.podman.inside import Inside
+from skyrl_train.sandbox.runtime.podman.leftovers import end_leftovers
+from skyrl_train.sandbox.runtime.podman.look import pythons_of
+from skyrl_train.sandbox.runtime.podman.service import Service
+from skyrl_train.sandbox.runtime.podman.spec import inspected, listed, log_text, payload
+
+_PULL_S = 1800.0
+_LOG_LINES = 200
+_LOG_CHARACTERS = 16_384
+
+
+class PodmanEngine:
+    """One store's."""
+
+    def __init__(self, service: Service, *, run_dir: str, threads: int, told: Callable[..., None]) -> None:
+        self.service = service
+        self._api = Api(service.socket_path, threads)
+        self._inside = Inside()
+        self._run_dir = run_dir
+        self._told = told
+        self._pythons: dict[str, ImageFacts] = {}
+        self._looking: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self.host = Host()
+
+    async def open(self) -> None:
+        await self.service.open()
+        self.host = host_of(await self._api.ask("get", "/info"))
+        if not self.host.limits:
+            self._told("no limits", why=self.host.why_no_limits)
+
+    async def start(self, spec: ContainerSpec) -> Container:
+        body = payload(spec, limits=self.host.limits, disk=self.host.disk_quota, open_files=self.host.open_files)
+        try:
+            await self._api.ask("post", "/containers/create", body=body)
+        except Absent as error:
+            raise ImageAbsentError(f"image {spec.image} is not in the store: {error}") from error
+        await self._api.ask("post", f"/containers/{spec.name}/start")
+        started = await self.find(spec.name)
+        if started is None:
+            raise EngineUnsureError(f"{spec.name} was started, and is gone")
+        return started
+
+    async def remove(self, name: str) -> None:
+        with contextlib.suppress(Absent):
+            answer = await self._api.ask("delete", f"/containers/{name}", force=True, timeout=0, v=True)
+            failed = [each["Err"] for each in answer if each.get("Err")] if isinstance(answer, list) else []
+            if failed:
+                raise EngineUnsureError(f"Podman did not remove {name}: {failed[0]}")
+
+    async def pause(self, container: Container) -> None:
+        """By the cgroup where there is one, else process by process."""
+        if self.host.freezer:
+            await self._api.ask("post", f"/containers/{container.name}/pause")
+        else:
+            await self._inside.stop(container.pid)
+
+    async def resume(self, container: Container) -> None:
+        if self.host.freezer:
+            await self._api.ask("post", f"/containers/{container.name}/unpause")
+        else:
+            await self._inside.go_on(container.pid)
+
+    async def find(self, name: str) -> Container | None:
+        try:
+            return _stopped(inspected(name, await self._api.ask("get", f"/containers/{name}/json")))
+        except Absent:
+            return None
+
+    async def all(self) -> tuple[Container, ...]:
+        found = await self._api.ask("get", "/containers/json", all=True, filters={"label": [LABEL]})
+        return tuple(_stopped(listed(each)) for each in found or ())
+
+    async def logs(self, name: str) -> str:
+        try:
+            stream = await self._api.ask(
+                "get", f"/containers/{name}/logs", stdout=True, stderr=True, tail=str(_LOG_LINES)
+            )
+        except Absent:
+            return ""
+        return log_text(stream)[-_LOG_CHARACTERS:] if isinstance(stream, bytes) else ""
+
+    async def image(self, reference: str) -> ImageFacts | None:
+        try:
+            body = await self._api.ask("get", f"/images/{reference}/json")
+        except Absent:
+            return None
+        identity = str(body["Id"])
+        async with self._looking[identity]:
+            if identity not in self._pythons:
+                facts = facts_of(body)
+                self._pythons[identity] = replace(facts, pythons=await pythons_of(self._api, reference, identity))
+        return self._pythons[identity]
+
+    async def pull(self, reference: str) -> None:
+        async with self._looking[reference]:
+            said = await self._api.ask("post", "/images/pull", limit_s=_PULL_S, reference=reference, quiet=True)
+        lines: list[Any] = said.decode("utf-8", "replace").splitlines() if isinstance(said, bytes) else [said]
+        errors = [line for line in lines if "error" in line]
+        if errors:
+            raise ImageAbsentError(f"image {reference} could not be pulled: {errors[-1]}"[:500])
+
+    async def connect(self, container: Container) -> socket.socket:
+        return await self._inside.connect(container.pid, container.port)
+
+    async def ended(self, container: Container) -> None:
+        """The kernel tells: a descriptor of a process can be read when it has ended."""
+        try:
+            descriptor = os.pidfd_open(container.pid)
+        except OSError:
+            return
+        loop, over = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_reader(descriptor, over.set)
+        try:
+            await over.wait()
+        finally:
+            loop.remove_reader(descriptor)
+            os.close(descriptor)
+
+    async def close(self, limit_s: float) -> None:
+        with contextlib.suppress(EngineError, EngineUnsureError, TimeoutError):
+            async with asyncio.timeout(limit_s):
+                for container in await self.all():
+                    await self.remove(container.name)
+        await self._inside.close()
+        await self.service.close()
+        self._api.close()
+        await asyncio.to_thread(end_leftovers, self._run_dir)
+
+
+def _stopped(container: Container) -> Container:
+    """Podman does not know of those that were stopped without its help."""
+    if container.phase is not Phase.RUNNING:
+        return container
+    with contextlib.suppress(OSError), open(f"/proc/{container.pid}/stat", encoding="utf-8", errors="replace") as file:
+        if file.read().rpartition(")")[2].split()[0] == "T":
+            return replace(container, phase=Phase.PAUSED)
+    return container

@@ -1,0 +1,146 @@
+"""Our end of `namespaces`: connections into containers without a published port, and processes stopped without a cgroup."""
+
+import array
+import asyncio
+import contextlib
+import errno
+import itertools
+import json
+import os
+import shutil
+import socket
+import sys
+from importlib import resources
+from typing import Any
+
+from skyrl_train.sandbox.runtime.engine import EngineUnsureError
+
+_ANSWER_S = 10.0
+_CONNECT_S = 5.0
+_LOOPBACK = "127.0.0.1"
+_PACKET = 4096
+_GONE = (errno.ENOENT, errno.ESRCH)
+
+
+def usable_python() -> str:
+    """Ours, or one of the node where this user may not run ours."""
+    return sys.executable if os.access(sys.executable, os.R_OK | os.X_OK) else shutil.which("python3") or "python3"
+
+
+class Inside:
+    """Starts the child when it is first wanted, and again after it ended."""
+
+    def __init__(self) -> None:
+        self._channel: socket.socket | None = None
+        self._process: asyncio.subprocess.Process | None = None
+        self._numbers = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[tuple[dict[str, Any], socket.socket | None]]] = {}
+        self._starting = asyncio.Lock()
+
+    async def connect(self, pid: int, port: int) -> socket.socket:
+        """OSError where nobody listens. The socket lives in the container's network, wherever it is used."""
+        _, made = await self._ask("connect", pid)
+        assert made is not None
+        made.setblocking(False)  # noqa: FBT003 -- as the standard library has it
+        try:
+            async with asyncio.timeout(_CONNECT_S):
+                await asyncio.get_running_loop().sock_connect(made, (_LOOPBACK, port))
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    async def stop(self, pid: int) -> None:
+        await self._ask("stop", pid)
+
+    async def go_on(self, pid: int) -> None:
+        await self._ask("continue", pid)
+
+    async def _ask(self, do: str, pid: int) -> tuple[dict[str, Any], socket.socket | None]:
+        channel = await self._open()
+        number = next(self._numbers)
+        future = self._waiting[number] = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(_ANSWER_S):
+                await asyncio.get_running_loop().sock_sendall(
+                    channel, json.dumps({"number": number, "do": do, "pid": pid}).encode()
+                )
+                told, made = await future
+        except (OSError, TimeoutError) as error:
+            await self.close()
+            raise EngineUnsureError(f"the way into the sandboxes is blocked: {str(error) or 'no answer'}") from error
+        finally:
+            self._waiting.pop(number, None)
+        if told.get("errno") in _GONE:
+            raise ConnectionRefusedError(told["errno"], f"its process is gone: {told['error']}")
+        if "error" in told:
+            # A namespace that it cannot enter from the one it is in: a new child can.
+            await self.close()
+            raise EngineUnsureError(f"no way into the sandbox: {told['error']}")
+        return told, made
+
+    async def _open(self) -> socket.socket:
+        async with self._starting:
+            if self._channel is not None:
+                return self._channel
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            ours.setblocking(False)  # noqa: FBT003 -- as above
+            program = resources.files("skyrl_train.sandbox.runtime.podman").joinpath("namespaces.py").read_text("utf-8")
+            with theirs:
+                try:
+                    self._process = await asyncio.create_subprocess_exec(
+                        usable_python(),
+                        "-I",
+                        "-S",
+                        "-c",
+                        program,
+                        stdin=theirs.fileno(),
+                        start_new_session=True,
+                        cwd="/",
+                    )
+                except OSError as error:
+                    ours.close()
+                    raise EngineUnsureError(f"the way into the sandboxes cannot be opened: {error}") from error
+            self._channel = ours
+            asyncio.get_running_loop().add_reader(ours, self._receive, ours)
+            return ours
+
+    def _receive(self, channel: socket.socket) -> None:
+        descriptors = array.array("i")
+        try:
+            packet, passed, _, _ = channel.recvmsg(_PACKET, socket.CMSG_SPACE(descriptors.itemsize))
+        except BlockingIOError:
+            return
+        except OSError:
+            packet, passed = b"", []
+        for _, _, data in passed:
+            descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
+        made = socket.socket(fileno=descriptors[0]) if descriptors else None
+        if not packet:
+            self._lost(channel)
+            return
+        told = json.loads(packet)
+        future = self._waiting.get(told["number"])
+        if future is not None and not future.done():
+            future.set_result((told, made))
+        elif made is not None:
+            made.close()
+
+    def _lost(self, channel: socket.socket) -> None:
+        asyncio.get_running_loop().remove_reader(channel)
+        channel.close()
+        if self._channel is channel:
+            self._channel = None
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(ConnectionResetError("its process ended"))
+
+    async def close(self) -> None:
+        process, self._process = self._process, None
+        if self._channel is not None:
+            self._lost(self._channel)
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()

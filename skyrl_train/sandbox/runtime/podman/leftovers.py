@@ -1,0 +1,70 @@
+"""Ends what still runs of a store: the processes that its pid files name, and those that were started in its place.
+
+Only with the store's own run directory, by process id, and each looked at again right before: ids are used anew.
+"""
+
+import contextlib
+import glob
+import os
+import signal
+import time
+
+_PID_FILES = ("containers/*/*/userdata/pidfile", "containers/*/*/userdata/conmon.pid", "libpod/tmp/pause.pid")
+_WAIT_S = 5.0
+_STEP_S = 0.02
+
+
+def end_leftovers(run_dir: str) -> tuple[int, ...]:
+    """The ids of what was ended. It returns when they are gone, or after a few seconds."""
+    ended: list[int] = []
+    for pid in dict.fromkeys((*_named(run_dir), *_started_in(run_dir))):
+        with contextlib.suppress(OSError):
+            descriptor = os.pidfd_open(pid)
+            try:
+                if _belongs(pid, run_dir):
+                    signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+                    ended.append(pid)
+            finally:
+                os.close(descriptor)
+    limit = time.monotonic() + _WAIT_S
+    while any(_alive(pid) for pid in ended) and time.monotonic() < limit:
+        time.sleep(_STEP_S)
+    return tuple(ended)
+
+
+def _named(run_dir: str) -> list[int]:
+    pids = []
+    for pattern in _PID_FILES:
+        for path in glob.glob(f"{glob.escape(run_dir)}/{pattern}"):
+            with contextlib.suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
+                pids.append(int(file.read()))
+    return pids
+
+
+def _started_in(run_dir: str) -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and _has_variable(int(name), run_dir)]
+
+
+def _belongs(pid: int, run_dir: str) -> bool:
+    """A container's first process has another environment than Podman's: its parent is conmon, or was."""
+    return pid != os.getpid() and (_has_variable(pid, run_dir) or _in_container_of(pid, run_dir))
+
+
+def _has_variable(pid: int, run_dir: str) -> bool:
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
+        return f"XDG_RUNTIME_DIR={run_dir}".encode() in file.read().split(b"\0")
+    return False
+
+
+def _in_container_of(pid: int, run_dir: str) -> bool:
+    """Its root is a layer of the store that lies beside the run directory."""
+    graph = f"{os.path.dirname(run_dir)}/graph/"
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/mountinfo", encoding="utf-8", errors="replace") as file:
+        return graph in file.read()
+    return False
+
+
+def _alive(pid: int) -> bool:
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0] != "Z"
+    return False

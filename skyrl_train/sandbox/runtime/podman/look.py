@@ -1,0 +1,43 @@
+"""Asks an image for its Pythons, once: a container of it runs a few words of shell."""
+
+import contextlib
+import secrets
+
+from skyrl_train.sandbox.image_pythons import PROBE, read_probe
+from skyrl_train.sandbox.inject import Python
+from skyrl_train.sandbox.runtime.engine import ContainerSpec, EngineError, EngineUnsureError
+from skyrl_train.sandbox.runtime.plan import LABEL
+from skyrl_train.sandbox.runtime.podman.api import Absent, Api
+from skyrl_train.sandbox.runtime.podman.spec import log_text, payload
+
+_LIMIT_S = 30.0
+
+
+async def pythons_of(api: Api, reference: str, identity: str) -> tuple[Python, ...]:
+    """None of them where the image has no shell; the mounted one is taken then."""
+    name = f"skyrl-look-{identity[:12]}-{secrets.token_hex(4)}"
+    spec = ContainerSpec(
+        name=name,
+        image=reference,
+        command=("/bin/sh", "-c", PROBE),
+        environment={},
+        working_dir="/",
+        mounts=(),
+        labels={LABEL: "look"},
+        cpus=1,
+        memory_mib=512,
+        pids=64,
+    )
+    try:
+        await api.ask("post", "/containers/create", body=payload(spec, limits=False, disk=False))
+        await api.ask("post", f"/containers/{name}/start")
+        await api.ask("post", f"/containers/{name}/wait", limit_s=_LIMIT_S)
+        printed = await api.ask("get", f"/containers/{name}/logs", stdout=True, stderr=False)
+    except EngineUnsureError:
+        raise
+    except EngineError:
+        return ()
+    finally:
+        with contextlib.suppress(Absent):
+            await api.ask("delete", f"/containers/{name}", force=True, timeout=0, v=True)
+    return read_probe(log_text(printed)) if isinstance(printed, bytes) else ()

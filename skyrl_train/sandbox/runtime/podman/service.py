@@ -1,0 +1,132 @@
+"""`podman system service` as a child of this server: started, watched, started again when it dies, ended with its group."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Mapping
+
+from skyrl_train.sandbox.runtime.engine import EngineUnsureError
+
+LONGEST_PATH = 107
+"""Of a unix socket, in bytes."""
+_UP_S = 30.0
+_STEP_S = 0.02
+_AGAIN_S = (0.0, 0.5, 1.0, 2.0, 5.0)
+_END_S = 5.0
+_WORDS = 2000
+
+
+class Service:
+    """One server's. `told` hears of every end that nobody asked for."""
+
+    def __init__(self, socket_path: str, environ: Mapping[str, str], told: Callable[[str], None]) -> None:
+        self.socket_path = socket_path
+        self._environ = environ
+        self._told = told
+        self._process: asyncio.subprocess.Process | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self.restarts = 0
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid if self._process else 0
+
+    async def open(self) -> None:
+        """Raises EngineUnsureError with what Podman said."""
+        await self._start()
+        self._keeper = asyncio.get_running_loop().create_task(self._keep())
+
+    async def _start(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.socket_path)
+        log = os.open(f"{self.socket_path}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                "podman",
+                "system",
+                "service",
+                "--time=0",
+                f"unix://{self.socket_path}",
+                env=dict(self._environ),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                cwd="/",
+            )
+        except OSError as error:
+            raise EngineUnsureError(f"podman cannot be started: {error}") from error
+        finally:
+            os.close(log)
+        await self._until_it_listens(self._process)
+
+    async def _until_it_listens(self, process: asyncio.subprocess.Process) -> None:
+        try:
+            async with asyncio.timeout(_UP_S):
+                while process.returncode is None:
+                    if await self._listens():
+                        return
+                    await asyncio.sleep(_STEP_S)
+        except TimeoutError as error:
+            raise EngineUnsureError(
+                f"Podman's service does not listen after {_UP_S:g} s; it said: {self._said()}"
+            ) from error
+        raise EngineUnsureError(f"Podman's service ended with {process.returncode}: {self._said()}")
+
+    async def _listens(self) -> bool:
+        try:
+            _, writer = await asyncio.open_unix_connection(self.socket_path)
+        except OSError:
+            return False
+        writer.close()
+        return True
+
+    def _said(self) -> str:
+        with contextlib.suppress(OSError), open(f"{self.socket_path}.log", "rb") as file:
+            return file.read()[-_WORDS:].decode("utf-8", "replace").strip() or "nothing"
+        return "nothing"
+
+    async def _keep(self) -> None:
+        """Its containers live on without it: a new service finds them."""
+        while True:
+            assert self._process is not None
+            await self._process.wait()
+            self._told(f"Podman's service ended with {self._process.returncode}: {self._said()}")
+            await self._again()
+
+    async def _again(self) -> None:
+        attempt = 0
+        while True:
+            await asyncio.sleep(_AGAIN_S[min(attempt, len(_AGAIN_S) - 1)])
+            self.restarts += 1
+            attempt += 1
+            try:
+                await self._start()
+            except EngineUnsureError as error:
+                self._told(str(error))
+                await self._end()
+                continue
+            return
+
+    async def close(self) -> None:
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.gather(self._keeper, return_exceptions=True)
+        await self._end()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.socket_path)
+
+    async def _end(self) -> None:
+        process = self._process
+        if process is None:
+            return
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
+            try:
+                async with asyncio.timeout(_END_S):
+                    await process.wait()
+                return
+            except TimeoutError:
+                continue

@@ -1,0 +1,196 @@
+"""A server from its options to its end: store, engine, sessions, HTTP, the files of the job, and the way back."""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import signal
+import socket
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from skyrl_train.fail import TrainError, UsageError
+from skyrl_train.node.podman_store import LOCAL_BASE
+from skyrl_train.sandbox.inject import InjectionError, MountedPython
+from skyrl_train.sandbox.mounted_python import bundle_python
+from skyrl_train.sandbox.runtime.app import application
+from skyrl_train.sandbox.runtime.book import Book
+from skyrl_train.sandbox.runtime.doors import listen
+from skyrl_train.sandbox.runtime.events import Events
+from skyrl_train.sandbox.runtime.job_files import publish, remove_stale, withdraw
+from skyrl_train.sandbox.runtime.keys import new_key
+from skyrl_train.sandbox.runtime.metrics import Metrics
+from skyrl_train.sandbox.runtime.parts import Parts
+from skyrl_train.sandbox.runtime.plan import by_mount, planner
+from skyrl_train.sandbox.runtime.podman.engine import PodmanEngine
+from skyrl_train.sandbox.runtime.podman.examine import Examine, by_doctor
+from skyrl_train.sandbox.runtime.podman.home import find_home, state_directory
+from skyrl_train.sandbox.runtime.podman.inside import usable_python
+from skyrl_train.sandbox.runtime.podman.service import Service
+from skyrl_train.sandbox.runtime.running import Running
+from skyrl_train.sandbox.runtime.settings import RuntimeSettings
+from skyrl_train.sandbox.runtime.slots import Slots
+from skyrl_train.sandbox.sandboxd.bundle import write_zipapp
+
+_ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_KEY, _PORT = "key", "port"
+_STEP_S = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """`environ`: of the job. `base`: where stores are made. `examine`: who looks at a store first."""
+
+    job_dir: str
+    settings: RuntimeSettings
+    environ: Mapping[str, str]
+    port: int = 0
+    base: str = LOCAL_BASE
+    drain_s: float = 25.0
+    as_root: bool = True
+    examine: Examine = by_doctor
+
+
+async def serve(options: Options) -> int:
+    """Until a signal; 0 when everything that was started is gone. Raises TrainError where it cannot come up."""
+    ends = asyncio.Event()
+    for number in _ENDS:
+        asyncio.get_running_loop().add_signal_handler(number, ends.set)
+    state = state_directory(uid=os.getuid(), job_id=options.environ.get("SLURM_JOB_ID"), base=options.base)
+    with _only_one(state):
+        remove_stale(options.job_dir)
+        async with _running(options, state) as (running, key, listener):
+            server = _http(application(running.parts, running.sessions, key))
+            serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+            url = f"http://{_shown(options.settings.host)}:{listener.getsockname()[1]}"
+            while not server.started and not serving.done():
+                await asyncio.sleep(_STEP_S)
+            publish(options.job_dir, url=url, key=key)
+            running.parts.events.add("ready for clients", url=url)
+            await _first(serving, ends)
+            withdraw(options.job_dir)
+            await running.drain(options.drain_s)
+            server.should_exit = True
+            await serving
+    return 0
+
+
+@contextlib.asynccontextmanager
+async def _running(options: Options, state: str) -> AsyncIterator[tuple[Running, str, socket.socket]]:
+    events = Events(time.time)
+    uid, base = os.getuid(), options.base
+    home = await find_home(
+        options.environ, base=base, uid=uid, kernel=os.uname().release, examine=options.examine, told=events.add
+    )
+    settings = options.settings
+    book = Book(f"{state}/sessions.sqlite", keep_ended=settings.keep_ended)
+    key = _kept(book, _KEY, new_key())
+    listener = _listener(book, settings.host, options.port)
+    metrics = Metrics()
+
+    def told(text: str) -> None:
+        metrics.count("engine_restarts_total")
+        events.add("service ended", why=text)
+
+    service = Service(home.socket, home.environ, told)
+    engine = PodmanEngine(service, run_dir=home.run_dir, threads=settings.starts_at_once + 8, told=events.add)
+    sandboxd, python = await asyncio.to_thread(_mounted, state)
+    parts = Parts(
+        engine=engine,
+        book=book,
+        slots=Slots(settings.slots, settings.queue),
+        settings=settings,
+        events=events,
+        metrics=metrics,
+        plan=planner(by_mount(sandboxd, python=python, as_root=options.as_root), settings),
+        now=time.time,
+        store=home.store,
+    )
+    running = Running(parts)
+    try:
+        await engine.open()
+        await running.open()
+        yield running, key, listener
+    finally:
+        await running.abandon()
+        await engine.close(options.drain_s)
+        listener.close()
+
+
+def _kept(book: Book, name: str, new: str) -> str:
+    """The clients of a server that was killed come back to the next one with the same key, at the same port."""
+    known = book.setting(name)
+    if known is None:
+        book.set(name, new)
+    return known or new
+
+
+def _listener(book: Book, host: str, port: int) -> socket.socket:
+    wanted = port or int(book.setting(_PORT) or 0)
+    try:
+        listener = listen(host, wanted)
+    except OSError as error:
+        if port:
+            raise UsageError(
+                f"{host}:{port} cannot be listened at: {error.strerror}; choose another --port, or 0"
+            ) from error
+        listener = listen(host, 0)
+    book.set(_PORT, str(listener.getsockname()[1]))
+    return listener
+
+
+def _mounted(state: str) -> tuple[str, MountedPython | None]:
+    """What is mounted into sandboxes. Without a Python of the host, images need their own, and are told so each."""
+    place = Path(state) / "mounts"
+    sandboxd = str(write_zipapp(place))
+    try:
+        return sandboxd, bundle_python(place, usable_python())
+    except (InjectionError, OSError):
+        return sandboxd, None
+
+
+@contextlib.contextmanager
+def _only_one(state: str) -> Iterator[None]:
+    """Two servers over one store would take each other's sandboxes for nobody's."""
+    os.makedirs(state, mode=0o700, exist_ok=True)
+    descriptor = os.open(f"{state}/lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise UsageError(f"another runtime server of this job holds {state}/lock; stop it first") from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """A signal drains first; uvicorn would stop to listen at once."""
+        yield
+
+
+def _http(app: ASGIApp) -> uvicorn.Server:
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, lifespan="off", http="h11", ws="none", timeout_graceful_shutdown=5
+    )
+    return _Server(config)
+
+
+async def _first(serving: "asyncio.Future[None]", ends: asyncio.Event) -> None:
+    ended = asyncio.ensure_future(ends.wait())
+    both: set[asyncio.Future[object]] = {serving, ended}  # type: ignore[arg-type]  # what they give is not asked for
+    await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    ended.cancel()
+    if serving.done():
+        raise TrainError(f"the HTTP server ended by itself: {serving.exception()!r}")
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
