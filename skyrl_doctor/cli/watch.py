@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--job-log", default="auto", metavar="FILE", help="the log that gets a line a finding; none for none"
     )
     parser.add_argument(
-        "--tick", type=_seconds, default=0.5, metavar="S", help="seconds between looks at the logs (default: 0.5)"
+        "--tick", type=_seconds, default=1.0, metavar="S", help="seconds between looks at the logs (default: 1)"
     )
     parser.add_argument("--no-samplers", action="store_true", help="look at the logs alone")
 

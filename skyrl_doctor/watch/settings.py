@@ -21,6 +21,6 @@ class Settings:
     dry_run: bool = False
     webhook: str = ""
     job_log: str = AUTO
-    tick_s: float = 0.5
+    tick_s: float = 1.0
     samplers: bool = True
     writes: bool = True
