@@ -1,8 +1,7 @@
 """The budget: what a run takes in each phase, where its peak is, and whether that fits."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from skyrl_train.memory.device import Device
 from skyrl_train.memory.job import Job
@@ -18,8 +17,7 @@ BAND = 0.10
 TRAINER_PHASES = frozenset(Phase)
 
 
-@dataclass(frozen=True)
-class PhaseBudget:
+class PhaseBudget(NamedTuple):
     """One phase at its fullest: bytes by component, over all the processes on the GPU."""
 
     phase: Phase
@@ -40,8 +38,7 @@ class PhaseBudget:
         return self.allocated + self.components.get(Component.SLACK, 0)
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(NamedTuple):
     """What one GPU must hold, phase by phase, against what it has."""
 
     device: Device

@@ -1,7 +1,8 @@
 """The changes that help most, each with what it gains at the peak."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from skyrl_train.memory.budget import Budget, budget
 from skyrl_train.memory.device import Device
@@ -12,8 +13,7 @@ SMALLEST_GAIN = 0.005  # of the device: what a person would not call a gain
 A = "actor_rollout_ref"
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """A change to the run: what to set, in verl's keys, and what the peak is then."""
 
     summary: str

@@ -7,7 +7,7 @@ softmax, log_softmax, logsumexp and sum in float32 (aten/src/ATen/autocast_mode.
 autograd was seen to hold, run operator by operator.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from skyrl_train.memory.job import Job
 from skyrl_train.memory.units import BF16, FP32
@@ -15,8 +15,7 @@ from skyrl_train.memory.units import BF16, FP32
 FUSED_CHUNK = 512  # verl utils/experimental/torch_functional.py FusedLinearForPPOFunction.forward: chunk_size=512
 
 
-@dataclass(frozen=True)
-class LogitsCost:
+class LogitsCost(NamedTuple):
     """Bytes of one micro batch: at the forward's fullest, from then to the backward, and at the backward's fullest."""
 
     forward: float

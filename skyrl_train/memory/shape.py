@@ -6,8 +6,7 @@ is refused by name with the reason, because a formula applied to the wrong archi
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from skyrl_train.memory.errors import BadModelError, UnsupportedModelError
 
@@ -29,8 +28,7 @@ LIMITS = {
 }
 
 
-@dataclass(frozen=True)
-class ModelShape:
+class ModelShape(NamedTuple):
     """What the memory of a dense decoder depends on. Sizes are counts of elements."""
 
     family: str

@@ -1,7 +1,8 @@
 """The largest value of a key that still fits."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from skyrl_train.memory.budget import Budget, budget
 from skyrl_train.memory.device import Device
@@ -12,8 +13,7 @@ from skyrl_train.memory.shape import ModelShape
 STEP = 0.01  # of gpu_memory_utilization
 
 
-@dataclass(frozen=True)
-class Solution:
+class Solution(NamedTuple):
     """The answer to "how large may it be": None where not even the smallest value fits."""
 
     key: str
@@ -22,8 +22,7 @@ class Solution:
     limited: str = ""  # why no larger value was tried, where it was not memory that stopped it
 
 
-@dataclass(frozen=True)
-class _Knob:
+class _Knob(NamedTuple):
     change: Callable[[Job, int], Job]
     largest: Callable[[ModelShape, Job], int]
     shown: Callable[[int], int | float] = lambda value: value

@@ -3,7 +3,8 @@
 Adam and its kin only: two states of the master precision a parameter (verl's default is torch's AdamW).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from skyrl_train.memory.job import Critic, Job
 from skyrl_train.memory.parameters import in_adapters, in_embedding, in_layer, in_model, in_root
@@ -11,8 +12,7 @@ from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.units import DTYPE_BYTES, FP32
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(NamedTuple):
     """A model that is trained: the actor, or the critic under its own settings. Bytes on one GPU."""
 
     shape: ModelShape

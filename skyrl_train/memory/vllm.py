@@ -4,7 +4,7 @@ vllm/v1/worker/utils.py request_memory: requested = total x gpu_memory_utilizati
 less is free. What the weights and the profiled peak leave of the share becomes the KV cache.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from skyrl_train.memory.device import Device
 from skyrl_train.memory.job import Rollout
@@ -16,8 +16,7 @@ CONTEXT = round(0.5 * GIB)
 GRAPHS = round(0.5 * GIB)
 
 
-@dataclass(frozen=True)
-class Engine:
+class Engine(NamedTuple):
     """Bytes of the vLLM process on one GPU."""
 
     requested: int
