@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.core.model import Finding, Severity
+from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
 from skyrl_doctor.memory.findings import fullness, largest, phase_of, too_much
 from skyrl_doctor.plan.model import Plan
@@ -31,7 +31,7 @@ from skyrl_doctor.plan.model import Plan
 KEY = "actor.micro_batch_size_per_gpu"
 
 
-@check("MEM002", fix="skyrl_train/memory/changes.py")
+@check("MEM002", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/memory/changes.py")
 def backward_out_of_memory(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     if memory.kept > memory.limit:
         raise NotApplicable("what training keeps alone is more than the GPU has (MEM001)")

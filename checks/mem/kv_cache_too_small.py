@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
@@ -27,7 +27,7 @@ from skyrl_doctor.plan.verdicts import fault
 SHARE, LENGTH = "rollout.gpu_memory_utilization", "rollout.max_model_len"
 
 
-@check("MEM005", fix="skyrl_train/memory/solve.py")
+@check("MEM005", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/memory/solve.py")
 def kv_cache_too_small(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     engine = memory.budget.engine
     if engine is None:

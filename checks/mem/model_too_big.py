@@ -20,7 +20,7 @@ Take a smaller model, train adapters (`lora_rank = 32`), share it over more GPUs
 from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
-from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
 from skyrl_doctor.memory.findings import too_much
 from skyrl_doctor.plan.model import Plan
@@ -28,7 +28,7 @@ from skyrl_doctor.plan.model import Plan
 KEY = "model.path"
 
 
-@check("MEM001", fix="operator: only the user can choose another model or another device")
+@check("MEM001", roles=[Role.LOGIN, Role.GPU], fix="operator: only the user can choose another model or another device")
 def model_too_big(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     kept = memory.kept
     if kept <= memory.limit:

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
 from skyrl_doctor.memory.findings import phase_of
 from skyrl_doctor.plan.model import Plan
@@ -30,7 +30,7 @@ from skyrl_doctor.plan.verdicts import fault
 KEY = "rollout.gpu_memory_utilization"
 
 
-@check("MEM003", fix="skyrl_train/memory/changes.py")
+@check("MEM003", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/memory/changes.py")
 def vllm_share_exceeds_free(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     engine = memory.budget.engine
     if engine is None:

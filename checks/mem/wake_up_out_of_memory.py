@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
 from skyrl_doctor.memory.findings import fullness, largest, phase_of, too_much
 from skyrl_doctor.plan.model import Plan
@@ -27,7 +27,7 @@ from skyrl_doctor.plan.model import Plan
 KEY = "actor.optimizer_offload"
 
 
-@check("MEM006", fix="skyrl_train/memory/changes.py")
+@check("MEM006", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/memory/changes.py")
 def wake_up_out_of_memory(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     if memory.budget.engine is None or not memory.job.rollout or not memory.job.rollout.sleeps:
         raise NotApplicable("vLLM does not sleep, so it does not wake up")

@@ -7,25 +7,19 @@ from skyrl_train.memory import Component, PhaseBudget
 
 WIDTH = 60
 """Columns for the device, or for the fullest phase where that is more."""
-LETTERS = {
-    Component.WEIGHTS: "W",
-    Component.GATHERED: "w",
-    Component.GRADIENTS: "G",
-    Component.OPTIMIZER: "O",
-    Component.OPTIMIZER_WORK: "o",
-    Component.ADAPTERS: "D",
-    Component.REFERENCE: "R",
-    Component.CRITIC: "C",
-    Component.CHECKPOINTS: "K",
-    Component.ACTIVATIONS: "A",
-    Component.LOGITS: "L",
-    Component.ENTROPY: "E",
-    Component.STATE_DICT: "S",
-    Component.BUCKET: "B",
-    Component.SLACK: "s",
-    Component.CONTEXT: "c",
-    Component.VLLM: "V",
-}
+
+
+def _letters() -> dict[Component, str]:
+    """For each component the first letter of its name that is still free."""
+    taken: dict[Component, str] = {}
+    for part in Component:
+        name = part.value.replace(" ", "")
+        wanted = [*name.upper(), *name.lower()]
+        taken[part] = next(letter for letter in (wanted[0], *wanted) if letter not in taken.values())
+    return taken
+
+
+LETTERS = _letters()
 
 
 def bars(memory: GpuBudget) -> Iterator[str]:

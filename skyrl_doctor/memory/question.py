@@ -20,7 +20,7 @@ from skyrl_train.memory import (
 )
 from skyrl_train.memory.budget import CONTEXT
 from skyrl_train.memory.known import known_config
-from skyrl_train.memory.states import states_of
+from skyrl_train.memory.states import actor_of, critic_of
 
 GPU_TYPE = "slurm.gpu_type"
 MIB = 2**20
@@ -79,19 +79,25 @@ def answer(model: Model, job: Job, device: Device, free: int | None = None) -> G
     """What the memory model says to it."""
     try:
         found = budget(model.shape, job, device)
-        states = states_of(model.shape, job)
     except MemoryModelError as error:
         raise CouldNotLook(str(error)) from None
-    kept = states.weights + states.adapters + states.gradients + states.optimizer + states.critic_at_rest
     return GpuBudget(
         model=model.name,
         shape_from=model.source,
         shape=model.shape,
         job=job,
         budget=found,
-        kept=round(kept) + CONTEXT,
+        kept=_kept(model.shape, job) + CONTEXT,
         free=free,
     )
+
+
+def _kept(shape: ModelShape, job: Job) -> int:
+    """What stays on the GPU while one model is updated and the other, where there is a critic, waits."""
+    actor, critic = actor_of(shape, job), critic_of(shape, job)
+    models = [actor] if critic is None else [actor, critic]
+    whole = {id(one): one.weights + one.adapters + one.gradients + one.optimizer for one in models}
+    return round(max(whole[id(one)] + sum(other.at_rest for other in models if other is not one) for one in models))
 
 
 def _by_name(device: gpu.Device, gpus: gpu.Gpus) -> Device:

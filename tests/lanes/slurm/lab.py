@@ -14,9 +14,24 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fakes import nvidia_smi
-
+FAKE = Path(__file__).parents[2] / "fakes" / "nvml" / "pynvml.py"
 SLICES = tuple(f"MIG-aaaaaaaa-0000-0000-0000-00000000000{n}" for n in (1, 2))
+# NVML's fake with the slices that Slurm gave this job, as a driver shows them where Slurm confines devices.
+_NVML = f"""
+import json, os
+MIB = 1 << 20
+NO_PERMISSION = {{"nvml_error": 4}}
+given = (os.environ.get("LANE_GPUS") or os.environ.get("SLURM_JOB_GPUS", "0,1")).split(",")
+slices = [
+    {{"uuid": uuid, "name": "NVIDIA A100-SXM4-80GB MIG 2g.20gb", "gi": number + 3, "ci": 0, "shape": [2, 2, 19968],
+     "memory_v2": [19968 * MIB, 13 * MIB]}} if str(number) in given else NO_PERMISSION
+    for number, uuid in enumerate({SLICES!r})
+]
+parent = {{"uuid": "GPU-aaaaaaaa-0000-0000-0000-000000000000", "name": "NVIDIA A100-SXM4-80GB", "mig": [1, 1],
+          "most_slices": 2, "slices": slices, "memory_v2": [81920 * MIB, 76 * MIB], "computing": []}}
+os.environ["FAKE_NVML"] = json.dumps({{"driver": "580.95.05", "gpus": [parent]}})
+exec(compile(open({str(FAKE)!r}).read(), {str(FAKE)!r}, "exec"))
+"""
 CPU_PARTITION, GPU_PARTITION = "test", "gpu_test"
 LIMIT_S = 30.0
 _STEP_S = 0.02
@@ -64,12 +79,12 @@ SlurmdParameters=config_overrides
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 ReturnToService=2
-KillWait=2
+KillWait=10
 MinJobAge=600
 SchedulerParameters=sched_min_interval=10000,batch_sched_delay=0,bf_interval=1
 GresTypes=gpu
-NodeName=cpu1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 RealMemory=1000
-NodeName=gpu1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[2]} CPUs=4 RealMemory=1000 Gres=gpu:1g.18gb:2
+NodeName=cpu1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 RealMemory=64000
+NodeName=gpu1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[2]} CPUs=4 RealMemory=64000 Gres=gpu:2g.20gb:2
 PartitionName={CPU_PARTITION} Nodes=cpu1 Default=YES
 PartitionName={GPU_PARTITION} Nodes=gpu1
 {extra}"""
@@ -93,10 +108,12 @@ class Cluster:
     env: Mapping[str, str]
     daemons: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
-    def run(self, *words: str, limit_s: float = LIMIT_S, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            words, env=self.env, cwd=cwd, capture_output=True, text=True, timeout=limit_s, check=False
-        )
+    def run(
+        self, *words: str, limit_s: float = LIMIT_S, cwd: Path | None = None, **more: str
+    ) -> subprocess.CompletedProcess[str]:
+        """A command as a user of the cluster, with more variables where given."""
+        env = {**self.env, **more}
+        return subprocess.run(words, env=env, cwd=cwd, capture_output=True, text=True, timeout=limit_s, check=False)
 
     def submit(self, script: str, *options: str, cwd: Path) -> str:
         """The id of a job that runs this text of bash."""
@@ -138,13 +155,18 @@ class Cluster:
 @contextmanager
 def a_cluster(base: Path, extra: str = "") -> Iterator[Cluster]:
     """Starts everything and takes everything down again, with whatever its jobs left."""
-    for name in ("state", "log", "run", "bin"):
+    for name in ("state", "log", "run", "python"):
         (base / name).mkdir()
-    nvidia_smi.lay(base / "bin", SLICES)
+    (base / "python" / "pynvml.py").write_text(_NVML)
     (base / "slurm.conf").write_text(configuration(base, extra))
     _fake_slices(base)
     (base / "cgroup.conf").write_text("CgroupAutomount=no\n")
-    env = {"PATH": f"{base}/bin:{os.environ['PATH']}", "HOME": str(base), "SLURM_CONF": str(base / "slurm.conf")}
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(base),
+        "SLURM_CONF": str(base / "slurm.conf"),
+        "PYTHONPATH": str(base / "python"),
+    }
     cluster = Cluster(base, env)
     try:
         _start(cluster, _munge(base), ready=lambda: (base / "munge.socket").exists())
@@ -180,9 +202,9 @@ def _fake_slices(base: Path) -> None:
         os.mknod(device, 0o600 | 0o020000, os.makedev(1, 5))  # /dev/zero under another name
         device.chmod(0o666)
         links = ",".join("-1" if other == number else "0" for other in range(len(SLICES)))
-        lines.append(f"1g.18gb|4|0-3|{links}|{device}|{uuid}|nvidia_gpu_env\n")
+        lines.append(f"2g.20gb|4|0-3|{links}|{device}|{uuid}|nvidia_gpu_env\n")
     (base / "fake_gpus.conf").write_text("".join(lines))
-    (base / "gres.conf").write_text(f"NodeName=gpu1 Name=gpu Type=1g.18gb File={base}/nvidia[0-1]\n")
+    (base / "gres.conf").write_text(f"NodeName=gpu1 Name=gpu Type=2g.20gb File={base}/nvidia[0-1]\n")
 
 
 def _munge(base: Path) -> tuple[str, ...]:

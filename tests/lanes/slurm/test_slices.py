@@ -11,7 +11,7 @@ from lanes.slurm.lab import GPU_PARTITION, SLICES, Cluster
 pytestmark = pytest.mark.slurm
 ROOT = Path(__file__).parents[3]
 TARGET = ROOT / "examples" / "mig20.toml"
-DOCTOR = f"PYTHONPATH={ROOT} {sys.executable} -m skyrl_doctor"
+DOCTOR = f"{sys.executable} -m skyrl_doctor"
 
 
 def seen(cluster: Cluster, at: Path, select: str, *options: str) -> dict[str, object]:

@@ -1,0 +1,33 @@
+"""skyrl-train job: what a batch script runs. Not for people: `launch` writes the scripts."""
+
+import argparse
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("role", choices=("runtime", "trainer"))
+    parser.add_argument("job_dir", metavar="JOB_DIR")
+
+
+def run(args: argparse.Namespace) -> int:
+    import os
+
+    from skyrl_train.launch.commands import read
+    from skyrl_train.launch.role import Role
+    from skyrl_train.launch.supervise import Signals, Work, supervise
+
+    signals = Signals()
+    signals.listen()
+    role = Role(args.role)
+    launch = read(args.job_dir)
+    environ = {**os.environ, **launch.config.env}
+    return supervise(
+        Work(
+            role=role,
+            job_dir=args.job_dir,
+            config=launch.config,
+            payload=launch.payload(role),
+            environ=environ,
+            signals=signals,
+            external_url=launch.runtime_url,
+        )
+    )

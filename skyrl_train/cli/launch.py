@@ -1,0 +1,138 @@
+"""skyrl-train launch: two Slurm jobs from one configuration, behind the login gate. Exit status 78 where it refuses."""
+
+import argparse
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skyrl_train.launch.commands import Commands
+    from skyrl_train.launch.launch import Request
+
+REFUSED = 78
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", metavar="TARGET", help="a RunConfig TOML")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print both scripts and the sbatch lines; submit nothing"
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--runtime-only", action="store_true", help="only the sandbox runtime")
+    which.add_argument("--skip-runtime", action="store_true", help="only the trainer, with --runtime-url")
+    parser.add_argument("--runtime-url", metavar="U", help="a runtime that runs already")
+    parser.add_argument("--local", action="store_true", help="run both here as child processes, without Slurm")
+    parser.add_argument("--job-dir", metavar="DIR", help="default: a new one in .skyrl_jobs")
+    parser.add_argument("--no-gate", action="store_true", help="submit whatever the login gate finds; it is logged")
+    parser.add_argument(
+        "--runtime-command", metavar="CMD", help="what the runtime job runs (default: skyrl-train runtime serve)"
+    )
+    parser.add_argument(
+        "--trainer-command", metavar="CMD", help="what the trainer job runs (default: skyrl-train train)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    import os
+    import tempfile
+
+    from skyrl_train.launch import directory, gate
+
+    if args.dry_run:
+        return _dry_run(_request(args), args)
+    with tempfile.TemporaryDirectory(prefix="skyrl-gate-") as scratch:
+        refused = None if args.no_gate else gate.login(args.target, gate.report_path("login", scratch))
+        if refused:
+            _say(f"the login gate refused, nothing was submitted:\n{refused}")
+            return REFUSED
+    request = _request(args)
+    from datetime import datetime
+
+    root = os.path.join(os.getcwd(), directory.ROOT)
+    job_dir = directory.adopt(args.job_dir) if args.job_dir else directory.create(root, datetime.now())  # noqa: DTZ005 -- a name for the user's own clock
+    return _started(request, args, job_dir)
+
+
+def _started(request: "Request", args: argparse.Namespace, job_dir: str) -> int:
+    from skyrl_train.fail import UsageError
+    from skyrl_train.launch import commands, local
+    from skyrl_train.launch.launch import prepare, submit
+    from skyrl_train.launch.slurm import SlurmError
+
+    commands.write(job_dir, _commands(request, args, job_dir))
+    paths = prepare(request, job_dir)
+    _say(f"job directory {job_dir}")
+    if args.local:
+        return local.run(job_dir, paths, _stop_on_signals(), _say)
+    try:
+        submit(job_dir, paths, _say)
+    except SlurmError as error:
+        raise UsageError(str(error)) from None
+    return 0
+
+
+def _request(args: argparse.Namespace) -> "Request":
+    import os
+
+    from skyrl_train.config.load import ConfigError, parse
+    from skyrl_train.fail import UsageError
+    from skyrl_train.launch.launch import Request
+    from skyrl_train.launch.role import Role
+
+    if args.skip_runtime != (args.runtime_url is not None):
+        raise UsageError("--skip-runtime and --runtime-url belong together: say where the runtime is that runs already")
+    try:
+        with open(args.target, encoding="utf-8-sig") as file:
+            text = file.read()
+        config = parse(text)
+    except OSError as error:
+        raise UsageError(f"{args.target} cannot be read: {error.strerror}") from None
+    except (ConfigError, ValueError) as error:
+        raise UsageError(f"{args.target} cannot be launched: {error}") from None
+    roles: tuple[Role, ...] = tuple(Role)
+    if args.runtime_only or args.skip_runtime:
+        roles = (Role.RUNTIME,) if args.runtime_only else (Role.TRAINER,)
+    return Request(config=config, config_text=text, work_dir=os.getcwd(), python=sys.executable, roles=roles)
+
+
+def _commands(request: "Request", args: argparse.Namespace, job_dir: str) -> "Commands":
+    import dataclasses
+
+    from skyrl_train.launch.commands import default
+
+    made = default(request.python, request.config, job_dir, args.runtime_url)
+    runtime = tuple(shlex.split(args.runtime_command or "")) or made.runtime
+    trainer = tuple(shlex.split(args.trainer_command or "")) or made.trainer
+    return dataclasses.replace(made, runtime=runtime, trainer=trainer)
+
+
+def _dry_run(request: "Request", args: argparse.Namespace) -> int:
+    import os
+
+    from skyrl_train.launch import directory
+    from skyrl_train.launch.launch import planned, sbatch_options
+    from skyrl_train.launch.render import script
+
+    job_dir = args.job_dir or os.path.join(os.getcwd(), directory.ROOT, "TIMESTAMP_launch")
+    submitted: dict[str, str] = {}
+    for role, job in planned(request, job_dir).items():
+        path = os.path.join(job_dir, f"{role}.sh")
+        line = shlex.join(["sbatch", "--parsable", *sbatch_options(role, submitted), path])
+        sys.stdout.write(f"# {path}\n{script(job)}\n{line}\n\n")
+        submitted[role] = f"{role.upper()}_JOB_ID"
+    return 0
+
+
+def _stop_on_signals() -> "Callable[[], bool]":
+    import signal
+
+    told: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda number, _frame: told.append(number))
+    return lambda: bool(told)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"skyrl-train launch: {text}\n")

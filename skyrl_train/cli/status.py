@@ -1,0 +1,17 @@
+"""skyrl-train status: how a launch stands."""
+
+import argparse
+import sys
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("job_dir", nargs="?", metavar="JOB_DIR", help="default: the latest in .skyrl_jobs")
+
+
+def run(args: argparse.Namespace) -> int:
+    from skyrl_train.launch import directory
+    from skyrl_train.launch.status import lines
+
+    job_dir = args.job_dir or directory.latest(directory.ROOT)
+    sys.stdout.write("".join(f"{line}\n" for line in lines(job_dir)))
+    return 0

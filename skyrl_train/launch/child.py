@@ -1,0 +1,99 @@
+"""The payload of a job: a process group that is ended as a whole, and whatever left the group."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+MARK, ROLE_MARK = "SKYRL_JOB_DIR", "SKYRL_JOB_ROLE"
+"""Every process of a launch has these in its environment: that is how one that went its own way is found."""
+STEP_S = 0.1
+
+
+@contextmanager
+def started(words: Sequence[str], environ: Mapping[str, str], grace_s: float) -> Iterator[subprocess.Popen[bytes]]:
+    """Runs a command in a group of its own; the group is gone when the context ends."""
+    child = subprocess.Popen(words, env=dict(environ), stdin=subprocess.DEVNULL, start_new_session=True)
+    try:
+        yield child
+    finally:
+        end(child, grace_s)
+
+
+def end(child: subprocess.Popen[bytes], grace_s: float) -> None:
+    """TERM to the group, KILL to what is left of it after the grace."""
+    _signal_group(child.pid, signal.SIGTERM)
+    wait(lambda: child.poll() is not None and not _group_lives(child.pid), grace_s)
+    _signal_group(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def end_marked(marks: Mapping[str, str], grace_s: float) -> list[int]:
+    """Ends every process with these marks on this node but the caller and its parents; their ids."""
+    found = marked(marks)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for pid in found:
+            with contextlib.suppress(OSError):
+                os.kill(pid, number)
+        if wait(lambda: not any(map(lives, found)), grace_s):
+            break
+    return found
+
+
+def marked(marks: Mapping[str, str]) -> list[int]:
+    """This user's processes with these variables in their environment."""
+    wanted = {f"{name}={value}".encode() for name, value in marks.items()}
+    own = set(_ancestors(os.getpid()))
+    return [pid for pid in _pids() if pid not in own and wanted <= set(_read(f"/proc/{pid}/environ").split(b"\0"))]
+
+
+def wait(condition: Callable[[], bool], limit_s: float) -> bool:
+    """Whether the condition held within the limit."""
+    end_at = time.monotonic() + limit_s
+    while not condition():
+        if time.monotonic() >= end_at:
+            return False
+        time.sleep(STEP_S)
+    return True
+
+
+def lives(pid: int) -> bool:
+    """Whether it runs: a zombie does not."""
+    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return bool(fields) and fields[0] not in (b"Z", b"X")
+
+
+def _group_lives(group: int) -> bool:
+    return any(_group_of(pid) == group and lives(pid) for pid in _pids())
+
+
+def _group_of(pid: int) -> int:
+    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return int(fields[2]) if len(fields) > 2 else -1
+
+
+def _ancestors(pid: int) -> Iterator[int]:
+    while pid > 0:
+        yield pid
+        fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+        pid = int(fields[1]) if len(fields) > 1 else 0
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)

@@ -1,0 +1,67 @@
+"""What the jobs of a launch run, kept in its directory: launch.json."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from skyrl_train.config.load import from_resolved
+from skyrl_train.config.run import RunConfig
+from skyrl_train.fail import UsageError
+from skyrl_train.launch import directory
+from skyrl_train.launch.role import Role
+
+FILE = "launch.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commands:
+    """The payload of each job as an argument list, and a runtime that runs already, where the launch starts none."""
+
+    runtime: tuple[str, ...]
+    trainer: tuple[str, ...]
+    runtime_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A launch as its jobs read it."""
+
+    config: RunConfig
+    commands: Commands
+    ids: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def runtime_url(self) -> str | None:
+        return self.commands.runtime_url
+
+    def payload(self, role: Role) -> tuple[str, ...]:
+        return self.commands.runtime if role is Role.RUNTIME else self.commands.trainer
+
+
+def default(python: str, config: RunConfig, job_dir: str, runtime_url: str | None) -> Commands:
+    """Our own runtime, and our own trainer under the training interpreter."""
+    trainer = config.python.interpreter or python
+    return Commands(
+        runtime=(python, "-m", "skyrl_train", "runtime", "serve", "--job-dir", job_dir),
+        trainer=(trainer, "-m", "skyrl_train", "train", job_dir),
+        runtime_url=runtime_url,
+    )
+
+
+def write(job_dir: str, commands: Commands) -> None:
+    directory.write(job_dir, FILE, json.dumps(asdict(commands), indent=2) + "\n")
+
+
+def read(job_dir: str) -> Launch:
+    try:
+        with open(os.path.join(job_dir, directory.RESOLVED), encoding="utf-8") as file:
+            config = from_resolved(file.read())
+        with open(os.path.join(job_dir, FILE), encoding="utf-8") as file:
+            said = json.load(file)
+        commands = Commands(
+            runtime=tuple(said["runtime"]), trainer=tuple(said["trainer"]), runtime_url=said["runtime_url"]
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{job_dir} is no directory of a launch: {error}") from None
+    return Launch(config, commands, directory.read_jobs(job_dir))

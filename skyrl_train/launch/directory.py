@@ -1,0 +1,129 @@
+"""The job directory: on a disk that both jobs see, and all that they tell each other."""
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from skyrl_train.fail import UsageError
+from skyrl_train.files import write_whole
+from skyrl_train.launch.role import Role
+
+ROOT = ".skyrl_jobs"
+CONFIG, RESOLVED, JOBS, COMPLETE = "config.toml", "config.json", "jobs.json", "training_complete.flag"
+URL_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a job ended, told by its supervisor. `reason` is for a person; empty where all went well."""
+
+    status: int
+    reason: str
+    at: float
+
+
+def create(root: str, now: datetime) -> str:
+    """A new directory for one launch. UsageError where there is no room for it."""
+    stamp = f"{now:%Y%m%d_%H%M%S}"
+    for number in range(100):
+        path = os.path.join(os.path.abspath(root), f"{stamp}{f'_{number}' if number else ''}_launch")
+        try:
+            os.makedirs(path, mode=0o700)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise UsageError(f"no job directory can be made in {root}: {error.strerror}; say --job-dir DIR") from None
+        return path
+    raise UsageError(f"{root} holds a hundred launches of {stamp} already")
+
+
+def adopt(path: str) -> str:
+    """A directory that the user names: new or empty of any launch."""
+    try:
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        taken = sorted({RESOLVED, JOBS, COMPLETE, READY, URL} & set(os.listdir(path)))
+    except OSError as error:
+        raise UsageError(f"the job directory {path} cannot be used: {error.strerror}") from None
+    if taken:
+        raise UsageError(f"{path} holds {taken[0]} of an earlier launch; wanted a directory of this launch alone")
+    return os.path.abspath(path)
+
+
+READY, URL, KEY = "runtime_ready.flag", "runtime_url.txt", "runtime_api_key.txt"
+
+
+def latest(root: str) -> str:
+    """The youngest launch below a root."""
+    try:
+        names = sorted(name for name in os.listdir(root) if name.endswith("_launch"))
+    except OSError as error:
+        raise UsageError(f"no launches in {root}: {error.strerror}; name a job directory") from None
+    if not names:
+        raise UsageError(f"no launches in {root}; name a job directory")
+    return os.path.join(root, names[-1])
+
+
+def log(role: Role, job_id: str, stream: str) -> str:
+    """`%j` is Slurm's own word for the id."""
+    return f"{role.log_name}_{job_id}.{stream}"
+
+
+def write(job_dir: str, name: str, text: str, *, mode: int = 0o644) -> None:
+    """UsageError where the disk is full or read-only: nothing may be submitted then."""
+    try:
+        write_whole(os.path.join(job_dir, name), text, mode=mode)
+    except OSError as error:
+        raise UsageError(f"cannot write {os.path.join(job_dir, name)}: {error.strerror}") from None
+
+
+def write_jobs(job_dir: str, jobs: Mapping[str, str]) -> None:
+    write(job_dir, JOBS, json.dumps(dict(jobs), indent=2) + "\n")
+
+
+def read_jobs(job_dir: str) -> dict[str, str]:
+    """The ids of the jobs by role, as far as they were submitted."""
+    found = _json(job_dir, JOBS)
+    return {str(role): str(job_id) for role, job_id in found.items()} if found else {}
+
+
+def write_ended(job_dir: str, role: Role, ended: Ended) -> None:
+    write(job_dir, f"{role}_ended.json", json.dumps(asdict(ended)) + "\n")
+
+
+def read_ended(job_dir: str, role: Role) -> Ended | None:
+    found = _json(job_dir, f"{role}_ended.json")
+    try:
+        return Ended(int(found["status"]), str(found["reason"]), float(found["at"])) if found else None
+    except (KeyError, TypeError, ValueError):
+        return Ended(1, f"{role}_ended.json is damaged", 0.0)
+
+
+def runtime_url(job_dir: str) -> str | None:
+    """The runtime's address. None while it is not ready; UsageError where the file holds anything but one URL."""
+    if not os.path.exists(os.path.join(job_dir, READY)):
+        return None
+    path = os.path.join(job_dir, URL)
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UsageError(f"{path} is no file")
+            text = file.read(URL_BYTES)
+    except FileNotFoundError:
+        raise UsageError(f"{READY} is there and {URL} is not: the runtime's start was cut short") from None
+    lines = text.splitlines()
+    if len(lines) != 1 or not lines[0].startswith(("http://", "https://")) or len(lines[0].split()) != 1:  # FIX(SLM004)
+        raise UsageError(f"{path} holds {text[:120]!r}; wanted one URL alone: something printed into it")
+    return lines[0]
+
+
+def _json(job_dir: str, name: str) -> dict[str, Any] | None:
+    try:
+        with open(os.path.join(job_dir, name), encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,68 @@
+"""The doctor's gate, as a command: before anything is submitted, and in the first lines of each job."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from skyrl_train.fail import UsageError
+from skyrl_train.launch.directory import CONFIG
+from skyrl_train.launch.role import Role
+
+LOGIN_LIMIT_S = 60.0
+DOCTOR = ("-m", "skyrl_doctor")
+
+
+def report_path(role: str, job_dir: str) -> str:
+    return os.path.join(job_dir, f"gate_{role}.json")
+
+
+def gated(role: Role, job_dir: str, payload: Sequence[str]) -> tuple[str, ...]:
+    """The payload behind the gate of its node. Only the trainer's verdict is what the trainer asks for."""
+    verdicts = job_dir if role is Role.TRAINER else os.path.join(job_dir, "runtime")
+    os.makedirs(verdicts, mode=0o700, exist_ok=True)
+    report = ("--format", "json", "--output", report_path(role, job_dir))
+    words = (os.path.join(job_dir, CONFIG), "--role", role.node, "--job-dir", verdicts, *report)
+    return (sys.executable, *DOCTOR, "gate", *words, "--", *payload)
+
+
+def login(config: str, report: str) -> str | None:
+    """Examines the configuration here, before anything is submitted; why it is refused, else nothing."""
+    words = (sys.executable, *DOCTOR, "preflight", config, "--role", "login", "--format", "json", "--output", report)
+    try:
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=LOGIN_LIMIT_S, check=False, stdin=subprocess.DEVNULL
+        )
+    except subprocess.TimeoutExpired:
+        raise UsageError(f"the login gate did not answer within {LOGIN_LIMIT_S:g} s") from None
+    if done.returncode not in (0, 1, 3):
+        raise UsageError(f"the login gate failed: {done.stderr.strip()[-400:]}")
+    return None if done.returncode == 0 else "\n".join(said(report)) or f"exit status {done.returncode}"
+
+
+def refusal(role: Role, job_dir: str) -> str:
+    """What the gate found, in one line."""
+    return "; ".join(said(report_path(role, job_dir))) or "its report is missing"
+
+
+def said(path: str) -> Iterator[str]:
+    """Each error of a report, and what could not be looked at where there is none."""
+    outcomes = _outcomes(path)
+    errors = [
+        f"{outcome['id']} {found['message']}"
+        for outcome in outcomes
+        for found in outcome["findings"]
+        if outcome["severity"] == "error" and outcome["status"] == "fail"
+    ]
+    unknown = [f"{one['id']} could not look: {one['reason']}" for one in outcomes if one["status"] == "unknown"]
+    yield from errors or unknown
+
+
+def _outcomes(path: str) -> list[dict[str, Any]]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return list(json.load(file)["outcomes"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return []

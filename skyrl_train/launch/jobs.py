@@ -1,0 +1,81 @@
+"""What each of the two jobs asks Slurm for, from the configuration alone."""
+
+import os
+import re
+from dataclasses import dataclass
+
+from skyrl_train.config.run import RunConfig
+from skyrl_train.launch.directory import log
+from skyrl_train.launch.role import Role
+
+_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One job: its options for sbatch, in order, and where it works."""
+
+    role: Role
+    options: tuple[str, ...]
+    job_dir: str
+    work_dir: str
+    python: str
+
+
+def jobs(config: RunConfig, *, job_dir: str, work_dir: str, python: str) -> tuple[Job, Job]:
+    """The runtime's job and the trainer's."""
+    made = (_runtime_options(config), _trainer_options(config))
+    return tuple(  # type: ignore[return-value]  # two in, two out
+        Job(
+            role=role,
+            options=(*_common(config, role, job_dir), *options, *config.slurm.extra),
+            job_dir=job_dir,
+            work_dir=work_dir,
+            python=python,
+        )
+        for role, options in zip(Role, made, strict=True)
+    )
+
+
+def _common(config: RunConfig, role: Role, job_dir: str) -> list[str]:
+    slurm = config.slurm
+    name = _NAME.sub("-", config.trainer.experiment)[:40]
+    partition = slurm.cpu_partition if role is Role.RUNTIME else slurm.gpu_partition
+    wanted = {"partition": partition, "account": slurm.account, "qos": slurm.qos, "exclude": ",".join(slurm.exclude)}
+    return [
+        f"--job-name=skyrl-{role}-{name}",
+        f"--comment={job_dir}",
+        f"--output={os.path.join(job_dir, log(role, '%j', 'out'))}",
+        f"--error={os.path.join(job_dir, log(role, '%j', 'err'))}",
+        "--open-mode=append",
+        *(f"--{option}={value}" for option, value in wanted.items() if value),
+    ]
+
+
+def _runtime_options(config: RunConfig) -> list[str]:
+    slurm = config.slurm
+    return [
+        "--nodes=1",
+        "--ntasks=1",
+        f"--cpus-per-task={slurm.runtime_cpus}",
+        f"--mem={slurm.runtime_memory_mib}M",
+        f"--time={slurm.runtime_time_limit}",
+        "--no-requeue",
+    ]
+
+
+def _trainer_options(config: RunConfig) -> list[str]:
+    slurm = config.slurm
+    gres = f"gpu:{slurm.gpu_type}:{slurm.gpus_per_node}" if slurm.gpu_type else f"gpu:{slurm.gpus_per_node}"
+    options = [
+        f"--nodes={slurm.nodes}",
+        "--ntasks-per-node=1",
+        f"--cpus-per-task={slurm.trainer_cpus}",
+        f"--mem={slurm.trainer_memory_mib}M",
+        f"--gres={gres}",
+        f"--time={slurm.trainer_time_limit}",
+        "--requeue" if slurm.requeue else "--no-requeue",
+    ]
+    if slurm.signal_before_end_s:
+        options.append(f"--signal=B:USR1@{slurm.signal_before_end_s}")
+    return options

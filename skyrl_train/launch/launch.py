@@ -1,0 +1,71 @@
+"""One launch from its configuration to two submitted jobs. Whatever fails on the way leaves nothing submitted."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from skyrl_train.config.load import resolved
+from skyrl_train.config.run import RunConfig
+from skyrl_train.fail import TrainError
+from skyrl_train.launch import directory, slurm
+from skyrl_train.launch.jobs import Job, jobs
+from skyrl_train.launch.render import script
+from skyrl_train.launch.role import Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the user asked for."""
+
+    config: RunConfig
+    config_text: str
+    work_dir: str
+    python: str
+    roles: tuple[Role, ...] = tuple(Role)
+
+
+def planned(request: Request, job_dir: str) -> dict[Role, Job]:
+    """The jobs of this launch, by role."""
+    made = jobs(request.config, job_dir=job_dir, work_dir=request.work_dir, python=request.python)
+    return {job.role: job for job in made if job.role in request.roles}
+
+
+def prepare(request: Request, job_dir: str) -> dict[Role, str]:
+    """Writes what the jobs will read; the paths of their scripts."""
+    directory.write(job_dir, directory.CONFIG, request.config_text)
+    directory.write(job_dir, directory.RESOLVED, resolved(request.config))
+    paths = {}
+    for role, job in planned(request, job_dir).items():
+        directory.write(job_dir, f"{role}.sh", script(job), mode=0o755)
+        paths[role] = os.path.join(job_dir, f"{role}.sh")
+    return paths
+
+
+def sbatch_options(role: Role, submitted: dict[str, str]) -> tuple[str, ...]:
+    """The trainer waits for the start of the runtime's job, not for its end."""
+    runtime = submitted.get(Role.RUNTIME)
+    return (f"--dependency=after:{runtime}", "--kill-on-invalid-dep=yes") if role is Role.TRAINER and runtime else ()
+
+
+def submit(job_dir: str, paths: dict[Role, str], say: Callable[[str], None]) -> dict[str, str]:
+    """Submits the runtime's job and then the trainer's; each id is on disk before the next."""
+    submitted: dict[str, str] = {}
+    try:
+        for role, path in paths.items():
+            submitted[role] = slurm.submit(path, *sbatch_options(role, submitted))
+            directory.write_jobs(job_dir, submitted)
+            say(f"submitted {role} as job {submitted[role]}")
+    except BaseException as error:
+        _take_back(submitted, error, say)
+        raise
+    return submitted
+
+
+def _take_back(submitted: dict[str, str], error: BaseException, say: Callable[[str], None]) -> None:
+    if not submitted:
+        return
+    try:
+        slurm.cancel(*submitted.values())
+        say(f"cancelled job {', '.join(submitted.values())} again")
+    except TrainError as worse:
+        say(f"job {', '.join(submitted.values())} is still there and could not be cancelled: {worse} (after: {error})")

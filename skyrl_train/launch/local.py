@@ -1,0 +1,65 @@
+"""Both jobs as child processes of this one: the same scripts, the same directory, the same gates, no Slurm."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+
+from skyrl_train.launch import directory, leavings
+from skyrl_train.launch.child import MARK, end, end_marked, marked, wait
+from skyrl_train.launch.role import Role
+
+GRACE_S = 30.0
+LOCAL = "local"
+
+
+def run(job_dir: str, paths: Mapping[Role, str], stopped: Callable[[], bool], say: Callable[[str], None]) -> int:
+    """Runs the jobs to their end; the trainer's exit status, or the runtime's where there is no trainer."""
+    environ = {**os.environ, MARK: job_dir}
+    for name in [name for name in environ if name.startswith("SLURM_")]:
+        del environ[name]  # these are not jobs of the Slurm job in which this may run
+    with ExitStack() as stack:
+        children = {role: stack.enter_context(_started(job_dir, role, path, environ)) for role, path in paths.items()}
+        directory.write_jobs(job_dir, {role: f"{LOCAL}:{child.pid}" for role, child in children.items()})
+        say(f"started {' and '.join(f'{role} as process {child.pid}' for role, child in children.items())}")
+        last = children.get(Role.TRAINER) or children[Role.RUNTIME]
+        while last.poll() is None and not stopped():
+            wait(lambda: last.poll() is not None or stopped(), 1.0)
+        if not stopped():  # the runtime sees that the trainer has ended, and ends by itself
+            wait(lambda: all(child.poll() is not None for child in children.values()), GRACE_S)
+        for child in children.values():
+            end(child, GRACE_S)
+    end_marked({MARK: job_dir}, GRACE_S)
+    trouble = leavings.remove(leavings.node_directory(os.getuid(), None))
+    if trouble:
+        say(trouble)
+    for role in paths:
+        ended = directory.read_ended(job_dir, role)
+        say(f"{role}: {(ended.reason or f'exit status {ended.status}') if ended else 'ended without a word'}")
+    return last.returncode if last.returncode >= 0 else 128 - last.returncode
+
+
+def stop(job_id: str, job_dir: str) -> bool:
+    """Tells a local job to end; whether there was one."""
+    pid = int(job_id.partition(":")[2])
+    if pid not in marked({MARK: job_dir}):
+        return False
+    os.killpg(pid, signal.SIGTERM)
+    return True
+
+
+def _started(job_dir: str, role: Role, path: str, environ: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    out, err = (
+        open(os.path.join(job_dir, directory.log(role, LOCAL, stream)), "ab")  # noqa: SIM115 -- the child's from here on
+        for stream in ("out", "err")
+    )
+    with out, err:
+        return subprocess.Popen(
+            ["/bin/bash", path],
+            env=dict(environ),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )

@@ -1,0 +1,54 @@
+"""A job as the text of its batch script. Pure: the same job gives the same bytes."""
+
+import functools
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from skyrl_train.fail import UsageError
+from skyrl_train.launch.directory import CONFIG
+from skyrl_train.launch.jobs import Job
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def script(job: Job) -> str:
+    """The batch script. Slurm reads its options from lines, so none may hold a line break."""
+    broken = next((option for option in job.options if "\n" in option or "\r" in option), None)
+    if broken is not None:
+        raise UsageError(f"an option of sbatch holds a line break: {broken!r}")
+    template = _environment().get_template("job.sh.j2")
+    return str(
+        template.render(
+            options=[_option(option) for option in job.options],
+            role=str(job.role),
+            node=job.role.node,
+            job_dir=job.job_dir,
+            work_dir=job.work_dir,
+            python=job.python,
+            config=os.path.join(job.job_dir, CONFIG),
+        )
+    )
+
+
+def _option(option: str) -> str:
+    """Slurm splits these lines at spaces, and takes double quotes as a shell does."""
+    return f'"{option}"' if any(letter in option for letter in " \t#") else option
+
+
+@functools.cache
+def _environment() -> "Environment":
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError:
+        raise UsageError("launch needs Jinja2, which is not installed: pip install 'skyrl-doctor[launch]'") from None
+    made = Environment(
+        loader=PackageLoader("skyrl_train.launch"),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=False,
+        autoescape=False,  # noqa: S701 -- the text is a script; the filter quote is its escape
+    )
+    made.filters["quote"] = shlex.quote
+    return made

@@ -1,0 +1,85 @@
+"""Whether the other job is there, and still there: the runtime that the trainer needs, the trainer that it serves."""
+
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+
+from skyrl_train.fail import UsageError
+from skyrl_train.launch import directory, slurm
+from skyrl_train.launch.role import Role
+
+PROBE_S = 3.0
+SLURM_EVERY_S = 30.0
+TRAINER_ENDED = "the trainer has ended"
+ALIVE = frozenset(
+    {"PENDING", "RUNNING", "CONFIGURING", "SUSPENDED", "COMPLETING", "REQUEUED", "REQUEUE_HOLD", "RESIZING"}
+)
+PATIENCE_S = 15.0
+"""A busy server may be late; a dead one stays dead."""
+
+
+def asked(url: str) -> bool:
+    """Whether anything answers there. An answer that refuses is one."""
+    try:
+        with urllib.request.urlopen(f"{url.rstrip('/')}/health", timeout=PROBE_S):  # noqa: S310 -- http(s) only, by directory.runtime_url
+            return True
+    except urllib.error.HTTPError:
+        return True
+    except (OSError, ValueError):
+        return False
+
+
+def why_not_ready(job_dir: str, over: bool, timeout_s: float) -> str | None:  # noqa: FBT001
+    """Why the runtime will never be ready; None while it may, and nothing once it is."""
+    ended = directory.read_ended(job_dir, Role.RUNTIME)
+    if ended is not None:
+        return f"the runtime job ended before it was ready: {ended.reason or f'exit status {ended.status}'}"
+    try:
+        if directory.runtime_url(job_dir) is not None:
+            return ""
+    except UsageError as error:
+        return str(error)
+    return f"the runtime was not ready within {timeout_s:g} s (slurm.ready_timeout_s)" if over else None
+
+
+class Partner:
+    """Follows the trainer; says when the runtime has nobody left to serve. A killed one tells nothing: Slurm does."""
+
+    def __init__(
+        self, job_dir: str, clock: Callable[[], float], state: Callable[[str], slurm.State] = slurm.state
+    ) -> None:
+        self._job_dir, self._clock, self._state = job_dir, clock, state
+        self._asked = clock()
+
+    def lost(self) -> str:
+        """The reason, or nothing while the trainer is to come or runs."""
+        if directory.read_ended(self._job_dir, Role.TRAINER) is not None:
+            return TRAINER_ENDED
+        job_id = directory.read_jobs(self._job_dir).get(Role.TRAINER, "")
+        if not job_id.isdigit() or self._clock() - self._asked < SLURM_EVERY_S:
+            return ""
+        self._asked = self._clock()
+        try:
+            told = self._state(job_id).state
+        except slurm.SlurmError:
+            return ""  # a controller that does not answer says nothing of the trainer
+        return f"the trainer job {job_id} is {told or 'no longer known to Slurm'}" if told not in ALIVE else ""
+
+
+class Pulse:
+    """Follows a runtime that was ready; says why the trainer must stop."""
+
+    def __init__(self, job_dir: str, url: str, clock: Callable[[], float], ask: Callable[[str], bool] = asked) -> None:
+        self._job_dir, self._url, self._clock, self._ask = job_dir, url, clock, ask
+        self._last = clock()
+
+    def lost(self) -> str:
+        """The reason, or nothing while the runtime lives."""
+        ended = directory.read_ended(self._job_dir, Role.RUNTIME)
+        if ended is not None:
+            return f"the runtime job ended: {ended.reason or f'exit status {ended.status}'}"
+        if self._ask(self._url):
+            self._last = self._clock()
+        elif self._clock() - self._last > PATIENCE_S:
+            return f"the runtime at {self._url} has not answered for {self._clock() - self._last:.0f} s"
+        return ""

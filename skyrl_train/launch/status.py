@@ -1,0 +1,77 @@
+"""What is known of a launch, from its directory, Slurm, the runtime and the doctor."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from skyrl_train.fail import UsageError
+from skyrl_train.launch import commands, directory, gate, local, slurm
+from skyrl_train.launch.child import lives
+from skyrl_train.launch.role import Role
+from skyrl_train.launch.runtime_watch import asked
+
+DOCTOR_LIMIT_S = 30.0
+LATEST = "latest_checkpointed_iteration.txt"
+
+
+def lines(job_dir: str) -> Iterator[str]:
+    """One fact a line, the jobs first."""
+    launch = commands.read(job_dir)
+    yield f"launch:   {job_dir}"
+    for role in Role:
+        if role is Role.TRAINER or launch.runtime_url is None:
+            yield f"{f'{role}:':<9} {_job(job_dir, role, launch.ids.get(role))}"
+            yield from (f"{'':<9} gate: {said}" for said in gate.said(gate.report_path(role, job_dir)))
+    yield f"health:   {_health(job_dir, launch.runtime_url)}"
+    yield f"saved:    {_checkpoint(launch.config.trainer.checkpoint_dir)}"
+    yield f"doctor:   {_opinion(job_dir)}"
+
+
+def _job(job_dir: str, role: Role, job_id: str | None) -> str:
+    ended = directory.read_ended(job_dir, role)
+    if job_id is None:
+        return "not submitted"
+    how = "" if ended is None else f", ended with {ended.status}{f': {ended.reason}' if ended.reason else ''}"
+    if job_id.startswith(local.LOCAL):
+        runs = lives(int(job_id.partition(":")[2]))
+        return f"process {job_id.partition(':')[2]} {'runs' if runs else 'is gone'}{how}"
+    try:
+        told = slurm.state(job_id)
+    except slurm.SlurmError as error:
+        return f"job {job_id}, {error}{how}"
+    reason = f" ({told.reason})" if told.reason not in ("", "None") else ""
+    return f"job {job_id} {told.state or 'is no longer known to Slurm'}{reason}{how}"
+
+
+def _health(job_dir: str, external: str | None) -> str:
+    try:
+        url = external or directory.runtime_url(job_dir)
+    except UsageError as error:
+        return str(error)
+    if url is None:
+        return "the runtime is not ready"
+    return f"the runtime at {url} {'answers' if asked(url) else 'does not answer'}"
+
+
+def _checkpoint(place: str) -> str:
+    try:
+        with open(os.path.join(place, LATEST), encoding="utf-8") as file:
+            return f"global_step_{file.read(32).strip()} in {place}"
+    except OSError:
+        return f"no checkpoint in {place}"
+
+
+def _opinion(job_dir: str) -> str:
+    words = (sys.executable, *gate.DOCTOR, "diagnose", job_dir, "--format", "json")
+    try:
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=DOCTOR_LIMIT_S, check=False, stdin=subprocess.DEVNULL
+        )
+        root = json.loads(done.stdout)["root"]
+    except subprocess.TimeoutExpired:
+        return f"no answer within {DOCTOR_LIMIT_S:g} s"
+    except (ValueError, KeyError, TypeError):
+        return "no opinion yet"
+    return f"{root['id']} {root['explain']} ({root['file']}:{root['line']})" if root else "no known failure in the logs"

@@ -1,0 +1,233 @@
+"""A whole launch on a real Slurm, with stand-ins for what the two jobs run."""
+
+import os
+import shlex
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lanes.slurm.lab import CPU_PARTITION, GPU_PARTITION, SLICES, Cluster, processes_with, wait_until
+from skyrl_train.launch.directory import Ended, read_ended, read_jobs
+from skyrl_train.launch.role import Role
+
+pytestmark = pytest.mark.slurm
+ROOT = Path(__file__).parents[3]
+HERE = Path(__file__).parent
+CONFIG = f"""
+[model]
+path = "Qwen/Qwen2.5-Coder-0.5B-Instruct"
+attention = "sdpa"
+remove_padding = false
+[data]
+train_batch_size = 1
+max_prompt_tokens = 2048
+max_response_tokens = 2048
+[rollout]
+max_model_len = 4096
+max_tokens = 1024
+[agent]
+max_parallel = 1
+[sandbox]
+cpus = 1
+memory_mib = 64
+reserved_cpus = 0
+[slurm]
+gpu_partition = "{GPU_PARTITION}"
+cpu_partition = "{CPU_PARTITION}"
+trainer_cpus = 1
+trainer_memory_mib = 32000
+trainer_time_limit = "5"
+runtime_cpus = 1
+runtime_memory_mib = 4000
+runtime_time_limit = "5"
+signal_before_end_s = 0
+[trainer]
+experiment = "lane"
+"""
+
+
+@dataclass
+class Site:
+    """A user's working directory on the cluster."""
+
+    cluster: Cluster
+    at: Path
+
+    def launch(
+        self, trainer: str, *words: str, config: str = CONFIG, runtime: str | None = None, **more: str
+    ) -> "Launched":
+        (self.at / "run.toml").write_text(config)
+        job_dir = self.at / "job"
+        payload = runtime or f"{sys.executable} {HERE / 'standin_runtime.py'} {job_dir}"
+        command = [sys.executable, "-m", "skyrl_train", "launch", "run.toml", "--job-dir", str(job_dir)]
+        command += ["--runtime-command", payload, "--trainer-command", trainer, *words]
+        done = self.cluster.run(*command, cwd=self.at, limit_s=60, **more)
+        return Launched(self.cluster, job_dir, done.returncode, done.stderr)
+
+
+@dataclass
+class Launched:
+    cluster: Cluster
+    job_dir: Path
+    status: int
+    said: str
+
+    def job(self, role: Role) -> str:
+        return read_jobs(str(self.job_dir))[role]
+
+    def ended(self, role: Role) -> Ended:
+        wait_until(lambda: read_ended(str(self.job_dir), role), f"{role} tells its end\n{self.said}")
+        found = read_ended(str(self.job_dir), role)
+        assert found is not None
+        return found
+
+    def log(self, role: Role) -> str:
+        return "".join(path.read_text() for path in self.job_dir.glob(f"{role.log_name}_*.err"))
+
+    def leaves_nothing(self) -> None:
+        for role in Role:
+            self.cluster.wait(self.job(role))
+        wait_until(lambda: not processes_with(f"SKYRL_JOB_DIR={self.job_dir}"), "no process of the launch is left")
+        ids = read_jobs(str(self.job_dir)).values()
+        assert [path for one in ids for path in Path("/tmp").glob(f"skyrl-*-{one}")] == []
+
+    def payloads(self, role: Role) -> list[int]:
+        """The processes of this job's payload."""
+        marks = {f"SKYRL_JOB_DIR={self.job_dir}", f"SKYRL_JOB_ROLE={role}"}
+        return sorted(set.intersection(*(set(processes_with(mark)) for mark in marks)))
+
+    def runs(self, role: Role) -> None:
+        wait_until(lambda: self.payloads(role), f"the {role} runs: {self.said} {self.log(role)}")
+
+
+WAITS = "bash -c 'touch begun; sleep 600'"
+
+
+@pytest.fixture
+def site(cluster: Cluster, tmp_path: Path) -> Site:
+    return Site(cluster, tmp_path)
+
+
+def bash(text: str) -> str:
+    return f"bash -c {shlex.quote(text)}"
+
+
+def test_both_jobs_run_and_leave_nothing(site: Site) -> None:
+    made = site.launch(bash("echo $CUDA_VISIBLE_DEVICES > device; cat job/runtime_url.txt > url"), "--no-gate")
+    assert made.status == 0, made.said
+    assert made.ended(Role.TRAINER).reason == "", made.log(Role.TRAINER)
+    assert made.ended(Role.TRAINER).status == 0
+    made.leaves_nothing()
+    assert (site.at / "device").read_text().strip() == "0"  # a slice by name, remapped by the node's rules
+    assert (site.at / "url").read_text().startswith("http://127.0.0.1:")
+    assert (made.job_dir / "training_complete.flag").exists()
+    assert os.stat(made.job_dir / "runtime_api_key.txt").st_mode & 0o777 == 0o600
+
+
+def test_a_faulty_configuration_is_refused_before_sbatch(site: Site) -> None:
+    made = site.launch("true", config=CONFIG.replace("max_prompt_tokens = 2048", "max_prompt_tokens = 4096"))
+    assert made.status == 78
+    assert "CFG001 prompts of 4096 tokens" in made.said
+    assert (site.cluster.jobs(), made.job_dir.exists()) == ([], False)
+
+
+def test_a_faulty_node_ends_both_jobs_and_says_why(site: Site) -> None:
+    made = site.launch(WAITS, config=CONFIG.replace("trainer_memory_mib = 32000", "trainer_memory_mib = 200"))
+    ended = made.ended(Role.TRAINER)
+    assert ended.status == 78
+    assert ended.reason.startswith("the gate refused: ENV007 this job has 0.2 GiB of host memory")
+    assert site.cluster.wait(made.job(Role.TRAINER)).exit_code == 78
+    assert made.ended(Role.RUNTIME).status == 0
+    made.leaves_nothing()
+    assert not (site.at / "begun").exists()
+    told = site.cluster.run(sys.executable, "-m", "skyrl_train", "status", str(made.job_dir), cwd=site.at, limit_s=60)
+    assert "gate: ENV007" in told.stdout
+
+
+def test_two_slices_are_refused_on_the_node(site: Site) -> None:
+    config = CONFIG.replace("[slurm]", "[slurm]\ngpus_per_node = 2").replace(
+        "train_batch_size = 1", "train_batch_size = 2"
+    )
+    made = site.launch(WAITS, config=config.replace("[model]", "[actor]\nppo_mini_batch_size = 2\n[model]"))
+    assert made.status == 0, made.said
+    assert "GPU002" in made.ended(Role.TRAINER).reason
+    assert made.ended(Role.TRAINER).status == 78
+    made.leaves_nothing()
+
+
+def test_the_trainer_ends_soon_after_its_runtime_was_killed(site: Site) -> None:
+    made = site.launch(WAITS)
+    wait_until(lambda: (site.at / "begun").exists(), f"the trainer trains: {made.said}{made.log(Role.TRAINER)}")
+    for pid in made.payloads(Role.RUNTIME):
+        os.kill(pid, signal.SIGKILL)
+    began = time.monotonic()
+    ended = made.ended(Role.TRAINER)
+    assert time.monotonic() - began < 30
+    assert "the runtime" in ended.reason
+    assert "ended" in ended.reason
+    made.leaves_nothing()
+
+
+def test_scancel_leaves_nothing(site: Site) -> None:
+    made = site.launch(WAITS)
+    wait_until(lambda: (site.at / "begun").exists(), "the trainer trains")
+    assert site.cluster.run(sys.executable, "-m", "skyrl_train", "stop", str(made.job_dir), cwd=site.at).returncode == 0
+    made.leaves_nothing()
+
+
+def test_a_runtime_that_never_comes_up_ends_the_trainer(site: Site) -> None:
+    made = site.launch(WAITS, runtime="bash -c 'echo no port left >&2; exit 3'")
+    assert "the runtime" in made.ended(Role.TRAINER).reason
+    assert "3" in made.ended(Role.TRAINER).reason
+    assert made.ended(Role.RUNTIME).status == 3
+    made.leaves_nothing()
+
+
+def test_a_url_with_log_lines_in_it_is_no_url(site: Site) -> None:
+    dirty = "printf 'Loading\\nhttp://127.0.0.1:1\\n' > job/runtime_url.txt; touch job/runtime_ready.flag; sleep 600"
+    made = site.launch(WAITS, runtime=bash(dirty))
+    assert "something printed into it" in made.ended(Role.TRAINER).reason
+    made.leaves_nothing()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('cpu_partition = "test"', 'cpu_partition = "nowhere"'), "invalid partition"),
+        (('gpu_partition = "gpu_test"', 'gpu_partition = "nowhere"'), "invalid partition"),
+    ],
+)
+def test_what_slurm_refuses_leaves_nothing_submitted(site: Site, change: tuple[str, str], said: str) -> None:
+    made = site.launch("true", config=CONFIG.replace(*change))
+    assert made.status == 2
+    assert said in made.said
+    wait_until(lambda: not site.cluster.jobs(), "nothing is queued")
+
+
+def test_a_directory_of_an_earlier_launch_is_not_taken(site: Site) -> None:
+    (site.at / "job").mkdir()
+    (site.at / "job" / "runtime_ready.flag").write_text("http://old\n")
+    made = site.launch("true")
+    assert made.status == 2
+    assert "runtime_ready.flag of an earlier launch" in made.said
+    assert site.cluster.jobs() == []
+
+
+def test_without_sbatch_nothing_is_left_half_done(site: Site) -> None:
+    made = site.launch("true", PATH=str(Path(sys.executable).parent))
+    assert made.status == 2
+    assert "sbatch is not installed here" in made.said
+
+
+def test_the_same_flow_without_slurm(site: Site) -> None:
+    trainer = bash("echo $CUDA_VISIBLE_DEVICES > device; cat job/runtime_url.txt > url")
+    made = site.launch(trainer, "--local", LANE_GPUS="0", CUDA_VISIBLE_DEVICES=SLICES[0])
+    assert made.status == 0, made.said + made.log(Role.TRAINER) + made.log(Role.RUNTIME)
+    assert (site.at / "device").read_text().strip() == "0"
+    assert (site.at / "url").read_text().startswith("http://127.0.0.1:")
+    assert [made.ended(role).status for role in Role] == [0, 0]
+    assert processes_with(f"SKYRL_JOB_DIR={made.job_dir}") == []

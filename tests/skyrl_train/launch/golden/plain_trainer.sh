@@ -1,0 +1,25 @@
+#!/bin/bash
+#SBATCH --job-name=skyrl-trainer-run
+#SBATCH --comment=/w/jobs/1_launch
+#SBATCH --output=/w/jobs/1_launch/training_%j.out
+#SBATCH --error=/w/jobs/1_launch/training_%j.err
+#SBATCH --open-mode=append
+#SBATCH --nodes=1
+#SBATCH --ntasks-per-node=1
+#SBATCH --cpus-per-task=8
+#SBATCH --mem=65536M
+#SBATCH --gres=gpu:1
+#SBATCH --time=6:00:00
+#SBATCH --no-requeue
+#SBATCH --signal=B:USR1@300
+# The trainer job of the launch in /w/jobs/1_launch.
+set -euo pipefail
+cd /w
+export SKYRL_JOB_DIR=/w/jobs/1_launch
+# What this node needs, by the rules that the doctor explains: devices, caches, sockets, Podman's own store.
+settings=$(/opt/py/bin/python3 -m skyrl_doctor env /w/jobs/1_launch/config.toml --role gpu --shell) || {
+  echo "the node's settings could not be worked out" >&2
+  exit 78
+}
+eval "$settings"
+exec /opt/py/bin/python3 -m skyrl_train job trainer /w/jobs/1_launch

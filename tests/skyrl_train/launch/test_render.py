@@ -1,0 +1,76 @@
+"""Batch scripts: the same bytes each time, and clean under shellcheck where there is one."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.config.load import parse
+from skyrl_train.config.run import RunConfig
+from skyrl_train.fail import UsageError
+from skyrl_train.launch.jobs import jobs
+from skyrl_train.launch.render import script
+
+GOLDEN = Path(__file__).parent / "golden"
+PLAIN = '[model]\npath = "a/b"\n'
+FULL = """
+[model]
+path = "a/b"
+[trainer]
+experiment = "third try (A)"
+[slurm]
+gpu_partition = "gpu"
+cpu_partition = "cpu"
+account = "lab"
+qos = "high"
+gpus_per_node = 2
+gpu_type = "a100"
+exclude = ["n1", "n2"]
+requeue = true
+extra = ["--constraint=a100&nvlink", "--comment=two words"]
+[data]
+train_batch_size = 2
+[actor]
+ppo_mini_batch_size = 2
+"""
+
+
+def scripts(text: str, *, job_dir: str = "/w/jobs/1_launch", work_dir: str = "/w") -> list[str]:
+    made = jobs(parse(text), job_dir=job_dir, work_dir=work_dir, python="/opt/py/bin/python3")
+    return [script(job) for job in made]
+
+
+@pytest.mark.parametrize(("name", "text"), [("plain", PLAIN), ("full", FULL)])
+def test_the_scripts_are_these(name: str, text: str) -> None:
+    for role, made in zip(("runtime", "trainer"), scripts(text), strict=True):
+        assert made == (GOLDEN / f"{name}_{role}.sh").read_text()
+
+
+def test_paths_with_spaces_and_quotes_are_one_word_each() -> None:
+    for made in scripts(PLAIN, job_dir="/w/my jobs/it's", work_dir="/w/a b"):
+        assert """cd '/w/a b'\n""" in made
+        assert """export SKYRL_JOB_DIR='/w/my jobs/it'"'"'s'\n""" in made
+        assert "#SBATCH \"--output=/w/my jobs/it's/" in made
+
+
+@pytest.mark.parametrize("text", [PLAIN, FULL])
+@pytest.mark.parametrize("job_dir", ["/w/jobs/1_launch", "/w/my jobs/it's $HOME `id`"])
+def test_bash_reads_them(text: str, job_dir: str, tmp_path: Path) -> None:
+    for made in scripts(text, job_dir=job_dir):
+        (tmp_path / "job.sh").write_text(made)
+        checkers = [["bash", "-n"], *([["shellcheck", "-s", "bash", "-e", "SC2016"]] if shutil.which("shellcheck") else [])]
+        for words in checkers:
+            done = subprocess.run(
+                [*words, tmp_path / "job.sh"], capture_output=True, text=True, timeout=60, check=False
+            )
+            assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_an_option_over_two_lines_is_refused() -> None:
+    config = parse(PLAIN)
+    broken = RunConfig.model_validate(
+        {**config.model_dump(), "slurm": {**config.slurm.model_dump(), "extra": ("--comment=a\nrm -rf /",)}}
+    )
+    with pytest.raises(UsageError, match="line break"):
+        [script(job) for job in jobs(broken, job_dir="/w", work_dir="/w", python="/p")]

@@ -1,0 +1,76 @@
+"""Each job's eye on the other."""
+
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.launch import slurm
+from skyrl_train.launch.directory import READY, URL, Ended, write_ended, write_jobs
+from skyrl_train.launch.role import Role
+from skyrl_train.launch.runtime_watch import PATIENCE_S, SLURM_EVERY_S, TRAINER_ENDED, Partner, Pulse, why_not_ready
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_waits_until_it_is_ready_or_never_will_be(tmp_path: Path) -> None:
+    at = str(tmp_path)
+    assert why_not_ready(at, False, 600) is None
+    assert why_not_ready(at, True, 600) == "the runtime was not ready within 600 s (slurm.ready_timeout_s)"
+    (tmp_path / URL).write_text("http://n:1\n")
+    (tmp_path / READY).write_text("http://n:1\n")
+    assert why_not_ready(at, True, 600) == ""
+    write_ended(at, Role.RUNTIME, Ended(78, "the gate refused: POD001 …", 0))
+    assert why_not_ready(at, False, 600) == "the runtime job ended before it was ready: the gate refused: POD001 …"
+
+
+def test_a_runtime_may_be_late_but_not_for_long(tmp_path: Path) -> None:
+    clock, answers = Clock(), [True, False, False, True, False, False]
+    pulse = Pulse(str(tmp_path), "http://n:1", clock, lambda _: answers.pop(0))
+    told = []
+    for _ in range(6):
+        clock.now += PATIENCE_S * 0.6
+        told.append(pulse.lost())
+    assert told == ["", "", f"the runtime at http://n:1 has not answered for {PATIENCE_S * 1.2:.0f} s", "", "", told[5]]
+    assert told[5].startswith("the runtime at")
+
+
+def test_a_runtime_that_told_its_end_is_believed_at_once(tmp_path: Path) -> None:
+    pulse = Pulse(str(tmp_path), "http://n:1", Clock(), lambda _: True)
+    write_ended(str(tmp_path), Role.RUNTIME, Ended(3, "", 0))
+    assert pulse.lost() == "the runtime job ended: exit status 3"
+
+
+def test_a_runtime_ends_with_its_trainer(tmp_path: Path) -> None:
+    partner = Partner(str(tmp_path), Clock(), lambda _: slurm.State("RUNNING"))
+    assert partner.lost() == ""
+    write_ended(str(tmp_path), Role.TRAINER, Ended(0, "", 0))
+    assert partner.lost() == TRAINER_ENDED
+
+
+@pytest.mark.parametrize(
+    ("state", "told"), [("NODE_FAIL", "the trainer job 8 is NODE_FAIL"), ("PENDING", ""), ("RUNNING", "")]
+)
+def test_of_a_trainer_that_was_killed_slurm_tells(tmp_path: Path, state: str, told: str) -> None:
+    clock = Clock()
+    write_jobs(str(tmp_path), {Role.TRAINER: "8"})
+    partner = Partner(str(tmp_path), clock, lambda _: slurm.State(state))
+    assert partner.lost() == ""
+    clock.now += SLURM_EVERY_S
+    assert partner.lost() == told
+
+
+def test_a_controller_that_does_not_answer_says_nothing_of_the_trainer(tmp_path: Path) -> None:
+    def down(_: str) -> slurm.State:
+        raise slurm.SlurmError("down")
+
+    clock = Clock()
+    write_jobs(str(tmp_path), {Role.TRAINER: "8"})
+    partner = Partner(str(tmp_path), clock, down)
+    clock.now += SLURM_EVERY_S
+    assert partner.lost() == ""
