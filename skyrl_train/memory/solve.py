@@ -10,6 +10,7 @@ from skyrl_train.memory.errors import BadJobError
 from skyrl_train.memory.job import Job, Rollout
 from skyrl_train.memory.shape import ModelShape
 
+FARTHEST = 1_048_576  # tokens, where the model does not say how far it goes
 STEP = 0.01  # of gpu_memory_utilization
 
 
@@ -52,14 +53,16 @@ def _share(job: Job, value: int) -> Job:
 
 
 def _positions(shape: ModelShape, job: Job) -> int:
-    return max(1, (shape.max_positions or 1_048_576) - job.prompt_length)
+    """A response ends where the model's positions do, or the rollout's."""
+    rollout = job.rollout.max_model_len if job.rollout is not None else None
+    return max(1, min(shape.max_positions or FARTHEST, rollout or FARTHEST) - job.prompt_length)
 
 
 KNOBS = {
     "micro_batch": _Knob(_micro_batch, lambda _, job: max(1, job.mini_batch * job.n // job.n_gpus), why="mini batch"),
-    "response_length": _Knob(_response, _positions, why="the model's positions"),
+    "response_length": _Knob(_response, _positions, why="the model's positions or max_model_len"),
     "max_model_len": _Knob(  # FIX(MEM005)
-        _model_len, lambda shape, _: shape.max_positions or 1_048_576, why="the model's positions"
+        _model_len, lambda shape, _: shape.max_positions or FARTHEST, why="the model's positions"
     ),
     "n": _Knob(lambda job, value: replace(job, n=value), lambda *_: 1024, why="1024, where the search ends"),
     "gpu_memory_utilization": _Knob(_share, lambda *_: 99, lambda value: round(value * STEP, 2), why="0.99"),

@@ -10,8 +10,11 @@ from skyrl_train.memory.device import Device
 from skyrl_train.memory.job import Rollout
 from skyrl_train.memory.parameters import in_model
 from skyrl_train.memory.shape import ModelShape
-from skyrl_train.memory.units import DTYPE_BYTES, FP32, GIB
+from skyrl_train.memory.units import BF16, DTYPE_BYTES, FP32, GIB
 
+# v1/sample/sampler.py with logprobs_mode "processed_logprobs", as verl sets it: the model's logits, the float32 ones,
+# log-probs, probabilities, and the exponential draws of topk_topp_sampler.py random_sample
+SAMPLER = BF16 + 4 * FP32
 CONTEXT = round(0.5 * GIB)
 GRAPHS = round(0.5 * GIB)
 
@@ -49,13 +52,17 @@ def kv_bytes_per_token(shape: ModelShape, rollout: Rollout) -> int:
     return 2 * shape.layers * kv_heads * shape.head_dim * DTYPE_BYTES[rollout.dtype]
 
 
+def _work(shape: ModelShape, rollout: Rollout) -> int:
+    """The profiled peak: one forward pass of the most tokens, or the sampler's rows for the most sequences."""
+    wide = 3 * shape.intermediate // rollout.tensor_parallel + 4 * shape.hidden
+    forward = rollout.max_batched_tokens * wide * DTYPE_BYTES[rollout.dtype]
+    return max(forward, rollout.max_seqs * shape.vocab * SAMPLER)
+
+
 def engine_of(shape: ModelShape, rollout: Rollout, device: Device, longest: int) -> Engine:
     requested = round(device.total * rollout.utilization)
     weights = in_model(shape) * DTYPE_BYTES[rollout.dtype] // rollout.tensor_parallel
-    tokens = rollout.max_batched_tokens
-    # the widest moment of a forward pass, and the sampler's float32 logits for every sequence
-    work = tokens * (2 * shape.intermediate // rollout.tensor_parallel + 4 * shape.hidden) * DTYPE_BYTES[rollout.dtype]
-    work += rollout.max_seqs * shape.vocab * 2 * FP32
+    work = _work(shape, rollout)
     # gpu_worker.py determine_available_memory: the estimate of the graphs comes off (…_ESTIMATE_CUDAGRAPHS, on)
     graphs = 0 if rollout.enforce_eager else GRAPHS
     left = requested - weights - work - graphs
