@@ -1,19 +1,33 @@
-"""sandboxd as one file: a zip archive that Python runs, the same bytes whenever and wherever it is made.
+"""sandboxd as one file: a zip archive that Python runs, the same bytes whenever and wherever one Python makes it.
 
 The modules keep their places below the package, so that they import each other by the same names in the archive and
-out of it.
+out of it. Their compiled forms, for the Python that makes the archive, lie beside them: they halve the start-up where
+that Python is mounted too. Any other one compiles the text.
 """
 
 import hashlib
 import io
 import os
+import py_compile
+import tempfile
 import zipfile
 from importlib import resources
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 NAME = "sandboxd.pyz"
 _PACKAGE = "skyrl_train.sandbox.sandboxd"
-_START = "from {package}.main import main\n\nraise SystemExit(main())\n"
+_COMPILED = "compiled"
+_START = """\
+import sys
+from _frozen_importlib_external import MAGIC_NUMBER
+
+if MAGIC_NUMBER.hex() == "{magic}":
+    sys.path.insert(0, sys.path[0] + "/{compiled}")
+from {package}.main import main
+
+raise SystemExit(main())
+"""
 _NOT_SHIPPED = ("bundle.py",)
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
@@ -23,7 +37,9 @@ def zipapp_bytes() -> bytes:
     files = {f"{_PACKAGE.replace('.', '/')}/{name}": text for name, text in _modules().items()}
     for package in ("skyrl_train", "skyrl_train/sandbox"):
         files[f"{package}/__init__.py"] = b""
-    files["__main__.py"] = _START.format(package=_PACKAGE).encode()
+    files |= {f"{_COMPILED}/{name}c": _compiled(name, text) for name, text in files.items()}
+    start = _START.format(package=_PACKAGE, compiled=_COMPILED, magic=MAGIC_NUMBER.hex())
+    files["__main__.py"] = start.encode()
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(files):
@@ -32,6 +48,16 @@ def zipapp_bytes() -> bytes:
             entry.create_system = 3
             archive.writestr(entry, files[name])
     return written.getvalue()
+
+
+def _compiled(name: str, text: bytes) -> bytes:
+    """Valid whatever the times of files are: an archive's text never changes."""
+    with tempfile.TemporaryDirectory() as directory:
+        source, target = Path(directory, "source.py"), Path(directory, "compiled")
+        source.write_bytes(text)
+        mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+        py_compile.compile(str(source), str(target), dfile=name, doraise=True, invalidation_mode=mode)
+        return target.read_bytes()
 
 
 def write_zipapp(directory: Path) -> Path:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote
 
@@ -148,7 +149,11 @@ def test_the_archive_is_the_same_bytes_every_time_and_named_after_them(tmp_path:
 def shipped() -> list[tuple[str, ast.Module]]:
     """As Python 3.8 reads it."""
     archive = zipfile.ZipFile(io.BytesIO(zipapp_bytes()))
-    return [(name, ast.parse(archive.read(name), feature_version=(3, 8))) for name in archive.namelist()]
+    return [
+        (name, ast.parse(archive.read(name), feature_version=(3, 8)))
+        for name in archive.namelist()
+        if name.endswith(".py")
+    ]
 
 
 def test_what_is_shipped_is_python_3_8_and_imports_the_standard_library_alone() -> None:
@@ -167,3 +172,23 @@ def test_starting_loads_none_of_the_slow_modules(tmp_path: Path) -> None:
     loaded = set(json.loads(subprocess.run(argv, capture_output=True, text=True, check=True, timeout=20).stdout))
     slow = {"asyncio", "http", "http.server", "email", "argparse", "tempfile", "uuid", "hashlib", "ssl", "typing", "pathlib", "logging", "urllib"}  # fmt: skip
     assert loaded & slow == set()
+
+
+def test_the_compiled_forms_are_for_the_python_that_made_them_alone(tmp_path: Path) -> None:
+    """What they were compiled from says which were used; another version has another magic number."""
+    archive = write_zipapp(tmp_path)
+    entries = {name: zipfile.ZipFile(archive).read(name) for name in zipfile.ZipFile(archive).namelist()}
+    foreign = tmp_path / "foreign.pyz"
+    magic = MAGIC_NUMBER.hex().encode()
+    tell = b"\nprint(main.__code__.co_filename)\n"
+    with zipfile.ZipFile(foreign, "w") as written, zipfile.ZipFile(tmp_path / "own.pyz", "w") as own:
+        for name, content in entries.items():
+            told = content.replace(b"\nraise ", tell + b"\nraise ") if name == "__main__.py" else content
+            own.writestr(name, told)
+            written.writestr(name, told.replace(magic, b"0" * len(magic)))
+    ran = [
+        subprocess.run([sys.executable, "-I", "-S", str(each), "--help"], capture_output=True, text=True, check=True)
+        for each in (tmp_path / "own.pyz", foreign)
+    ]
+    main = "skyrl_train/sandbox/sandboxd/main.py"
+    assert [each.stdout.splitlines()[0] for each in ran] == [main, f"{foreign}/{main}"]
