@@ -46,6 +46,7 @@ SLICES = {
 _ALIASES = {"A100": "A100-80GB", "H100": "H100-80GB", "H200-141GB": "H200", "RTX-A6000": "A6000"}
 _PROFILE = re.compile(r"(?i)(?<![\w.])(?:mig[- ]*)?(\d+g\.\d+gb)(?:\+[\w.]+)?(?![\w.])")
 _SIZE = re.compile(r"(?i)\s*(\d+(?:\.\d+)?)\s*(GiB|MiB|GB|MB|G|M)\s*")
+DIGITS = 12  # more is no size of anything
 _UNITS = {"gib": GIB, "g": GIB, "mib": 1024**2, "m": 1024**2, "gb": 10**9, "mb": 10**6}
 
 
@@ -66,7 +67,7 @@ class Device:
 def device_of_size(size: str) -> Device:
     """A device of a size that is written out: 20GiB, 24 GB, 40536MiB."""
     found = _SIZE.fullmatch(size)
-    if found is None or float(found[1]) <= 0:
+    if found is None or len(found[1]) > DIGITS or float(found[1]) <= 0:
         raise UnknownDeviceError(f"{size!r} is not a size; wanted a number with GiB, GB or MiB, such as 20GiB")
     return Device(size.strip(), int(float(found[1]) * _UNITS[found[2].lower()]))
 

@@ -1,11 +1,13 @@
 """Typed reading of a flat mapping of dotted keys; what cannot be read is a BadJobError that names the key."""
 
+import re
 from collections.abc import Mapping
 from typing import TypeVar
 
 from skyrl_train.memory.errors import BadJobError
 
 TRUE, FALSE, NONE = ("true", "yes", "on"), ("false", "no", "off"), ("null", "none", "~", "")
+WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 N = TypeVar("N", int, float)
 
 
@@ -38,7 +40,7 @@ class Keys:
         name, value = found
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if isinstance(value, str) and value.isascii() and value.removeprefix("-").removeprefix("+").isdigit():
+        if isinstance(value, str) and WHOLE.fullmatch(value):
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
             raise BadJobError(f"{name} is {value!r}, wanted a whole number")

@@ -1,0 +1,76 @@
+"""GPUs and slices by name and by size."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skyrl_train.memory import (
+    GIB,
+    GPUS,
+    SLICES,
+    Device,
+    MemoryModelError,
+    UnknownDeviceError,
+    device_named,
+    device_of_size,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "gib"),
+    [
+        ("H200", "H200", 139.81),
+        ("NVIDIA H100 80GB HBM3", "H100-80GB", 79.18),
+        ("NVIDIA A100-SXM4-40GB", "A100-40GB", 39.49),
+        ("NVIDIA A100 80GB PCIe", "A100-80GB", 79.25),
+        ("NVIDIA A100-SXM4-40GB MIG 3g.20gb", "A100-40GB 3g.20gb", 19.5),
+        ("A100-80GB 3g.40gb", "A100-80GB 3g.40gb", 39.25),
+        ("MIG 1g.5gb", "A100-40GB 1g.5gb", 4.75),
+        ("3G.20GB", "A100-40GB 3g.20gb", 19.5),
+        ("1g.10gb+me", "A100-80GB 1g.10gb", 9.5),  # of all that are called so, the smallest
+        ("H200 1g.18gb", "H200 1g.18gb", 16.0),
+    ],
+)
+def test_names_as_people_and_nvidia_smi_write_them(name: str, found: str, gib: float) -> None:
+    assert device_named(name) == Device(found, round(gib * GIB))
+
+
+@pytest.mark.parametrize("name", ["", "B9000", "A100 9g.90gb", "9g.90gb", "H100 1g.5gb", "MIG", "20", "gpu"])
+def test_other_names_are_refused(name: str) -> None:
+    with pytest.raises(UnknownDeviceError):
+        device_named(name)
+
+
+@pytest.mark.parametrize(
+    ("size", "total"),
+    [("20GiB", 20 * GIB), ("24 GB", 24 * 10**9), ("40536MiB", 40536 * 1024**2), ("19.5g", int(19.5 * GIB))],
+)
+def test_sizes(size: str, total: int) -> None:
+    assert device_of_size(size).total == total
+
+
+@pytest.mark.parametrize(
+    "size", ["", "20", "GiB", "0GiB", "-3GiB", "nanGiB", "infGiB", "1e9GiB", "0.0000000001GiB", "9" * 400 + "GiB"]
+)
+def test_what_is_no_size_is_refused(size: str) -> None:
+    with pytest.raises(UnknownDeviceError):
+        device_of_size(size)
+
+
+@pytest.mark.parametrize("total", [0, -1, 1.5, True, None])
+def test_a_device_has_memory(total: object) -> None:
+    with pytest.raises(UnknownDeviceError):
+        Device("x", total)  # type: ignore[arg-type]  # what the type forbids, a caller may still do
+
+
+def test_every_slice_is_smaller_than_its_gpu_and_has_a_parent() -> None:
+    assert all(size <= GPUS[parent] + 0.1 for parent, slices in SLICES.items() for size in slices.values())
+
+
+@given(st.text(max_size=30))
+def test_no_text_is_mistaken_for_a_device(text: str) -> None:
+    for read in (device_named, device_of_size):
+        try:
+            assert read(text).total > 0
+        except MemoryModelError:
+            continue

@@ -1,0 +1,80 @@
+"""The largest value that fits, and the changes that help."""
+
+from dataclasses import replace
+
+import pytest
+
+from model_configs import QWEN_05B, QWEN_15B
+from skyrl_train.memory import (
+    KNOBS,
+    BadJobError,
+    Job,
+    Rollout,
+    budget,
+    changes,
+    device_of_size,
+    shape_from_config,
+    solve,
+)
+
+SHAPE = shape_from_config(QWEN_05B)
+DEVICE = device_of_size("20GiB")
+JOB = Job(
+    prompt_length=2048,
+    response_length=1024,
+    mini_batch=64,
+    remove_padding=False,
+    flash_cross_entropy=False,
+    rollout=Rollout(utilization=0.4),
+)
+
+
+@pytest.mark.parametrize("key", ["micro_batch", "response_length"])
+def test_the_next_larger_value_does_not_fit(key: str) -> None:
+    found = solve(key, SHAPE, JOB, DEVICE)
+    assert found.budget.fits
+    assert isinstance(found.value, int)
+    assert found.limited == ""
+    above = KNOBS[key].change(JOB, found.value + 1)
+    assert not budget(SHAPE, above, DEVICE).fits
+
+
+def test_a_share_too_small_and_one_too_large_are_both_left_out() -> None:
+    found = solve("gpu_memory_utilization", SHAPE, JOB, DEVICE)
+    assert isinstance(found.value, float)
+    assert 0.4 < found.value < 0.95
+    assert not budget(SHAPE, replace(JOB, rollout=Rollout(utilization=0.01)), DEVICE).fits
+
+
+def test_where_nothing_fits_there_is_no_value() -> None:
+    found = solve("micro_batch", shape_from_config(QWEN_15B), JOB, DEVICE)
+    assert (found.value, found.budget.fits) == (None, False)
+
+
+def test_what_else_ends_the_search_is_said() -> None:
+    assert solve("micro_batch", SHAPE, replace(JOB, mini_batch=2), device_of_size("80GiB")).limited == "mini batch"
+
+
+@pytest.mark.parametrize("key", ["batch", "", "Micro_Batch"])
+def test_keys_that_cannot_be_solved_for(key: str) -> None:
+    with pytest.raises(BadJobError, match="wanted one of micro_batch"):
+        solve(key, SHAPE, JOB, DEVICE)
+
+
+@pytest.mark.parametrize("key", ["max_model_len", "gpu_memory_utilization"])
+def test_keys_of_vllm_where_there_is_none(key: str) -> None:
+    with pytest.raises(BadJobError, match="no vLLM"):
+        solve(key, SHAPE, replace(JOB, rollout=None), DEVICE)
+
+
+def test_three_changes_that_gain_what_they_say() -> None:
+    found = changes(SHAPE, replace(JOB, micro_batch=4, log_prob_micro_batch=4), DEVICE)
+    assert len(found) == 3
+    assert [change.gain for change in found] == sorted((change.gain for change in found), reverse=True)
+    now = budget(SHAPE, replace(JOB, micro_batch=4, log_prob_micro_batch=4), DEVICE).peak.total
+    assert [now - change.gain for change in found] == [change.budget.peak.total for change in found]
+    assert found[0].summary == "log-probs and entropy in chunks, without the logits"
+
+
+def test_a_change_that_gains_nothing_is_not_named() -> None:
+    assert "entropy in chunks" not in [change.summary for change in changes(SHAPE, JOB, DEVICE, count=20)]
