@@ -71,9 +71,13 @@ class FakeRuntime:
             key,
             limits=limits,
             events=self.failures.append,
-            transport=httpx.MockTransport(self._answer),
+            transport=self.transport,
             sleep=self._sleep,
         )
+
+    @property
+    def transport(self) -> httpx.MockTransport:
+        return httpx.MockTransport(self._answer)
 
     @property
     def causes(self) -> list[str]:

@@ -133,7 +133,7 @@ class Waits:
         return self._wait_s
 
 
-def _may_repeat(request: Request, failure: Failure) -> bool:
+def _may_repeat(request: Request, failure: Failure) -> bool:  # FIX(RUN010)
     if failure.status is not None:
         return failure.status in _AGAIN and (request.repeatable or failure.status in (429, 503))
     return not failure.sent or request.repeatable

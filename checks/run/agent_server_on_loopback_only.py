@@ -1,0 +1,61 @@
+"""The agent server listens on its own loopback only, so that no client reaches it.
+
+## What it does
+Looks whether a running runtime takes requests without a right key, in which case it gives its agent servers none, and
+whether a sandbox of the doctor's own had a session key and was reached.
+
+## Why it breaks training
+Since 1.38 the agent server listens on 127.0.0.1 of its container unless it has a session key or is told `--host`. Clients
+tell it neither. In a runtime without keys its health is good from the inside, and every client gets
+"connection refused".
+
+## How to fix
+Run with keys: `skyrl-train runtime serve` gives each sandbox its own and names the address as well. For another
+runtime set `OH_SESSION_API_KEYS_0` in the sandbox, or append `--host 0.0.0.0` to its command.
+
+## Example
+    Uvicorn running on http://127.0.0.1:60000
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
+from skyrl_doctor.facts.runtime import Canary, RuntimeAnswers
+from skyrl_doctor.image_words import inject_of
+from skyrl_doctor.plan.model import Plan
+from skyrl_train.sandbox.agent_server import LOOPBACK_SINCE, shown
+from skyrl_train.sandbox.sandboxd.api import SESSION_KEY_VARIABLES
+
+_REMEDY = Remedy(
+    kind=RemedyKind.FIX_CONFIG,
+    summary=f"run with keys; or give sandboxes {SESSION_KEY_VARIABLES[0]}, or their command --host 0.0.0.0",
+)
+
+
+@check("RUN008", fix="skyrl_train/sandbox/inject.py")
+def agent_server_on_loopback_only(
+    plan: Plan, answers: RuntimeAnswers | None, canary: Canary | None
+) -> Iterator[Finding]:
+    unreached = canary.of("RUN008") if canary is not None else ()
+    if unreached:
+        yield Finding(
+            message=f"{len(unreached)} sandboxes are called ready and cannot be reached; wanted one that answers",
+            evidence=unreached[:3],
+            remedy=_REMEDY,
+        )
+        return
+    if canary is not None and canary.worked:
+        return
+    if answers is not None and answers.takes_any_key:
+        yield Finding(
+            message=(
+                f"{answers.place.url} runs without keys, and so do its agent servers; from {shown(LOOPBACK_SINCE)} on "
+                "they listen on 127.0.0.1 then, where no client reaches them; wanted a session key for each"
+            ),
+            remedy=_REMEDY,
+            severity=Severity.WARNING,
+        )
+    elif answers is None and inject_of(plan) is None:
+        raise NotApplicable("no running runtime is named, and the one of this configuration is not ours")

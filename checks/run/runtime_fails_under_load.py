@@ -1,0 +1,59 @@
+"""The runtime breaks, or takes too long, when as many sandboxes start at once as the run will start.
+
+## What it does
+With `--role runtime` and a running runtime, starts as many sandboxes as the plan has rollouts at once (at most 32), has
+each run a command and pass a file, and removes them again. Counts those that failed and the time of the slowest start.
+Nothing of it stays, even where the doctor is killed.
+
+## Why it breaks training
+One sandbox always works. At the start of a step all rollouts ask for theirs together: runtimes answered with 500 and 503
+then, or took 20 s for each, and the rollouts were lost one by one within minutes.
+
+## How to fix
+Start fewer at once (`agent.max_parallel`), or give the runtime more CPUs. `skyrl-train runtime serve` queues what it
+has no room for and says when to ask again; its client waits.
+
+## Example
+    503 Server Error: Service Unavailable for url: http://node07:8000/start
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.runtime import Canary
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import fault
+
+KEY = "agent.max_parallel"
+SLOW_S = 15.0
+"""A start from an image that is there takes a second."""
+_OWN_CHECK = ("RUN001", "RUN004", "RUN008", "RUN009")
+
+
+@check("RUN010", roles=[Role.RUNTIME], fix="skyrl_train/sandbox/client/http.py")
+def runtime_fails_under_load(plan: Plan, canary: Canary) -> Iterator[Finding]:
+    failed = [(cause, text) for cause, text in canary.failures if cause not in _OWN_CHECK]
+    if failed:
+        causes = ", ".join(f"{number} x {cause}" for cause, number in Counter(cause for cause, _ in failed).items())
+        yield fault(
+            f"{len(failed)} of {canary.asked} sandboxes that were started at once failed ({causes}); wanted all to work",
+            plan.place(KEY),
+            summary="start fewer at once, or give the runtime more CPUs and memory",
+            evidence=tuple(text for _, text in failed[:3]),
+        )
+    if canary.slowest_s > SLOW_S:
+        yield fault(
+            f"the slowest of {canary.asked} starts took {canary.slowest_s:.1f} s; wanted less than {SLOW_S:g} s",
+            plan.place(KEY),
+            summary="start fewer at once, or give the runtime more CPUs",
+            severity=Severity.WARNING,
+        )
+    if canary.left:
+        yield Finding(
+            message=f"{canary.left} of {canary.asked} sandboxes are still up after they were stopped; wanted none",
+            remedy=Remedy(
+                kind=RemedyKind.RETRY, summary="the runtime removes them when their lease ends; look at its log"
+            ),
+        )

@@ -1,0 +1,81 @@
+"""RUN001."""
+
+from dataclasses import replace
+
+import pytest
+
+from checks.run.api_key_mismatch import api_key_mismatch
+from fakes.runtimes import JOB, KEY_FILE, OURS, PLACE, URL, answers
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Role, Severity, Status
+from support import judge
+
+FILE = f"{JOB}/runtime_api_key.txt"
+ASKED = ("GET /sessions/doctor-probe with X-API-Key",)
+ONE_FILE = "give both jobs the one key file that the runtime wrote, runtime_api_key.txt of the job directory"
+
+
+def refused(who: str, status: int = 401) -> Finding:
+    return Finding(
+        message=f"{URL} refuses {who} with {status}; wanted the key that it was started with",
+        evidence=ASKED,
+        remedy=Remedy(kind=RemedyKind.FIX_ENV, summary=ONE_FILE),
+    )
+
+
+def test_finds_a_key_that_is_refused() -> None:
+    assert list(api_key_mismatch(answers(401))) == [refused(FILE)]
+    assert list(api_key_mismatch(answers(403))) == [refused(FILE, 403)]
+    without = replace(PLACE, key_from="", key_file=None)
+    assert list(api_key_mismatch(answers(401, place=without))) == [refused("no key")]
+    variable = replace(PLACE, key_from="env ALLHANDS_API_KEY", key_file=None)
+    assert list(api_key_mismatch(answers(401, place=variable))) == [refused("$ALLHANDS_API_KEY")]
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_finds_a_runtime_that_takes_any_key(status: int) -> None:
+    assert list(api_key_mismatch(answers(wrong=status))) == [
+        Finding(
+            message=f"{URL} takes any key: a wrong one was answered with {status}; wanted 401",
+            evidence=ASKED,
+            remedy=Remedy(
+                kind=RemedyKind.FIX_ENV,
+                summary="switch its authentication on; who reaches it runs commands as you",
+            ),
+            severity=Severity.WARNING,
+        )
+    ]
+
+
+def test_finds_a_key_file_that_others_may_read() -> None:
+    place = replace(PLACE, key_file=replace(KEY_FILE, mode=0o644))
+    assert list(api_key_mismatch(answers(place=place))) == [
+        Finding(
+            message=f"{FILE} has mode 0644, so others may read the key; wanted 0600",
+            remedy=Remedy(kind=RemedyKind.FIX_ENV, summary="close it", commands=(f"chmod 600 {FILE}",), safe=True),
+            severity=Severity.WARNING,
+        )
+    ]
+
+
+def test_a_runtime_that_does_not_answer_is_unknown() -> None:
+    with pytest.raises(CouldNotLook, match=r"runtime_url\.txt\): Connection refused$"):
+        list(api_key_mismatch(answers(None)))
+    with pytest.raises(CouldNotLook, match="with a wrong key"):
+        list(api_key_mismatch(answers(404, None)))
+
+
+def test_the_right_key_is_no_fault() -> None:
+    assert list(api_key_mismatch(answers())) == []
+
+
+def test_reproduces_on_a_recording() -> None:
+    assert judge("RUN001", "runtime_refuses_key", plan=OURS, role=Role.GPU) == Outcome(
+        id="RUN001", slug="api-key-mismatch", status=Status.FAIL, findings=(refused(FILE),)
+    )
+
+
+def test_silent_on_the_clean_machine() -> None:
+    assert judge("RUN001", "clean_runtime_up", plan=OURS, role=Role.RUNTIME) == Outcome(
+        id="RUN001", slug="api-key-mismatch", status=Status.PASS
+    )
