@@ -23,6 +23,13 @@ FSDP2: dict[str, Value] = {f"{A}.actor.strategy": "fsdp2", f"{A}.ref.strategy": 
 CRITIC_OFFLOAD: dict[str, Value] = {"critic.fsdp.param_offload": True, "critic.fsdp.optimizer_offload": True}
 
 
+WARM: dict[str, Value] = {f"{A}.rollout.temperature": 0.8}
+ENTROPY_AGAIN: dict[str, Value] = {
+    f"{A}.actor.fsdp_config.entropy_checkpointing": True,
+    f"{A}.ref.fsdp_config.entropy_checkpointing": True,
+}
+
+
 def lora(rank: int) -> dict[str, Value]:
     """Adapters on every linear layer."""
     return {f"{A}.model.lora_rank": rank, f"{A}.model.lora_alpha": 2 * rank, f"{A}.model.target_modules": "all-linear"}
@@ -71,6 +78,9 @@ SMALL = (
     case("0.5b-packed-entropy", "qwen2.5-0.5b", Knobs(extra=PACKED | ENTROPY), flash_attn=True),
     case("0.5b-packed-entropy-chunked", "qwen2.5-0.5b", Knobs(extra=PACKED | ENTROPY | CHUNKED), flash_attn=True),
     case("0.5b-packed-fused", "qwen2.5-0.5b", Knobs(micro=2, extra=PACKED | FUSED), flash_attn=True),
+    case("0.5b-temperature", "qwen2.5-0.5b", Knobs(extra=WARM)),
+    case("0.5b-packed-temperature", "qwen2.5-0.5b", Knobs(extra=PACKED | WARM), flash_attn=True),
+    case("0.5b-packed-entropy-again", "qwen2.5-0.5b", Knobs(extra=PACKED | ENTROPY | ENTROPY_AGAIN), flash_attn=True),
     case("0.5b-fused", "qwen2.5-0.5b", Knobs(micro=2, extra=FUSED)),
 )
 OTHER = (
@@ -84,7 +94,14 @@ MIDDLE = (
     case("1.5b-mb2-nockpt", "qwen2.5-1.5b", Knobs(micro=2, checkpointing=False)),
     case("1.5b-offload-kl", "qwen2.5-1.5b", Knobs(extra=OFFLOAD | KL)),
     case("1.5b-packed-p4096-r4096", "qwen2.5-1.5b", Knobs(4096, 4096, extra=PACKED), flash_attn=True),
-    case("1.5b-packed-dynamic8192", "qwen2.5-1.5b", Knobs(extra=PACKED | dynamic(8192)), fill=RAGGED, flash_attn=True),
+    case(
+        "1.5b-packed-dynamic8192",
+        "qwen2.5-1.5b",
+        Knobs(extra=PACKED | dynamic(8192) | minibatches(8, 8, 1)),
+        fill=RAGGED,
+        flash_attn=True,
+    ),
+    case("1.5b-packed-nockpt", "qwen2.5-1.5b", Knobs(checkpointing=False, extra=PACKED), flash_attn=True),
     case("1.5b-lora32", "qwen2.5-1.5b", Knobs(micro=2, extra=lora(32))),
     case("1.5b-gae-offload", "qwen2.5-1.5b", Knobs(extra=GAE | OFFLOAD | CRITIC_OFFLOAD)),
     case("1.5b-bf16", "qwen2.5-1.5b", Knobs(extra=BF16)),

@@ -7,7 +7,6 @@ A = "actor_rollout_ref"
 Value = str | int | float | bool
 
 DEFAULTS: dict[str, Value] = {
-    "data.train_batch_size": 4,
     f"{A}.actor.strategy": "fsdp",
     f"{A}.actor.use_dynamic_bsz": False,
     f"{A}.actor.use_kl_loss": False,
@@ -71,6 +70,7 @@ def case(name: str, shape: str, knobs: Knobs, **settings: object) -> Case:
         f"{A}.model.enable_gradient_checkpointing": knobs.checkpointing,
     }
     job |= knobs.extra
+    job.setdefault("data.train_batch_size", 2 * knobs.micro)  # the second micro-batch meets the first one's gradients
     job.setdefault(f"{A}.actor.ppo_mini_batch_size", job["data.train_batch_size"])
     if job[f"{A}.actor.use_kl_loss"]:
         job.setdefault(f"{A}.ref.log_prob_micro_batch_size_per_gpu", knobs.micro)

@@ -1,8 +1,11 @@
 """A CPU in the place of the GPU, so that the program itself can be tried anywhere. Its figures are zeros."""
 
 import os
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
+
+from benchmarks.calibration.cases import A, Case
 
 
 def stand_in() -> ModuleType:
@@ -22,6 +25,12 @@ def stand_in() -> ModuleType:
     nothing["get_device_name"] = lambda *_a, **_k: "CPU"
     vars(module).update(nothing)
     return module
+
+
+def adapted(case: Case) -> Case:
+    """FSDP1 wants a GPU; its second version runs here."""
+    fsdp2 = {f"{A}.actor.strategy": "fsdp2", f"{A}.ref.strategy": "fsdp2", "critic.strategy": "fsdp2"}
+    return replace(case, job=dict(case.job) | fsdp2)
 
 
 def register() -> None:

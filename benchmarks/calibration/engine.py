@@ -20,6 +20,26 @@ def limit(gib: float | None) -> None:
         torch.cuda.set_per_process_memory_fraction(1.0 if gib is None else gib * 2**30 / total)
 
 
+def failure(error: BaseException, phase: str | None) -> dict[str, Any]:
+    """Out of memory, or another fault. verl's offload dies of an assertion while it unwinds from the former: look behind."""
+    import torch
+
+    chain: list[BaseException] = []
+    rest: BaseException | None = error
+    while rest is not None and rest not in chain:
+        chain.append(rest)
+        rest = rest.__cause__ or rest.__context__
+    text = "".join(traceback.format_exception(error))
+    for link in chain:
+        traceback.clear_frames(link.__traceback__)
+    for link in chain:
+        if isinstance(link, torch.OutOfMemoryError):
+            masked = None if link is error else f"{type(error).__name__}: {error}"
+            return {"outcome": "oom", "oom": {"phase": phase, "message": str(link)[:400], "masked_by": masked}}
+    print(text, flush=True)
+    return {"outcome": "error", "oom": None, "error": f"{type(error).__name__}: {error}"[:600], "phase": phase}
+
+
 def measure(case: Case, folder: Path, attention: str) -> dict[str, Any]:
     """One case: built, run for two steps, taken down."""
     with models.own_forward(SHAPES[case.shape]["architectures"][0]):
@@ -27,32 +47,24 @@ def measure(case: Case, folder: Path, attention: str) -> dict[str, Any]:
 
 
 def _measure(case: Case, folder: Path, attention: str) -> dict[str, Any]:
-    import torch
-
     from benchmarks.calibration.meter import Meter
 
     meter, line, started = Meter(), record.head(case, SHAPES[case.shape], "engine"), time.monotonic()
     line["cross_entropy"] = "flash_attn" if packed.use_cross_entropy(case.flash_attn) else "torch"
     model = models.write(folder / case.shape, SHAPES[case.shape])
     outcome: dict[str, Any] = {"outcome": "ok", "oom": None}
+    built = workers.Workers()
     try:
         limit(case.limit_gib)
-        built = workers.build(case, workers.compose(case, model, attention), meter)
+        workers.build(case, workers.compose(case, model, attention), meter, built)
         line["parameters"] = built.parameters()
         step.run(case, built, int(SHAPES[case.shape]["vocab_size"]), meter)
-    except torch.OutOfMemoryError as error:
-        outcome = {"outcome": "oom", "oom": {"phase": meter.current, "message": str(error)[:400]}}
-        traceback.clear_frames(error.__traceback__)
     except Exception as error:  # noqa: BLE001 - one case that cannot run may not end the campaign
-        outcome = {"outcome": "error", "error": f"{type(error).__name__}: {error}"[:600], "phase": meter.current}
-        traceback.print_exc()
-        traceback.clear_frames(error.__traceback__)
-    line |= {
-        "phases": meter.phases,
-        "outside_torch_gib": meter.outside_torch(),
-        "vllm": None,
-        "main_ppo": None,
-    } | outcome
+        outcome = failure(error, meter.current)
+    finally:
+        line["outside_torch_gib"] = meter.outside_torch()
+        built.drop()
+    line |= {"phases": meter.phases, "vllm": None, "main_ppo": None} | outcome
     line["seconds"] = round(time.monotonic() - started, 1)
     return line
 
@@ -75,6 +87,7 @@ def run(cases: Iterable[Case], out: Path, folder: Path, seconds: float) -> int:
 
     if not torch.cuda.is_available():
         cpu.register()
+        cases = [cpu.adapted(case) for case in cases]
     workers.process_group()
     attention, failed = packed.register(), 0
     started = time.monotonic()

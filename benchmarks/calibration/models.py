@@ -69,6 +69,7 @@ def from_shape(cls: Any, *, config: Any, dtype: Any) -> Any:
         for kind in skipped:
             stack.enter_context(patch.object(kind, "reset_parameters", leave))
         model = cls.from_config(config, dtype=dtype)
+    model.tie_weights()
     fill(model)
     return model
 

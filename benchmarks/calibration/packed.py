@@ -10,7 +10,8 @@ import os
 from types import ModuleType
 from typing import Any
 
-NAME = "packed_flash"
+NAME = "packed_varlen"
+"""Not a name with "flash" in it: transformers would look for a kernel on the hub."""
 CROSS_ENTROPY = "CALIBRATION_CROSS_ENTROPY"
 """Path of flash_attn/ops/triton/cross_entropy.py (plain Triton), which verl uses for log-probs if flash-attn is there."""
 

@@ -19,6 +19,8 @@ from benchmarks.calibration.cases import A, Case
 from benchmarks.calibration.meter import Meter
 from benchmarks.calibration.models import random_weights
 
+MIB = 2**20
+
 
 def compose(case: Case, model: Path, attention: str) -> Any:
     """verl's whole configuration with the case's overrides."""
@@ -63,10 +65,7 @@ class Receiver:
         import pickle
 
         while True:
-            try:
-                message = pickle.loads(self.socket.recv())
-            except Exception:  # noqa: BLE001 - the handle of the buffer: a tensor that this process may not open twice
-                message = {}
+            message = pickle.loads(self.socket.recv())
             self.socket.send(b"")
             if isinstance(message, dict) and message.get("is_last"):
                 self.socket.close()
@@ -83,6 +82,8 @@ def sender_class() -> Any:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    # A handle that no other process opens would keep the buffer: its receiver is the one who lets it go.
+    module.reduce_tensor = lambda _buffer: None
     return module.BucketedWeightSender
 
 
@@ -112,9 +113,20 @@ class Rollout:
 class Workers:
     """The workers of one case; `ref` and `critic` only where the case has them."""
 
-    actor: Any
+    actor: Any = None
     ref: Any = None
     critic: Any = None
+
+    def drop(self) -> None:
+        """Lets go of models and optimisers by name: frames kept by somebody's exception hold on to the workers."""
+        outer = [worker for worker in (self.actor, self.ref) if worker is not None]
+        inner = [getattr(worker, role) for worker in outer for role in ("actor", "ref")] + [self.critic]
+        for worker in [*(worker for worker in inner if worker is not None), *outer]:
+            engine = getattr(worker, "engine", None)
+            if engine is not None:
+                vars(engine).clear()
+            vars(worker).clear()
+        self.actor = self.ref = self.critic = None
 
     def parameters(self) -> dict[str, int]:
         """Counts, for the record."""
@@ -153,11 +165,10 @@ def critic_worker(config: Any) -> Any:
     return worker
 
 
-def build(case: Case, config: Any, meter: Meter) -> Workers:
+def build(case: Case, config: Any, meter: Meter, workers: Workers) -> None:
     """Critic, reference, actor: in main_ppo's order."""
     from verl.workers.engine_workers import ActorRolloutRefWorker
 
-    workers = Workers(actor=None)
     settings = config[A]
     with random_weights():
         if case.job["algorithm.adv_estimator"] == "gae":
@@ -174,7 +185,6 @@ def build(case: Case, config: Any, meter: Meter) -> Workers:
     worker.rollout = Rollout(int(settings.rollout.checkpoint_engine.update_weights_bucket_megabytes))
     worker.base_sync_done, worker.layered_summon = True, False
     worker.peft_merge = bool(settings.model.lora.get("merge", False))
-    return workers
 
 
 def process_group() -> None:
@@ -191,12 +201,30 @@ def process_group() -> None:
     init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo", store=store, rank=0, world_size=1)
 
 
+def _shrink(kept: object) -> None:
+    """Empties a tensor that outlived its case: FSDP and frames of caught exceptions hold whole models."""
+    import torch
+
+    kind = type(kept)  # not isinstance: proxies answer that with what they stand for
+    if (
+        issubclass(kind, torch.Tensor)
+        and kind.__torch_dispatch__ is torch.Tensor.__torch_dispatch__
+        and not kept.is_meta
+    ):
+        storage = kept.untyped_storage()
+        if storage.nbytes() >= MIB and storage.resizable():
+            storage.resize_(0)
+
+
 def clear() -> None:
     """Gives everything back, cuBLAS's workspaces too, so that the next case starts as a fresh process does."""
     import torch
 
     gc.collect()
+    for kept in gc.get_objects():
+        _shrink(kept)
     if torch.cuda.is_available():
+        torch._C._host_emptyCache()  # noqa: SLF001 - pinned memory that offload leaves behind
         torch._C._cuda_clearCublasWorkspaces()  # noqa: SLF001 - no public call does it
         torch.cuda.empty_cache()
         torch.cuda.memory._set_allocator_settings("expandable_segments:False")  # noqa: SLF001 - as verl itself does
