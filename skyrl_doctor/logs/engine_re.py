@@ -4,6 +4,8 @@ Lines of logs differ in their numbers mostly. Without digits a block of thousand
 of them may hold a match need be found out once.
 """
 
+import bisect
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 
@@ -32,19 +34,28 @@ class Re:
     def places(self, data: bytes) -> list[Place]:
         forms = data.translate(_ENDS, _DIGITS).split(b"\n")
         known = self._known if len(self._known) < _FORMS else {}
-        hot = {form: numbers for form in set(forms) if (numbers := self._numbers(form, known))}
+        fresh = self._numbers([form for form in set(forms) if form not in known])
+        known |= {form: numbers for form, numbers in fresh.items() if len(form) <= _LONGEST}
         self._known = known
+        hot = {form: numbers for form in set(forms) if (numbers := fresh.get(form) or known.get(form))}
         return self._placed(data, forms, hot) if hot else []
 
-    def _numbers(self, form: bytes, known: dict[bytes, tuple[int, ...]]) -> tuple[int, ...]:
-        numbers = known.get(form)
-        if numbers is None:
-            text = uncoloured(form)
-            some = {number for part, some in self._by_text.items() if part in text for number in some}
-            numbers = tuple(number for number in some if self._may_match(number, text))
-            if len(form) <= _LONGEST:
-                known[form] = numbers
-        return numbers
+    def _numbers(self, forms: list[bytes]) -> dict[bytes, tuple[int, ...]]:
+        """The patterns that each form may match: all forms are searched at once, text by text."""
+        texts = [uncoloured(form) for form in forms]
+        starts = list(itertools.accumulate((len(text) + 1 for text in texts), initial=0))
+        joined = b"\n".join(texts)
+        found: dict[int, set[int]] = {}
+        for part, numbers in self._by_text.items():
+            at = joined.find(part)
+            while at >= 0:
+                index = bisect.bisect_right(starts, at) - 1
+                found.setdefault(index, set()).update(numbers)
+                at = joined.find(part, starts[index + 1])
+        return {
+            form: tuple(number for number in sorted(found.get(index, ())) if self._may_match(number, texts[index]))
+            for index, form in enumerate(forms)
+        }
 
     def _may_match(self, number: int, text: bytes) -> bool:
         return any(

@@ -1,15 +1,9 @@
 """Where logs come from."""
 
-import gzip
-import io
-import lzma
+import os
 from pathlib import Path
 
-import pytest
-
-from skyrl_doctor.logs.sources import chunks, collect
-
-TEXT = b"one\ntwo\n" * 1000
+from skyrl_doctor.logs.sources import collect
 
 
 def test_a_directory_gives_its_logs_and_not_its_secrets(tmp_path: Path) -> None:
@@ -37,22 +31,20 @@ def test_globs_and_what_is_not_there(tmp_path: Path) -> None:
     )
 
 
-def test_packed_files_are_unpacked(tmp_path: Path) -> None:
-    (tmp_path / "a.log.gz").write_bytes(gzip.compress(TEXT))
-    (tmp_path / "a.log.xz").write_bytes(lzma.compress(TEXT))
-    assert b"".join(chunks(str(tmp_path / "a.log.gz"))) == TEXT
-    assert b"".join(chunks(str(tmp_path / "a.log.xz"))) == TEXT
+def test_a_link_to_nothing_is_named_and_a_directory_that_cannot_be_read_too(tmp_path: Path) -> None:
+    (tmp_path / "gone.log").symlink_to(tmp_path / "nowhere")
+    assert collect([str(tmp_path / "gone.log")]).files == (str(tmp_path / "gone.log"),)
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    (tmp_path / "a.log").write_bytes(b"x")
+    closed.chmod(0)
+    found = collect([str(tmp_path)])
+    closed.chmod(0o700)
+    assert found.files == (str(tmp_path / "a.log"),)
+    assert found.missing == (() if os.geteuid() == 0 else (f"{closed}: Permission denied",))
 
 
-def test_a_packed_file_that_is_cut_off_or_damaged(tmp_path: Path) -> None:
-    packed = gzip.compress(bytes(range(256)) * 4000)
-    (tmp_path / "cut.log.gz").write_bytes(packed[:-20])
-    assert b"".join(chunks(str(tmp_path / "cut.log.gz"))).startswith(bytes(range(256)))
-    (tmp_path / "bad.log.gz").write_bytes(b"no gzip at all")
-    with pytest.raises(OSError, match="gzip"):
-        list(chunks(str(tmp_path / "bad.log.gz")))
-
-
-def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT)))
-    assert b"".join(chunks("-")) == TEXT
+def test_rotated_logs_count(tmp_path: Path) -> None:
+    for name in ("a.log-20260302.gz", "a.log.1.bz2", "a.logger"):
+        (tmp_path / name).write_bytes(b"x")
+    assert [Path(file).name for file in collect([str(tmp_path)]).files] == ["a.log-20260302.gz", "a.log.1.bz2"]
