@@ -23,7 +23,6 @@ _PASSING = (
     "resource temporarily unavailable",
     "device or resource busy",
     "already in use",  # by a call of ours whose answer was lost
-    "no such container",  # which somebody removed between two steps
     "context canceled",
     "connection reset by peer",
     "broken pipe",
@@ -103,9 +102,11 @@ def _json(content: bytes) -> Any:
 def _refusal(status: int, content: bytes) -> EngineError | EngineUnsureError:
     said = _json(content)
     words = str(said.get("message") or said.get("cause")) if isinstance(said, dict) else str(content[:300])
+    if status == _ABSENT:
+        return Absent(f"Podman: {words}")
     if status == _CONFLICT or any(text in words.lower() for text in _PASSING):
         return EngineUnsureError(f"Podman: {words}")
-    return (Absent if status == _ABSENT else EngineError)(f"Podman: {words}")
+    return EngineError(f"Podman: {words}")
 
 
 def _why(error: Exception) -> str:

@@ -23,7 +23,7 @@ from skyrl_train.sandbox.runtime.podman.api import Absent, Api
 from skyrl_train.sandbox.runtime.podman.host import Host, host_of
 from skyrl_train.sandbox.runtime.podman.inside import Inside
 from skyrl_train.sandbox.runtime.podman.leftovers import end_leftovers
-from skyrl_train.sandbox.runtime.podman.look import pythons_of
+from skyrl_train.sandbox.runtime.podman.look import pythons_of, remove_looks
 from skyrl_train.sandbox.runtime.podman.service import Service
 from skyrl_train.sandbox.runtime.podman.spec import inspected, listed, log_text, payload
 
@@ -48,6 +48,7 @@ class PodmanEngine:
     async def open(self) -> None:
         await self.service.open()
         self.host = host_of(await self._api.ask("get", "/info"))
+        await remove_looks(self._api)
         if not self.host.limits:
             self._told("no limits", why=self.host.why_no_limits)
 
@@ -57,7 +58,10 @@ class PodmanEngine:
             await self._api.ask("post", "/containers/create", body=body)
         except Absent as error:
             raise ImageAbsentError(f"image {spec.image} is not in the store: {error}") from error
-        await self._api.ask("post", f"/containers/{spec.name}/start")
+        try:
+            await self._api.ask("post", f"/containers/{spec.name}/start")
+        except Absent as error:
+            raise EngineUnsureError(f"{spec.name} went between two steps: {error}") from error
         started = await self.find(spec.name)
         if started is None:
             raise EngineUnsureError(f"{spec.name} was started, and is gone")

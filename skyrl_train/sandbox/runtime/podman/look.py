@@ -6,11 +6,11 @@ import secrets
 from skyrl_train.sandbox.image_pythons import PROBE, read_probe
 from skyrl_train.sandbox.inject import Python
 from skyrl_train.sandbox.runtime.engine import ContainerSpec, EngineError, EngineUnsureError
-from skyrl_train.sandbox.runtime.plan import LABEL
 from skyrl_train.sandbox.runtime.podman.api import Absent, Api
 from skyrl_train.sandbox.runtime.podman.spec import log_text, payload
 
 _LIMIT_S = 30.0
+_LABEL = "skyrl.look"
 
 
 async def pythons_of(api: Api, reference: str, identity: str) -> tuple[Python, ...]:
@@ -23,7 +23,7 @@ async def pythons_of(api: Api, reference: str, identity: str) -> tuple[Python, .
         environment={},
         working_dir="/",
         mounts=(),
-        labels={LABEL: "look"},
+        labels={_LABEL: reference},
         cpus=1,
         memory_mib=512,
         pids=64,
@@ -41,3 +41,9 @@ async def pythons_of(api: Api, reference: str, identity: str) -> tuple[Python, .
         with contextlib.suppress(Absent):
             await api.ask("delete", f"/containers/{name}", force=True, timeout=0, v=True)
     return read_probe(log_text(printed)) if isinstance(printed, bytes) else ()
+
+
+async def remove_looks(api: Api) -> None:
+    """Those of a server that was killed meanwhile."""
+    for found in await api.ask("get", "/containers/json", all=True, filters={"label": [_LABEL]}) or ():
+        await api.ask("delete", f"/containers/{found['Id']}", force=True, timeout=0, v=True)

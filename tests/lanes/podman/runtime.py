@@ -1,0 +1,228 @@
+"""A real server over a store of the lab's user. It is a fork of this process: that user may not run our interpreter."""
+
+import asyncio
+import contextlib
+import io
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from lanes.podman.lab import IMAGE, Lab, state_of, strays, wait_until
+from skyrl_doctor.cli.app import dispatch
+from skyrl_train.sandbox.runtime.podman.examine import CHECKS, Examined, read_report
+from skyrl_train.sandbox.runtime.podman.home import Home, find_home
+from skyrl_train.sandbox.runtime.serve import Options, serve
+from skyrl_train.sandbox.runtime.settings import RuntimeSettings
+
+SETTINGS = RuntimeSettings(slots=8, hold_s=30.0, start_limit_s=60.0, memory_mib=256, pids=64, reap_every_s=1.0)
+UP_S = 60.0
+
+
+async def forked_doctor(environ: Mapping[str, str]) -> Examined:
+    """As `by_doctor`, in a fork in place of a new interpreter."""
+    return read_report(await asyncio.to_thread(_report, environ))
+
+
+def _report(environ: Mapping[str, str]) -> str:
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.environ.clear()
+        os.environ.update(environ)
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.suppress(BaseException):
+            words = ["--role", "runtime", "--format", "json", "--select", ",".join(CHECKS), "--deadline", "30"]
+            dispatch(["preflight", *words])
+        with open(writer, "w", encoding="utf-8") as pipe:
+            pipe.write(out.getvalue())
+        os._exit(0)
+    os.close(writer)
+    with open(reader, encoding="utf-8") as pipe:
+        text = pipe.read()
+    os.waitpid(pid, 0)
+    return text
+
+
+async def nobody_looks(_environ: Mapping[str, str]) -> Examined:
+    return Examined()
+
+
+@dataclass
+class Server:
+    """Started by `up`; killed or ended as a test likes, and started again over the same store."""
+
+    lab: Lab
+    settings: RuntimeSettings = SETTINGS
+    doctor: bool = True
+    drain_s: float = 20.0
+    pid: int = 0
+    clients: list[httpx.Client] = field(default_factory=list)
+
+    @property
+    def base(self) -> Path:
+        return self.lab.base / "s"
+
+    @property
+    def job_dir(self) -> Path:
+        return self.lab.base / "job"
+
+    @property
+    def log(self) -> str:
+        with contextlib.suppress(FileNotFoundError):
+            return (self.lab.base / "server.log").read_text(errors="replace")
+        return ""
+
+    def home(self, examine: Any = nobody_looks) -> Home:
+        """The store, made if it is not there."""
+        self.base.mkdir(exist_ok=True)
+        os.chown(self.base, self.lab.user.uid, self.lab.user.gid)
+
+        def find() -> Home:
+            return asyncio.run(
+                find_home(
+                    dict(self.lab.env),
+                    base=str(self.base),
+                    uid=os.getuid(),
+                    kernel=os.uname().release,
+                    examine=examine,
+                    told=lambda *_args, **_more: None,
+                )
+            )
+
+        found: Home = self.lab.child(find)
+        return found
+
+    def podman(self, *words: str, limit_s: float = 30.0) -> "subprocess.CompletedProcess[str]":
+        """In the server's store."""
+        return replace(self.lab, env=dict(self.home().environ)).podman(*words, limit_s=limit_s)
+
+    def stock(self, archive: Path) -> "Server":
+        done = self.podman("load", "-q", "-i", str(archive))
+        assert done.returncode == 0, done.stdout
+        return self
+
+    def up(self, *, wait: bool = True) -> "Server":
+        for path in (self.base, self.job_dir):
+            path.mkdir(exist_ok=True)
+            os.chown(path, self.lab.user.uid, self.lab.user.gid)
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            self._become_server()
+        if wait:
+            self.wait_ready()
+        return self
+
+    def wait_ready(self) -> None:
+        flag, end = self.job_dir / "runtime_ready.flag", time.monotonic() + UP_S
+        while not flag.exists():
+            assert self.alive(), self.log[-3000:]
+            assert time.monotonic() < end, self.log[-3000:]
+            time.sleep(0.02)
+
+    def _become_server(self) -> None:
+        status = 70
+        try:
+            os.setsid()
+            log = os.open(self.lab.base / "server.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            os.dup2(log, 1)
+            os.dup2(log, 2)
+            self.lab.user.become()
+            os.chdir("/")
+            status = _serve(self)
+        except BaseException as error:  # noqa: BLE001 -- the last words of a process
+            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+        finally:
+            os._exit(status)
+
+    def alive(self) -> bool:
+        return state_of(self.pid) not in ("", "Z")
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        (self.job_dir / "runtime_ready.flag").unlink(missing_ok=True)
+
+    def end(self, limit_s: float = 60.0) -> int:
+        """As Slurm asks; its exit status."""
+        os.kill(self.pid, signal.SIGTERM)
+        wait_until(lambda: not self.alive(), limit_s)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+    @property
+    def url(self) -> str:
+        return (self.job_dir / "runtime_url.txt").read_text().strip()
+
+    @property
+    def key(self) -> str:
+        return (self.job_dir / "runtime_api_key.txt").read_text().strip()
+
+    def client(self, limit_s: float = 60.0) -> httpx.Client:
+        made = httpx.Client(base_url=self.url, headers={"X-API-Key": self.key}, timeout=limit_s, trust_env=False)
+        self.clients.append(made)
+        return made
+
+    def left(self) -> list[int]:
+        """Processes of its store: Podman's, conmons, what keeps the namespace."""
+        store = Path(self.home().store)
+        return [pid for pid in strays(store) if state_of(pid) not in ("", "Z")]
+
+    def close(self) -> None:
+        for client in self.clients:
+            client.close()
+        if self.pid and self.alive():
+            with contextlib.suppress(AssertionError, ChildProcessError):
+                self.end(10.0)
+        if self.pid and self.alive():
+            os.kill(self.pid, signal.SIGKILL)
+        for pid in self.left():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(self.base, ignore_errors=True)
+
+
+def _serve(server: Server) -> int:
+    import logging
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    options = Options(
+        job_dir=str(server.job_dir),
+        settings=server.settings,
+        environ=dict(server.lab.env),
+        base=str(server.base),
+        drain_s=server.drain_s,
+        examine=forked_doctor if server.doctor else nobody_looks,
+    )
+    return asyncio.run(serve(options))
+
+
+@contextlib.contextmanager
+def agent(session: Mapping[str, Any]) -> Iterator[httpx.Client]:
+    """A client of a sandbox's own server."""
+    headers = {"X-Session-API-Key": session["session_api_key"]}
+    with httpx.Client(base_url=session["url"], headers=headers, timeout=30.0, trust_env=False) as client:
+        yield client
+
+
+def say(session: Mapping[str, Any], command: str) -> dict[str, Any]:
+    """What a command printed, and how it ended."""
+    with agent(session) as client:
+        body = {"command": command, "cwd": "/", "timeout": 10}
+        answer = client.post("/api/bash/execute_bash_command", json=body)
+    answer.raise_for_status()
+    return dict(answer.json())
+
+
+def start(client: httpx.Client, session_id: str, image: str = IMAGE, **more: Any) -> dict[str, Any]:
+    answer = client.post("/start", json={"image": image, "session_id": session_id, **more})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
