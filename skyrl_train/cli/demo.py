@@ -10,11 +10,13 @@ from pathlib import Path
 from skyrl_train.agent.journal import append
 from skyrl_train.agent.show import shown, worth
 from skyrl_train.agent.transcript import Transcript
+from skyrl_train.cli.asynchronous import run_async
 from skyrl_train.fail import UsageError
 from skyrl_train.rewards.score import Scored
 from skyrl_train.tasks.demo.choose import choose
 from skyrl_train.tasks.demo.play import play
 from skyrl_train.tasks.demo.rows import TASKS
+from skyrl_train.tasks.demo.task import DemoTask
 
 DONE, NOT_SOLVED = 0, 1
 
@@ -36,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--image asks for Podman and --sandbox directory for none; give one of them")
     if args.output is not None and args.output.exists():
         raise UsageError(f"{args.output} is there already; name a new file")
-    transcripts = asyncio.run(_played(args))
+    transcripts = run_async(_played(args))
     sys.stdout.write(_table(transcripts))
     return DONE if all(_solved(transcript) for transcript in transcripts) else NOT_SOLVED
 
@@ -46,15 +48,19 @@ async def _played(args: argparse.Namespace) -> Sequence[Transcript]:
     chosen = await choose(args.sandbox, image=args.image, python=args.python, environ=os.environ)
     sys.stdout.write("".join(f"{note}\n" for note in chosen.notes))
     sys.stdout.flush()
-    work = [asyncio.create_task(play(task, chosen.make, python=chosen.python)) for task in TASKS]
-    transcripts = []
-    for ended in asyncio.as_completed(work):
-        transcript = await ended
+    transcripts: list[Transcript] = []
+
+    async def one(task: DemoTask) -> None:
+        transcript = await play(task, chosen.make, python=chosen.python)
         sys.stdout.write("\n" + shown(transcript))
         sys.stdout.flush()
         if args.output is not None:
             append(args.output, transcript)
         transcripts.append(transcript)
+
+    async with asyncio.TaskGroup() as group:  # which ends its tasks one by one; asyncio.run ends its own helpers first
+        for task in TASKS:
+            group.create_task(one(task))
     return transcripts
 
 

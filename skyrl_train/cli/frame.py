@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 USAGE_ERROR = 2
-_ENDS = (signal.SIGTERM, signal.SIGHUP)
+ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Program(NamedTuple):
@@ -36,7 +36,7 @@ def dispatch(program: Program, words: Sequence[str], **given: object) -> int:
     """Runs a command; its exit status. Bad input is one sentence and status 2. `given` goes to the command's `args`."""
     args = parser(program, command_of(program, words)).parse_args(words)
     vars(args).update(given)
-    for number in _ENDS:
+    for number in ENDS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, and whoever else wants it so
             signal.signal(number, _terminate)
     try:
@@ -75,6 +75,6 @@ def _module(program: Program, command: str) -> ModuleType:
 
 
 def _terminate(number: int, _frame: object) -> None:
-    for other in _ENDS:  # a second one must not cut the way out short
+    for other in ENDS:  # a second one must not cut the way out short
         signal.signal(other, signal.SIG_IGN)
     raise Terminated(number)

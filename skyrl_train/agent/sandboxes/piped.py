@@ -70,7 +70,23 @@ class PipedSandbox:
 async def piped(argv: Sequence[str], *, environ: Mapping[str, str], directory: str) -> AsyncIterator[PipedSandbox]:
     """Starts the tools, and ends them whatever happens: asked first, then by force, as a group."""
     with tempfile.TemporaryFile() as said:
-        process = await asyncio.create_subprocess_exec(
+        process = await _started(argv, said, environ, directory)
+        try:
+            sandbox = PipedSandbox(process, said)
+            await sandbox.ready()
+            yield sandbox
+        finally:
+            await _end(process)
+
+
+async def _started(
+    argv: Sequence[str], said: IO[bytes], environ: Mapping[str, str], directory: str
+) -> asyncio.subprocess.Process:
+    """Starting is not cancelled half-way: asyncio kills what it has begun, and a Podman that is killed while it makes
+    a container leaves half of one.
+    """
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
             *argv,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -80,12 +96,12 @@ async def piped(argv: Sequence[str], *, environ: Mapping[str, str], directory: s
             start_new_session=True,
             limit=MAX_LINE,
         )
-        try:
-            sandbox = PipedSandbox(process, said)
-            await sandbox.ready()
-            yield sandbox
-        finally:
-            await _end(process)
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await _end(await starting)
+        raise
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

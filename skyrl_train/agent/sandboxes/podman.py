@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import os
 import shutil
+import subprocess
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -112,16 +113,10 @@ async def _copy_seed(sandbox: Sandbox) -> None:
 
 async def _remove(name: str, environ: Mapping[str, str]) -> None:
     """Whatever became of it. A Podman that does not answer keeps nobody waiting: the label says whose it was."""
-    process = await asyncio.create_subprocess_exec(
-        *("podman", "rm", "--force", "--ignore", "--time", "0", name),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-        env=dict(environ),
-        start_new_session=True,
-    )
-    try:
-        await asyncio.wait_for(process.wait(), _REMOVE_S)
-    except TimeoutError:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
+    argv = ["podman", "rm", "--force", "--ignore", "--time", "0", name]
+    await asyncio.to_thread(_run_quietly, argv, dict(environ))
+
+
+def _run_quietly(argv: Sequence[str], environ: Mapping[str, str]) -> None:
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(argv, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=_REMOVE_S, check=False)

@@ -13,7 +13,7 @@ PACKAGES = [Path(skyrl_train.__file__).parent / name for name in ("agent", "rewa
 MODULES = [path for package in PACKAGES for path in sorted(package.rglob("*.py"))]
 OPENS_FILES = {"journal.py"}
 # what runs in a sandbox has its paths for its own, and what makes one here gets a directory of this machine
-AT_THE_SANDBOX = {"inside", "sandboxes"}
+AT_THE_SANDBOX = {"inside", "sandboxes", "demo"}
 
 
 def imported(path: Path) -> set[str]:

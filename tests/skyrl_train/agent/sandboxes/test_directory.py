@@ -53,7 +53,13 @@ def test_tools_that_were_killed_are_a_lost_sandbox_and_leave_no_process(tmp_path
     pids: list[str] = []
 
     async def work(typed: Typist) -> None:
-        pids.extend((await typed("sleep 94 & setsid sleep 94 & until [ $(pgrep -fxc 'sleep 94') = 2 ]; do :; done; pgrep -fx 'sleep 94'"))[0].split())
+        pids.extend(
+            (
+                await typed(
+                    "sleep 94 & setsid sleep 94 & until [ $(pgrep -fxc 'sleep 94') = 2 ]; do :; done; pgrep -fx 'sleep 94'"
+                )
+            )[0].split()
+        )
         await typed("kill -9 $PPID")
 
     with pytest.raises(SandboxLostError, match=r"^the sandbox's tools ended: they said nothing$"):
@@ -94,3 +100,23 @@ def test_a_rollout_that_is_cancelled_takes_its_command_with_it(tmp_path: Path) -
 
     asyncio.run(cancelled())
     assert not os.path.exists(f"/proc/{pid.read_text().strip()}/exe")
+
+
+@pytest.mark.parametrize("cycles", range(12))
+def test_a_sandbox_can_be_cancelled_at_any_moment_of_its_start(tmp_path: Path, cycles: int) -> None:
+    (tmp_path / "testbed").mkdir()
+
+    async def cancelled() -> None:
+        async def work() -> None:
+            async with directory_sandbox(tmp_path, environ=PLAIN):
+                await asyncio.Event().wait()
+
+        task = asyncio.create_task(work())
+        for _ in range(cycles):
+            await asyncio.sleep(0)
+        task.cancel()
+        async with asyncio.timeout(20):
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(cancelled())
