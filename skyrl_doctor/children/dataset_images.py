@@ -93,14 +93,8 @@ def from_parquet(path, columns):
 def from_lines(path):
     try:
         with open(path, "rb") as file:
-            number = 0
-            while True:
-                line = file.readline(LINE_LIMIT)
-                if not line:
-                    return
-                number += 1
-                if line.strip():
-                    yield json.loads(line.decode("utf-8"))
+            lines = iter(lambda: file.readline(LINE_LIMIT), b"")
+            yield from (json.loads(line.decode("utf-8")) for line in lines if line.strip())
     except (OSError, ValueError, RecursionError) as error:
         raise NoImagesError(f"{path} does not read: {type(error).__name__}: {str(error)[:200]}") from None
 

@@ -6,7 +6,8 @@ from typing import Any
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.child import answer_of
-from skyrl_doctor.machine.questions import Fetched, Stat
+from skyrl_doctor.machine.questions import Stat
+from skyrl_doctor.machine.web import Fetched
 
 PROBE_SESSION = "doctor-probe"
 """A session that nobody has: a good runtime knows none of this name."""

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.machine import questions as q
+from skyrl_doctor.machine.web import Fetched, Get
 
 T = TypeVar("T")
 MIB = 1 << 20
@@ -79,8 +80,8 @@ class Machine(ABC):
     def which(self, command: str) -> str | None:
         return self.answer(q.Which(command))
 
-    def get(self, url: str, *, limit_s: float, key_header: str = "", key_from: str = "") -> q.Fetched:
-        return self.answer(q.Get(url=url, limit_s=limit_s, key_header=key_header, key_from=key_from))
+    def get(self, url: str, *, limit_s: float, key_header: str = "", key_from: str = "") -> Fetched:
+        return self.answer(Get(url=url, limit_s=limit_s, key_header=key_header, key_from=key_from))
 
     def environ(self) -> Mapping[str, str]:
         return self.answer(q.Environ())

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.machine import questions as q
 from skyrl_doctor.machine.base import Absent, Unreadable
+from skyrl_doctor.machine.web import Fetched, Get
 
 T = TypeVar("T")
 Json = Any
@@ -22,7 +23,7 @@ def encode(question: q.Question[Any], answer: object) -> Json:
             name: value for name, value in dataclasses.asdict(answer).items() if name not in ("out", "err", "limit_s")
         }
         return {**fields, "out": lines(answer.out), "err": lines(answer.err)}
-    if isinstance(answer, q.Fetched):
+    if isinstance(answer, Fetched):
         return {**dataclasses.asdict(answer), "headers": list(answer.headers), "body": lines(answer.body)}
     if isinstance(question, q.Read):
         return encode_bytes(cast(bytes, answer))
@@ -52,7 +53,7 @@ def _decode(question: q.Question[Any], value: Json) -> object:
         fields = {**value, "out": text(value.get("out", [])), "err": text(value.get("err", []))}
         fields.setdefault("command", question.key.partition(" ")[2])
         return _whole(q.Completed(**{**fields, "limit_s": question.limit_s}))
-    if isinstance(question, q.Get):
+    if isinstance(question, Get):
         return _fetched(value)
     if isinstance(question, q.Read):
         return decode_bytes(value)[: question.limit_bytes]
@@ -65,13 +66,13 @@ def _decode(question: q.Question[Any], value: Json) -> object:
     return tuple(answer) if isinstance(answer, list) else answer
 
 
-def _fetched(value: Json) -> q.Fetched:
+def _fetched(value: Json) -> Fetched:
     """Field by field: `status` may be null, and `headers` is a list of texts."""
     status, headers = value.get("status"), value.get("headers", [])
     truncated, body = value.get("truncated", False), text(value.get("body", []))
     if not (status is None or _int(status)) or not _texts(headers) or not isinstance(truncated, bool):
         raise TypeError(f"it is {_shown(value)}")
-    return q.Fetched(
+    return Fetched(
         url=str(value["url"]),
         status=status,
         headers=tuple(headers),

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from skyrl_doctor.machine.questions import Fetched, Get
+from skyrl_doctor.machine.web import Fetched, Get
 
 _KEY_BYTES = 4096
 _CHUNK = 1 << 16

@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 from skyrl_doctor.machine import questions as q
 from skyrl_doctor.machine.base import Absent, Machine, Unreadable
 from skyrl_doctor.machine.proc import Processes
+from skyrl_doctor.machine.web import Fetched, Get
 
 T = TypeVar("T")
 CHILDREN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "children")
@@ -48,7 +49,7 @@ class LocalMachine(Machine):
             q.Writable: lambda question: os.access(question.path, os.W_OK),
             q.LockHolder: _lock_holder,
             q.Which: lambda question: shutil.which(question.command, path=self._environ.get("PATH", os.defpath)),
-            q.Get: self._get,
+            Get: self._get,
             q.Environ: lambda _: dict(self._environ),
             q.WhoAmI: lambda _: _identity(self._environ),
             q.Now: lambda _: time.time(),
@@ -78,7 +79,7 @@ class LocalMachine(Machine):
         name = f"{question.child} probe under {python}"
         return self._processes.run(argv, name=name, limit_s=question.limit_s, env=self._with(question.env))
 
-    def _get(self, question: q.Get) -> q.Fetched:
+    def _get(self, question: Get) -> Fetched:
         from skyrl_doctor.machine.http import fetch  # http.client takes 10 ms to import, and few ask for it
 
         return fetch(question, self._environ)

@@ -3,10 +3,12 @@
 The API has no resumable pull and no build with a time limit of its own; a command has both, and a kill ends it.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -95,17 +97,16 @@ class PodmanCli:
 
 def end_group(leader: int) -> None:
     """Asks first, so that podman gives back its locks and removes what it has begun; then kills."""
-    ended = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(leader, number)
-        except (ProcessLookupError, PermissionError):
-            return
-        if number is signal.SIGTERM:
-            for _ in range(int(_GRACE_S / 0.05)):
-                if _gone(leader):
-                    return
-                ended.wait(0.05)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGTERM)
+        _wait_for(leader)
+        os.killpg(leader, signal.SIGKILL)
+
+
+def _wait_for(leader: int) -> None:
+    until = time.monotonic() + _GRACE_S
+    while not _gone(leader) and time.monotonic() < until:
+        time.sleep(0.02)
 
 
 def _gone(leader: int) -> bool:

@@ -76,22 +76,25 @@ class Http:
 
     async def ask(self, request: Request) -> httpx.Response:
         """The answer, read whole. Raises SandboxError."""
-        last: Failure | None = None
+        tries = Tries()
         try:
             async with asyncio.timeout(request.limit_s):
-                for wait_s in self._waits(request):
-                    if last is not None:
-                        await self.sleep(wait_s if last.retry_after_s is None else last.retry_after_s)
-                    found = await self._once(request)
-                    if isinstance(found, httpx.Response):
-                        return found
-                    last = found
-                    if not _may_repeat(request, found):
-                        break
+                return await self._tried(request, tries)
         except TimeoutError:
-            last = _late(request, last)
-        assert last is not None
-        raise self.failed(last)
+            raise self.failed(_late(request, tries.last)) from None
+
+    async def _tried(self, request: Request, tries: "Tries") -> httpx.Response:
+        for wait_s in Waits(tries=None if request.patient else 3):
+            if tries.last is not None:
+                await self.sleep(wait_s if tries.last.retry_after_s is None else tries.last.retry_after_s)
+            found = await self._once(request)
+            if isinstance(found, httpx.Response):
+                return found
+            tries.last = found
+            if not _may_repeat(request, found):
+                break
+        assert tries.last is not None
+        raise self.failed(tries.last)
 
     async def _once(self, request: Request) -> httpx.Response | Failure:
         try:
@@ -110,8 +113,12 @@ class Http:
             return response
         return refusal(request, response)
 
-    def _waits(self, request: Request) -> "Waits":
-        return Waits(tries=None if request.patient else 3)
+
+@dataclass(slots=True)
+class Tries:
+    """How the last one failed, for whoever runs out of time."""
+
+    last: Failure | None = None
 
 
 class Waits:

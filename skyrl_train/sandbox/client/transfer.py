@@ -59,15 +59,18 @@ class Transfer:
         request = self._request
         try:
             async with asyncio.timeout(request.limit_s):
-                for number in range(1, _TRIES):
-                    with contextlib.suppress(httpx.HTTPError):
-                        return await attempt()
-                    await self._http.sleep(_WAIT_S * number)
-                return await attempt()
+                return await self._attempts(attempt)
         except TimeoutError:
             raise self._failed(Cause.TIMEOUT, f"not through within {request.limit_s:g} s") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self._http.failed(transport_failure(request, error, sent=not isinstance(error, NOT_SENT))) from error
+
+    async def _attempts(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        for number in range(1, _TRIES):
+            with contextlib.suppress(httpx.HTTPError):
+                return await attempt()
+            await self._http.sleep(_WAIT_S * number)
+        return await attempt()
 
     async def _send(self, file: IO[bytes], path: str) -> int | None:
         file.seek(0)

@@ -11,8 +11,8 @@ import pytest
 
 from skyrl_doctor.machine.codec import decode, encode
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.machine.questions import Fetched, Get
 from skyrl_doctor.machine.recorded import RecordedMachine, Recorder
+from skyrl_doctor.machine.web import Fetched, Get
 
 KEY = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
 OK = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{"status":"ok"}'
