@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from skyrl_doctor.machine.base import Machine
     from skyrl_doctor.watch.loop import Watch
     from skyrl_doctor.watch.settings import Settings
 
@@ -88,48 +89,45 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.job_dir}: no such directory; wanted the directory of a job")
     if args.post_mortem:
         return _post_mortem(args.job_dir)
+    from skyrl_doctor.watch.setup import locked
+
     machine = LocalMachine()
     try:
-        return _watched(args, machine)
+        with locked(args.job_dir) as writes:
+            return _watched(args, machine, writes=writes)
     finally:
         machine.close()
 
 
-def _watched(args: argparse.Namespace, machine: "object") -> int:
+def _watched(args: argparse.Namespace, machine: "Machine", *, writes: bool) -> int:
     from skyrl_doctor.core.errors import UsageError
-    from skyrl_doctor.machine.local import LocalMachine
-    from skyrl_doctor.watch.setup import build, locked
+    from skyrl_doctor.watch.setup import build
 
-    assert isinstance(machine, LocalMachine)
-    lock = locked(args.job_dir)
-    if lock is None and not args.tui:
+    if not writes and not args.tui:
         raise UsageError(f"{args.job_dir} is watched already, or cannot be written to; --tui looks on beside")
-    watch = build(_settings(args, writes=lock is not None), machine, _silent if args.tui else _tell)
-    try:
-        why = _until_the_end(args, watch)
-    except BaseException:
-        watch.finish("the watch was told to end")
-        raise
-    watch.finish(why or "the watch was left")
-    if lock is not None and why and not args.once:
+    watch = build(_settings(args, writes=writes), machine, _silent if args.tui else _tell)
+    why = _until_the_end(args, watch)
+    watch.finish(why or "the watch was told to end")
+    if writes and not args.once:
         _post_mortem(args.job_dir)
     return FOUND if watch.roots else 0
 
 
 def _until_the_end(args: argparse.Namespace, watch: "Watch") -> str:
     from skyrl_doctor.watch.loop import run as turns
+    from skyrl_doctor.watch.once import once
+    from skyrl_doctor.watch.told import Told
 
-    if args.once:
-        from skyrl_doctor.watch.once import once
+    with Told() as told:
+        if args.once:
+            once(watch, sleep=told.wait)
+            return "one look was asked for"
+        if not args.tui:
+            return turns(watch, sleep=told.wait, goes_on=lambda: not told.number)
+        from skyrl_doctor.watch.tui.live import Live
 
-        once(watch)
-        return "one look was asked for"
-    if not args.tui:
-        return turns(watch)
-    from skyrl_doctor.watch.tui.live import Live
-
-    with Live() as live:
-        return turns(watch, sleep=live.wait, show=live.show)
+        with Live(watch) as live:
+            return turns(watch, sleep=live.wait, goes_on=lambda: not (told.number or live.left))
 
 
 def _settings(args: argparse.Namespace, *, writes: bool) -> "Settings":

@@ -9,7 +9,7 @@ from skyrl_doctor.watch.observe import Hit, Left, Observation
 from skyrl_doctor.watch.rules.wall import OVER, TRAINER
 
 QUIET_S = 60.0
-DRAIN_S = 3.0
+DRAIN_S = 2.0
 """Logs are read on for a moment after the end: the last lines are the interesting ones."""
 LAST_WORDS = frozenset({"killed"})
 

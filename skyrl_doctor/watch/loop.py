@@ -22,7 +22,7 @@ from skyrl_doctor.watch.state import Memory
 
 SAVE_S = 15.0
 HEALTH_S = 10.0
-LOOK_S = 2.0
+LOOK_S = 1.0
 BEHIND_S = 0.02
 KEPT_REWARDS = 40
 
@@ -190,16 +190,13 @@ class Watch:
         return True
 
 
-def run(
-    watch: Watch, *, sleep: Callable[[float], Any] = time.sleep, show: Callable[[Watch], bool] | None = None
-) -> str:
-    """Turns until the job is over, or until `show` says that its viewer has left; why it ended."""
-    while True:
+def run(watch: Watch, *, sleep: Callable[[float], Any], goes_on: Callable[[], bool]) -> str:
+    """Turns until the job is over, or until nobody wants it to go on; why the job ended, "" where it did not."""
+    while goes_on():
         begun = time.monotonic()
         watch.turn()
-        if show is not None and not show(watch):
-            return ""
         if watch.over:
             return watch.over
         spent = time.monotonic() - begun
         sleep(BEHIND_S if watch.behind else max(0.05, watch.settings.tick_s - spent))
+    return ""

@@ -1,10 +1,11 @@
 """Settings into a watch: its places, its samplers, its books."""
 
+import contextlib
 import fcntl
 import glob
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.facts.mounts import parse_mountinfo
@@ -57,18 +58,26 @@ def samplers(settings: Settings, machine: Machine) -> list[Sampler]:
     ]
 
 
-def locked(job_dir: str) -> int | None:
-    """The lock of the one watch that writes; None where another has it, or where nothing can be written."""
+@contextlib.contextmanager
+def locked(job_dir: str) -> Iterator[bool]:
+    """The lock of the one watch that writes; False where another has it, or where nothing can be written."""
     try:
         handle = os.open(os.path.join(job_dir, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError:
-        return None
+        yield False
+        return
+    try:
+        yield _is_free(handle)
+    finally:
+        os.close(handle)
+
+
+def _is_free(handle: int) -> bool:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        os.close(handle)
-        return None
-    return handle
+        return False
+    return True
 
 
 def _books(settings: Settings, machine: Machine, tell: Callable[[str], None]) -> Books:

@@ -17,10 +17,11 @@ DRAW_S = 1.0
 class Live:
     """A context: the terminal is put back as it was, whatever happens."""
 
-    def __init__(self) -> None:
+    def __init__(self, watch: Watch) -> None:
         from rich.console import Console
         from rich.live import Live as Drawing
 
+        self._watch = watch
         self._console = Console(highlight=False, emoji=False)
         self._drawing = Drawing(console=self._console, auto_refresh=False, screen=self._console.is_terminal)
         self._terminal: list[Any] | None = None
@@ -39,12 +40,14 @@ class Live:
         if self._terminal is not None:
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._terminal)
 
-    def show(self, watch: Watch) -> bool:
-        """Draws where it is time to; False when the viewer has left."""
+    @property
+    def left(self) -> bool:
+        """Draws where it is time to, and says whether the viewer has left."""
         if time.monotonic() - self._drawn_at >= DRAW_S:
             self._drawn_at = time.monotonic()
-            self._drawing.update(picture(watch, self._console.width, self._console.height, time.time()), refresh=True)
-        return not self._left
+            drawn = picture(self._watch, self._console.width, self._console.height, time.time())
+            self._drawing.update(drawn, refresh=True)
+        return self._left
 
     def wait(self, seconds: float) -> None:
         """Sleeps, or until a key is pressed."""

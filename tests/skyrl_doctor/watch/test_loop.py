@@ -174,5 +174,5 @@ def test_it_sleeps_what_is_left_of_a_turn_and_never_beside_a_backlog(tmp_path: P
         if len(slept) == 3:
             (tmp_path / "training_complete.flag").touch()
 
-    assert run(job.watch, sleep=sleep) == "training_complete.flag is there"
+    assert run(job.watch, sleep=sleep, goes_on=lambda: True) == "training_complete.flag is there"
     assert all(0.05 <= seconds <= 1.0 for seconds in slept)

@@ -1,0 +1,165 @@
+"""skyrl-doctor watch, as a process: killed, restarted, looked at beside, told to end."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from skyrl_doctor.cli.app import dispatch
+
+REFUSED = "ERROR 01-05 00:01:00 [s.py:9] ValueError: 'max_tokens' or 'max_completion_tokens' is too large: 4000.\n"
+
+
+@contextmanager
+def watching(job_dir: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "skyrl_doctor", "watch", str(job_dir), "--no-samplers", "--tick", "0.05", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def until(condition: Callable[[], bool], limit_s: float = 20.0) -> float:
+    """Waits for real processes; how long it took."""
+    begun = time.monotonic()
+    while not condition():
+        assert time.monotonic() - begun < limit_s, "nothing came"
+        time.sleep(0.01)
+    return time.monotonic() - begun
+
+
+def keys(job_dir: Path, kind: str = "finding") -> list[str]:
+    path = job_dir / "events.jsonl"
+    if not path.exists():
+        return []
+    every = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [one.get("key") or one.get("why") or one["event"] for one in every if one["event"] == kind]
+
+
+def append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def test_killed_and_started_again_it_neither_repeats_nor_misses(tmp_path: Path) -> None:
+    append(tmp_path / "vllm.log", REFUSED)
+    with watching(tmp_path) as first:
+        until(lambda: keys(tmp_path) != [])
+        first.send_signal(signal.SIGKILL)
+    append(tmp_path / "vllm.log", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.16 GiB.\n")
+    append(tmp_path / "training_1.out", "No available worker slots\n")
+    with watching(tmp_path) as second:
+        until(lambda: len(keys(tmp_path)) >= 3)
+        append(tmp_path / "vllm.log", REFUSED)
+        second.terminate()
+        second.wait(20)
+    found = keys(tmp_path)
+    assert (len(found), len(set(found)), found[0]) == (3, 3, "CFG001.log.root")
+    assert keys(tmp_path, "end") == ["the watch was told to end"]
+
+
+def test_a_signal_in_the_middle_of_a_turn_waits_for_its_end(tmp_path: Path) -> None:
+    for n in range(8):
+        append(tmp_path / f"vllm{n}.log", REFUSED * 300)
+    with watching(tmp_path) as watch:
+        until(lambda: keys(tmp_path, "start") != [])
+        watch.terminate()
+        assert watch.wait(30) == 1
+    assert (keys(tmp_path), keys(tmp_path, "end")) == (["CFG001.log.root"], ["the watch was told to end"])
+
+
+def test_a_root_is_told_within_two_seconds_of_its_line(tmp_path: Path) -> None:
+    append(tmp_path / "vllm.log", "fine\n")
+    command = [sys.executable, "-m", "skyrl_doctor", "watch", str(tmp_path), "--no-samplers"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        until(lambda: keys(tmp_path, "start") != [])
+        append(tmp_path / "vllm.log", REFUSED)
+        took = until(lambda: keys(tmp_path) == ["CFG001.log.root"])
+        process.kill()
+    assert took < 2.0
+
+
+def test_the_end_of_the_process_is_the_end_of_the_job_and_leaves_a_summary(tmp_path: Path) -> None:
+    job = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    with job, watching(tmp_path, "--pid", str(job.pid)) as watch:
+        until(lambda: keys(tmp_path, "start") != [])
+        append(tmp_path / "vllm.log", REFUSED)
+        assert job.stdin is not None
+        job.stdin.close()
+        job.wait(10)
+        assert watch.wait(30) == 1
+    assert keys(tmp_path, "end") == ["the process has ended"]
+    assert (tmp_path / "summary.md").read_text(encoding="utf-8").startswith("# Post-mortem\n\n**CFG001 max-tokens-")
+
+
+def test_a_doomed_process_is_stopped(tmp_path: Path) -> None:
+    code = "import signal\nprint(flush=True)\nsignal.sigwait([signal.SIGTERM])\nprint('saved', flush=True)"
+    job = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    with job, watching(tmp_path, "--pid", str(job.pid), "--on-root", "stop", "--settle", "0.2") as watch:
+        until(lambda: keys(tmp_path, "start") != [])
+        append(tmp_path / "vllm.log", REFUSED)
+        job.wait(20)
+        assert watch.wait(30) == 1
+    assert any("sent" in text or text.startswith("CFG001") for text in keys(tmp_path, "action"))
+
+
+def test_only_one_watch_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with watching(tmp_path):
+        until(lambda: keys(tmp_path, "start") != [])
+        assert dispatch(["watch", str(tmp_path), "--once"]) == 2
+    assert capsys.readouterr().err == (
+        f"skyrl-doctor watch: {tmp_path} is watched already, or cannot be written to; --tui looks on beside\n"
+    )
+
+
+def test_one_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    append(tmp_path / "vllm.log", "fine\n")
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 0
+    append(tmp_path / "vllm.log", REFUSED)
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
+    assert capsys.readouterr().out == (
+        f"skyrl-doctor watch: CFG001 max-tokens-exceed-context (root cause) at {tmp_path}/vllm.log:2: "
+        "the request asked for more tokens than the model's context has left\n"
+    )
+
+
+def test_bad_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for options, text in (
+        ([str(tmp_path / "none")], "no such directory; wanted the directory of a job"),
+        ([str(tmp_path), "--once", "--on-root", "stop"], "--on-root stop wants --pid N or --job N"),
+        ([str(tmp_path), "--once", "--on-root", "hold"], "--on-root hold wants --job N"),
+        ([str(tmp_path), "--once", "--webhook", "nowhere"], "--webhook: wanted an address"),
+    ):
+        assert dispatch(["watch", *options]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert text in line
+
+
+def test_the_live_view_beside_the_watch_draws_and_is_left_with_q(tmp_path: Path) -> None:
+    append(tmp_path / "vllm.log", REFUSED)
+    main, side = pty.openpty()
+    command = [sys.executable, "-m", "skyrl_doctor", "watch", str(tmp_path), "--no-samplers", "--tui"]
+    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "80", "LINES": "24"}
+    with watching(tmp_path):
+        until(lambda: keys(tmp_path) != [])
+        until(lambda: (tmp_path / "watch.state.json").exists())
+        before = sorted(os.listdir(tmp_path))
+        process = subprocess.Popen(command, stdin=side, stdout=side, stderr=side, env=environ)
+        os.close(side)
+        seen = b""
+        while b"ROOT" not in seen:
+            seen += os.read(main, 65536)
+        os.write(main, b"q")
+        assert process.wait(20) == 1
+        os.close(main)
+        assert sorted(os.listdir(tmp_path)) == before
+    assert b"CFG001" in seen
