@@ -97,7 +97,8 @@ def _first_of_each(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def _without_weak_roots(hits: Iterable[Hit], roots: list[Hit]) -> list[Hit]:
-    return [hit for hit in hits if hit.known.signature.role is not Part.ROOT or hit in roots]
+    kept = {id(hit) for hit in roots}  # the same hits: to compare each with each takes long where many lines match
+    return [hit for hit in hits if hit.known.signature.role is not Part.ROOT or id(hit) in kept]
 
 
 def _suspect(scans: Sequence[Scan], done: Line | None, *, bare: bool) -> tuple[Line | None, int]:

@@ -39,6 +39,7 @@ class Logs:
         self._patterns = patterns or installed()
         self._reading: dict[str, Reading] = {}
         self._past: list[Scan] = []
+        self._real: set[str] = set()
 
     def take(self, lines: Lines, at: float) -> Iterator[Observation]:
         """Observations of these lines, in the order of their kinds."""
@@ -80,10 +81,13 @@ class Logs:
                 yield _observed(found, lines.number - 1, at)
 
     def _judged(self, found: tuple[Found, ...], before: int, at: float) -> Iterator[Hit]:
-        roots = [hit for hit in found if hit.known.signature.role is Part.ROOT]
-        real = {hit.known.name for hit in choose(self._scans()).matches} if roots else set()
+        names = {hit.known.name for hit in found if hit.known.signature.role is Part.ROOT}
+        if names - self._real:
+            self._real |= {
+                hit.known.name for hit in choose(self._scans()).matches if hit.known.signature.role is Part.ROOT
+            }
         for hit in found:
-            if hit.known.signature.role is not Part.ROOT or hit.known.name in real:
+            if hit.known.signature.role is not Part.ROOT or hit.known.name in self._real:
                 yield _observed(hit, before, at)
 
     def _scans(self) -> list[Scan]:
