@@ -41,7 +41,20 @@ def saved_by_layer(shape: ModelShape, job: Job) -> int:
     heads = shape.query_size + shape.kv_size
     qk_norm = heads * (FP32 + BF16) + (shape.heads + shape.kv_heads) * FP32 if shape.qk_norm else 0
     kept = NORMS * saved_by_norm(shape) + saved_by_attention(shape, job) + saved_by_mlp(shape) + qk_norm
-    return kept + len(job.lora_targets) * job.lora_rank * BF16
+    return kept + _adapters_instead(shape, job) if job.lora_rank else kept
+
+
+def _adapters_instead(shape: ModelShape, job: Job) -> int:
+    """What LoRA keeps more, or less: each adapter's middle; no normalised values, since the norms are frozen; and the
+    input of a frozen map only where an adapter stands beside it."""
+    targets = set(job.lora_targets)
+    middles = len(targets) * job.lora_rank
+    frozen = NORMS * shape.hidden + (shape.query_size + shape.kv_size) * shape.qk_norm
+    frozen += shape.hidden * (not targets & {"q_proj", "k_proj", "v_proj"})
+    frozen += shape.hidden * (not targets & {"gate_proj", "up_proj"}) + shape.intermediate * (
+        "down_proj" not in targets
+    )
+    return BF16 * (middles - frozen)
 
 
 def backward_work(shape: ModelShape) -> int:
