@@ -1,0 +1,50 @@
+"""More containers are started at once than Podman's database takes.
+
+## What it does
+Where another runtime starts the sandboxes and the store's database is SQLite (Podman 5, and 4.8 on), compares the rollouts
+that run at once with what it takes. Where sandboxes were tried (`--role runtime` with a running runtime), looks for the
+error itself.
+
+## Why it breaks training
+Each podman process opens the database for itself and waits a while for its turn. In a burst of some hundred starts the
+last ones wait too long: their containers are not made, and their rollouts are lost.
+
+## How to fix
+Start fewer at once. `skyrl-train runtime serve` makes its calls in a few threads and tries again after this error.
+
+## Example
+    Error: beginning container create transaction: database is locked
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding, Role
+from skyrl_doctor.facts.podman.store import PodmanStore
+from skyrl_doctor.facts.runtime import Canary
+from skyrl_doctor.image_words import inject_of
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import fault, finding
+from skyrl_train.sandbox.burst import LOCKED, burst_violations
+
+KEY = "agent.max_parallel"
+SQLITE = "db.sql"
+
+
+@check("POD009", roles=[Role.RUNTIME], fix="skyrl_train/sandbox/runtime/podman/api.py")
+def database_locked_under_burst(plan: Plan, store: PodmanStore, canary: Canary | None) -> Iterator[Finding]:
+    locked = [text for _, text in canary.failures if LOCKED in text] if canary is not None else []
+    if locked and canary is not None:
+        yield fault(
+            f"{len(locked)} of {canary.asked} sandboxes were not made: the database was locked; wanted all",
+            plan.place(KEY),
+            summary="start fewer at once",
+            evidence=tuple(locked[:3]),
+        )
+        return
+    if inject_of(plan) is None:
+        batch, n, parallel = plan.integer("data.train_batch_size"), plan.integer("rollout.n"), plan.integer(KEY)
+        asked = [batch * n] if batch is not None and n is not None else []
+        at_once = min([*asked, *([parallel] if parallel is not None else [])], default=0)
+        for violation in burst_violations(sqlite=store.database.path.endswith(SQLITE), at_once=at_once):
+            yield finding(plan, violation)
