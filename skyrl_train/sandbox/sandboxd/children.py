@@ -16,6 +16,8 @@ _LOOK_AGAIN_S = 5.0
 """A process that an engine put into the container leaves its orphans here without any child of ours having run."""
 _FIRST_TO_GO = b"500"
 """oom_score_adj of children: the kernel ends the one that takes the memory, and sandboxd can say so."""
+_NICE = 5
+"""Of children: however many they become, sandboxd gets to run among them, and can end them."""
 
 
 class Child:
@@ -79,7 +81,7 @@ class Children:
             process.returncode = 0  # it is reaped here: Popen is not to wait for it, nor to warn
             child = self._running[process.pid] = Child(process.pid)
             self._started.notify()
-        _may_be_ended_first(process.pid)
+        _stand_back(process.pid)
         return child
 
     def signal(self, child: Child, number: int) -> None:
@@ -129,7 +131,10 @@ class Children:
                 self._started.wait(_LOOK_AGAIN_S)
 
 
-def _may_be_ended_first(pid: int) -> None:
+def _stand_back(pid: int) -> None:
+    """Where the machine runs short of something, children do before sandboxd does."""
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, 0) + _NICE)
     try:
         file = os.open(f"/proc/{int(pid)}/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
     except OSError:

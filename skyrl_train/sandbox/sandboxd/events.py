@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections import deque
 
 from skyrl_train.sandbox.sandboxd.api import BASH_COMMAND, BASH_OUTPUT
 
-KEPT_BYTES = 32 * 1024 * 1024
-"""Of commands and outputs. The oldest go first; the newest are kept whatever their size."""
-_ALWAYS_KEPT = 8
+KEPT_BYTES = 16 * 1024 * 1024
+"""Of memory, for commands and outputs. The oldest go first; the newest are kept whatever their size."""
+_ALWAYS_KEPT = 2
 
 
 def new_id() -> str:
@@ -114,4 +115,5 @@ class Events:
 
 
 def _size(event: dict[str, object]) -> int:
-    return 512 + sum(len(str(event.get(key) or "")) for key in ("command", "stdout", "stderr"))
+    """A text of other letters than ours takes two or four bytes for each."""
+    return 512 + sum(sys.getsizeof(event.get(key)) for key in ("command", "stdout", "stderr"))

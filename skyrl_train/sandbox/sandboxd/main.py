@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> int:
     listener.close()
     children.end_all(grace_s=_GRACE_S)
     log("ended as asked")
-    return 0
+    os._exit(0)  # threads that are in the middle of something must not see the interpreter taken down around them
 
 
 def serve(listener: socket.socket, keys: list[str], options: dict[str, str]) -> Children:

@@ -1,16 +1,18 @@
 """sandboxd in real containers: as their first process, with their Python or one of the host's."""
 
 import hashlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from lanes.podman.conftest import NewLab, load
-from lanes.podman.lab import Lab, wait_until
+from lanes.podman.lab import IMAGE, Lab, wait_until
 from lanes.podman.sandbox_lab import Box, Supplies, box, context_with_python, injected, supplies_in
+from skyrl_train.sandbox.derive import BuildOptions, containerfile, derived_image
 from skyrl_train.sandbox.image_pythons import PROBE, read_probe
-from skyrl_train.sandbox.inject import ImageFacts, Python
+from skyrl_train.sandbox.inject import ImageFacts, Python, facts_of, native
 
 pytestmark = pytest.mark.podman
 HOG = "/opt/skyrl/python/libs/ld-* --library-path /opt/skyrl/python/libs /opt/skyrl/python/bin/python3 -I -S -c "
@@ -113,6 +115,69 @@ def test_what_goes_too_far_ends_itself_alone(
         assert said in hostile.log()
         wait_until(lambda: hostile.run("echo still here")[1] == "still here\n")
         assert bare.run("echo unharmed") == (0, "unharmed\n", None)
+
+
+def test_a_gigabyte_goes_in_and_out_in_flat_memory(store: Lab, supplies: Supplies) -> None:
+    piece, count = b"\r\n--not the boundary" * 50_000, 1100
+    with box(store, "large", injected(supplies, ImageFacts())) as large:
+        large.run("true")
+        before = peak_kib(large)
+
+        def body() -> Iterator[bytes]:
+            yield b'--B\r\ncontent-disposition: form-data; name="file"; filename="x"\r\n\r\n'
+            yield from (piece for _ in range(count))
+            yield b"\r\n--B--\r\n"
+
+        up = large.client.post(
+            "/api/file/upload?path=/large",
+            content=body(),
+            headers={"content-type": "multipart/form-data; boundary=B"},
+            timeout=300,
+        )
+        assert up.json() == {"success": True, "file_size": count * len(piece)}
+        size = 0
+        with large.client.stream("GET", "/api/file/download?path=/large", timeout=300) as down:
+            for data in down.iter_raw():
+                size += len(data)
+        assert size == count * len(piece) > 1024**3
+        assert peak_kib(large) - before < 8 * 1024
+
+
+def test_a_flood_of_output_is_cut_with_a_notice_in_flat_memory(bare: Box) -> None:
+    flood = "i=0; while [ $i -lt 8 ]; do cat /opt/skyrl/python/libs/libc.so.6; i=$((i+1)); done"
+    for _ in range(4):
+        bare.run(flood)
+    before = peak_kib(bare)
+    for _ in range(6):
+        exit_code, stdout, _ = bare.run(flood)
+        assert (exit_code, "bytes left out here" in stdout) == (0, True)
+    assert peak_kib(bare) - before < 16 * 1024
+
+
+def test_a_derived_image_holds_the_server_where_clients_start_it(store: Lab, workshop: Path) -> None:
+    """A script stands for the server: what is shown is the recipe, not the server."""
+    server = workshop / "derive/agent-server/.venv/bin/python"
+    server.parent.mkdir(parents=True)
+    server.write_text("#!/bin/sh\necho server $*\n")
+    server.chmod(0o755)
+    digest = store.podman("image", "inspect", "--format", "{{.Digest}}", IMAGE).stdout.strip()
+    options = BuildOptions(sdk_version="1.58.0", target="source", from_context=True)
+    recipe = server.parents[3] / "Containerfile"
+    recipe.write_text(containerfile(IMAGE, digest, options))
+    name = derived_image(digest, options)
+    built = store.podman("build", "-q", "--pull=never", "-t", name, str(recipe.parent), limit_s=60.0)
+    assert built.returncode == 0, built.stdout
+    facts = facts_of(json.loads(store.podman("image", "inspect", name).stdout)[0])
+    asked = ("/agent-server/.venv/bin/python", "-m", "openhands.agent_server", "--port", "60000")
+    command = native(facts, asked, session_key="k").command
+    entry = ("--entrypoint", command[0])
+    ran = store.podman("run", "--rm", "--pull=never", *entry, name, *command[1:])
+    assert ran.stdout == "server -m openhands.agent_server --port 60000 --host 0.0.0.0\n"
+
+
+def peak_kib(made: Box) -> int:
+    lines = made.run("cat /proc/1/status")[1].splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 
 def test_no_sandbox_reaches_into_another(store: Lab, supplies: Supplies, bare: Box) -> None:

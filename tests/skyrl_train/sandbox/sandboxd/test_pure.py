@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skyrl_train.sandbox.sandboxd import fields
+from skyrl_train.sandbox.sandboxd.answers import _pieces
 from skyrl_train.sandbox.sandboxd.api import SESSION_KEY_VARIABLES
 from skyrl_train.sandbox.sandboxd.bundle import write_zipapp, zipapp_bytes
 from skyrl_train.sandbox.sandboxd.clip import Clip
@@ -130,10 +131,26 @@ def test_events_are_forgotten_by_their_bytes_and_the_newest_never() -> None:
     for number in range(20):
         events.add(output_event(f"{number}", 0, "x" * 1000, ""))
     everything = events.search(Search())
-    assert [event["command_id"] for event in everything["items"]] == [f"{number}" for number in range(12, 20)]  # type: ignore[attr-defined]
+    assert [event["command_id"] for event in everything["items"]] == ["18", "19"]  # type: ignore[attr-defined]
     command = events.add(command_event("c", None, 1))
     assert events.get(str(command["id"])) == command
     assert events.get("none") is None
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    )
+)
+def test_json_in_pieces_is_json(value: object) -> None:
+    assert json.loads(b"".join(_pieces(value))) == value
+
+
+def test_a_long_text_is_the_same_in_slices() -> None:
+    text = 'é"\\\0\U0001f600' * 100_000
+    assert json.loads(b"".join(_pieces({"a": [text]}))) == {"a": [text]}
+    assert max(map(len, _pieces(text))) < 2 * 1024 * 1024
 
 
 def test_the_archive_is_the_same_bytes_every_time_and_named_after_them(tmp_path: Path) -> None:
