@@ -13,7 +13,7 @@ STACK = ("openhands-sdk", "ray", "torch", "transformers", "verl", "vllm")
 def devices(answers: Mapping[type, Answer]) -> tuple[str, ...]:
     """The UUIDs of what CUDA gives to this job; empty where the GPUs were not looked at."""
     gpus, environ = answers.get(Gpus), answers.get(Environ)
-    if not (isinstance(gpus, Got) and isinstance(environ, Got)):
+    if not (isinstance(gpus, Got) and isinstance(environ, Got)) or gpus.value is None or environ.value is None:
         return ()
     assert isinstance(gpus.value, Gpus)
     assert isinstance(environ.value, Environ)
@@ -23,7 +23,7 @@ def devices(answers: Mapping[type, Answer]) -> tuple[str, ...]:
 def versions(answers: Mapping[type, Answer]) -> dict[str, str]:
     """Python's and the stack's, as the training interpreter has them; empty where it was not asked."""
     found = answers.get(Interpreter)
-    if not isinstance(found, Got):
+    if not isinstance(found, Got) or found.value is None:  # preset to nothing by --structure-only
         return {}
     assert isinstance(found.value, Interpreter)
     packages = found.value.packages

@@ -36,7 +36,7 @@ def vllm_share_exceeds_free(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     if engine is None:
         raise NotApplicable("vLLM has a GPU of its own")
     kept = phase_of(memory, "ROLLOUT").total - engine.awake
-    left = memory.limit - kept
+    left = memory.limit - kept - engine.context  # which vLLM has made before it looks
     if engine.requested <= left:
         return
     share = plan.name(KEY)
