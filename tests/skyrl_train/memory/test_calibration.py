@@ -1,0 +1,30 @@
+"""The model against runs of real verl on a GPU, as committed under benchmarks/calibration."""
+
+import pytest
+
+from benchmarks.calibration.evaluate import FOLDER, Point, limited, read, split, summary, wrong_verdicts
+
+LINES = read(sorted(FOLDER.glob("*.jsonl")))
+POINTS, LIMITED = split(LINES)
+
+pytestmark = pytest.mark.skipif(not POINTS, reason="no measured configuration is committed yet")
+
+
+def test_peaks_are_predicted_within_what_is_promised() -> None:
+    figures = summary(POINTS)
+    assert figures["allocated_median"] <= 0.05
+    assert figures["allocated_worst"] <= 0.10
+    assert figures["reserved_median"] <= 0.10
+
+
+@pytest.mark.parametrize("point", POINTS, ids=lambda point: point.id)
+def test_every_configuration_is_predicted(point: Point) -> None:
+    assert abs(point.off) <= 0.10
+
+
+def test_fits_or_not_is_decided_right_at_every_limit() -> None:
+    assert wrong_verdicts(POINTS) == []
+
+
+def test_runs_under_a_limit_end_as_predicted() -> None:
+    assert [row[0] for row in limited(LIMITED, POINTS) if row[3] != row[4]] == []
