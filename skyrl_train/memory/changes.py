@@ -6,24 +6,40 @@ from typing import NamedTuple
 
 from skyrl_train.memory.budget import Budget, budget
 from skyrl_train.memory.device import Device
-from skyrl_train.memory.job import Job
+from skyrl_train.memory.job import Critic, Job, Rollout
 from skyrl_train.memory.shape import ModelShape
 
 SMALLEST_GAIN = 0.005  # of the device: what a person would not call a gain
 A = "actor_rollout_ref"
+CHECKPOINTING, LORA, LENGTH = (
+    f"{A}.model.enable_gradient_checkpointing",
+    f"{A}.model.lora_rank",
+    "data.max_response_length",
+)
+SHARE = f"{A}.rollout.gpu_memory_utilization"
+# The same in prime-rl's keys; what is not here cannot be set there.
+PRIME = {
+    CHECKPOINTING: "trainer.model.ac.freq",
+    LORA: "trainer.model.lora.rank",
+    LENGTH: "trainer.model.seq_len",
+    SHARE: "inference.gpu_memory_utilization",
+}
+
+Settings = tuple[tuple[str, str], ...]
+Candidate = tuple[str, Settings, Job]
 
 
 class Change(NamedTuple):
-    """A change to the run: what to set, in verl's keys, and what the peak is then."""
+    """A change to the run: what to set, in its own framework's keys, and what the peak is then."""
 
     summary: str
-    settings: tuple[tuple[str, str], ...]
+    settings: Settings
     gain: int  # bytes by which the peak falls
     budget: Budget
 
 
 def changes(shape: ModelShape, job: Job, device: Device, count: int = 3) -> tuple[Change, ...]:
-    """The most effective changes, best first. Those that change what is learned come only if they gain more."""
+    """The most effective changes, best first; a change that makes something else fail is none."""
     now = budget(shape, job, device).peak.total
     tried = []
     for summary, settings, changed in _candidates(job):
@@ -33,46 +49,87 @@ def changes(shape: ModelShape, job: Job, device: Device, count: int = 3) -> tupl
     return tuple(sorted(useful, key=lambda change: -change.gain)[:count])
 
 
-def _candidates(job: Job) -> Iterator[tuple[str, tuple[tuple[str, str], ...], Job]]:
+def _candidates(job: Job) -> Iterator[Candidate]:
+    for summary, settings, changed in (*_of_the_update(job), *_of_the_states(job), *_of_vllm(job)):
+        own = _own_keys(settings, job)
+        if own is not None:
+            yield summary, own, changed
+
+
+def _own_keys(settings: Settings, job: Job) -> Settings | None:
+    if job.framework == "verl":
+        return settings
+    if any(key not in PRIME for key, _ in settings):
+        return None
+    return tuple((PRIME[key], "1" if key == CHECKPOINTING else value) for key, value in settings)
+
+
+def _of_the_update(job: Job) -> Iterator[Candidate]:
     if not job.gradient_checkpointing:
-        key = f"{A}.model.enable_gradient_checkpointing"
-        yield "recompute activations in the backward pass", ((key, "True"),), replace(job, gradient_checkpointing=True)
-    if job.micro_batch > 1 or job.log_prob_micro_batch > 1:
-        yield "halve the micro batches", _micro_settings(job), _halved(job)
+        changed = replace(job, gradient_checkpointing=True)
+        yield "recompute activations in the backward pass", ((CHECKPOINTING, "True"),), changed
+    if job.max_tokens is not None and job.max_tokens > job.longest:
+        half = max(job.longest, job.max_tokens // 2)
+        key = f"{A}.actor.ppo_max_token_len_per_gpu"
+        yield (
+            "fewer tokens in a micro batch",
+            ((key, str(half)),),
+            replace(job, max_tokens=half, log_prob_max_tokens=half),
+        )
+    elif max(job.micro_batch, job.log_prob_micro_batch) > 1:
+        yield "halve the micro batches", _halved_settings(job), _halved(job)
     if job.fused_kernels is None:
         key = f"{A}.model.use_fused_kernels"
         yield (
             "log-probs and entropy in chunks, without the logits",
             ((key, "True"),),
-            replace(job, fused_kernels="torch"),  # FIX(MEM002)
+            replace(job, fused_kernels="torch"),
         )
-    if job.entropy_chunk is None:
-        settings = tuple((f"{A}.{role}.entropy_from_logits_with_chunking", "True") for role in ("actor", "ref"))
-        yield "entropy in chunks", settings, replace(job, entropy_chunk=2048)
-    if job.rollout is not None and not job.rollout.sleeps:
-        key = f"{A}.rollout.free_cache_engine"
-        yield "let vLLM sleep during the update", ((key, "True"),), _rollout(job, sleeps=True)
-    if job.rollout is not None and job.rollout.utilization > 0.2:
-        share = round(job.rollout.utilization - 0.1, 2)
-        key = f"{A}.rollout.gpu_memory_utilization"
-        yield "a smaller share for vLLM", ((key, str(share)),), _rollout(job, utilization=share)  # FIX(MEM003)
+    if job.entropy_chunk is None and job.remove_padding:
+        key = f"{A}.actor.entropy_from_logits_with_chunking"
+        yield "entropy in chunks", ((key, "True"),), replace(job, entropy_chunk=2048)
+    if job.response_length > 1:
+        half = job.response_length // 2
+        yield (
+            "halve the longest response",
+            ((LENGTH, str(half)),),
+            replace(job, response_length=half, sequence_length=None),
+        )
+
+
+def _of_the_states(job: Job) -> Iterator[Candidate]:
     if not job.param_offload:
         key = f"{A}.actor.fsdp_config.param_offload"
         yield "weights on the host during rollouts", ((key, "True"),), replace(job, param_offload=True)
     if not job.optimizer_offload:
         key = f"{A}.actor.fsdp_config.optimizer_offload"
-        kept = replace(job, optimizer_offload=True)  # FIX(MEM006)
-        yield "Adam's states on the host between updates", ((key, "True"),), kept
+        yield "Adam's states on the host between updates", ((key, "True"),), replace(job, optimizer_offload=True)
+    critic = job.critic
+    if critic is not None and not (critic.param_offload and critic.optimizer_offload):
+        settings = (("critic.fsdp.param_offload", "True"), ("critic.fsdp.optimizer_offload", "True"))
+        away: Critic = replace(critic, param_offload=True, optimizer_offload=True)
+        yield "the critic on the host while it waits", settings, replace(job, critic=away)
     if not job.lora_rank:
-        key = f"{A}.model.lora_rank"
-        yield "train adapters of rank 32 only", ((key, "32"),), replace(job, lora_rank=32, reference=False)
-    if job.response_length > 1:
-        half = job.response_length // 2
-        shorter = replace(job, response_length=half, sequence_length=None)
-        yield "halve the longest response", (("data.max_response_length", str(half)),), shorter
+        yield "train adapters of rank 32 only", ((LORA, "32"),), replace(job, lora_rank=32)
 
 
-def _micro_settings(job: Job) -> tuple[tuple[str, str], ...]:
+def _of_vllm(job: Job) -> Iterator[Candidate]:
+    rollout: Rollout | None = job.rollout
+    if rollout is None:
+        return
+    if not rollout.sleeps:
+        key = f"{A}.rollout.free_cache_engine"
+        yield "let vLLM sleep during the update", ((key, "True"),), replace(job, rollout=replace(rollout, sleeps=True))
+    if rollout.utilization > 0.2:
+        share = round(rollout.utilization - 0.1, 2)
+        yield (
+            "a smaller share for vLLM",
+            ((SHARE, str(share)),),
+            replace(job, rollout=replace(rollout, utilization=share)),
+        )
+
+
+def _halved_settings(job: Job) -> Settings:
     return (
         (f"{A}.actor.ppo_micro_batch_size_per_gpu", str(max(1, job.micro_batch // 2))),
         (f"{A}.rollout.log_prob_micro_batch_size_per_gpu", str(max(1, job.log_prob_micro_batch // 2))),
@@ -82,8 +139,3 @@ def _micro_settings(job: Job) -> tuple[tuple[str, str], ...]:
 def _halved(job: Job) -> Job:
     half = max(1, job.micro_batch // 2)
     return replace(job, micro_batch=half, log_prob_micro_batch=max(1, job.log_prob_micro_batch // 2))
-
-
-def _rollout(job: Job, **values: bool | float) -> Job:
-    assert job.rollout is not None
-    return replace(job, rollout=replace(job.rollout, **values))  # type: ignore[arg-type]  # mypy cannot see the keys

@@ -13,6 +13,7 @@ from skyrl_train.memory import (
     budget,
     changes,
     device_of_size,
+    job_from_prime,
     shape_from_config,
     solve,
 )
@@ -78,3 +79,13 @@ def test_three_changes_that_gain_what_they_say() -> None:
 
 def test_a_change_that_gains_nothing_is_not_named() -> None:
     assert "entropy in chunks" not in [change.summary for change in changes(SHAPE, JOB, DEVICE, count=20)]
+
+
+def test_changes_are_said_in_the_frameworks_own_keys() -> None:
+    job = job_from_prime({"trainer_gpu_ids": [0], "inference_gpu_ids": [0], "trainer.model.seq_len": 4096})
+    found = changes(SHAPE, job, DEVICE, count=20)
+    keys = {key for change in found for key, _ in change.settings}
+    assert ("trainer.model.ac.freq", "1") in [setting for change in found for setting in change.settings]
+    assert keys <= {"trainer.model.ac.freq", "trainer.model.lora.rank", "trainer.model.seq_len"} | {
+        "inference.gpu_memory_utilization"
+    }
