@@ -40,12 +40,16 @@ class Change(NamedTuple):
 
 def changes(shape: ModelShape, job: Job, device: Device, count: int = 3) -> tuple[Change, ...]:
     """The most effective changes, best first; a change that makes something else fail is none."""
-    now = budget(shape, job, device).peak.total
+    now = budget(shape, job, device)
     tried = []
     for summary, settings, changed in _candidates(job):
         then = budget(shape, changed, device)
-        tried.append(Change(summary, settings, now - then.peak.total, then))
-    useful = [change for change in tried if change.gain > SMALLEST_GAIN * device.total and not change.budget.problems]
+        tried.append(Change(summary, settings, now.peak.total - then.peak.total, then))
+    useful = [
+        change
+        for change in tried
+        if change.gain > SMALLEST_GAIN * device.total and len(change.budget.problems) <= len(now.problems)
+    ]
     return tuple(sorted(useful, key=lambda change: -change.gain)[:count])
 
 
