@@ -12,7 +12,7 @@ from skyrl_doctor.logs.noise import odd_parts, uncoloured
 
 Place = tuple[int, int]
 """A byte of the block that lies in the match, and the number of the pattern."""
-ENOUGH = 8 << 20
+ENOUGH = 1 << 20
 ENGINES = ("hyperscan", "re2", "re")
 """From the fastest on."""
 

@@ -1,11 +1,14 @@
 """The engine on Hyperscan: all patterns at once, several hundred megabytes a second, without Python's lock."""
 
+import contextlib
+import platform
 import re
 import threading
 from collections.abc import Iterator, Sequence
 
 import hyperscan  # noqa: TID253 -- this module is imported only where the extra is installed
 
+from skyrl_doctor.logs.compiled import cached, load, store
 from skyrl_doctor.logs.engine import Place, loose, places
 from skyrl_doctor.logs.literals import literals
 from skyrl_doctor.logs.noise import ODD
@@ -22,12 +25,7 @@ class Hyperscan:
         wanted += [(odd, len(patterns)) for odd in ODD]
         self._count = len(patterns)
         self._numbers = [number for _, number in wanted]
-        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        self._database.compile(
-            expressions=[cheap.encode() for cheap, _ in wanted],
-            ids=list(range(len(wanted))),
-            flags=[0] * len(wanted),
-        )
+        self._database = _database([cheap for cheap, _ in wanted])
         self._own = threading.local()
 
     def places(self, data: bytes) -> list[Place]:
@@ -44,6 +42,23 @@ class Hyperscan:
 
         self._database.scan(data, match_event_handler=seen, scratch=self._own.scratch)
         return iter(found)
+
+
+def _database(expressions: list[str]) -> hyperscan.Database:
+    """From the cache, if this processor and this Hyperscan can use what lies there."""
+    path = cached([getattr(hyperscan, "__version__", ""), platform.machine(), *expressions])
+    stored = load(path)
+    if stored is not None:
+        with contextlib.suppress(hyperscan.error):
+            return hyperscan.loadb(stored, hyperscan.HS_MODE_BLOCK)
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    database.compile(
+        expressions=[expression.encode() for expression in expressions],
+        ids=list(range(len(expressions))),
+        flags=[0] * len(expressions),
+    )
+    store(path, hyperscan.dumpb(database))
+    return database
 
 
 def _cheap(pattern: str) -> list[str]:

@@ -7,10 +7,9 @@ from skyrl_doctor.logs.advice import below_warning, is_advice
 from skyrl_doctor.logs.patterns import Patterns
 
 
-def happened(signature: Signature, patterns: Patterns, text: bytes) -> bool:
+def happened(signature: Signature, patterns: Patterns, text: bytes, match: re.Match[bytes]) -> bool:
     """What is below the level of a warning is no cause, but where it counts only as often as seen, and in servers' own lines."""
-    match = patterns.by_text[signature.pattern].search(text)
-    if match is None or _advised(match, text):
+    if _advised(match, text):
         return False
     if signature.unless and patterns.unless[signature.unless].search(text):
         return False

@@ -23,7 +23,6 @@ class Patterns:
         for text in self._texts():
             numbers.setdefault(text, len(numbers))
         self.regexes = [re.compile(text.encode()) for text in numbers]
-        self.by_text = dict(zip(numbers, self.regexes, strict=True))
         self.engine: Engine = engine(tuple(numbers), engine_name) if engine_name else Growing(tuple(numbers))
         self.of: dict[int, list[int]] = {}
         for at, entry in enumerate(self.entries):

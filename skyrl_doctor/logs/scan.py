@@ -138,11 +138,13 @@ class Scanner:
         patterns = self._patterns
         if is_quoted(self._behind, block.start + piece.start):
             return
-        matched = {index for index in piece.patterns if patterns.regexes[index].search(piece.text)}
+        found = ((index, patterns.regexes[index].search(piece.text)) for index in piece.patterns)
+        matches = {index: match for index, match in found if match}
+        matched = set(matches)
         for index in matched & patterns.far.keys():
             self._far[patterns.far[index]] = number
-        entries = [at for index in sorted(matched) for at in patterns.of.get(index, ())]
-        taken = [at for at in entries if self._hit(at, block, piece, number)]
+        entries = [(at, match) for index, match in matches.items() for at in patterns.of.get(index, ())]
+        taken = [at for at, match in entries if self._hit(at, match, block, piece, number)]
         if patterns.done in matched:
             self._done = self._line(block, piece, number)
         elif patterns.traceback in matched:
@@ -151,13 +153,13 @@ class Scanner:
         elif not taken and not matched.isdisjoint(patterns.suspects):
             self._suspected(block, piece, number, matched)
 
-    def _hit(self, at: int, block: Block, piece: Piece, number: int) -> bool:
+    def _hit(self, at: int, match: re.Match[bytes], block: Block, piece: Piece, number: int) -> bool:
         """Whether the line says that it happened; the same line counts once."""
+        if self._counts[at] >= COUNTED:
+            return True
         entry = self._patterns.entries[at]
-        if not happened(entry.signature, self._patterns, piece.text):
-            return False
         gap = self._gap(entry.signature, block, piece, number) if entry.signature.near else 0
-        if gap is None:
+        if gap is None or not happened(entry.signature, self._patterns, piece.text, match):
             return False
         if self._counted.get(at) != number:
             self._counted[at] = number

@@ -1,0 +1,50 @@
+"""What took long to compile, kept for the next time in the user's own cache directory. Nothing here may fail a diagnosis."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+_DIGEST = 32
+
+
+def cached(key: Sequence[str]) -> Path | None:
+    """The file for what was made from the key; None without a home."""
+    try:
+        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    name = hashlib.sha256("\0".join(key).encode()).hexdigest()[:_DIGEST]
+    return Path(home) / "skyrl-doctor" / f"{name}.hyperscan"
+
+
+def load(path: Path | None) -> bytes | None:
+    """What was stored, if it is whole, and nobody else could have written it."""
+    if path is None:
+        return None
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+                return None
+            content = file.read()
+    except OSError:
+        return None
+    data = content[_DIGEST:]
+    return data if hashlib.sha256(data).digest() == content[:_DIGEST] else None
+
+
+def store(path: Path | None, data: bytes) -> None:
+    """Whole or not at all; a full or read-only disk is no reason to stop."""
+    if path is None:
+        return
+    draft = path.with_suffix(f".{os.getpid()}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "wb") as file:
+            file.write(hashlib.sha256(data).digest() + data)
+        draft.replace(path)
+    except OSError:
+        return
