@@ -69,7 +69,6 @@ def forward(tape: Tape, model: Model) -> None:
 
 def backward(tape: Tape, model: Model, *, accumulated: bool) -> None:
     """From the loss to the gradients; what forward left is given back."""
-    shape, layers = model.shape, model.shape.layers
     cost, more = _logits(model, model.tokens, entropy=model.job.entropy, train=True)
     _pass(tape, cost.backward - cost.kept, more.backward - more.kept)
     tape.give_all(Component.ENTROPY)
@@ -79,9 +78,8 @@ def backward(tape: Tape, model: Model, *, accumulated: bool) -> None:
     with tape.held(Component.GRADIENTS, 0 if frozen else model.head):
         # the head's own gradient is made from that of the logits
         _pass(tape, cost.backward if model.job.fused_kernels else _logits_gradient(model), 0)
-        tape.give(Component.ACTIVATIONS, model.tokens * saved_by_norm(shape))
-        for layer in range(layers):
-            _backward_layer(tape, model, last=layer == layers - 1, accumulated=accumulated)
+        tape.give(Component.ACTIVATIONS, model.tokens * saved_by_norm(model.shape))
+        _backward_layers(tape, model, accumulated=accumulated)
     if not frozen:
         _root_gradients(tape, model, accumulated=accumulated)
     tape.give_all(Component.GATHERED)
@@ -92,6 +90,22 @@ def backward(tape: Tape, model: Model, *, accumulated: bool) -> None:
 def _gather_root(tape: Tape, model: Model) -> None:
     tape.give_all(Component.GATHERED)
     tape.take(Component.GATHERED, model.root)
+
+
+def _backward_layers(tape: Tape, model: Model, *, accumulated: bool) -> None:
+    """The first and the last are played. Between them checkpoints go and gradients come by the same amount a layer, so
+    the fullest moment is at one of the two."""
+    between = model.shape.layers - 2
+    _backward_layer(tape, model, last=between < 0, accumulated=accumulated)
+    if between < 0:
+        return
+    if model.job.gradient_checkpointing:
+        tape.give(Component.CHECKPOINTS, between * model.tokens * checkpoint(model.shape))
+    else:
+        tape.give(Component.ACTIVATIONS, between * model.tokens * saved_by_layer(model.shape, model.job))
+    if not model.job.lora_rank and not accumulated:
+        tape.take(Component.GRADIENTS, between * model.layer / model.compute * model.master / model.job.shards)
+    _backward_layer(tape, model, last=True, accumulated=accumulated)
 
 
 def _backward_layer(tape: Tape, model: Model, *, last: bool, accumulated: bool) -> None:

@@ -5,6 +5,7 @@ last norm and the head are the root's (verl 0.9.1, utils/fsdp_utils.py get_fsdp_
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from skyrl_train.memory.shape import ModelShape
 
@@ -25,6 +26,7 @@ def linears(shape: ModelShape) -> dict[str, tuple[int, int]]:
     }
 
 
+@lru_cache(maxsize=8)
 def in_layer(shape: ModelShape) -> int:
     """Parameters of one decoder layer."""
     weights = sum(inputs * outputs for inputs, outputs in linears(shape).values())

@@ -37,27 +37,28 @@ class Tape:
     def __init__(self) -> None:
         self._held: dict[Component, float] = {}
         self._peak: dict[Component, float] = {}
+        self._fullest = 0.0
+        self.total = 0.0
 
     def take(self, component: Component, size: float) -> None:
         self._held[component] = self._held.get(component, 0) + size
-        if self.total > sum(self._peak.values()):
+        self.total += size
+        if self.total > self._fullest:
+            self._fullest = self.total
             self._peak = dict(self._held)
 
     def give(self, component: Component, size: float) -> None:
         self._held[component] = self._held.get(component, 0) - size
+        self.total -= size
 
     def give_all(self, component: Component) -> None:
-        self._held.pop(component, None)
+        self.total -= self._held.pop(component, 0)
 
     @contextmanager
     def held(self, component: Component, size: float) -> Iterator[None]:
         self.take(component, size)
         yield
         self.give(component, size)
-
-    @property
-    def total(self) -> float:
-        return sum(self._held.values())
 
     @property
     def peak(self) -> Mapping[Component, int]:

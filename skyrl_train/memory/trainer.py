@@ -5,9 +5,11 @@ workers/engine/base.py BaseEngineCtx (what is loaded for which phase), trainer/p
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from enum import StrEnum
+from functools import lru_cache
 
-from skyrl_train.memory.job import Job
+from skyrl_train.memory.job import Job, Rollout
 from skyrl_train.memory.micro_batch import backward, forward, inference
 from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.states import Model, actor_of, critic_of
@@ -30,8 +32,14 @@ class Phase(StrEnum):
     CHECKPOINT = "checkpoint"
 
 
-def trainer_phases(shape: ModelShape, job: Job) -> dict[Phase, Mapping[Component, int]]:
+def trainer_phases(shape: ModelShape, job: Job) -> Mapping[Phase, Mapping[Component, int]]:
     """What one trainer rank has allocated at the fullest moment of each phase."""
+    rollout = job.rollout and Rollout(bucket_mib=job.rollout.bucket_mib)  # the trainer's part knows no more of vLLM
+    return _trainer_phases(shape, replace(job, rollout=rollout))
+
+
+@lru_cache(maxsize=16)
+def _trainer_phases(shape: ModelShape, job: Job) -> Mapping[Phase, Mapping[Component, int]]:
     actor, critic = actor_of(shape, job), critic_of(shape, job)
     players: dict[Phase, Callable[[Tape], None]] = {
         Phase.LOAD: lambda tape: _load(tape, actor),
