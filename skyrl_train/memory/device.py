@@ -2,7 +2,8 @@
 
 The marketed size is not what `torch.cuda.mem_get_info` gives: the driver keeps some, and a MIG slice is smaller than its
 name (3g.20gb has 19.5 GiB). Whole GPUs: the "total capacity" of torch's own out-of-memory messages. Slices: the memory
-column of `nvidia-smi mig -lgip`, from NVIDIA's MIG user guide and published listings.
+column of `nvidia-smi mig -lgip`, from NVIDIA's MIG user guide and published listings (H200: NVIDIA/mig-parted#120);
+where drivers differ, the smaller (A100 3g.20gb is listed with 19.62, and shows programs 19,968 MiB).
 """
 
 import re
@@ -31,7 +32,7 @@ SLICES = {
         "2g.20gb": 19.5,
         "3g.40gb": 39.25,
         "4g.40gb": 39.25,
-        "7g.80gb": 78.75,
+        "7g.80gb": 79.0,
     },
     "H100-80GB": {
         "1g.10gb": 9.75,
@@ -41,7 +42,7 @@ SLICES = {
         "4g.40gb": 39.5,
         "7g.80gb": 79.25,
     },
-    "H200": {"1g.18gb": 16.0, "1g.35gb": 32.5, "2g.35gb": 32.5, "3g.71gb": 69.75, "4g.71gb": 69.75, "7g.141gb": 139.8},
+    "H200": {"1g.18gb": 16.0, "1g.35gb": 32.25, "2g.35gb": 32.25, "3g.71gb": 69.5, "4g.71gb": 69.5, "7g.141gb": 139.8},
 }
 _ALIASES = {"A100": "A100-80GB", "H100": "H100-80GB", "H200-141GB": "H200", "RTX-A6000": "A6000"}
 _PROFILE = re.compile(r"(?i)(?<![\w.])(?:mig[- ]*)?(\d+g\.\d+gb)(?:\+[\w.]+)?(?![\w.])")
