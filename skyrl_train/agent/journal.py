@@ -1,5 +1,7 @@
 """Transcripts in files: one line of JSON each, so that a run that dies loses at most the line that it was writing."""
 
+import itertools
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,11 +30,30 @@ def append(path: Path, transcript: Transcript) -> None:
         os.close(handle)
 
 
+MAX_LINE = 512 * 1024 * 1024
+"""A longer line is no transcript, and would not fit into memory."""
+
+
 def read(path: Path) -> Iterator[Transcript | Unreadable]:
-    """Each line of a journal, the broken ones as what they are."""
-    with path.open(encoding="utf-8", errors="replace", newline="\n") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                yield from_json(Transcript, line)
-            except (ValueError, RecursionError) as error:
-                yield Unreadable(number, str(error).splitlines()[0])
+    """Each line of a journal, the broken ones as what they are. After one that is too long nothing more is read."""
+    with path.open("rb") as lines:
+        for number in itertools.count(1):
+            line = lines.readline(MAX_LINE + 1)
+            if not line:
+                return
+            if len(line) > MAX_LINE:
+                yield Unreadable(
+                    number, f"longer than {MAX_LINE // 1024 // 1024} MiB; the rest of the file is not read"
+                )
+                return
+            yield _read_line(number, line)
+
+
+def _read_line(number: int, line: bytes) -> Transcript | Unreadable:
+    try:
+        return from_json(Transcript, line.decode("utf-8", "replace"))
+    except json.JSONDecodeError as error:
+        cut = "" if line.endswith(b"\n") else "; the file ends within the line"
+        return Unreadable(number, f"no JSON: {error}{cut}")
+    except (ValueError, RecursionError) as error:
+        return Unreadable(number, " ".join(" ".join(str(error).splitlines()[:3]).split())[:300])

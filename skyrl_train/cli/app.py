@@ -14,6 +14,8 @@ COMMANDS: dict[str, str] = {
     "job": "what a batch script runs; launch writes those",
     "runtime": "the sandbox runtime: hand out containers over the remote runtime API",
     "images": "which images a run needs, and the others fetched or built ahead",
+    "data": "data sets for training: convert, inspect, validate, and try their rewards",
+    "show": "print a rollout's transcript for a person",
     "demo": "three small tasks from prompt to reward on this machine",
 }
 SKYRL_TRAIN = Program(

@@ -33,7 +33,7 @@ def score_run(run: SuiteRun, expected_json: str) -> Score:
     expected = expectation(expected_json)
     if isinstance(expected, Unscorable):
         return expected
-    obstacle = _obstacle(run)
+    obstacle = obstacle_of(run, spoke=SUMMARY in run.output)
     if obstacle is not None:
         return obstacle
     wrong = mismatch(comparable(statuses(run.output)), expected)
@@ -53,8 +53,8 @@ def expectation(text: str) -> dict[str, str] | Unscorable:
     return comparable(loaded)
 
 
-def _obstacle(run: SuiteRun) -> Unscorable | None:
-    """What kept the tests from speaking."""
+def obstacle_of(run: SuiteRun, *, spoke: bool) -> Unscorable | None:
+    """What kept the tests from speaking. `spoke`: their output holds results."""
     reason = UnscorableReason
     if run.failure or run.exit_code is None:
         return Unscorable(reason.SANDBOX_FAILED, run.failure or "no exit code")
@@ -68,7 +68,7 @@ def _obstacle(run: SuiteRun) -> Unscorable | None:
         return Unscorable(reason.OUTPUT_TRUNCATED, "a part of the output is lost")
     if not run.output.strip():
         return Unscorable(reason.OUTPUT_MISSING, f"no output, exit code {run.exit_code}")
-    return None if SUMMARY in run.output else _not_run(run)
+    return None if spoke else _not_run(run)
 
 
 def _not_run(run: SuiteRun) -> Unscorable | None:

@@ -8,7 +8,9 @@ from skyrl_train.agent.transcript import Result, Transcript
 from skyrl_train.fail import TrainError
 from skyrl_train.rewards.run import SuiteRun, score_run
 from skyrl_train.rewards.score import Score
+from skyrl_train.rewards.swe import score_swe_run
 from skyrl_train.tasks.r2e_sandbox import PREPARE, RUN_TESTS, has_tests
+from skyrl_train.tasks.rows import R2E_GYM, SWE_BENCH
 
 TESTS_S = 300.0
 """R2E-Gym's own limit."""
@@ -33,17 +35,21 @@ def suite_of(result: Result) -> SuiteRun:
     )
 
 
-def r2e_scorer(expected_json: str, *, limit_s: float = TESTS_S) -> Scorer:
+def suite_scorer(expected_json: str, *, source: str = R2E_GYM, limit_s: float = TESTS_S) -> Scorer:
     """Scores a rollout by its hidden tests. They run in a new shell: what the model exported or left running is gone."""
 
     async def score(sandbox: Sandbox, _transcript: Transcript) -> Score:
-        return await suite_score(sandbox, expected_json, limit_s=limit_s)
+        return await suite_score(sandbox, expected_json, source=source, limit_s=limit_s)
 
     return score
 
 
-async def suite_score(sandbox: Sandbox, expected_json: str, *, limit_s: float = TESTS_S) -> Score:
-    return score_run(suite_of(await _script(sandbox, RUN_TESTS, limit_s)), expected_json)
+async def suite_score(
+    sandbox: Sandbox, expected_json: str, *, source: str = R2E_GYM, limit_s: float = TESTS_S
+) -> Score:
+    """Runs the tests and compares, by the rules of the data set that the task is from."""
+    compare = score_swe_run if source == SWE_BENCH else score_run
+    return compare(suite_of(await _script(sandbox, RUN_TESTS, limit_s)), expected_json)
 
 
 async def prepare(sandbox: Sandbox) -> None:

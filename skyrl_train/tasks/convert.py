@@ -1,7 +1,7 @@
 """From rows to verl's columns, one at a time, with the bad ones counted and named."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from skyrl_train.agent.prompt import tool_prompt
 from skyrl_train.agent.tools import TOOLS, Tool
@@ -50,29 +50,10 @@ def verl_row(task: TaskRow, index: int, tools: Sequence[Tool] = TOOLS) -> dict[s
     }
 
 
-def read_jsonl(lines: Iterable[str]) -> Iterator[TaskRow | BadRow]:
-    """Each line that is not blank, as a task or as what is wrong with it. Numbers count all lines.
-
-    A task that comes twice would be trained on twice as often, and confuses what groups rollouts by task.
-    """
-    first: dict[str, int] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        task = _read_line(line, number)
-        if isinstance(task, TaskRow) and first.setdefault(task.id, number) != number:
-            task = BadRow(number, f"task {task.id} is there already, in line {first[task.id]}")
-        yield task
-
-
-def _read_line(line: str, number: int) -> TaskRow | BadRow:
+def read_line(line: str, number: int) -> TaskRow | BadRow:
+    """A line of JSON as a task, or what is wrong with it."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
         return BadRow(number, f"no JSON: {error}")
     return read_row(row, number)
-
-
-def images(tasks: Iterable[TaskRow]) -> list[str]:
-    """The images that these tasks need, each once, in order of first use: what to pull before the first step."""
-    return list(dict.fromkeys(task.image for task in tasks))

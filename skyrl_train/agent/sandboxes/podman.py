@@ -83,8 +83,7 @@ async def podman_sandbox(
             _write_root(place / "root", seed)
         try:
             async with piped(podman_argv(name, base, place), environ=environ, directory=made) as sandbox:
-                if isinstance(base, Image):
-                    await _copy_seed(sandbox)
+                await _copy_seed(sandbox, base)
                 yield sandbox
         finally:
             await _remove(name, environ)
@@ -102,7 +101,10 @@ def _write_root(root: Path, seed: Path) -> None:
             (root / name).symlink_to(os.readlink(f"/{name}"))
 
 
-async def _copy_seed(sandbox: Sandbox) -> None:
+async def _copy_seed(sandbox: Sandbox, base: Image | HostPrograms) -> None:
+    """Into an image; a root that was made here holds it already."""
+    if not isinstance(base, Image):
+        return
     copied = await sandbox.run(
         Action("terminal", {"command": f"cp -a {_PLACE}/seed/. /", "reset": True}), limit_s=_COPY_S
     )

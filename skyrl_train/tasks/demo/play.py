@@ -12,7 +12,7 @@ from skyrl_train.agent.ports import Sandbox, Task
 from skyrl_train.agent.sandboxes.piped import SandboxLostError
 from skyrl_train.agent.scripted import ScriptedModel
 from skyrl_train.agent.transcript import Transcript
-from skyrl_train.rewards.suite import prepare, r2e_scorer
+from skyrl_train.rewards.suite import prepare, suite_scorer
 from skyrl_train.tasks.convert import prompt_of
 from skyrl_train.tasks.demo.rows import r2e_row
 from skyrl_train.tasks.demo.seed import write_seed
@@ -52,7 +52,7 @@ async def play(demo: DemoTask, make: MakeSandbox, *, python: str) -> Transcript:
 
     task = Task(id=row.id, rollout_id=f"{row.id}-0", prompt=prompt_of(row, directory="your working directory"))
     model = ScriptedModel(_replies(demo, place))
-    return await rollout(task, model, opened, LIMITS, scorer=r2e_scorer(row.expected))
+    return await rollout(task, model, opened, LIMITS, scorer=suite_scorer(row.expected))
 
 
 def _replies(demo: DemoTask, place: list[str]) -> Iterator[str]:

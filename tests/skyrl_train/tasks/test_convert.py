@@ -1,9 +1,8 @@
 """Rows as verl reads them."""
 
 import json
-from dataclasses import replace
 
-from skyrl_train.tasks.convert import images, prompt_of, read_jsonl, verl_row
+from skyrl_train.tasks.convert import prompt_of, read_line, verl_row
 from skyrl_train.tasks.rows import BadRow, TaskRow
 
 TASK = TaskRow(
@@ -42,27 +41,10 @@ def test_the_prompt_is_a_list_of_messages() -> None:
 
 def test_bad_lines_are_dropped_with_their_numbers() -> None:
     lines = [json.dumps(ROW), "", "{", "[" * 100_000, json.dumps({**ROW, "problem_statement": ""})]
-    first, broken, deep, empty = read_jsonl(lines)
+    first, _, broken, deep, empty = (read_line(line, number) for number, line in enumerate(lines, start=1))
     assert first == TASK
     assert isinstance(broken, BadRow)
     assert (broken.number, broken.why[:8]) == (3, "no JSON:")
     assert isinstance(deep, BadRow)
     assert deep.number == 4
     assert empty == BadRow(5, "problem_statement is empty")
-
-
-def test_rows_are_read_one_at_a_time() -> None:
-    def lines() -> object:
-        yield json.dumps(ROW)
-        raise AssertionError("read ahead")
-
-    assert next(iter(read_jsonl(lines()))) == TASK  # type: ignore[arg-type]
-
-
-def test_a_task_that_comes_twice_is_kept_once() -> None:
-    line = json.dumps(ROW)
-    assert list(read_jsonl(["", line, line])) == [TASK, BadRow(3, "task x:1 is there already, in line 2")]
-
-
-def test_images_are_listed_once_in_order_of_use() -> None:
-    assert images([TASK, replace(TASK, image="docker.io/n/y:1"), TASK]) == ["docker.io/n/x:1", "docker.io/n/y:1"]

@@ -1,0 +1,101 @@
+"""`skyrl-train data convert`: one pass, a batch in memory at a time."""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO
+
+from skyrl_train.fail import UsageError
+from skyrl_train.tasks.convert import verl_row
+from skyrl_train.tasks.datasets import LINES, PARQUET
+from skyrl_train.tasks.rows import BadRow
+from skyrl_train.tasks.sinks import replaced, sink
+from skyrl_train.tasks.sources import tasks_of
+
+PROGRESS_S = 2.0
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", help="the data set: .parquet, .jsonl or .json with an object on each line")
+    parser.add_argument("target", type=Path, help="the file for verl: .parquet, or .jsonl")
+    parser.add_argument("--rejects", type=Path, help="rows that were dropped, and why (default: TARGET.rejected.jsonl)")
+    parser.add_argument("--images", type=Path, help="the images that the rows need (default: TARGET.images.txt)")
+    parser.add_argument("--limit", type=int, help="stop after so many good rows")
+
+
+def convert(args: argparse.Namespace) -> int:
+    target: Path = args.target
+    if target.suffix not in (*LINES, PARQUET):
+        raise UsageError(f"{target}: wanted a name that ends in {', '.join((*LINES, PARQUET))}")
+    if args.limit is not None and args.limit < 1:
+        raise UsageError(f"--limit is {args.limit}, wanted 1 or more")
+    if target.exists() and Path(args.source).exists() and target.samefile(args.source):
+        raise UsageError(f"{target} is the source itself; name another file")
+    rejects = args.rejects or target.with_name(target.name + ".rejected.jsonl")
+    listed = args.images or target.with_name(target.name + ".images.txt")
+    good, bad, images = _converted(args.source, target, rejects, args.limit)
+    with replaced(listed) as part:
+        part.write_text("".join(f"{image}\n" for image in images), encoding="utf-8")
+    dropped = f"; dropped {bad} (reasons: {rejects})" if bad else ""
+    sys.stdout.write(f"{good} rows written to {target}{dropped}; {len(images)} images listed in {listed}\n")
+    return 0
+
+
+def _converted(source: str, target: Path, rejects: Path, limit: int | None) -> tuple[int, int, list[str]]:
+    """How many rows were written, how many dropped, and the images in order of first use."""
+    images: dict[str, None] = {}
+    good = bad = 0
+    with ExitStack() as files:
+        write = files.enter_context(sink(target))
+        reject = files.enter_context(_rejects(rejects))
+        tell = _progress()
+        for task in tasks_of(source):
+            if isinstance(task, BadRow):
+                bad += 1
+                reject(task)
+            else:
+                write(verl_row(task, good))
+                images.setdefault(task.image)
+                good += 1
+            tell(good, bad)
+            if good == limit:
+                break
+        if not good:
+            raise UsageError(
+                f"{source}: none of its {bad} rows can be used; see {rejects}" if bad else f"{source}: no rows"
+            )
+    return good, bad, list(images)
+
+
+@contextmanager
+def _rejects(path: Path) -> Iterator[Callable[[BadRow], None]]:
+    """One JSON object a line, beside what was converted; no file where nothing was dropped."""
+    path.unlink(missing_ok=True)
+    with ExitStack() as opened:
+        file: IO[str] | None = None
+
+        def reject(row: BadRow) -> None:
+            nonlocal file
+            if file is None:
+                file = opened.enter_context(path.open("w", encoding="utf-8", errors="replace"))
+            file.write(json.dumps({"row": row.number, "why": row.why}, ensure_ascii=False) + "\n")
+
+        yield reject
+
+
+def _progress() -> Callable[[int, int], None]:
+    """A line on standard error now and then, for whoever waits."""
+    last = time.monotonic()
+
+    def tell(good: int, bad: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= PROGRESS_S:
+            last = time.monotonic()
+            sys.stderr.write(f"{good + bad} rows read, {bad} dropped\n")
+            sys.stderr.flush()
+
+    return tell

@@ -1,0 +1,66 @@
+"""`skyrl-train show`: a transcript for a person."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from skyrl_train.agent.journal import Unreadable, read
+from skyrl_train.agent.show import SHOWN_CHARS, shown, worth
+from skyrl_train.agent.transcript import Transcript
+from skyrl_train.fail import UsageError
+
+WHOLE = sys.maxsize
+LISTED = 100
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("transcript", type=Path, help="a file of transcripts, one JSON object on each line")
+    parser.add_argument(
+        "--rollout",
+        metavar="ID",
+        help="the rollout, or the task, to show; without it, if there are several, they are listed",
+    )
+    parser.add_argument("--full", action="store_true", help="results whole, and not shortened")
+
+
+def run(args: argparse.Namespace) -> int:
+    """One pass over the file; only what is shown or listed is kept. 1 where a line of the file is broken."""
+    path: Path = args.transcript
+    wanted: Transcript | None = None
+    listed: list[str] = []
+    found = 0
+    broken: list[Unreadable] = []
+    try:
+        for line in read(path):
+            if isinstance(line, Unreadable):
+                broken.append(line)
+                continue
+            if args.rollout is not None and args.rollout not in (line.rollout_id, line.task_id):
+                listed = [*listed, line.rollout_id][:LISTED]
+                continue
+            found += 1
+            wanted = wanted or line
+            listed = [*listed, f"{line.rollout_id}  {len(line.steps)} turns  {line.finish}  {worth(line)}"][:LISTED]
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
+    if wanted is None:
+        raise UsageError(_why_none(args, listed, broken))
+    several = found > 1
+    sys.stdout.write(
+        _list(listed, found) if several else shown(wanted, result_chars=WHOLE if args.full else SHOWN_CHARS)
+    )
+    for line in broken[:LISTED]:
+        sys.stderr.write(f"skyrl-train show: {path}, line {line.line}: {line.why}\n")
+    return 1 if broken else 0
+
+
+def _list(lines: list[str], found: int) -> str:
+    more = f"… and {found - len(lines)} more\n" if found > len(lines) else ""
+    return f"{found} rollouts; name one with --rollout ID\n" + "".join(f"{line}\n" for line in lines) + more
+
+
+def _why_none(args: argparse.Namespace, others: list[str], broken: list[Unreadable]) -> str:
+    damage = f"; line {broken[0].line} cannot be read: {broken[0].why}" if broken else ""
+    if args.rollout is not None and others:
+        return f"{args.transcript}: no rollout {args.rollout}; there are {', '.join(others[:10])}{damage}"
+    return f"{args.transcript}: no transcript in it{damage}"

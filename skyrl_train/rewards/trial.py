@@ -1,0 +1,64 @@
+"""Tries a task's reward in a sandbox of its own: the empty patch first, then the gold patch (AGT021)."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from skyrl_train.agent.arguments import Action
+from skyrl_train.agent.finish import Finish
+from skyrl_train.agent.guard import End, EndOfRolloutError, guarded
+from skyrl_train.agent.ports import Sandbox
+from skyrl_train.agent.transcript import Result
+from skyrl_train.rewards.oracle import TaskVerdict, Verdict, verdict_of
+from skyrl_train.rewards.suite import prepare, suite_score
+from skyrl_train.tasks.gold import GoldDiff, GoldFiles
+from skyrl_train.tasks.rows import TaskRow
+
+TRIAL_S = 1800.0
+EDIT_S = 60.0
+DIFF = "/tmp/skyrl-gold.diff"  # noqa: S108 -- a path in the sandbox
+
+
+async def tried(
+    task: TaskRow, gold: GoldFiles | GoldDiff | None, opened: Callable[[], AbstractAsyncContextManager[Sandbox]]
+) -> TaskVerdict:
+    """Whatever fails in the sandbox says nothing about the task: FIX(AGT021), it is unscorable, and no zero."""
+    if gold is None:
+        return TaskVerdict(task.id, Verdict.BROKEN, "the row brings no gold patch that can be read")
+    late = End(Finish.ERROR_EVALUATION, f"no answer within {TRIAL_S:g} s")
+    try:
+        async with guarded(TRIAL_S, late=late, failed=Finish.ERROR_EVALUATION), opened() as sandbox:
+            await prepare(sandbox)
+            empty = await suite_score(sandbox, task.expected, source=task.source)
+            if fault := await _applied(sandbox, gold):
+                return TaskVerdict(task.id, Verdict.BROKEN, f"the gold patch does not apply: {fault}")
+            scored = await suite_score(sandbox, task.expected, source=task.source)
+    except EndOfRolloutError as ended:
+        return TaskVerdict(task.id, Verdict.UNSCORABLE, ended.end.detail)
+    return verdict_of(task.id, empty=empty, gold=scored)
+
+
+async def _applied(sandbox: Sandbox, gold: GoldFiles | GoldDiff) -> str:
+    """Changes the repository as the patch does; what went wrong, or nothing."""
+    if isinstance(gold, GoldDiff):
+        await _write(sandbox, DIFF, gold.text)
+        done = await _run(sandbox, f"git apply --whitespace=nowarn {DIFF}; code=$?; rm -f {DIFF}; exit $code")
+        return "" if done.exit_code == 0 else done.text[:500]
+    where = (await _run(sandbox, "pwd")).text.splitlines()[2]  # after what a reset says
+    for path, text in gold.files.items():
+        if text is None:
+            await _run(sandbox, f"rm -f -- '{path}'")
+        elif fault := await _write(sandbox, f"{where}/{path}", text):
+            return fault
+    return ""
+
+
+async def _write(sandbox: Sandbox, path: str, text: str) -> str:
+    quoted = "'" + path.replace("'", "'\\''") + "'"
+    await _run(sandbox, f'rm -f -- {quoted}; mkdir -p -- "$(dirname -- {quoted})"')
+    action = Action("file_editor", {"command": "create", "path": path, "file_text": text})
+    answer = (await sandbox.run(action, limit_s=EDIT_S)).text
+    return "" if answer.startswith("File created successfully") else answer[:500]
+
+
+async def _run(sandbox: Sandbox, command: str) -> Result:
+    return await sandbox.run(Action("terminal", {"command": command, "reset": True}), limit_s=EDIT_S)

@@ -1,0 +1,106 @@
+"""`skyrl-train show`: one rollout of a file, a list of several, and files that are none."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.agent import journal
+from skyrl_train.agent.call_parser import parse_call
+from skyrl_train.agent.calls import Ended
+from skyrl_train.agent.finish import Finish
+from skyrl_train.agent.journal import append
+from skyrl_train.agent.transcript import Message, Reply, Result, Step, Transcript
+from skyrl_train.cli.app import dispatch
+from skyrl_train.rewards.score import Scored
+
+TEXT = "<function=terminal>\n<parameter=command>ls</parameter>\n</function>"
+STEP = Step(
+    reply=Reply(token_ids=(1, 2), text=TEXT, ended=Ended.STOP), call=parse_call(TEXT), result=Result(text="x" * 5000)
+)
+ONE = Transcript(
+    task_id="t",
+    rollout_id="t-0",
+    prompt=(Message(role="user", content="fix it"),),
+    prompt_ids=(1,),
+    steps=(STEP,),
+    finish=Finish.FINISH_TOOL,
+    score=Scored(1.0, "all 2 tests as expected"),
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "rollouts.jsonl"
+    append(path, ONE)
+    return path
+
+
+def test_the_only_rollout_is_shown(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["show", str(file)]) == 0
+    short = capsys.readouterr().out
+    assert short.startswith("task t · rollout t-0 · 1 prompt tokens\n")
+    assert short.endswith("reward 1: all 2 tests as expected\n")
+    assert "characters left out here" in short
+    assert dispatch(["show", str(file), "--full"]) == 0
+    assert "x" * 5000 in capsys.readouterr().out
+
+
+def test_several_are_listed_and_one_is_named(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    append(file, replace(ONE, rollout_id="t-1", score=None, finish=Finish.CANCELLED))
+    assert dispatch(["show", str(file)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "2 rollouts; name one with --rollout ID",
+        "t-0  1 turns  FINISH_TOOL  reward 1: all 2 tests as expected",
+        "t-1  1 turns  cancelled  no score (masked)",
+    ]
+    assert dispatch(["show", str(file), "--rollout", "t-1"]) == 0
+    assert "rollout t-1" in capsys.readouterr().out
+    assert dispatch(["show", str(file), "--rollout", "t-2"]) == 2
+    assert capsys.readouterr().err == f"skyrl-train show: {file}: no rollout t-2; there are t-0, t-1\n"
+
+
+def test_a_file_that_was_cut_off_still_shows_what_is_whole(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = file.read_bytes()
+    file.write_bytes(whole + whole[:100])
+    assert dispatch(["show", str(file)]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("task t · rollout t-0")
+    assert said.err.startswith(f"skyrl-train show: {file}, line 2: no JSON: Unterminated string")
+    assert said.err.endswith("; the file ends within the line\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "no transcript in it"),
+        (b"\x00\xff\x7fELF", "no transcript in it; line 1 cannot be read: no JSON: Expecting value"),
+        (b'{"task_id": 1}\n', "no transcript in it; line 1 cannot be read: "),
+        (b"[" * 100_000, "no transcript in it; line 1 cannot be read: "),
+    ],
+)
+def test_a_file_of_something_else(tmp_path: Path, content: bytes, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(content)
+    assert dispatch(["show", str(path)]) == 2
+    assert capsys.readouterr().err.startswith(f"skyrl-train show: {path}: {why}")
+
+
+def test_a_line_that_is_too_long_ends_the_reading(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "MAX_LINE", 1024 * 1024)
+    append(file, replace(ONE, detail="x" * 1024 * 1024))
+    assert dispatch(["show", str(file)]) == 1
+    assert capsys.readouterr().err == (
+        f"skyrl-train show: {file}, line 2: longer than 1 MiB; the rest of the file is not read\n"
+    )
+
+
+def test_no_file_and_no_readable_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["show", str(tmp_path / "none")]) == 2
+    assert dispatch(["show", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        f"skyrl-train show: {tmp_path}/none: No such file or directory",
+        f"skyrl-train show: {tmp_path}: Is a directory",
+    ]
