@@ -24,6 +24,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a log or a directory of logs elsewhere, such as /tmp/vllm.log",
     )
     parser.add_argument("--vllm", action="append", default=[], metavar="URL", help="an inference server: its /metrics")
+    parser.add_argument(
+        "--config",
+        action="append",
+        default=[],
+        metavar="TARGET",
+        help="the job's configuration (default: the one in JOB_DIR)",
+    )
     parser.add_argument("--checkpoints", default="", metavar="DIR", help="default: JOB_DIR/checkpoints")
     parser.add_argument("--tui", action="store_true", help="a live view; q leaves it")
     once = parser.add_mutually_exclusive_group()
@@ -138,6 +145,7 @@ def _settings(args: argparse.Namespace, *, writes: bool) -> "Settings":
         job_dir=os.path.abspath(args.job_dir),
         logs=tuple(args.logs),
         vllm=tuple(args.vllm),
+        config=tuple(args.config),
         checkpoints=args.checkpoints,
         job=args.job,
         runtime_job=args.runtime_job,

@@ -127,6 +127,18 @@ class Left:
 
 
 @record(kw_only=True)
+class Fault:
+    """A check of the job's own configuration fails: it may be why what is seen is seen."""
+
+    at: float
+    id: str
+    slug: str
+    message: str
+    file: str = ""
+    line: int | None = None
+
+
+@record(kw_only=True)
 class Tick:
     """Time has passed."""
 
@@ -141,4 +153,4 @@ class Ended:
     why: str
 
 
-Observation = Step | Bar | Hit | Phase | Served | Sandboxes | Fill | Use | Checkpoint | Left | Tick | Ended
+Observation = Step | Bar | Hit | Phase | Served | Sandboxes | Fill | Use | Checkpoint | Left | Fault | Tick | Ended

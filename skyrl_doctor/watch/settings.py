@@ -12,6 +12,7 @@ class Settings:
     job_dir: str
     logs: tuple[str, ...] = ()
     vllm: tuple[str, ...] = ()
+    config: tuple[str, ...] = ()
     checkpoints: str = ""
     job: str = ""
     runtime_job: str = ""

@@ -20,6 +20,7 @@ from skyrl_doctor.watch.rules.wall import RUNTIME, TRAINER
 from skyrl_doctor.watch.sample import node, servers, slurm
 from skyrl_doctor.watch.sample.base import Sampler, Samplers
 from skyrl_doctor.watch.sample.checkpoints import checkpoints
+from skyrl_doctor.watch.sample.configuration import configuration
 from skyrl_doctor.watch.settings import Settings
 from skyrl_doctor.watch.sink.joblog import JobLog
 from skyrl_doctor.watch.sink.webhook import Webhook
@@ -54,6 +55,7 @@ def samplers(settings: Settings, machine: Machine) -> list[Sampler]:
         Sampler("disk of the job", 30.0, node.disk(settings.job_dir)),
         Sampler("disk of checkpoints", 30.0, node.disk(saved, "checkpoints")),
         Sampler("checkpoints", 30.0, checkpoints(saved)),
+        Sampler("the configuration", 3600.0, configuration(settings.job_dir, settings.config)),
         Sampler("Slurm", 60.0, slurm.jobs(_jobs(settings, machine))),
     ]
 

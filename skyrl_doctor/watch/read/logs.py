@@ -15,6 +15,7 @@ from skyrl_doctor.logs.scan import Hit as Found
 from skyrl_doctor.logs.scan import Scan, Scanner
 from skyrl_doctor.watch.follow.tail import Lines
 from skyrl_doctor.watch.observe import Hit, Observation
+from skyrl_doctor.watch.read.access import Access
 from skyrl_doctor.watch.read.phases import phases
 from skyrl_doctor.watch.read.steps import bars, steps
 
@@ -40,6 +41,7 @@ class Logs:
         self._reading: dict[str, Reading] = {}
         self._past: list[Scan] = []
         self._real: set[str] = set()
+        self._access = Access()
 
     def take(self, lines: Lines, at: float) -> Iterator[Observation]:
         """Observations of these lines, in the order of their kinds."""
@@ -50,6 +52,7 @@ class Logs:
             return
         yield from steps(text, at)
         yield from phases(lines.path, lines.number, text, at)
+        yield from self._access.take(lines.path, text, at)
         reading = self._reading_of(lines)
         found = (*reading.scanner.feed(text), *reading.scanner.flush())
         self._reading[lines.path] = replace(reading, next=lines.number + text.count(b"\n"))

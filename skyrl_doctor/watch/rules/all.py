@@ -6,11 +6,12 @@ from typing import Any
 
 from skyrl_doctor.watch.finding import Said
 from skyrl_doctor.watch.observe import Observation
-from skyrl_doctor.watch.rules import checkpoints, collapse, fill, known, metrics, sandboxes, stall, wall
+from skyrl_doctor.watch.rules import checkpoints, collapse, fill, known, metrics, refusals, sandboxes, stall, wall
 from skyrl_doctor.watch.rules.progress import Progress
 
 RULES = (
     known.RULE,
+    refusals.RULE,
     stall.RULE,
     metrics.RULE,
     collapse.RULE,

@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.finding import Cleared, Raised, Said, raised
-from skyrl_doctor.watch.observe import Hit, Observation, Phase, Served, Step, Tick, Use
+from skyrl_doctor.watch.observe import Fault, Hit, Observation, Phase, Served, Step, Tick, Use
 from skyrl_doctor.watch.read.phases import WEIGHTS
 from skyrl_doctor.watch.rules.base import Rule, fix_config, lasting
 from skyrl_doctor.watch.rules.progress import Progress, after, patience_s, step_patience_s
@@ -33,6 +33,8 @@ class State:
     refused: Mapping[str, float] = field(default_factory=dict)
     refused_before: Mapping[str, float] = field(default_factory=dict)
     busy: Mapping[str, float] = field(default_factory=dict)
+    faults: tuple[tuple[str, str, str, bool], ...] = ()
+    """What checks say of the job's configuration; a cause where requests are refused."""
     said: tuple[str, ...] = ()
 
 
@@ -63,6 +65,9 @@ def _noted(state: State, seen: Observation) -> State:
         bad = (seen.refused or 0.0) + (seen.failed or 0.0)
         before = {seen.url: bad, **state.refused_before}
         return replace(state, refused={**state.refused, seen.url: bad}, refused_before=before)
+    if isinstance(seen, Fault):
+        fault = (seen.id, seen.slug, f"{seen.file}:{seen.line}: {seen.message}", True)
+        return replace(state, faults=(*state.faults, fault)[:KEPT])
     if isinstance(seen, Use):
         return replace(state, busy={**state.busy, seen.device: seen.percent})
     return state
@@ -107,6 +112,10 @@ def _refused(state: State) -> dict[str, float]:
     return {url: count for url, count in more.items() if count > 0}
 
 
+def _causes(state: State) -> tuple[tuple[str, str, str, bool], ...]:
+    return (*state.causes, *state.faults) if _refused(state) else state.causes
+
+
 def _evidence(state: State) -> tuple[str, ...]:
     waiting = [
         f"{label or 'a bar'} stands at {done}/{total}"
@@ -115,12 +124,12 @@ def _evidence(state: State) -> tuple[str, ...]:
     ]
     refused = [f"{url} refused {count:.0f} requests and finished none" for url, count in _refused(state).items()]
     busy = [f"{device}: {percent:.0f} % busy" for device, percent in state.busy.items()]
-    ordered = sorted(state.causes, key=lambda cause: not cause[3])
+    ordered = sorted(_causes(state), key=lambda cause: not cause[3])
     return (*(f"{id_ or slug}: {line}" for id_, slug, line, _ in ordered), *waiting[:3], *refused, *busy)[: 2 * KEPT]
 
 
 def _stall_finding(state: State, now: float, still_s: float) -> Raised:
-    causes = [f"{id_} {slug}" for id_, slug, _, root in state.causes if root and id_]
+    causes = [f"{id_} {slug}" for id_, slug, _, root in _causes(state) if root and id_]
     because = f"; the cause is {causes[0]}, see the evidence" if causes else ""
     if not causes and _refused(state):
         because = "; the inference server refuses the requests, see its log"

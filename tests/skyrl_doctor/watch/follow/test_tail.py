@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skyrl_doctor.watch.follow.tail import OVERLAP, PIECE, Lines, Mark, Tail
@@ -20,6 +20,7 @@ def drained(tail: Tail) -> list[Lines]:
 TEXT = st.lists(st.sampled_from([b"step:1 - a:1", b"", b"x" * 700, b"\xff\x00", b"0/8 [00:01<?"]), max_size=12)
 
 
+@settings(max_examples=60)
 @given(TEXT, st.sampled_from([b"\n", b"\r", b"\r\n"]), st.lists(st.integers(1, 900), max_size=12), st.booleans())
 def test_chunks_do_not_matter(
     tmp_path_factory: pytest.TempPathFactory, parts: list[bytes], end: bytes, cuts: list[int], ended: bool

@@ -2,7 +2,7 @@
 
 import math
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skyrl_doctor.watch.observe import Bar, Phase, Step
@@ -44,6 +44,7 @@ def test_what_only_speaks_of_steps_is_none() -> None:
         assert parse_step(line, 0.0) is None
 
 
+@settings(max_examples=60)
 @given(st.integers(0, 10**9), st.dictionaries(NAMES, st.floats(), min_size=1, max_size=8), st.booleans())
 def test_whatever_verl_prints_is_read_back(step: int, metrics: dict[str, float], numpy: bool) -> None:
     shown = [f"{name}:{f'np.float64({value!r})' if numpy else repr(value)}" for name, value in metrics.items()]
