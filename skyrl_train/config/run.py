@@ -15,6 +15,7 @@ from skyrl_train.config.sections.rollout import RolloutSection
 from skyrl_train.config.sections.sandbox import SandboxSection
 from skyrl_train.config.sections.slurm import SlurmSection
 from skyrl_train.config.sections.trainer import TrainerSection
+from skyrl_train.config.sections.watch import WatchSection
 
 ENV_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
@@ -42,6 +43,8 @@ class RunConfig(Section):
     """The jobs."""
     trainer: TrainerSection = TrainerSection()
     """Steps, checkpoints, logging."""
+    watch: WatchSection = WatchSection()
+    """The doctor beside the job."""
     python: PythonSection = PythonSection()
     """The interpreter."""
     env: dict[str, str] = Field(default_factory=dict)

@@ -6,11 +6,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from skyrl_train.config.run import RunConfig
 from skyrl_train.fail import TrainError
-from skyrl_train.launch import directory, leavings, slurm
+from skyrl_train.launch import directory, leavings, sidecar, slurm
 from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked, started
 from skyrl_train.launch.gate import gated, refusal
 from skyrl_train.launch.role import Role
@@ -73,7 +74,8 @@ def _run(work: Work) -> directory.Ended:
         return _stopped(work)
     other = Pulse(work.job_dir, url, time.monotonic) if url else Partner(work.job_dir, time.monotonic)
     words = gated(work.role, work.job_dir, work.payload)
-    with started(words, {**work.environ, MARK: work.job_dir, ROLE_MARK: work.role}, GRACE_S) as child:
+    environ = {**work.environ, MARK: work.job_dir, ROLE_MARK: work.role}
+    with _beside(work, environ), started(words, environ, GRACE_S) as child:
         reason = _follow(work, child, other)
     status = child.returncode
     if reason:
@@ -85,6 +87,13 @@ def _run(work: Work) -> directory.Ended:
     return _ended(
         status if status >= 0 else 128 - status, "" if status == 0 else f"the {work.role} ended with {status}"
     )
+
+
+def _beside(work: Work, environ: Mapping[str, str]) -> AbstractContextManager[object]:
+    """The doctor's watch, where the trainer runs."""
+    if work.role is Role.RUNTIME:
+        return nullcontext()
+    return sidecar.watched(work.config, work.job_dir, directory.read_jobs(work.job_dir), environ)
 
 
 def _wait_for_runtime(work: Work) -> str | None:
@@ -135,6 +144,8 @@ def _close(work: Work, ended: directory.Ended) -> None:
     left = end_marked({MARK: work.job_dir, ROLE_MARK: work.role}, GRACE_S / 4)
     if left:
         _say(f"ended {len(left)} processes that the {work.role} had left")
+    if work.role is Role.TRAINER and not requeued:
+        sidecar.post_mortem(work.config, work.job_dir)
     job_id = work.environ.get("SLURM_JOB_ID")
     if job_id:  # without Slurm both share a directory, which local.py removes after both
         trouble = leavings.remove(leavings.node_directory(os.getuid(), job_id))

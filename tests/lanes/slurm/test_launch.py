@@ -231,3 +231,17 @@ def test_the_same_flow_without_slurm(site: Site) -> None:
     assert (site.at / "url").read_text().startswith("http://127.0.0.1:")
     assert [made.ended(role).status for role in Role] == [0, 0]
     assert processes_with(f"SKYRL_JOB_DIR={made.job_dir}") == []
+
+
+def test_a_doomed_run_is_stopped_by_the_watch_beside_it(site: Site) -> None:
+    dies = "ValueError: max_tokens=4000 cannot be greater than max_model_len=2048. Please request fewer output tokens."
+    config = CONFIG + '[watch]\non_root = "stop"\nsettle_s = 1\ngrace_s = 5\n'
+    trainer = bash(f"echo 'Generating:   0%|          | 0/8' >&2; echo {shlex.quote(dies)} >&2; sleep 600")
+    made = site.launch(trainer, config=config)
+    began = time.monotonic()
+    ended = made.ended(Role.TRAINER)
+    assert time.monotonic() - began < 60
+    assert ended.status != 0
+    assert "CFG001" in (made.job_dir / "events.jsonl").read_text()
+    made.leaves_nothing()
+    assert "CFG001" in (made.job_dir / "summary.md").read_text()
