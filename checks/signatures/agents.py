@@ -113,14 +113,14 @@ SIGNATURES = {
     "AGT017": roots(
         "every rollout of an instance failed; mask them, and look for why the sandboxes failed",
         (
-            r"(?i:all (?:\d+ )?(?:rollouts|trajectories|samples|attempts) (?:of \S+ |for \S+ |in (?:this|the) (?:group|batch|step) )?(?:have )?failed|no (?:successful|valid|usable) (?:rollouts|trajectories|samples)(?: (?:left|found|in|for))?)",
+            r"\b[Aa]ll (?:\d+ )?(?:rollouts|trajectories|samples|attempts) (?:(?:of|for) \S{1,80} |in (?:this|the) (?:group|batch|step) )?(?:have )?failed|\b[Nn]o (?:successful|valid|usable) (?:rollouts|trajectories|samples)\b",
             "RuntimeError: all 4 trajectories of pandas__ab12 failed",
             "SkyRL, verifiers",
         ),
     ),
     "AGT018": (
         root(
-            r"(?i:event.?loop.?lag).{0,40}\b\d{3,9}(?:\.\d{1,9})? ?s|\b(?:rollouts?|trajectories|generation)\b.{0,60}(?:stuck|no progress|not progressing|stalled) for \d{3,9}",
+            r"[Ee]vent[ _]?[Ll]oop[ _]?[Ll]ag\b.{0,40}\b\d{3,9}(?:\.\d{1,9})? ?s|\b(?:rollouts?|trajectories|generation)\b.{0,60}(?:stuck|no progress|not progressing|stalled) for \d{3,9}",
             "WARNING event_loop_lag max 702.4 s, no rollout ended since",
             "no rollout ended; the reason is mostly in another component's log",
             "prime-rl",

@@ -111,7 +111,7 @@ SIGNATURES = {
     "RUN005": roots(
         "more sandboxes were asked for at once than the runtime has slots",
         (
-            r"(?i:no (?:free |available |more )?(?:worker |sandbox |runtime )slots?\b(?: (?:available|left|free))?|all \d+ (?:worker )?slots (?:are )?(?:busy|in use|taken)|(?:runtime|server) (?:is )?at (?:full )?capacity|(?:maximum|max) number of (?:concurrent )?(?:runtimes|sandboxes|sessions) (?:is )?(?:reached|exceeded))",
+            r"\b[Nn]o (?:free|more) (?:worker |sandbox |runtime )?slots?\b|\b[Nn]o (?:worker|sandbox|runtime) slots?\b|\b[Aa]ll \d+ (?:worker )?slots (?:are )?(?:busy|in use|taken)|(?:[Rr]untime|[Ss]erver) (?:is )?at (?:full )?capacity|(?:[Mm]aximum|[Mm]ax) number of (?:concurrent )?(?:runtimes|sandboxes|sessions) (?:is )?(?:reached|exceeded)",
             "HTTP 503: all 7 worker slots are in use",
             "runtime server",
         ),

@@ -15,6 +15,23 @@ def literals(pattern: str) -> frozenset[str]:
     return max(_sure(parsed), key=_worth, default=frozenset()) if parsed else frozenset()
 
 
+def branches(pattern: str) -> list[str]:
+    """The alternatives of which a pattern consists."""
+    found, depth, start, within = [], 0, 0, False
+    for token in re.finditer(r"\\.|\[\^?\]?|[\](|)]", pattern):
+        text = token[0]
+        if within:
+            within = text != "]"
+        elif text.startswith("["):
+            within = True
+        elif text in "()":
+            depth += 1 if text == "(" else -1
+        elif text == "|" and depth == 0:
+            found.append(pattern[start : token.start()])
+            start = token.end()
+    return [*found, pattern[start:]]
+
+
 def alternatives(pattern: str) -> list[list[frozenset[str]]]:
     """Each match holds, for one of these, a text of each of its sets. Short texts count too."""
     parsed = _parsed(pattern)
@@ -44,7 +61,7 @@ def _sure(parts: Any, shortest: int = _SHORTEST) -> Iterator[frozenset[str]]:
         if len(run) >= shortest:
             yield frozenset({run})
         run = ""
-        if kind is constants.SUBPATTERN:
+        if kind is constants.SUBPATTERN and not value[1] & re.IGNORECASE:
             yield from _sure(value[3], shortest)
         elif kind in (constants.MAX_REPEAT, constants.MIN_REPEAT) and value[0] > 0:
             yield from _sure(value[2], shortest)

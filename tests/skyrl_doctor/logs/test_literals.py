@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.literals import literals
+from skyrl_doctor.logs.literals import branches, literals
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,12 @@ def test_every_match_holds_one(text: str) -> None:
     pattern = r"(?:ab|cd)?(?:xyz|uvwx){1,2}[a-z]*"
     assert re.search(pattern, text)
     assert any(part in text for part in literals(pattern))
+
+
+def test_branches() -> None:
+    assert branches(r"a|(?:b|c)|[|\]]d|e\|f") == ["a", "(?:b|c)", r"[|\]]d", r"e\|f"]
+    assert branches("abc") == ["abc"]
+
+
+def test_letters_of_any_case_are_not_sure() -> None:
+    assert literals("(?i:abcdef)xyz") == {"xyz"}
