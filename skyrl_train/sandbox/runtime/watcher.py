@@ -1,12 +1,15 @@
 """Notices at once when a sandbox ends without anybody having asked, and says why."""
 
+import asyncio
+
 from skyrl_train.fail import TrainError
-from skyrl_train.sandbox.runtime.engine import Container
+from skyrl_train.sandbox.runtime.engine import Container, Phase
 from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.remover import remove
 
 _SIGNALLED = 128
 _NAMES = {9: "SIGKILL", 11: "SIGSEGV", 15: "SIGTERM", 6: "SIGABRT", 7: "SIGBUS"}
+_LOOKS, _STEP_S = 60, 0.05
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
 
 
@@ -25,12 +28,22 @@ async def watch(parts: Parts, container: Container) -> None:
 async def why_ended(parts: Parts, runtime_id: str) -> str:
     """What the engine knows of an end; a sentence even where it knows nothing."""
     try:
-        found = await parts.engine.find(runtime_id)
+        found = await _when_noted(parts, runtime_id)
     except TrainError as error:
         return f"the sandbox ended, and Podman could not say why: {error}"
     if found is None:
         return "the sandbox is gone: its container was removed by somebody else"
     return f"the sandbox ended: {_ending(found)}"
+
+
+async def _when_noted(parts: Parts, runtime_id: str) -> Container | None:
+    """The kernel tells of an end a little before the engine has noted how it was."""
+    for _ in range(_LOOKS):
+        found = await parts.engine.find(runtime_id)
+        if found is None or found.phase is Phase.EXITED:
+            break
+        await asyncio.sleep(_STEP_S)
+    return found
 
 
 def _ending(found: Container) -> str:

@@ -193,7 +193,8 @@ class Server:
 def _serve(server: Server) -> int:
     import logging
 
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    log = os.fdopen(2, "w", buffering=1, closefd=False)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=log, force=True)
     options = Options(
         job_dir=str(server.job_dir),
         settings=server.settings,

@@ -19,7 +19,7 @@ CALL_S = 60.0
 _OK = range(200, 300)
 _NOT_MODIFIED, _ABSENT, _CONFLICT = 304, 404, 409
 _PASSING = (
-    "database is locked",  # POD009, a burst of starts on SQLite
+    "database is locked",  # FIX(POD009), a burst of starts on SQLite
     "resource temporarily unavailable",
     "device or resource busy",
     "already in use",  # by a call of ours whose answer was lost
@@ -93,8 +93,9 @@ def _query(params: Mapping[str, object]) -> dict[str, str]:
 
 
 def _json(content: bytes) -> Any:
+    """Frames of a log are no text at all, though json would guess an encoding for them."""
     try:
-        return json.loads(content)
+        return json.loads(content.decode("utf-8"))
     except ValueError:
         return content
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 import socket
 from collections import defaultdict
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from skyrl_train.sandbox.runtime.engine import (
 )
 from skyrl_train.sandbox.runtime.plan import LABEL
 from skyrl_train.sandbox.runtime.podman.api import Absent, Api
+from skyrl_train.sandbox.runtime.podman.ending import until_ended
 from skyrl_train.sandbox.runtime.podman.host import Host, host_of
 from skyrl_train.sandbox.runtime.podman.inside import Inside
 from skyrl_train.sandbox.runtime.podman.leftovers import end_leftovers
@@ -130,18 +130,7 @@ class PodmanEngine:
         return await self._inside.connect(container.pid, container.port)
 
     async def ended(self, container: Container) -> None:
-        """The kernel tells: a descriptor of a process can be read when it has ended."""
-        try:
-            descriptor = os.pidfd_open(container.pid)
-        except OSError:
-            return
-        loop, over = asyncio.get_running_loop(), asyncio.Event()
-        loop.add_reader(descriptor, over.set)
-        try:
-            await over.wait()
-        finally:
-            loop.remove_reader(descriptor)
-            os.close(descriptor)
+        await until_ended(container.pid)
 
     async def close(self, limit_s: float) -> None:
         with contextlib.suppress(EngineError, EngineUnsureError, TimeoutError):

@@ -14,7 +14,7 @@ _WAIT_S = 5.0
 _STEP_S = 0.02
 
 
-def end_leftovers(run_dir: str) -> tuple[int, ...]:
+def end_leftovers(run_dir: str) -> tuple[int, ...]:  # FIX(POD004)
     """The ids of what was ended. It returns when they are gone, or after a few seconds."""
     ended: list[int] = []
     for pid in dict.fromkeys((*_named(run_dir), *_started_in(run_dir))):

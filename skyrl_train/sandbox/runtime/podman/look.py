@@ -1,5 +1,6 @@
 """Asks an image for its Pythons, once: a container of it runs a few words of shell."""
 
+import asyncio
 import contextlib
 import secrets
 
@@ -7,6 +8,7 @@ from skyrl_train.sandbox.image_pythons import PROBE, read_probe
 from skyrl_train.sandbox.inject import Python
 from skyrl_train.sandbox.runtime.engine import ContainerSpec, EngineError, EngineUnsureError
 from skyrl_train.sandbox.runtime.podman.api import Absent, Api
+from skyrl_train.sandbox.runtime.podman.ending import until_ended
 from skyrl_train.sandbox.runtime.podman.spec import log_text, payload
 
 _LIMIT_S = 30.0
@@ -31,7 +33,10 @@ async def pythons_of(api: Api, reference: str, identity: str) -> tuple[Python, .
     try:
         await api.ask("post", "/containers/create", body=payload(spec, limits=False, disk=False))
         await api.ask("post", f"/containers/{name}/start")
-        await api.ask("post", f"/containers/{name}/wait", limit_s=_LIMIT_S)
+        pid = int((await api.ask("get", f"/containers/{name}/json"))["State"]["Pid"])
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LIMIT_S):
+                await until_ended(pid)
         printed = await api.ask("get", f"/containers/{name}/logs", stdout=True, stderr=False)
     except EngineUnsureError:
         raise
