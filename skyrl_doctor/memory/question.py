@@ -7,6 +7,7 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.facts import gpu
 from skyrl_doctor.facts.gpu_budget import GpuBudget
 from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.plan.answers import GPU_TYPE, planned_gpu_type
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.memory import (
     Device,
@@ -22,7 +23,6 @@ from skyrl_train.memory.budget import CONTEXT
 from skyrl_train.memory.known import known_config
 from skyrl_train.memory.states import actor_of, critic_of
 
-GPU_TYPE = "slurm.gpu_type"
 MIB = 2**20
 
 
@@ -66,9 +66,7 @@ def job_device(gpus: gpu.Gpus, environ: Mapping[str, str]) -> tuple[Device, int 
 
 def planned_device(plan: Plan) -> Device:
     """The device that the plan asks Slurm for by type."""
-    wanted = plan.text(GPU_TYPE)
-    if wanted is None:
-        raise NotApplicable(f"no GPU here, and {plan.name(GPU_TYPE)} names none")
+    wanted = planned_gpu_type(plan)
     try:
         return device_named(wanted.replace("_", " "))
     except MemoryModelError as error:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.allocator import SLEEPS_BY_DEFAULT
 from skyrl_train.node.proxy import Target
@@ -9,6 +10,7 @@ from skyrl_train.node.proxy import Target
 PRIME = ("prime-rl", "prime-rl-2025")
 """Its two schemas."""
 SLEEP_SWITCH = "rollout.free_cache_engine"
+GPU_TYPE = "slurm.gpu_type"
 RUNTIME_KEY = "sandbox.runtime_url"
 RUNTIME_VARIABLE = "SANDBOX_REMOTE_RUNTIME_API_URL"
 
@@ -25,6 +27,14 @@ def runtime_target(plan: Plan, variables: Mapping[str, str]) -> Target | None:
     """Where the sandboxes' runtime answers, as the plan or the workers' environment says."""
     url = plan.text(RUNTIME_KEY) or variables.get(RUNTIME_VARIABLE, "").strip()
     return Target.of(url) if url else None
+
+
+def planned_gpu_type(plan: Plan) -> str:
+    """The type of GPU that the plan asks Slurm for."""
+    wanted = plan.text(GPU_TYPE)
+    if wanted is None:
+        raise NotApplicable(f"no GPU here, and {plan.name(GPU_TYPE)} names none")
+    return wanted
 
 
 def trainer_shares_gpu(plan: Plan) -> bool:

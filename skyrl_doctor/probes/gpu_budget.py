@@ -5,11 +5,14 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Gpus
 from skyrl_doctor.facts.gpu_budget import GpuBudget
 from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.plan.answers import planned_gpu_type
 from skyrl_doctor.plan.model import Plan
 
 
 @probe(limit_s=5.0)
 def gpu_budget(plan: Plan, files: ModelFiles, gpus: Gpus | None, environ: Environ) -> GpuBudget:
+    if gpus is None:
+        planned_gpu_type(plan)  # says what is missing before the memory model is loaded
     from skyrl_doctor.memory.job import memory_job
     from skyrl_doctor.memory.question import answer, job_device, model_of, planned_device
 
