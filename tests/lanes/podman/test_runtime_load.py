@@ -1,0 +1,126 @@
+"""Many sandboxes through one server, beside bare Podman in the same run. `python -m benchmarks.runtime` runs the long form."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from lanes.podman.conftest import NewLab
+from lanes.podman.lab import IMAGE, wait_until
+from lanes.podman.runtime import SETTINGS, Server, start
+
+pytestmark = pytest.mark.podman
+SANDBOXES = int(os.environ.get("RUNTIME_SANDBOXES", "16"))
+BARE = min(SANDBOXES, 48)
+AT_ONCE = 8
+RATIO, GROWTH_MIB = 1.3, 30
+SHORT = SANDBOXES < 100
+"""A machine that others use at the same time says little in a few samples: the short form allows twice as much."""
+
+
+@pytest.fixture
+def server(new_lab: NewLab, image_archive: Path) -> Iterator[Server]:
+    lab = new_lab()
+    server = Server(lab, settings=replace(SETTINGS, slots=AT_ONCE, reap_every_s=5.0)).stock(image_archive)
+    yield server.up()
+    server.close()
+    lab.close()
+
+
+def p95(times: list[float]) -> float:
+    return sorted(times)[max(0, round(0.95 * len(times)) - 1)]
+
+
+def many(count: int, work: Callable[[int], float]) -> list[float]:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(work, range(count)))
+
+
+def bare(server: Server) -> list[float]:
+    """`podman run` and a command in it, as somebody would write it in a shell."""
+    home = server.home()
+    lab = replace(server.lab, env=dict(home.environ))
+
+    def one(number: int) -> float:
+        name, begun = f"bare-{number}", time.perf_counter()
+        words = ("run", "-d", "--name", name, "--network=none", "--pull=never", IMAGE, "sleep", "300")
+        for argv in (words, ("exec", name, "true")):
+            done = lab.podman(*argv, limit_s=60.0)
+            assert done.returncode == 0, done.stdout
+        taken = time.perf_counter() - begun
+        lab.podman("rm", "-f", "-t", "0", name, limit_s=60.0)
+        return taken
+
+    return many(BARE, one)
+
+
+def used(server: Server, failed: list[str]) -> list[float]:
+    def one(number: int) -> float:
+        with httpx.Client(
+            base_url=server.url, headers={"X-API-Key": server.key}, timeout=90, trust_env=False
+        ) as client:
+            begun = time.perf_counter()
+            session = start(client, f"s{number}")
+            said = first_command(session, failed)
+            taken = time.perf_counter() - begun
+            if said != f"{number}\n" and said != "here\n":
+                failed.append(f"{session['session_id']}: {said!r} {session['pod_logs']}")
+            client.post("/stop", json={"runtime_id": session["runtime_id"]}).raise_for_status()
+            return taken
+
+    return many(SANDBOXES, one)
+
+
+def first_command(session: dict[str, Any], failed: list[str]) -> str:
+    headers = {"X-Session-API-Key": session["session_api_key"]}
+    try:
+        with httpx.Client(base_url=session["url"], headers=headers, timeout=30, trust_env=False) as inner:
+            body = {"command": "echo here", "cwd": "/", "timeout": 10}
+            return str(inner.post("/api/bash/execute_bash_command", json=body).json()["stdout"])
+    except (httpx.HTTPError, KeyError) as error:
+        failed.append(f"{session['session_id']}: {error!r}")
+        return ""
+
+
+def rss_mib(pid: int) -> float:
+    text = Path(f"/proc/{pid}/status").read_text()
+    return int(next(line.split()[1] for line in text.splitlines() if line.startswith("VmRSS"))) / 1024
+
+
+def test_many_sandboxes_none_fails_none_is_left_and_none_is_late(server: Server) -> None:
+    start(server.client(), "first")  # the image is looked at once
+    before = rss_mib(server.pid)
+    failed: list[str] = []
+    ours = used(server, failed)
+    shell = bare(server)
+    grown = rss_mib(server.pid) - before
+    figures = {
+        "sandboxes": SANDBOXES,
+        "failed": len(failed),
+        "p50_s": round(sorted(ours)[len(ours) // 2], 3),
+        "p95_s": round(p95(ours), 3),
+        "bare_p50_s": round(sorted(shell)[len(shell) // 2], 3),
+        "bare_p95_s": round(p95(shell), 3),
+        "ratio_p95": round(p95(ours) / p95(shell), 2),
+        "server_grew_mib": round(grown, 1),
+        "load": os.getloadavg()[0],
+    }
+    print(json.dumps(figures))  # noqa: T201 -- the benchmark's table
+    assert failed == []
+    assert len(server.podman("ps", "-aq").stdout.split()) == 1
+    assert p95(ours) <= RATIO * (2 if SHORT else 1) * p95(shell), figures
+    assert grown < GROWTH_MIB, figures
+    wait_until(lambda: len(conmons(server)) == 1, 20.0)
+    assert server.end() == 0
+    assert server.left() == []
+
+
+def conmons(server: Server) -> list[int]:
+    return [pid for pid in server.left() if Path(f"/proc/{pid}/comm").read_text().strip() == "conmon"]
