@@ -24,6 +24,7 @@ import hashlib
 import json
 import lzma
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -95,7 +96,11 @@ def target(args: argparse.Namespace) -> list[str]:
 
 def uv(*argv: str) -> None:
     """Runs uv; its own words are the error."""
-    done = subprocess.run(["uv", *argv], capture_output=True, text=True, check=False)  # noqa: S607
+    beside = Path(sys.executable).with_name("uv")
+    command = str(beside) if beside.exists() else shutil.which("uv")
+    if command is None:
+        raise PackError("uv is not on the PATH: `pip install uv` brings it")
+    done = subprocess.run([command, *argv], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise PackError(f"uv {' '.join(argv[:2])} failed:\n{done.stderr.strip()}")
 
@@ -124,11 +129,16 @@ def install(args: argparse.Namespace, wanted: list[str], site: Path) -> None:
     listed = site.parent / "lacking.txt"
     listed.write_text("".join(f"{pin}\n" for pin in wanted))
     uv("pip", "install", "-q", "--no-deps", *target(args), "--target", str(site), "-r", str(listed))
-    built_here = sorted(wheel.parent.name for wheel in site.glob("*.dist-info/WHEEL") if "-linux_" in wheel.read_text())
-    if built_here:
+    foreign = built_here(site)
+    if foreign:
         raise PackError(
-            f"no wheel for the node exists of {', '.join(built_here)}: leave it out (--without) or build it there"
+            f"no wheel for the node exists of {', '.join(foreign)}: leave it out (--without) or build it there"
         )
+
+
+def built_here(site: Path) -> list[str]:
+    """Packages compiled on this machine, for want of a wheel: nothing says that they run on the node."""
+    return sorted(wheel.parent.name for wheel in site.glob("*.dist-info/WHEEL") if "-linux_" in wheel.read_text())
 
 
 def carried(site: Path, drop: Iterable[str]) -> Iterator[Path]:
