@@ -21,18 +21,8 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Severity
-from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.image_words import NAMED
-
-SIGNATURES = (
-    Signature(
-        pattern=r"invalid reference format|repository name must be lowercase|short-name \"\w\" did not resolve",
-        sample='Error: short-name "d" did not resolve to an alias and no unqualified-search registries are defined in "/etc/containers/registries.conf"',
-        explain="the name of an image is malformed; a single letter is a name that was taken apart",
-        versions="podman, docker",
-    ),
-)
 
 
 @check("IMG002", fix="skyrl_train/sandbox/references.py")
