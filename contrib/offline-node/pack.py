@@ -110,17 +110,8 @@ def lock(args: argparse.Namespace, node: Mapping[str, str], folder: Path) -> dic
     (folder / "wanted.in").write_text("".join(f"{requirement}\n" for requirement in args.requirement))
     output = folder / "lock.txt"
     output.write_text("".join(f"{name}=={version}\n" for name, version in node.items()))
-    uv(
-        "pip",
-        "compile",
-        "-q",
-        "--no-header",
-        "--no-annotate",
-        *target(args),
-        "-o",
-        str(output),
-        str(folder / "wanted.in"),
-    )
+    quiet = ("-q", "--no-header", "--no-annotate", "--python", sys.executable)
+    uv("pip", "compile", *quiet, *target(args), "-o", str(output), str(folder / "wanted.in"))
     return pins(output.read_text())
 
 
@@ -128,7 +119,8 @@ def install(args: argparse.Namespace, wanted: list[str], site: Path) -> None:
     """The packages, as they will lie on the node. What exists as source only is built here: pure Python alone may be."""
     listed = site.parent / "lacking.txt"
     listed.write_text("".join(f"{pin}\n" for pin in wanted))
-    uv("pip", "install", "-q", "--no-deps", *target(args), "--target", str(site), "-r", str(listed))
+    quiet = ("-q", "--no-deps", "--python", sys.executable)
+    uv("pip", "install", *quiet, *target(args), "--target", str(site), "-r", str(listed))
     foreign = built_here(site)
     if foreign:
         raise PackError(
