@@ -133,10 +133,12 @@ def test_what_the_agent_wrote_under_the_tests_names_is_not_run(tmp_path: Path) -
     packed = hidden(root)
     (root / "root/r2e_tests").mkdir()
     (root / "root/r2e_tests/test_1.py").write_text("assert True")
+    (root / "root/r2e_tests/conftest.py").write_text("import cheating")
     (root / "root/run_tests.sh").write_text("echo PASSED")
     (root / PACKED[1:]).write_bytes(packed)
     done(RESTORE, root)
     assert bash(RUN_TESTS, root).stdout.endswith("r2e_tests/test_1.pyvenv")
+    assert [path.name for path in (root / "root/r2e_tests").iterdir()] == ["test_1.py"]
 
 
 def test_a_second_preparation_says_that_the_tests_were_taken_out(tmp_path: Path) -> None:

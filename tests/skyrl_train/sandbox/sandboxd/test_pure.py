@@ -117,6 +117,7 @@ def test_a_path_that_is_taken_is_absolute_and_leads_down(path: str) -> None:
         ({}, []),
         ({"SESSION_API_KEY": ""}, []),
         ({"SESSION_API_KEY": "a"}, ["a"]),
+        ({"OH_SESSION_API_KEYS_0": "", "SESSION_API_KEY": "a"}, ["a"]),
         ({"OH_SESSION_API_KEYS_0": "b", "SESSION_API_KEY": "a"}, ["b"]),
         ({"OH_SESSION_API_KEYS_1": "c", "OH_SESSION_API_KEYS_0": "b", "OH_SESSION_API_KEYS_X": "d"}, ["b", "c"]),
     ],

@@ -134,6 +134,16 @@ def test_an_oversized_body_is_refused_before_it_is_taken(sandboxd: Sandboxd) -> 
     assert answer.status_code == 413
 
 
+def test_a_refusal_waits_for_a_client_that_is_still_sending(sandboxd: Sandboxd) -> None:
+    """A connection that is closed on bytes nobody has read is reset, and on its way the answer is lost with it."""
+    head = b"POST /api/file/upload?path=/tmp/never HTTP/1.1\r\ncontent-length: 30000000\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", sandboxd.port), timeout=10) as connection:
+        connection.sendall(head + bytes(100_000))
+        assert connection.recv(65536).startswith(b"HTTP/1.1 401 ")
+        for _ in range(20):
+            connection.sendall(bytes(1_000_000))
+
+
 KEYED = b"X-Session-API-Key: " + KEY.encode() + b"\r\n"
 EXECUTE = b"POST /api/bash/execute_bash_command HTTP/1.1\r\n" + KEYED
 
