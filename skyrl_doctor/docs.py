@@ -3,6 +3,7 @@
 docs/checks/<ID>.md   one a check, from its docstring
 docs/failures.md      the whole catalogue: what looks for each failure, cures it and tests it
 docs/schema-1.json    the JSON Schema of the report
+docs/schema-diagnose-1.json    that of a diagnosis
 """
 
 import argparse
@@ -45,10 +46,12 @@ def pages(checks: Sequence[Check]) -> dict[str, str]:
     """Every generated file: path below the root -> text."""
     built = {check.id: check for check in checks}
     schema = pkgutil.get_data("skyrl_doctor.report", "schema-1.json") or b""
+    diagnosis = pkgutil.get_data("skyrl_doctor.logs", "schema-diagnose-1.json") or b""
     return {
         **{_page_path(check): f"{check_page(check, catalogue().find(check.id))}\n" for check in checks},
         "docs/failures.md": "\n".join(failures(built)) + "\n",
         "docs/schema-1.json": schema.decode("utf-8"),
+        "docs/schema-diagnose-1.json": diagnosis.decode("utf-8"),
     }
 
 

@@ -56,6 +56,8 @@ def text(diagnosis: Diagnosis, check: Check | None, redact: Redact, files: int) 
     elif diagnosis.unknown is not None:
         yield "No known failure matched. The first line that looks like an error:"
         yield from _quoted(diagnosis.unknown, redact)
+        if diagnosis.unknown.frame:
+            yield f"  raised in {_clean(diagnosis.unknown.frame, redact)}"
         if diagnosis.alike > 1:
             yield f"  {diagnosis.alike} lines of that file are alike."
         yield from _consequences(diagnosis)
@@ -68,6 +70,8 @@ def _root(diagnosis: Diagnosis, root: Hit, check: Check | None, redact: Redact) 
     yield f"{root.known.name} {root.known.slug}: {root.known.signature.explain}"
     yield ""
     yield from _quoted(root.line, redact)
+    if root.line.frame:
+        yield f"  raised in {_clean(root.line.frame, redact)}"
     yield ""
     sections = dict(parse(check.page).sections) if check else {}
     for heading, title in (("Why it breaks training", "Why"), ("How to fix", "What to do")):
@@ -85,7 +89,7 @@ def _root(diagnosis: Diagnosis, root: Hit, check: Check | None, redact: Redact) 
 def _consequences(diagnosis: Diagnosis) -> Iterator[str]:
     cascades = [hit for hit in diagnosis.matches if hit.known.signature.role is Part.CASCADE]
     if cascades:
-        yield "What it was not: these lines follow from it"
+        yield "What it was not: these lines follow from it, in this order"
         for hit in cascades[:SHOWN]:
             said = f"{hit.known.slug}, {_at(hit.line)}: {hit.known.signature.explain}"
             yield from textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)

@@ -1,0 +1,70 @@
+"""A diagnosis as programs and people get it."""
+
+import json
+import pkgutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from skyrl_doctor.logs.diagnose import diagnose
+from skyrl_doctor.logs.show import data, text
+
+LOGS = Path(__file__).parents[2] / "logs"
+SCHEMA: Any = json.loads(pkgutil.get_data("skyrl_doctor.logs", "schema-diagnose-1.json") or b"")
+
+
+def same(said: str) -> str:
+    return said
+
+
+def test_the_schema_is_one() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_every_diagnosis_keeps_the_schema() -> None:
+    validator = Draft202012Validator(SCHEMA)
+    for log in sorted(LOGS.glob("*/*.log")):
+        validator.validate(json.loads(json.dumps(data(diagnose([str(log)]).diagnosis, same))))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"schema": 1, "root": None, "matches": [], "unknown": None, "more": 1},
+        {
+            "schema": 1,
+            "root": None,
+            "matches": [{"id": None, "slug": "x", "role": "root", "file": "a", "line": 1}],
+            "unknown": None,
+        },
+        {
+            "schema": 1,
+            "root": {"id": None, "slug": "x", "file": "a", "line": 1, "text": "", "explain": "y"},
+            "matches": [],
+            "unknown": None,
+        },
+    ],
+)
+def test_what_is_no_diagnosis_does_not(wrong: dict[str, object]) -> None:
+    assert not Draft202012Validator(SCHEMA).is_valid(wrong)
+
+
+def test_a_person_reads_where_in_the_code_it_was_raised() -> None:
+    found = diagnose([str(LOGS / "AGT008" / "rlock.log"), str(LOGS / "CFG005" / "verl.log")])
+    frames = {hit.known.name: hit.line.frame for hit in found.diagnosis.matches if hit.line.frame}
+    assert frames["CFG005"] == "/app/verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py:140 in __init__"
+    shown = "\n".join(text(diagnose([str(LOGS / "CFG005" / "verl.log")]).diagnosis, None, same, 1))
+    assert "  raised in /app/verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py:140 in __init__\n" in shown
+
+
+def test_frames_of_libraries_and_of_other_processes_are_no_place_to_look() -> None:
+    shown = "\n".join(text(diagnose([str(LOGS / "GPU001" / "gpu_uuid.log")]).diagnosis, None, same, 1))
+    assert (
+        "raised in /venv/lib/python3.12/site-packages/vllm/platforms/interface.py:230 in device_id_to_physical_device_id"
+        in shown
+    )
+    shown = "\n".join(text(diagnose([str(LOGS / "CKP003" / "pos.log")]).diagnosis, None, same, 1))
+    assert "raised in /app/verl/utils/checkpoint/fsdp_checkpoint_manager.py:161 in save_checkpoint" in shown
