@@ -7,6 +7,8 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skyrl_train.agent import call_parser
 from skyrl_train.agent.call_parser import parse_call
@@ -37,7 +39,22 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "brackets": lambda n: "<" * n,
     "brackets in a value": lambda n: HEAD + "<" * n + "</parameter>",
     "space": lambda n: " " * n,
+    "values of brackets": lambda n: (
+        "<function=f>" + "".join(f"<parameter={i}>{'<' * 40}</parameter>" for i in range(n)) + "</function>"
+    ),
 }
+PIECES = (
+    "<function=f>",
+    "<function=",
+    "<parameter=p>",
+    "</parameter>",
+    "</function>",
+    "<think>",
+    "</think>",
+    "<",
+    "\n",
+    "x",
+)
 
 
 def lines_run(text: str, ended: Ended) -> int:
@@ -72,3 +89,14 @@ def test_twice_the_text_takes_at_most_twice_the_steps(name: str, ended: Ended) -
 def test_a_long_hostile_reply_comes_to_an_end(name: str, ended: Ended) -> None:
     """A quadratic search inside one step shows here: at this length it takes minutes."""
     parse_call(HOSTILE[name](100_000), ended=ended)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=4), st.lists(st.sampled_from(PIECES), min_size=1, max_size=6))
+def test_any_text_over_and_over_takes_steps_in_proportion(head: list[str], pieces: list[str]) -> None:
+    start, unit = "".join(head), "".join(pieces)
+    assert lines_run(start + unit * 60, Ended.STOP) <= 2 * lines_run(start + unit * 30, Ended.STOP) + 60
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=4), st.lists(st.sampled_from(PIECES), min_size=1, max_size=6))
+def test_any_text_very_often_comes_to_an_end(head: list[str], pieces: list[str]) -> None:
+    parse_call("".join(head) + "".join(pieces) * 5_000)
