@@ -60,6 +60,12 @@ class Point:
         return max(found) / GIB
 
     @property
+    def pooled(self) -> float:
+        """GiB of the allocator's pools at their fullest, predicted."""
+        found = [self.phases[NAMES[name]] for name in WHOLE if name in self.line["phases"]]
+        return max(max(phase.pooled, phase.allocated) for phase in found) / GIB
+
+    @property
     def off(self) -> float:
         """Share by which the allocated peak is predicted too high."""
         return self.allocated / self.peak("allocated") - 1
@@ -94,13 +100,13 @@ def point(line: Mapping[str, Any]) -> Point:
 
 
 def slack(points: Sequence[Point]) -> float:
-    """What torch reserves beside its allocated peak, as a share of it: the middle of the points."""
-    return statistics.median(point.peak("reserved") / point.peak("allocated") - 1 for point in points)
+    """What torch reserves beside its pools at their fullest, as a share of them: the middle of the points."""
+    return statistics.median(point.peak("reserved") / point.pooled - 1 for point in points)
 
 
 def reserved_without(points: Sequence[Point], left_out: Point) -> float:
     """GiB reserved, by what the other configurations say."""
-    return left_out.allocated * (1 + slack([other for other in points if other.id != left_out.id]))
+    return left_out.pooled * (1 + slack([other for other in points if other.id != left_out.id]))
 
 
 def wrong_verdicts(points: Sequence[Point]) -> list[str]:

@@ -6,15 +6,26 @@ from typing import Any, NamedTuple
 from skyrl_train.memory.device import Device
 from skyrl_train.memory.job import Job
 from skyrl_train.memory.shape import ModelShape
-from skyrl_train.memory.tape import Component
+from skyrl_train.memory.tape import Component, Played
 from skyrl_train.memory.trainer import Phase, trainer_phases
 from skyrl_train.memory.units import GIB, gib
 from skyrl_train.memory.vllm import Engine, engine_of
 
-CONTEXT = round(0.55 * GIB)
-SLACK = 0.05  # of the peak: what the caching allocator holds beside what is allocated
-BAND = 0.10
-TRAINER_PHASES = frozenset(Phase)
+# Measured on an H200 after a process had run its first case: the device's memory in use that is not torch's (context,
+# NCCL, cuBLAS, compiled kernels, and what the driver keeps).
+CONTEXT = round(1.28 * GIB)
+# Measured: what torch's allocator holds beside what is allocated where it started from an emptied cache.
+SLACK = 0.03
+BAND = 0.05
+# Between these verl does not empty torch's cache, so that its pools only grow (engine_workers.py update_weights does).
+WITHOUT_EMPTYING = (
+    Phase.LOG_PROB,
+    Phase.REFERENCE,
+    Phase.VALUES,
+    Phase.CRITIC_UPDATE,
+    Phase.UPDATE_FIRST,
+    Phase.UPDATE,
+)
 
 
 class PhaseBudget(NamedTuple):
@@ -22,6 +33,7 @@ class PhaseBudget(NamedTuple):
 
     phase: Phase
     components: Mapping[Component, int]
+    pooled: int = 0  # the allocator's pools, each at its fullest since the cache was last emptied
 
     @property
     def total(self) -> int:
@@ -35,7 +47,8 @@ class PhaseBudget(NamedTuple):
 
     @property
     def reserved(self) -> int:
-        return self.allocated + self.components.get(Component.SLACK, 0)
+        """What torch reports as reserved where there is room. Short of it, it gives back what no pool uses."""
+        return max(self.pooled, self.allocated) + self.components.get(Component.SLACK, 0)
 
 
 class Budget(NamedTuple):
@@ -109,20 +122,32 @@ class Budget(NamedTuple):
 def budget(shape: ModelShape, job: Job, device: Device) -> Budget:
     """Plays the run phase by phase and adds up what shares the GPU in each."""
     engine = engine_of(shape, job.rollout, device, job.longest) if job.rollout is not None else None
+    played = trainer_phases(shape, job)
+    pools = _pooled(played, job)
     phases = tuple(
-        PhaseBudget(phase, _with_surroundings(phase, parts, job, engine))
-        for phase, parts in trainer_phases(shape, job).items()
+        PhaseBudget(phase, _with_surroundings(phase, shown.peak, job, engine), pools[phase])
+        for phase, shown in played.items()
     )
     return Budget(device, phases, engine, tuple(_problems(device, phases, engine)))
+
+
+def _pooled(played: Mapping[Phase, Played], job: Job) -> dict[Phase, int]:
+    """Each phase's pools at their fullest, carried on through the phases between which nothing is given back."""
+    found, carried = {}, dict[str, int]()
+    for phase, shown in played.items():
+        grows = phase in WITHOUT_EMPTYING and not job.param_offload  # offload_fsdp_model_to_cpu empties the cache
+        before = carried if grows else {}
+        pools = {pool: max(before.get(pool, 0), shown.pools.get(pool, 0)) for pool in {*before, *shown.pools}}
+        found[phase] = sum(pools.values())
+        carried = pools if grows and phase is not Phase.UPDATE_FIRST else carried
+    return found
 
 
 def _with_surroundings(
     phase: Phase, parts: Mapping[Component, int], job: Job, engine: Engine | None
 ) -> dict[Component, int]:
     whole = dict(parts)
-    # verl empties torch's cache before vLLM wakes (engine_workers.py update_weights)
-    emptied = phase is Phase.ROLLOUT and job.rollout is not None and job.rollout.sleeps
-    whole[Component.SLACK] = 0 if emptied else round(SLACK * sum(parts.values()))
+    whole[Component.SLACK] = round(SLACK * sum(parts.values()))
     whole[Component.CONTEXT] = CONTEXT
     whole[Component.VLLM] = _vllm_in(phase, job, engine)
     return {part: size for part, size in whole.items() if size}
@@ -141,7 +166,7 @@ def _problems(device: Device, phases: tuple[PhaseBudget, ...], engine: Engine | 
         return
     # vllm/v1/worker/utils.py request_memory: refuses to start. verl starts it after the trainer has loaded.
     loaded = next(phase for phase in phases if phase.phase is Phase.LOAD)
-    resting = loaded.components.get(Component.WEIGHTS, 0) + loaded.components.get(Component.ADAPTERS, 0)
+    resting = loaded.allocated - loaded.components.get(Component.GATHERED, 0)
     free = device.total - resting - CONTEXT - engine.context
     if engine.requested > free:
         yield (

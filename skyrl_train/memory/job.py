@@ -91,6 +91,7 @@ class Job:
     ref_micro_batch: int = 1
     mini_batch: int = 256  # prompts; with n responses each, over all GPUs
     n: int = 1
+    train_batch: int | None = None  # prompts of a step; more than mini_batch makes several updates
     max_tokens: int | None = None  # use_dynamic_bsz: tokens of a micro batch, instead of sequences
     log_prob_max_tokens: int | None = None
     sequence_length: int | None = None  # the longest that really comes; prompt + response if not known
@@ -130,7 +131,7 @@ class Job:
         for name in ("mini_batch", "n", "n_gpus", "sequence_parallel"):
             check_count(name, getattr(self, name))
         check_count("lora_rank", self.lora_rank, at_least=0, at_most=65_536)
-        for name in ("max_tokens", "log_prob_max_tokens", "sequence_length", "entropy_chunk"):
+        for name in ("train_batch", "max_tokens", "log_prob_max_tokens", "sequence_length", "entropy_chunk"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name))
         check_choice("strategy", self.strategy, STRATEGIES)

@@ -21,6 +21,7 @@ class LogitsCost(NamedTuple):
     forward: float
     kept: float = 0
     backward: float = 0
+    rows: float = 0  # of the forward's and of what is kept: one small tensor a token
 
 
 def logits_cost(vocab: int, job: Job, tokens: int, *, entropy: bool, train: bool) -> LogitsCost:
@@ -42,17 +43,18 @@ def logits_cost(vocab: int, job: Job, tokens: int, *, entropy: bool, train: bool
         forward=max(at_entropy, size * (first + again + rows + graph)),
         kept=size * held,
         backward=size * max(held, _backward(job, entropy=entropy)) + _chunk_work(job, tokens) * vocab * entropy,
+        rows=size * rows,
     )
 
 
 def _chunked(job: Job) -> bool:
     """Only the packed branch looks at the chunk setting; without remove_padding verl computes entropy in one piece."""
-    return job.entropy_chunk is not None and job.remove_padding
+    return job.entropy_chunk is not None and job.remove_padding and not job.torch_compile
 
 
 def _compiled(job: Job) -> bool:
-    """use_torch_compile fuses entropy_from_logits into one kernel that reads the logits; packed branch only."""
-    return job.torch_compile and job.remove_padding and not _chunked(job)
+    """use_torch_compile fuses the entropy, chunked or not, into kernels that read the logits; packed branch only."""
+    return job.torch_compile and job.remove_padding
 
 
 def _entropy_work(job: Job, tokens: int) -> float:
@@ -80,7 +82,7 @@ def _held_for_backward(job: Job, *, entropy: bool) -> int:
 
 def _backward(job: Job, *, entropy: bool) -> int:
     if entropy and _compiled(job):
-        return 4 * BF16  # logits, the gradients of log-prob and entropy, their sum
+        return 3 * BF16  # logits, and the gradients of log-prob and entropy
     if entropy and _chunked(job):
         return 3 * FP32  # each chunk's gradient is added to one of the whole
     if entropy:
@@ -104,8 +106,8 @@ def _chunk_work(job: Job, tokens: int) -> float:
 
 def _fused(vocab: int, job: Job, tokens: int, *, entropy: bool) -> LogitsCost:
     """_fused_linear_for_ppo_fwd and _bwd: float32 logits, softmax and one work copy a chunk; the backward adds the
-    one-hot rows, two products, and for the entropy three more. The triton kernel makes none of them."""
+    one-hot rows, their difference, the product and its sum, and for the entropy two more. The triton kernel makes none of them."""
     if job.fused_kernels == "triton":
         return LogitsCost(0)
     chunk = min(tokens, FUSED_CHUNK) * vocab
-    return LogitsCost(forward=chunk * 3 * FP32, backward=chunk * FP32 * (8 if entropy else 5))
+    return LogitsCost(forward=chunk * 3 * FP32, backward=chunk * FP32 * (8 if entropy else 6))

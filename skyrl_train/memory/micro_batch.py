@@ -21,17 +21,24 @@ def _logits(model: Model, tokens: int, *, entropy: bool, train: bool) -> tuple[L
     if not entropy:
         return plain, LogitsCost(0)
     whole = logits_cost(model.shape.vocab, model.job, tokens, entropy=True, train=train)
-    added = (whole.forward - plain.forward, whole.kept - plain.kept, whole.backward - plain.backward)
+    added = (whole.forward - plain.forward, whole.kept - plain.kept, whole.backward - plain.backward, 0)
     return plain, LogitsCost(*added)
 
 
-def _logits_gradient(model: Model) -> float:
-    return 0 if model.value_head else model.tokens * model.shape.vocab * BF16
+def _logits_of(model: Model, tokens: int) -> float:
+    return 0 if model.value_head else tokens * model.shape.vocab * BF16
 
 
-def _pass(tape: Tape, logits: float, entropy: float) -> None:
+def _pass(tape: Tape, logits: float, entropy: float, rows: float = 0) -> None:
     """A moment at which so much of logits and entropy is held beside what is there."""
-    with tape.held(Component.LOGITS, logits), tape.held(Component.ENTROPY, entropy):
+    with tape.held(Component.LOGITS, logits), tape.held(Component.ENTROPY, entropy), tape.held(Component.ROWS, rows):
+        pass
+
+
+def _head(tape: Tape, model: Model, cost: LogitsCost, tokens: int) -> None:
+    """The moment of the output map: its weights are still gathered. Fused kernels do all of their work then."""
+    logits = cost.forward if model.job.fused_kernels else _logits_of(model, tokens)
+    with tape.held(Component.GATHERED, model.root), tape.held(Component.LOGITS, logits):
         pass
 
 
@@ -47,6 +54,7 @@ def inference(tape: Tape, model: Model, *, entropy: bool, tokens: int | None = N
     with tape.held(Component.GATHERED, model.root + model.layer), tape.held(Component.ACTIVATIONS, work):
         pass
     cost, more = _logits(model, tokens, entropy=entropy, train=False)
+    _head(tape, model, cost, tokens)
     with tape.held(Component.GATHERED, model.root if _root_stays(model) else 0):
         _pass(tape, cost.forward, more.forward)
 
@@ -61,9 +69,11 @@ def forward(tape: Tape, model: Model) -> None:
         tape.take(Component.ACTIVATIONS, tokens * saved_by_layer(shape, model.job) * shape.layers)
     tape.take(Component.ACTIVATIONS, tokens * saved_by_norm(shape))
     cost, more = _logits(model, tokens, entropy=model.job.entropy, train=True)
+    _head(tape, model, cost, tokens)
     tape.take(Component.GATHERED, model.root if _root_stays(model) else 0)
-    _pass(tape, cost.forward, more.forward)
-    tape.take(Component.LOGITS, cost.kept)
+    _pass(tape, cost.forward - cost.rows, more.forward, cost.rows)
+    tape.take(Component.LOGITS, cost.kept - cost.rows)
+    tape.take(Component.ROWS, cost.rows)
     tape.take(Component.ENTROPY, more.kept)
 
 
@@ -73,11 +83,12 @@ def backward(tape: Tape, model: Model, *, accumulated: bool) -> None:
     _pass(tape, cost.backward - cost.kept, more.backward - more.kept)
     tape.give_all(Component.ENTROPY)
     tape.give_all(Component.LOGITS)
+    tape.give_all(Component.ROWS)
     frozen = model.job.lora_rank > 0
     _gather_root(tape, model)
     with tape.held(Component.GRADIENTS, 0 if frozen else model.head):
         # the head's own gradient is made from that of the logits
-        _pass(tape, cost.backward if model.job.fused_kernels else _logits_gradient(model), 0)
+        _pass(tape, cost.backward if model.job.fused_kernels else _logits_of(model, model.tokens), 0)
         tape.give(Component.ACTIVATIONS, model.tokens * saved_by_norm(model.shape))
         _backward_layers(tape, model, accumulated=accumulated)
     if not frozen:

@@ -106,10 +106,34 @@ class Model(NamedTuple):
     @property
     def state_dict(self) -> float:
         """A clone of every parameter where FSDP1 has one rank (_state_dict_utils.py _full_post_state_dict_hook)."""
-        if self.job.strategy != "fsdp" or self.job.shards > 1:
+        if not self._alone or self.job.lora_rank:
             return 0
         twice = in_embedding(self.shape) * self.master if self.shape.tied else 0
         return self.weights + twice
+
+    @property
+    def _alone(self) -> bool:
+        """FSDP1 on one rank: nothing is sharded (_init_utils.py: NO_SHARD for a world size of 1)."""
+        return self.job.strategy == "fsdp" and self.job.shards == 1
+
+    @property
+    def clings(self) -> bool:
+        """Whether offloaded weights stay on the GPU while vLLM works: after a state dict the modules of FSDP1 alone on
+        a rank hold views of the parameters until the next forward pass, wherever the parameters went (measured)."""
+        return self.job.param_offload and self._alone and not self.value_head
+
+    @property
+    def summoned(self) -> float:
+        """fsdp_utils.py collect_lora_params: summon_full_params copies what stands in the layers, in full precision."""
+        if not (self.job.lora_rank and self._alone):
+            return 0
+        layers = self.shape.layers * in_layer(self.shape) + self.adapter_parameters
+        return layers * self.master
+
+    @property
+    def updates(self) -> int:
+        """Mini batches of a step."""
+        return 1 if self.job.train_batch is None else max(1, self.job.train_batch // self.job.mini_batch)
 
     @property
     def reference_unit(self) -> float:

@@ -7,6 +7,7 @@ they are there at the same moment, and the peak can say what it is made of.
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Component(StrEnum):
@@ -23,12 +24,27 @@ class Component(StrEnum):
     CHECKPOINTS = "activation checkpoints"
     ACTIVATIONS = "activations"
     LOGITS = "logits"
+    ROWS = "log-probs row by row"
     ENTROPY = "entropy"
     STATE_DICT = "state dict copy"
     BUCKET = "weight sync bucket"
+    WORKSPACE = "cuBLAS workspaces"
     SLACK = "allocator slack"
     CONTEXT = "CUDA context"
     VLLM = "vLLM"
+
+
+# torch's caching allocator keeps what is freed in the pool that it came from, by stream and by size (c10/cuda
+# CUDACachingAllocator.cpp): FSDP gathers on a stream of its own and casts and reduces gradients on another
+# (torch distributed/fsdp/_runtime_utils.py _init_streams), and tensors up to 1 MiB, as a row of log-probs, are apart.
+_POOLS = {Component.GATHERED: "unshard", Component.GRADIENTS: "reduce", Component.ROWS: "small"}
+
+
+class Played(NamedTuple):
+    """What a tape shows at the end: the books at the fullest moment, and how full each of the allocator's pools was."""
+
+    peak: Mapping[Component, int]
+    pools: Mapping[str, int]
 
 
 class Tape:
@@ -38,21 +54,29 @@ class Tape:
         self._held: dict[Component, float] = {}
         self._peak: dict[Component, float] = {}
         self._fullest = 0.0
+        self._pools: dict[str, float] = {}
+        self._fullest_pools: dict[str, float] = {}
         self.total = 0.0
 
     def take(self, component: Component, size: float) -> None:
         self._held[component] = self._held.get(component, 0) + size
         self.total += size
+        pool = _POOLS.get(component, "main")
+        self._pools[pool] = held = self._pools.get(pool, 0) + size
+        self._fullest_pools[pool] = max(held, self._fullest_pools.get(pool, 0))
         if self.total > self._fullest:
             self._fullest = self.total
             self._peak = dict(self._held)
 
     def give(self, component: Component, size: float) -> None:
         self._held[component] = self._held.get(component, 0) - size
+        self._pools[_POOLS.get(component, "main")] -= size
         self.total -= size
 
     def give_all(self, component: Component) -> None:
-        self.total -= self._held.pop(component, 0)
+        if component in self._held:
+            self.give(component, self._held[component])
+            del self._held[component]
 
     @contextmanager
     def held(self, component: Component, size: float) -> Iterator[None]:
@@ -64,3 +88,7 @@ class Tape:
     def peak(self) -> Mapping[Component, int]:
         """What was held at the fullest moment; what came to nothing is left out."""
         return {component: round(size) for component, size in self._peak.items() if size >= 1}
+
+    @property
+    def played(self) -> Played:
+        return Played(self.peak, {pool: round(size) for pool, size in self._fullest_pools.items()})

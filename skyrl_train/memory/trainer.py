@@ -13,8 +13,11 @@ from skyrl_train.memory.job import Job, Rollout
 from skyrl_train.memory.micro_batch import backward, forward, inference
 from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.states import Model, actor_of, critic_of
-from skyrl_train.memory.tape import Component, Tape
+from skyrl_train.memory.tape import Component, Played, Tape
 from skyrl_train.memory.units import MIB
+
+# aten/src/ATen/cuda/CublasHandlePool.cpp: 32 MiB for cuBLAS on compute capability 9, as much for cuBLASLt
+WORKSPACE = 64 * MIB
 
 
 class Phase(StrEnum):
@@ -32,17 +35,17 @@ class Phase(StrEnum):
     CHECKPOINT = "checkpoint"
 
 
-def trainer_phases(shape: ModelShape, job: Job) -> Mapping[Phase, Mapping[Component, int]]:
+def trainer_phases(shape: ModelShape, job: Job) -> Mapping[Phase, Played]:
     """What one trainer rank has allocated at the fullest moment of each phase."""
     rollout = job.rollout and Rollout(bucket_mib=job.rollout.bucket_mib)  # the trainer's part knows no more of vLLM
     return _trainer_phases(shape, replace(job, rollout=rollout))
 
 
 @lru_cache(maxsize=16)
-def _trainer_phases(shape: ModelShape, job: Job) -> Mapping[Phase, Mapping[Component, int]]:
+def _trainer_phases(shape: ModelShape, job: Job) -> Mapping[Phase, Played]:
     actor, critic = actor_of(shape, job), critic_of(shape, job)
     players: dict[Phase, Callable[[Tape], None]] = {
-        Phase.LOAD: lambda tape: _load(tape, actor),
+        Phase.LOAD: lambda tape: _load(tape, actor, critic),
         Phase.ROLLOUT: lambda tape: _rest(tape, actor),
         Phase.LOG_PROB: lambda tape: _log_prob(tape, actor),
         Phase.UPDATE_FIRST: lambda tape: _update(tape, actor, adam_before=False),
@@ -57,27 +60,34 @@ def _trainer_phases(shape: ModelShape, job: Job) -> Mapping[Phase, Mapping[Compo
     if critic is not None:
         players[Phase.VALUES] = lambda tape: _log_prob(tape, critic)
         players[Phase.CRITIC_UPDATE] = lambda tape: _update(tape, critic, adam_before=True)
-    waiting = {Phase.VALUES: actor, Phase.CRITIC_UPDATE: actor}
+    waiting = {Phase.LOAD: None, Phase.VALUES: actor, Phase.CRITIC_UPDATE: actor}
     return {phase: _played(players[phase], waiting.get(phase, critic)) for phase in Phase if phase in players}
 
 
-def _played(play: Callable[[Tape], None], waiting: Model | None) -> Mapping[Component, int]:
+def _played(play: Callable[[Tape], None], waiting: Model | None) -> Played:
     """One phase, with the other model of the process waiting where it waits."""
     tape = Tape()
+    tape.take(Component.WORKSPACE, WORKSPACE)
     if waiting is not None:
         tape.take(Component.OTHER, waiting.at_rest)
     play(tape)
-    return tape.peak
+    return tape.played
 
 
-def _load(tape: Tape, model: Model) -> None:
+def _load(tape: Tape, model: Model, critic: Model | None) -> None:
+    """Critic, reference, actor. What FSDP1 is to keep on the host leaves the GPU only when it was used once."""
+    tape.give_all(Component.WORKSPACE)
+    tape.take(Component.OTHER, critic.weights if critic is not None else 0)
+    own_reference = model.job.reference and not model.job.lora_rank and model.job.strategy == "fsdp"
+    tape.take(Component.REFERENCE, model.weights if own_reference else 0)
     tape.take(Component.WEIGHTS, model.weights)
+    tape.take(Component.ADAPTERS, model.adapters)
     tape.take(Component.GATHERED, model.load_work)
 
 
 def _rest(tape: Tape, model: Model) -> None:
-    """What stays on the GPU between phases."""
-    if not model.param_offload:
+    """What stays on the GPU while vLLM works."""
+    if not model.param_offload or model.clings:
         tape.take(Component.WEIGHTS, model.weights)
         tape.take(Component.ADAPTERS, model.adapters)
     if not model.optimizer_offload:
@@ -101,13 +111,19 @@ def _reference(tape: Tape, model: Model) -> None:
     """The reference stays on the host and comes unit by unit; with LoRA it is the actor without its adapters."""
     if model.job.lora_rank:
         _present(tape, model, adam=not model.optimizer_offload)
-    else:
-        _rest(tape, model)
-        tape.take(Component.REFERENCE, model.reference_unit)
+        inference(tape, model, entropy=False, tokens=model.reference_tokens)
+        return
+    if not model.param_offload:
+        tape.take(Component.WEIGHTS, model.weights)
+    if not model.optimizer_offload:
+        tape.take(Component.OPTIMIZER, model.optimizer)
+    with tape.held(Component.REFERENCE, model.reference_unit), tape.held(Component.GATHERED, model.root):
+        pass
     inference(tape, model, entropy=False, tokens=model.reference_tokens)
 
 
 def _update(tape: Tape, model: Model, *, adam_before: bool) -> None:
+    adam_before = adam_before or model.updates > 1
     _present(tape, model, adam=adam_before)
     forward(tape, model)
     backward(tape, model, accumulated=False)
@@ -122,13 +138,12 @@ def _update(tape: Tape, model: Model, *, adam_before: bool) -> None:
 def _weight_sync(tape: Tape, model: Model) -> None:
     """get_per_tensor_param: parameters back, a state dict of them, and then bucket after bucket to vLLM."""
     _present(tape, model, adam=not model.optimizer_offload)
+    with tape.held(Component.STATE_DICT, model.summoned):
+        pass
     tape.take(Component.STATE_DICT, model.state_dict)
-    if model.param_offload:
-        tape.give_all(Component.WEIGHTS)
-        tape.give_all(Component.ADAPTERS)
     rollout = model.job.rollout if model.job.framework == "verl" else None
     tape.take(Component.BUCKET, rollout.bucket_mib * MIB if rollout is not None else 0)
-    tape.take(Component.STATE_DICT, model.largest_tensor)
+    tape.take(Component.STATE_DICT, model.largest_tensor if model.job.shards > 1 else 0)
 
 
 def _checkpoint(tape: Tape, model: Model) -> None:

@@ -37,6 +37,7 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         ),
         mini_batch=or_default(keys.integer(f"{A}.ppo_mini_batch_size"), 256),
         n=or_default(keys.integer(f"{R}.n"), 1),
+        train_batch=keys.integer("data.train_batch_size"),
         max_tokens=limit if dynamic else None,
         log_prob_max_tokens=or_default(keys.integer(f"{R}.log_prob_max_token_len_per_gpu"), limit) if dynamic else None,
         n_gpus=or_default(keys.integer("trainer.n_gpus_per_node"), 8) * or_default(keys.integer("trainer.nnodes"), 1),
