@@ -93,9 +93,16 @@ def _seconds(text: str) -> tuple[float, ...]:
     return tuple(map(float, values))
 
 
-def one_url(text: str) -> str | None:
-    """The URL of runtime_url.txt: one line, and nothing that a log or a banner left in it."""
-    lines = text.splitlines()
-    if len(lines) != 1 or len(lines[0].split()) != 1:
-        return None
-    return lines[0] if lines[0].startswith(("http://", "https://")) else None
+@record
+class SaidUrl:
+    """A text that is to be the runtime's URL, and who says it."""
+
+    said_by: str
+    text: str
+
+
+@record
+class RuntimeUrls:
+    """All that name the runtime's address: the configuration, the environment, the job directory."""
+
+    said: tuple[SaidUrl, ...]

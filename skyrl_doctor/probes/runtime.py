@@ -7,11 +7,20 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import StoredImages
-from skyrl_doctor.facts.runtime import PROBE_SESSION, Canary, RuntimeAnswers, RuntimePlace, one_url, parse_canary
+from skyrl_doctor.facts.runtime import (
+    PROBE_SESSION,
+    Canary,
+    RuntimeAnswers,
+    RuntimePlace,
+    RuntimeUrls,
+    SaidUrl,
+    parse_canary,
+)
 from skyrl_doctor.machine.base import Absent, Machine, unless_absent
 from skyrl_doctor.machine.questions import Stat
 from skyrl_doctor.plan.answers import RUNTIME_KEY, RUNTIME_VARIABLE
 from skyrl_doctor.plan.model import Plan
+from skyrl_train.launch.url import one_url
 from skyrl_train.sandbox.wire import HEALTH, RUNTIME_KEY_HEADER, SESSIONS
 
 JOB_DIR = "SKYRL_JOB_DIR"
@@ -26,17 +35,31 @@ MOST = 32
 
 
 @probe(limit_s=3.0)
-def runtime_place(machine: Machine, plan: Plan, environ: Environ) -> RuntimePlace:
+def runtime_urls(machine: Machine, plan: Plan, environ: Environ) -> RuntimeUrls:
+    """In the order in which they count."""
+    said: list[SaidUrl] = []
+    url = plan.text(RUNTIME_KEY)
+    if url:
+        said.append(SaidUrl(plan.name(RUNTIME_KEY), url))
     job_dir = environ.get(JOB_DIR, "").rstrip("/")
-    url, said_by = _of_plan(plan)
-    if not url and job_dir and _exists(machine, f"{job_dir}/{FLAG}"):
-        url, said_by = _of_job(machine, job_dir)
-    if not url and environ.get(RUNTIME_VARIABLE, "").strip():
-        url, said_by = environ[RUNTIME_VARIABLE].strip(), f"${RUNTIME_VARIABLE}"
-    if not url:
+    if job_dir and _exists(machine, f"{job_dir}/{FLAG}"):
+        path = f"{job_dir}/{URL_FILE}"
+        said.append(SaidUrl(path, machine.read(path, limit_bytes=4096)))
+    if environ.get(RUNTIME_VARIABLE):
+        said.append(SaidUrl(f"${RUNTIME_VARIABLE}", environ[RUNTIME_VARIABLE]))
+    if not said:
         raise NotApplicable("no running runtime is named: neither by the configuration nor by a job directory")
-    key_from, key_file = _key(machine, environ, job_dir)
-    return RuntimePlace(url=url.rstrip("/"), said_by=said_by, key_from=key_from, key_file=key_file)
+    return RuntimeUrls(tuple(said))
+
+
+@probe(limit_s=3.0)
+def runtime_place(machine: Machine, urls: RuntimeUrls, environ: Environ) -> RuntimePlace:
+    first = urls.said[0]
+    url = one_url(first.text)
+    if url is None:
+        raise CouldNotLook(f"{first.said_by} holds {first.text[:80]!r}; wanted one URL alone (SLM004)")
+    key_from, key_file = _key(machine, environ, environ.get(JOB_DIR, "").rstrip("/"))
+    return RuntimePlace(url=url.rstrip("/"), said_by=first.said_by, key_from=key_from, key_file=key_file)
 
 
 @probe(limit_s=3 * ANSWER_S + 1)
@@ -91,20 +114,6 @@ def _image(needed: NeededImages | None, stored: StoredImages | None) -> str:
     here = stored.all_names if stored is not None else frozenset()
     names = needed.references
     return str(names[next((name for name in names if name in here), next(iter(names)))])
-
-
-def _of_plan(plan: Plan) -> tuple[str, str]:
-    url = plan.text(RUNTIME_KEY)
-    return (url, plan.name(RUNTIME_KEY)) if url else ("", "")
-
-
-def _of_job(machine: Machine, job_dir: str) -> tuple[str, str]:
-    path = f"{job_dir}/{URL_FILE}"
-    text = machine.read(path, limit_bytes=4096)
-    url = one_url(text)
-    if url is None:
-        raise CouldNotLook(f"{path} holds {text[:80]!r}; wanted one URL alone (SLM004)")
-    return url, path
 
 
 def _key(machine: Machine, environ: Environ, job_dir: str) -> tuple[str, Stat | None]:

@@ -11,6 +11,7 @@ from typing import Any
 from skyrl_train.fail import UsageError
 from skyrl_train.files import write_whole
 from skyrl_train.launch.role import Role
+from skyrl_train.launch.url import one_url
 
 ROOT = ".skyrl_jobs"
 CONFIG, RESOLVED, JOBS, COMPLETE = "config.toml", "config.json", "jobs.json", "training_complete.flag"
@@ -114,10 +115,10 @@ def runtime_url(job_dir: str) -> str | None:
             text = file.read(URL_BYTES)
     except FileNotFoundError:
         raise UsageError(f"{READY} is there and {URL} is not: the runtime's start was cut short") from None
-    lines = text.splitlines()
-    if len(lines) != 1 or not lines[0].startswith(("http://", "https://")) or len(lines[0].split()) != 1:  # FIX(SLM004)
+    url = one_url(text)
+    if url is None:
         raise UsageError(f"{path} holds {text[:120]!r}; wanted one URL alone: something printed into it")
-    return lines[0]
+    return url
 
 
 def _json(job_dir: str, name: str) -> dict[str, Any] | None:
