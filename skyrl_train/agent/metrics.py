@@ -1,6 +1,6 @@
 """What the rollouts of a step, or of a whole run, were like: counters that add up, and SkyRL's figures made of them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 
 from skyrl_train.agent.calls import Call, CallError, CallErrorKind
@@ -101,20 +101,3 @@ def figures(counts: Counts) -> dict[str, float]:
     }
     known = {name: part / whole for name, (part, whole) in ratios.items() if whole}
     return {f"rollout_metrics/{name}": float(value) for name, value in {**known, **numbers}.items()}
-
-
-ENOUGH_TURNS, TOO_MANY_NO_CALLS = 20, 0.5
-ENOUGH_ROLLOUTS = 8
-
-
-def alarms(counts: Counts) -> Iterator[tuple[str, str]]:
-    """Catalogue ids of what is wrong with the agent by now, each with the figures that say so."""
-    if counts.turns >= ENOUGH_TURNS and counts.no_calls > TOO_MANY_NO_CALLS * counts.turns:
-        yield "AGT001", f"{counts.no_calls} of {counts.turns} replies hold no call, wanted at most half of them"
-    if counts.unknown_tools:
-        yield (
-            "AGT002",
-            f"{counts.unknown_tools} of {counts.turns} replies call a function that is not offered, wanted 0",
-        )
-    if counts.rollouts >= ENOUGH_ROLLOUTS and not counts.calls:
-        yield "AGT015", f"no call in the first {counts.rollouts} rollouts, wanted at least one"

@@ -4,7 +4,7 @@ from skyrl_train.agent.arguments import check_call
 from skyrl_train.agent.call_parser import parse_call
 from skyrl_train.agent.calls import Call, CallError, Ended
 from skyrl_train.agent.finish import Finish
-from skyrl_train.agent.metrics import Counts, alarms, count, figures
+from skyrl_train.agent.metrics import Counts, count, figures
 from skyrl_train.agent.transcript import Reply, Step, Transcript
 from skyrl_train.rewards.score import Score, Scored, Unscorable, UnscorableReason
 
@@ -92,13 +92,3 @@ def test_figures_under_the_names_of_skyrl() -> None:
 
 def test_a_ratio_of_nothing_is_left_out() -> None:
     assert not any("ratio" in name or name.endswith("raw_reward") for name in figures(Counts()))
-
-
-def test_alarms() -> None:
-    assert list(alarms(Counts(rollouts=8, turns=20, calls=9, no_calls=10))) == []
-    assert list(alarms(Counts(rollouts=7, turns=19, no_calls=19))) == []
-    assert list(alarms(Counts(rollouts=8, turns=20, no_calls=11, unknown_tools=9))) == [
-        ("AGT001", "11 of 20 replies hold no call, wanted at most half of them"),
-        ("AGT002", "9 of 20 replies call a function that is not offered, wanted 0"),
-        ("AGT015", "no call in the first 8 rollouts, wanted at least one"),
-    ]
