@@ -21,6 +21,8 @@ SYNC_S = 300.0
 """Moving weights takes seconds; verl and vLLM wait for each other for ever when one of them has failed at it."""
 STALLED, HUNG, SLOW = "AGT018.stall", "TRN006.sync", "AGT018.steps"
 KEPT = 6
+MOSTLY = "CFG001 max-tokens-exceed-context or CFG006 tool-parser-missing"
+"""What refusals come from where no log and no configuration says more: a hint, and no root."""
 DEAD = frozenset({"worker-proc-failed", "engine-core-dead", "actor-died", "worker-died"})
 
 
@@ -132,7 +134,7 @@ def _stall_finding(state: State, now: float, still_s: float) -> Raised:
     causes = [f"{id_} {slug}" for id_, slug, _, root in _causes(state) if root and id_]
     because = f"; the cause is {causes[0]}, see the evidence" if causes else ""
     if not causes and _refused(state):
-        because = "; the inference server refuses the requests, see its log"
+        because = f"; the inference server refuses the requests: mostly {MOSTLY}"
     message = (
         f"no rollout, token, step or checkpoint for {lasting(still_s)} (the last was {state.progress.what}); "
         f"wanted one within {lasting(_patience(state))}{because}"

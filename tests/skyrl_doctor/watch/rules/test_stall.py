@@ -93,7 +93,9 @@ def test_refused_requests_are_a_cause_too() -> None:
         for seen in (Served(at=tick.at, url="http://v", generated_tokens=0.0, refused=tick.at / 10), tick)
     ]
     (text,) = texts(play(RULE, served))
-    assert text.endswith("; the inference server refuses the requests, see its log")
+    assert text.endswith(
+        "; the inference server refuses the requests: mostly CFG001 max-tokens-exceed-context or CFG006 tool-parser-missing"
+    )
 
 
 def test_a_cause_that_the_run_survives_counts_no_more() -> None:
