@@ -23,6 +23,7 @@ _PASSING = (
     "resource temporarily unavailable",
     "device or resource busy",
     "already in use",  # by a call of ours whose answer was lost
+    "container state improper",  # its end and its removal at the same time
     "context canceled",
     "connection reset by peer",
     "broken pipe",

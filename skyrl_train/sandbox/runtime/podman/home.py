@@ -1,9 +1,10 @@
 """Where a server's store is, and which one it takes when an earlier one is damaged.
 
 A damaged store is set aside: another one beside it, under the next number, is taken. Nothing is repaired, migrated or
-reset, since all of these end what may still run in it.
+reset; what an earlier server of this job left running in it is ended, by process id.
 """
 
+import asyncio
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,7 @@ from skyrl_train.node.apply import NotOurs, apply
 from skyrl_train.node.podman_store import LOCAL_BASE, job_directory
 from skyrl_train.node.prepare import Node, Prepared, runtime_node
 from skyrl_train.sandbox.runtime.podman.examine import Examine, Fault, Next, images_are_whole, what_next
+from skyrl_train.sandbox.runtime.podman.leftovers import end_leftovers
 from skyrl_train.sandbox.runtime.podman.service import LONGEST_PATH
 
 _STORES = 5
@@ -61,7 +63,8 @@ async def find_home(
         why = "; ".join(map(str, faults))
         set_aside.append(f"{home.store}: {why}")
         images += [f"{home.store}/graph"] if images_are_whole(faults) else []
-        told("store set aside", store=home.store, why=why)
+        ended = await asyncio.to_thread(end_leftovers, home.run_dir)
+        told("store set aside", store=home.store, why=why, processes_ended=len(ended))
     raise UsageError(f"no store for sandboxes on this node: {'; '.join(map(str, faults))}")
 
 

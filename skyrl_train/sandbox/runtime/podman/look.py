@@ -13,6 +13,7 @@ from skyrl_train.sandbox.runtime.podman.spec import log_text, payload
 
 _LIMIT_S = 30.0
 _LABEL = "skyrl.look"
+_REMOVALS, _AGAIN_S = 10, 0.2
 
 
 async def pythons_of(api: Api, reference: str, identity: str) -> tuple[Python, ...]:
@@ -43,12 +44,24 @@ async def pythons_of(api: Api, reference: str, identity: str) -> tuple[Python, .
     except EngineError:
         return ()
     finally:
-        with contextlib.suppress(Absent):
-            await api.ask("delete", f"/containers/{name}", force=True, timeout=0, v=True)
+        await _remove(api, name)
     return read_probe(log_text(printed)) if isinstance(printed, bytes) else ()
+
+
+async def _remove(api: Api, name: str) -> None:
+    """It has just ended, and Podman may be cleaning up behind it."""
+    for _ in range(_REMOVALS):
+        try:
+            await api.ask("delete", f"/containers/{name}", force=True, timeout=0, v=True)
+        except Absent:
+            return
+        except (EngineError, EngineUnsureError):
+            await asyncio.sleep(_AGAIN_S)
+        else:
+            return
 
 
 async def remove_looks(api: Api) -> None:
     """Those of a server that was killed meanwhile."""
     for found in await api.ask("get", "/containers/json", all=True, filters={"label": [_LABEL]}) or ():
-        await api.ask("delete", f"/containers/{found['Id']}", force=True, timeout=0, v=True)
+        await _remove(api, str(found["Id"]))
