@@ -53,7 +53,7 @@ def minibatches(train: int, mini: int, n: int) -> dict[str, Value]:
 RAGGED = (1.0, 0.5, 0.25, 0.75)
 
 SHORT = (
-    case("short", "tiny", Knobs(prompt=32, response=16, micro=2)),
+    case("short", "tiny", Knobs(prompt=32, response=16, micro=2), checkpoint=True),
     case("short-lora", "tiny", Knobs(prompt=32, response=16, micro=2, checkpointing=False, extra=lora(8))),
 )
 """Two tiny runs that show that the program works on your machine; also without a GPU."""
@@ -115,4 +115,33 @@ LARGE = (
     case("7b-p512-r512", "qwen2.5-7b", Knobs(512, 512)),
 )
 
-ENGINE: tuple[Case, ...] = SMALL + OTHER + MIDDLE + LARGE
+SAVED = (
+    case("0.5b-saved", "qwen2.5-0.5b", Knobs(512, 512), checkpoint=True),
+    case("0.5b-offload-saved", "qwen2.5-0.5b", Knobs(512, 512, extra=OFFLOAD), checkpoint=True),
+    case("0.5b-fsdp2-saved", "qwen2.5-0.5b", Knobs(512, 512, extra=FSDP2), checkpoint=True),
+    case("0.5b-lora16-saved", "qwen2.5-0.5b", Knobs(512, 512, extra=lora(16)), checkpoint=True),
+    case("llama-1b-saved", "llama3.2-1b", Knobs(512, 512), checkpoint=True),
+)
+
+TRITON = FUSED | {f"{A}.model.fused_kernel_options.impl_backend": "triton"}
+MIXED = (
+    case("llama-1b-packed-mb2-entropy", "llama3.2-1b", Knobs(micro=2, extra=PACKED | ENTROPY), flash_attn=True),
+    case("qwen3-0.6b-packed-mb4-kl", "qwen3-0.6b", Knobs(1024, 1024, 4, extra=PACKED | KL), flash_attn=True),
+    case("0.5b-packed-fused-triton", "qwen2.5-0.5b", Knobs(micro=2, extra=PACKED | TRITON), flash_attn=True),
+    case("0.5b-gae-mb2-nockpt", "qwen2.5-0.5b", Knobs(1024, 1024, 2, checkpointing=False, extra=GAE)),
+    case("0.5b-n4-minibatches", "qwen2.5-0.5b", Knobs(1024, 3072, extra=minibatches(2, 1, 4))),
+    case("1.5b-entropy-nockpt", "qwen2.5-1.5b", Knobs(1024, 1024, checkpointing=False, extra=ENTROPY)),
+    case("1.5b-fsdp2-offload", "qwen2.5-1.5b", Knobs(extra=FSDP2 | OFFLOAD)),
+    case(
+        "1.5b-packed-dynamic16384-entropy-nockpt",
+        "qwen2.5-1.5b",
+        Knobs(checkpointing=False, extra=PACKED | ENTROPY | dynamic(16384) | minibatches(8, 8, 1)),
+        fill=RAGGED,
+        flash_attn=True,
+    ),
+    case("3b-packed-lora16-p6144", "qwen2.5-3b", Knobs(6144, 2048, extra=PACKED | lora(16)), flash_attn=True),
+    case("7b-lora64-kl-offload", "qwen2.5-7b", Knobs(1024, 1024, extra=lora(64) | KL | OFFLOAD)),
+)
+"""Several things at once: held against a model that was made from the runs above."""
+
+ENGINE: tuple[Case, ...] = SMALL + OTHER + MIDDLE + LARGE + SAVED + MIXED

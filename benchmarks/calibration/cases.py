@@ -38,6 +38,8 @@ class Case:
     """Share of the longest prompt and response that the samples hold, in turn."""
     flash_attn: bool = False
     """Run as an installation with flash-attn does: packed attention and its cross-entropy. False: torch's own."""
+    checkpoint: bool = False
+    """Save a checkpoint after the second step, and measure that too."""
     limit_gib: float | None = None
     """Cap on what torch may reserve, in place of a smaller GPU."""
 

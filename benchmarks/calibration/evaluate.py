@@ -14,7 +14,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skyrl_train.memory import GIB, Job, Phase, PhaseBudget, budget, device_of_size, job_from_verl, shape_from_config
+from skyrl_train.memory import (
+    GIB,
+    Component,
+    Device,
+    Job,
+    Phase,
+    PhaseBudget,
+    Rollout,
+    budget,
+    device_of_size,
+    job_from_verl,
+    shape_from_config,
+)
+from skyrl_train.memory.budget import CONTEXT, SLACK
 
 FOLDER = Path(__file__).parent
 LIMITS_GIB = (20, 24, 40, 48, 80)
@@ -110,32 +123,38 @@ def reserved_without(points: Sequence[Point], left_out: Point) -> float:
 
 
 def wrong_verdicts(points: Sequence[Point]) -> list[str]:
-    """Limits at which the prediction says another thing than the measurement: none may be."""
+    """Limits at which the prediction says another thing than the measurement: none may be.
+
+    What was reserved without a limit fits for sure, and less than what was allocated does not; between the two only a run
+    under that limit can tell.
+    """
     return [
-        f"{each.id}: predicted {predicted:.2f} against {limit} GiB"
-        for each, predicted in ((each, reserved_without(points, each)) for each in points)
+        f"{each.id}: predicted {each.allocated:.2f} against {limit} GiB"
+        for each in points
         for limit in LIMITS_GIB
-        if predicted > limit >= each.peak("reserved") or predicted <= limit < each.peak("allocated")
+        if (each.allocated * (1 + SLACK) > limit >= each.peak("reserved"))
+        or (each.allocated * (1 + SLACK) <= limit < each.peak("allocated"))
     ]
 
 
-def limited(lines: Sequence[Mapping[str, Any]], points: Sequence[Point]) -> list[tuple[str, float, float, bool, bool]]:
-    """(id, limit, predicted, said to fit, did fit) of the runs under a simulated limit."""
-    share, rows = slack(points), []
+def limited(lines: Sequence[Mapping[str, Any]]) -> list[tuple[str, float, float, bool, bool]]:
+    """(id, limit, predicted, said to fit, did fit) of the runs under a limit, the GPU's own among them."""
+    rows = []
     for line in lines:
-        allocated = max(phase.allocated for phase in point(line).phases.values() if phase.phase is not Phase.CHECKPOINT)
-        predicted = allocated / GIB * (1 + share)
-        rows.append(
-            (str(line["id"]), line["limit_gib"], predicted, predicted <= line["limit_gib"], line["outcome"] == "ok")
-        )
+        limit = line["limit_gib"] or line["gpu"]["total_gib"] - CONTEXT / GIB
+        whole = Device("limit", round(limit * GIB) + CONTEXT)  # the cap is on what torch reserves
+        found = budget(shape_from_config(line["model"]), replace(job_of(line), rollout=Rollout(sleeps=True)), whole)
+        phases = [phase for phase in found.phases if phase.phase is not Phase.CHECKPOINT]
+        predicted = max(phase.allocated + phase.components[Component.SLACK] for phase in phases) / GIB
+        rows.append((str(line["id"]), limit, predicted, predicted <= limit, line["outcome"] == "ok"))
     return rows
 
 
 def split(lines: Sequence[Mapping[str, Any]]) -> tuple[list[Point], list[Mapping[str, Any]]]:
-    """The runs without a limit, two steps of which were measured, and the runs under one."""
-    free = [line for line in lines if line["kind"] == "engine" and not line["limit_gib"] and line["outcome"] == "ok"]
-    under = [line for line in lines if line["limit_gib"] and line["outcome"] in ("ok", "oom")]
-    return [point(line) for line in free], under
+    """The runs without a limit, two steps of which were measured, and those that a limit decided."""
+    runs = [line for line in lines if line["kind"] == "engine" and line["outcome"] in ("ok", "oom")]
+    free = [line for line in runs if not line["limit_gib"] and line["outcome"] == "ok"]
+    return [point(line) for line in free], [line for line in runs if line["limit_gib"] or line["outcome"] == "oom"]
 
 
 def summary(points: Sequence[Point]) -> dict[str, float]:
@@ -181,7 +200,7 @@ def main() -> int:
     for name, value in summary(points).items():
         print(f"{name:<20}{value:6.1%}")
     print(f"slack {slack(points):.1%}; wrong verdicts at {LIMITS_GIB} GiB: {wrong_verdicts(points) or 'none'}")
-    for name, limit, predicted, said, did in limited(under, points):
+    for name, limit, predicted, said, did in limited(under):
         print(f"{name:<40} limit {limit:6.1f} predicted {predicted:7.2f} {'fits' if said else 'too big':<8} "
               f"{'ok' if did else 'out of memory':<14}{'' if said == did else 'WRONG'}")  # fmt: skip
     return 0

@@ -61,6 +61,12 @@ def steps(text: str) -> list[dict[str, float]]:
     return found
 
 
+def causes(text: str) -> str:
+    """The first errors of the log: what comes last is what died of them."""
+    rows = [row[-400:] for row in text.splitlines() if re.search(r"[A-Za-z]Error\b|ERROR", row)]
+    return "\n".join(rows[:20]) or text[-3000:]
+
+
 def prepare(subject: Case, folder: Path) -> dict[str, Any]:
     """The model with weights, a data set of long prompts, a reward; the overrides that name them."""
     import pyarrow as pa
@@ -116,7 +122,7 @@ def run_case(subject: Case, folder: Path) -> dict[str, Any]:
     seen = steps(text)
     outcome = {
         "outcome": "ok" if len(seen) >= 2 else "error",
-        "error": None if len(seen) >= 2 else f"exit {code}: {text[-3000:]}",
+        "error": None if len(seen) >= 2 else f"exit {code}: {causes(text)}",
     }
     lines = [row[-300:] for row in text.splitlines() if "GiB" in row]
     return line | {"phases": {}, "vllm": {"lines": lines}, "main_ppo": {"steps": seen}, "oom": None} | outcome

@@ -1,6 +1,7 @@
 """The phases of a training step, in the order and with the settings of verl's trainer_base.py."""
 
 import asyncio
+import tempfile
 from typing import Any
 
 from benchmarks.calibration.batch import advantages, make, with_info
@@ -67,11 +68,19 @@ def weight_sync(workers: Workers, meter: Meter, suffix: str) -> None:
         pass
 
 
+def checkpoint(workers: Workers, meter: Meter) -> None:
+    """Model, optimiser and scheduler to a scratch directory, as save_freq makes verl do after a step."""
+    with tempfile.TemporaryDirectory() as folder, meter.phase("checkpoint"):
+        workers.actor.save_checkpoint(local_path=folder, global_step=2)
+
+
 def run(case: Case, workers: Workers, vocab: int, meter: Meter) -> None:
-    """main_ppo's course: the first sync, then two steps with a sync after each."""
+    """main_ppo's course: the first sync, then two steps with a sync after each. It saves before that sync."""
     weight_sync(workers, meter, "_0")
     for step in (1, 2):
         batch = make(case.lengths(), vocab)
         forwards(case, workers, batch, meter, "" if step == 1 else "_2")
         updates(case, workers, batch, meter, step)
+        if case.checkpoint and step == 2:
+            checkpoint(workers, meter)
         weight_sync(workers, meter, "" if step == 1 else "_2")

@@ -212,7 +212,7 @@ def _shrink(kept: object) -> None:
         and not kept.is_meta
     ):
         storage = kept.untyped_storage()
-        if storage.nbytes() >= MIB and storage.resizable():
+        if (kept.is_cuda or storage.nbytes() >= MIB) and storage.resizable():
             storage.resize_(0)
 
 
