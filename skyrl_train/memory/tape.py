@@ -27,6 +27,7 @@ class Component(StrEnum):
     ROWS = "log-probs row by row"
     ENTROPY = "entropy"
     STATE_DICT = "state dict copy"
+    SUMMONED = "layers summoned for the adapters"  # as far as there is room: freed as soon as memory is short
     BUCKET = "weight sync bucket"
     WORKSPACE = "cuBLAS workspaces"
     SLACK = "allocator slack"

@@ -138,7 +138,7 @@ def _update(tape: Tape, model: Model, *, adam_before: bool) -> None:
 def _weight_sync(tape: Tape, model: Model) -> None:
     """get_per_tensor_param: parameters back, a state dict of them, and then bucket after bucket to vLLM."""
     _present(tape, model, adam=not model.optimizer_offload)
-    with tape.held(Component.STATE_DICT, model.summoned):
+    with tape.held(Component.SUMMONED, model.summoned):
         pass
     tape.take(Component.STATE_DICT, model.state_dict)
     rollout = model.job.rollout if model.job.framework == "verl" else None

@@ -27,4 +27,4 @@ def test_fits_or_not_is_decided_right_at_every_limit() -> None:
 
 
 def test_runs_under_a_limit_end_as_predicted() -> None:
-    assert [row[0] for row in limited(LIMITED, POINTS) if row[3] != row[4]] == []
+    assert [row[0] for row in limited(LIMITED) if row[3] != row[4]] == []
