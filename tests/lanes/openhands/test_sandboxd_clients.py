@@ -1,5 +1,6 @@
 """The real workspace clients drive sandboxd, and do not notice that it is not the server they know."""
 
+import asyncio
 import contextlib
 import subprocess
 from collections.abc import Iterator
@@ -93,6 +94,21 @@ def test_git(remote: Any, tmp_path: Path) -> None:
     assert [(change.status.value, str(change.path)) for change in changes] == [("UPDATED", "file")]
     diff = remote.git_diff("file")
     assert (diff.original, diff.modified) == ("before", "after")
+
+
+def test_the_asynchronous_client(sandboxd: Sandboxd, tmp_path: Path) -> None:
+    async def use() -> tuple[Any, Any]:
+        from openhands.sdk.workspace import AsyncRemoteWorkspace
+
+        made = AsyncRemoteWorkspace(host=sandboxd.url, api_key=KEY, working_dir=str(tmp_path))
+        done = await made.execute_command("echo out; exit 3")
+        up = await made.file_upload(b"content", tmp_path / "up")
+        await made.client.aclose()
+        return done, up
+
+    done, up = asyncio.run(use())
+    assert (done.exit_code, done.stdout, up.success) == (3, "out\n", True)
+    assert (tmp_path / "up").read_bytes() == b"content"
 
 
 def test_server_info(remote: Any) -> None:

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from sandboxd_process import KEY, Sandboxd, running
 from skyrl_train.sandbox.sandboxd.bundle import write_zipapp
@@ -173,6 +175,21 @@ EXECUTE = b"POST /api/bash/execute_bash_command HTTP/1.1\r\n" + KEYED
 )
 def test_malformed_requests_are_answered_and_forgotten(sandboxd: Sandboxd, sent: bytes, status: bytes) -> None:
     assert raw(sandboxd, sent).split(b" ")[1:2] == [status]
+    assert sandboxd.stranger.get("/alive").status_code == 200
+
+
+PIECES = st.sampled_from(
+    [b"GET ", b"POST ", b"/api/bash/execute_bash_command", b"/api/file/upload?path=%2ftmp", b" HTTP/1.1", b"\r\n", b"\r\n\r\n",
+     b"content-length: 5", b"transfer-encoding: chunked", b"expect: 100-continue", KEYED, b"5\r\nhello\r\n", b"0\r\n\r\n", b"%", b"?"]
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(PIECES | st.binary(max_size=30), max_size=12).map(b"".join))
+def test_whatever_is_sent_the_next_client_is_served(sandboxd: Sandboxd, sent: bytes) -> None:
+    answers = raw(sandboxd, sent)
+    assert answers == b"" or answers.startswith(b"HTTP/1.1 ")
+    assert b" 500 " not in answers.split(b"\r\n")[0]
     assert sandboxd.stranger.get("/alive").status_code == 200
 
 
