@@ -33,7 +33,7 @@ def test_the_notes_last_configuration_fits_on_its_slice(capsys: pytest.CaptureFi
 
 
 def test_does_not_fit_is_status_1_and_names_changes_in_the_users_words(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = budget(capsys, MIG20, "--gpu-memory", "7GiB")
+    status, out, _ = budget(capsys, MIG20, "--gpu-memory", "9GiB")
     assert status == 1
     assert "fits:    no, " in out
     assert "what would help most:" in out
