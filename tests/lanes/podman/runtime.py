@@ -6,10 +6,11 @@ import io
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,54 @@ async def nobody_looks(_environ: Mapping[str, str]) -> Examined:
     return Examined()
 
 
+class Zygote:
+    """Forks servers. It is itself forked before a test has threads: a lock that one of them held would stay locked."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        ours, theirs = socket.socketpair()
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            ours.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
+            while theirs.recv(1):
+                child = os.fork()
+                if child == 0:
+                    theirs.close()
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    work()
+                theirs.sendall(child.to_bytes(4, "big"))
+            os._exit(0)
+        theirs.close()
+        self._channel = ours
+
+    def fork(self) -> int:
+        self._channel.sendall(b"x")
+        return int.from_bytes(self._channel.recv(4, socket.MSG_WAITALL), "big")
+
+    def close(self) -> None:
+        self._channel.close()
+        os.waitpid(self.pid, 0)
+
+
+def _become_server(server: "Server") -> None:
+    status = 70
+    try:
+        os.setsid()
+        log = os.open(server.lab.base / "server.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        server.lab.user.become()
+        os.chdir("/")
+        status = _serve(server)
+    except BaseException as error:  # noqa: BLE001 -- the last words of a process
+        os.write(2, f"{type(error).__name__}: {error}\n".encode())
+    finally:
+        with contextlib.suppress(OSError):
+            (server.lab.base / "status").write_text(str(status))
+        os._exit(status)
+
+
 @dataclass
 class Server:
     """Started by `up`; killed or ended as a test likes, and started again over the same store."""
@@ -66,6 +115,7 @@ class Server:
     drain_s: float = 20.0
     pid: int = 0
     clients: list[httpx.Client] = field(default_factory=list)
+    zygote: "Zygote | None" = None
 
     @property
     def base(self) -> Path:
@@ -114,10 +164,9 @@ class Server:
         for path in (self.base, self.job_dir):
             path.mkdir(exist_ok=True)
             os.chown(path, self.lab.user.uid, self.lab.user.gid)
-        sys.stdout.flush()
-        self.pid = os.fork()
-        if self.pid == 0:
-            self._become_server()
+        if self.zygote is None:
+            self.zygote = Zygote(lambda: _become_server(self))
+        self.pid = self.zygote.fork()
         if wait:
             self.wait_ready()
         return self
@@ -129,34 +178,19 @@ class Server:
             assert time.monotonic() < end, self.log[-3000:]
             time.sleep(0.02)
 
-    def _become_server(self) -> None:
-        status = 70
-        try:
-            os.setsid()
-            log = os.open(self.lab.base / "server.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            os.dup2(log, 1)
-            os.dup2(log, 2)
-            self.lab.user.become()
-            os.chdir("/")
-            status = _serve(self)
-        except BaseException as error:  # noqa: BLE001 -- the last words of a process
-            os.write(2, f"{type(error).__name__}: {error}\n".encode())
-        finally:
-            os._exit(status)
-
     def alive(self) -> bool:
         return state_of(self.pid) not in ("", "Z")
 
     def kill(self) -> None:
         os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
+        wait_until(lambda: not self.alive())
         (self.job_dir / "runtime_ready.flag").unlink(missing_ok=True)
 
     def end(self, limit_s: float = 60.0) -> int:
         """As Slurm asks; its exit status."""
         os.kill(self.pid, signal.SIGTERM)
         wait_until(lambda: not self.alive(), limit_s)
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return int((self.lab.base / "status").read_text())
 
     @property
     def url(self) -> str:
@@ -180,13 +214,15 @@ class Server:
         for client in self.clients:
             client.close()
         if self.pid and self.alive():
-            with contextlib.suppress(AssertionError, ChildProcessError):
+            with contextlib.suppress(AssertionError, OSError):
                 self.end(10.0)
         if self.pid and self.alive():
             os.kill(self.pid, signal.SIGKILL)
         for pid in self.left():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        if self.zygote is not None:
+            self.zygote.close()
         shutil.rmtree(self.base, ignore_errors=True)
 
 

@@ -137,7 +137,8 @@ def test_a_second_server_of_one_job_is_refused(server: Server) -> None:
     other = Server(server.lab)
     other.up(wait=False)
     wait_until(lambda: state_of(other.pid) in ("", "Z"), 30.0)
-    os.waitpid(other.pid, 0)
+    assert other.zygote is not None
+    other.zygote.close()
     assert "another runtime server of this job holds" in server.log
     assert start(server.client(), "s1")["pod_status"] == "ready"
 

@@ -1,0 +1,69 @@
+"""A whole HTTP server in a thread, for clients that are not ours: real sockets, sandboxes that are processes."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import uvicorn
+
+from fakes.processes import ProcessEngine
+from fakes.runtime import KEY, SETTINGS
+from skyrl_train.sandbox.runtime.app import application
+from skyrl_train.sandbox.runtime.book import Book
+from skyrl_train.sandbox.runtime.doors import listen
+from skyrl_train.sandbox.runtime.engine import Engine
+from skyrl_train.sandbox.runtime.events import Events
+from skyrl_train.sandbox.runtime.metrics import Metrics
+from skyrl_train.sandbox.runtime.parts import Parts
+from skyrl_train.sandbox.runtime.plan import by_mount, planner
+from skyrl_train.sandbox.runtime.running import Running
+from skyrl_train.sandbox.runtime.settings import RuntimeSettings
+from skyrl_train.sandbox.runtime.slots import Slots
+from skyrl_train.sandbox.sandboxd.bundle import write_zipapp
+
+
+@contextlib.contextmanager
+def http_server(directory: Path, *, settings: RuntimeSettings = SETTINGS) -> Iterator[str]:
+    """Its URL; its key is `KEY`."""
+    listener, ready, over = listen("127.0.0.1"), threading.Event(), threading.Event()
+    engine: Engine = ProcessEngine()
+
+    async def work() -> None:
+        from time import time
+
+        parts = Parts(
+            engine=engine,
+            book=Book(str(directory / "book.sqlite")),
+            slots=Slots(settings.slots, settings.queue),
+            settings=settings,
+            events=Events(time),
+            metrics=Metrics(),
+            plan=planner(by_mount(str(write_zipapp(directory))), settings),
+            now=time,
+            store="/store",
+        )
+        running = Running(parts)
+        await running.open()
+        app = application(parts, running.sessions, KEY)
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", http="h11", ws="none"))
+        serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+        while not server.started:
+            await asyncio.sleep(0.01)
+        ready.set()
+        await asyncio.to_thread(over.wait)
+        await running.drain(10)
+        await engine.close(10)
+        server.should_exit = True
+        await serving
+
+    thread = threading.Thread(target=lambda: asyncio.run(work()))
+    thread.start()
+    assert ready.wait(30)
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        over.set()
+        thread.join()
+        listener.close()
