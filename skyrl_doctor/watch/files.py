@@ -11,6 +11,8 @@ EVENTS, STATE, PROM, LOG, LOCK, SUMMARY = (
     "watch.lock",
     "summary.md",
 )
+COUNTS = "rollout_counts.jsonl"
+"""Written by the trainer: one line a step, the JSON of its skyrl_train.agent.metrics.Counts."""
 END_FLAG = "training_complete.flag"
 
 

@@ -139,6 +139,14 @@ class Fault:
 
 
 @record(kw_only=True)
+class Rollouts:
+    """The trainer's own count of one step's rollouts: `counts` is the JSON of skyrl_train.agent.metrics.Counts."""
+
+    at: float
+    counts: str
+
+
+@record(kw_only=True)
 class Tick:
     """Time has passed."""
 
@@ -153,4 +161,6 @@ class Ended:
     why: str
 
 
-Observation = Step | Bar | Hit | Phase | Served | Sandboxes | Fill | Use | Checkpoint | Left | Fault | Tick | Ended
+Observation = (
+    Step | Bar | Hit | Phase | Served | Sandboxes | Fill | Use | Checkpoint | Left | Fault | Rollouts | Tick | Ended
+)

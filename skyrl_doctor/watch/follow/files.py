@@ -6,6 +6,7 @@ import stat
 from collections.abc import Iterator, Sequence
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.watch.files import COUNTS
 
 DEPTH = 6
 MOST_ENTRIES = 20_000
@@ -51,7 +52,9 @@ def listing(places: Sequence[str]) -> Listing:
 
 
 def is_log(name: str) -> bool:
-    return name not in OWN and _LOG.search(name) is not None and not (name.endswith(".txt") and _NOT_LOG.search(name))
+    return name == COUNTS or (
+        name not in OWN and _LOG.search(name) is not None and not (name.endswith(".txt") and _NOT_LOG.search(name))
+    )
 
 
 def _walk(place: str, directories: list[str], troubles: list[str]) -> Iterator[str]:

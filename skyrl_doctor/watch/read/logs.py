@@ -3,6 +3,7 @@
 One scanner a file, as `diagnose` has them: what a line means depends on those around it and on the other logs.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,8 +14,9 @@ from skyrl_doctor.logs.lines import Line
 from skyrl_doctor.logs.patterns import Patterns, installed
 from skyrl_doctor.logs.scan import Hit as Found
 from skyrl_doctor.logs.scan import Scan, Scanner
+from skyrl_doctor.watch.files import COUNTS
 from skyrl_doctor.watch.follow.tail import Lines
-from skyrl_doctor.watch.observe import Hit, Observation
+from skyrl_doctor.watch.observe import Hit, Observation, Rollouts
 from skyrl_doctor.watch.read.access import Access
 from skyrl_doctor.watch.read.phases import phases
 from skyrl_doctor.watch.read.steps import bars, steps
@@ -45,6 +47,9 @@ class Logs:
 
     def take(self, lines: Lines, at: float) -> Iterator[Observation]:
         """Observations of these lines, in the order of their kinds."""
+        if os.path.basename(lines.path) == COUNTS:
+            yield from _counts(lines, at)
+            return
         text = _without_own(lines.text)
         yield from bars(text, at)
         if lines.open:
@@ -110,6 +115,11 @@ def _observed(found: Found, before: int, at: float) -> Hit:
         text=found.line.text,
         explain=signature.explain,
     )
+
+
+def _counts(lines: Lines, at: float) -> Iterator[Rollouts]:
+    if not lines.open:
+        yield from (Rollouts(at=at, counts=line) for line in lines.text.decode("utf-8", "replace").splitlines() if line)
 
 
 def _without_own(text: bytes) -> bytes:

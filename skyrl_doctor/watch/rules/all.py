@@ -6,7 +6,18 @@ from typing import Any
 
 from skyrl_doctor.watch.finding import Said
 from skyrl_doctor.watch.observe import Observation
-from skyrl_doctor.watch.rules import checkpoints, collapse, fill, known, metrics, refusals, sandboxes, stall, wall
+from skyrl_doctor.watch.rules import (
+    agent,
+    checkpoints,
+    collapse,
+    fill,
+    known,
+    metrics,
+    refusals,
+    sandboxes,
+    stall,
+    wall,
+)
 from skyrl_doctor.watch.rules.progress import Progress
 
 RULES = (
@@ -14,6 +25,7 @@ RULES = (
     refusals.RULE,
     stall.RULE,
     metrics.RULE,
+    agent.RULE,
     collapse.RULE,
     fill.RULE,
     sandboxes.RULE,

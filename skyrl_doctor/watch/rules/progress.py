@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.watch.observe import Bar, Checkpoint, Observation, Served, Step
+from skyrl_doctor.watch.observe import Bar, Checkpoint, Observation, Rollouts, Served, Step
 
 COLD_S = 1200.0
 """Before three steps have ended: weights load, kernels compile into cold caches, steps of ten minutes are seen."""
@@ -42,6 +42,8 @@ def after(state: Progress, seen: Observation) -> Progress:
         return _bar(state, seen)
     if isinstance(seen, Served):
         return _served(state, seen)
+    if isinstance(seen, Rollouts):
+        return replace(state, at=seen.at, what="a step's rollouts")
     if isinstance(seen, Checkpoint) and seen.step != state.checkpoint:
         moved = state if state.checkpoint is None else replace(state, at=seen.at, what=f"checkpoint {seen.step}")
         return replace(moved, checkpoint=seen.step)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.machine.base import Absent, Machine, unless_absent
+from skyrl_doctor.machine.questions import Stat
 from skyrl_doctor.watch.observe import Checkpoint, Observation
 from skyrl_doctor.watch.sample.base import Look
 
@@ -36,16 +37,19 @@ def checkpoints(directory: str) -> Look:
 def _size(machine: Machine, directory: str) -> int | None:
     """Of all files below; None where there are too many to look at, or they go meanwhile."""
     total, looked, todo = 0, 0, [directory]
-    try:
-        while todo:
-            where = todo.pop()
-            for name in machine.listdir(where):
-                looked += 1
-                if looked > MOST_FILES:
-                    return None
-                found = machine.stat(f"{where}/{name}", follow=False)
-                todo += [f"{where}/{name}"] if found.kind == "dir" else []
-                total += found.size if found.kind == "file" else 0
-    except CouldNotLook:
-        return None
+    while todo:
+        try:
+            files = _stats(machine, todo.pop())
+        except CouldNotLook:
+            return None
+        looked += len(files)
+        if looked > MOST_FILES:
+            return None
+        todo += [path for path, found in files if found.kind == "dir"]
+        total += sum(found.size for _, found in files if found.kind == "file")
     return total
+
+
+def _stats(machine: Machine, directory: str) -> list[tuple[str, Stat]]:
+    paths = [f"{directory}/{name}" for name in machine.listdir(directory)]
+    return [(path, machine.stat(path, follow=False)) for path in paths[: MOST_FILES + 1]]

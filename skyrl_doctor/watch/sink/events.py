@@ -71,15 +71,18 @@ def read(path: str) -> Iterator[dict[str, Any]]:
     """The events of a file; a line that was cut is passed over."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            for line in file:
-                try:
-                    one = json.loads(line)
-                except ValueError:
-                    continue
-                if isinstance(one, dict) and one.get("schema") == SCHEMA:
-                    yield one
+            yield from (one for line in file if (one := _event(line)) is not None)
     except FileNotFoundError:
         return
+
+
+def _event(line: str) -> dict[str, Any] | None:
+    try:
+        one = json.loads(line)
+    except ValueError:
+        return None
+    whole = isinstance(one, dict) and one.get("schema") == SCHEMA and isinstance(one.get("event"), str)
+    return one if whole else None
 
 
 class Ledger:
