@@ -9,7 +9,7 @@ import argparse
 import json
 import statistics
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,7 @@ class Point:
     """A configuration: what was measured of it and what is predicted."""
 
     line: Mapping[str, Any]
+    job: Job
     phases: Mapping[Phase, PhaseBudget]
 
     @property
@@ -77,6 +78,13 @@ class Point:
         """GiB of the allocator's pools at their fullest, predicted."""
         found = [self.phases[NAMES[name]] for name in WHOLE if name in self.line["phases"]]
         return max(max(phase.pooled, phase.allocated) for phase in found) / GIB
+
+    def by_phase(self) -> Iterator[tuple[str, float, float]]:
+        """(phase, predicted, measured) in GiB allocated, of what was measured to hold anything."""
+        for name, phase in NAMES.items():
+            found = self.measured(name, "allocated")
+            if found and phase in self.phases:
+                yield name, self.phases[phase].allocated / GIB, found
 
     @property
     def off(self) -> float:
@@ -108,8 +116,9 @@ def job_of(line: Mapping[str, Any]) -> Job:
 
 
 def point(line: Mapping[str, Any]) -> Point:
-    found = budget(shape_from_config(line["model"]), job_of(line), device_of_size("10000GiB"))
-    return Point(line, {phase.phase: phase for phase in found.phases})
+    job = job_of(line)
+    found = budget(shape_from_config(line["model"]), job, device_of_size("10000GiB"))
+    return Point(line, job, {phase.phase: phase for phase in found.phases})
 
 
 def slack(points: Sequence[Point]) -> float:
@@ -170,12 +179,8 @@ def summary(points: Sequence[Point]) -> dict[str, float]:
 
 
 def _print_phases(each: Point) -> None:
-    for name, phase in NAMES.items():
-        found = each.measured(name, "allocated")
-        if found is None or phase not in each.phases:
-            continue
-        predicted = each.phases[phase].allocated / GIB
-        print(f"    {name:<18}{predicted:8.2f}{found:9.2f}{predicted / found - 1:+9.1%}" if found else "")
+    for name, predicted, found in each.by_phase():
+        print(f"    {name:<18}{predicted:8.2f}{found:9.2f}{predicted / found - 1:+9.1%}")
 
 
 def main() -> int:

@@ -104,6 +104,9 @@ def _present(tape: Tape, model: Model, *, adam: bool) -> None:
 
 def _log_prob(tape: Tape, model: Model) -> None:
     _present(tape, model, adam=not model.optimizer_offload)
+    if model.clings:  # the parameters come back while the modules still hold the old ones, up to their first use
+        with tape.held(Component.WEIGHTS, model.weights), tape.held(Component.GATHERED, model.root + model.layer):
+            pass
     inference(tape, model, entropy=True)
 
 
