@@ -19,7 +19,7 @@ from skyrl_train.rewards.run import SuiteRun
 from skyrl_train.rewards.score import Scored, Unscorable
 from skyrl_train.tasks.rows import BadRow, TaskRow
 
-PAYLOADS: tuple[type, ...] = (
+PAYLOADS: tuple[type, ...] = (  # FIX(AGT008): data, and no live object
     Action,
     BadRow,
     Call,

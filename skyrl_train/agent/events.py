@@ -15,6 +15,14 @@ from skyrl_train.agent.transcript import Result, Step, Transcript
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 Event = dict[str, Json]
 
+EVENT_FIELDS: dict[str, tuple[str, ...]] = {  # FIX(AGT005): all that ActionEvent requires, and MessageToolCall
+    "ActionEvent": (
+        *("kind", "id", "source", "thought", "action", "tool_name", "tool_call_id", "tool_call", "llm_response_id"),
+    ),
+    "MessageToolCall": ("id", "name", "arguments", "origin"),
+}
+"""What the events below carry, by the SDK's records: a test compares it with them, and a check with the SDK."""
+
 _KINDS = {TERMINAL.name: "Terminal", FILE_EDITOR.name: "FileEditor", FINISH.name: "Finish", THINK.name: "Think"}
 
 
@@ -51,7 +59,7 @@ def _action(name: str, thought: str, action: Action) -> Event:
         "kind": "ActionEvent",
         "id": f"{name}-action",
         "source": "agent",
-        "thought": _content(thought) if thought else [],  # AGT005: the five fields that ActionEvent requires
+        "thought": _content(thought) if thought else [],
         "action": {"kind": f"{_KINDS[action.tool]}Action", **arguments},
         "tool_name": action.tool,
         "tool_call_id": f"{name}-call",

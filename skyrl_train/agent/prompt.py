@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from skyrl_train.agent.call_errors import FORM
 from skyrl_train.agent.tools import TOOLS, Parameter, Tool
 
+TEMPLATE = "system_prompt.j2"
+"""What an agent of the SDK looks for beside its class. FIX(AGT013): here the prompt is code, and comes where code comes."""
+
 _RULES = f"""
 To call a function, end your reply with one call in this form:
 

@@ -1,5 +1,6 @@
 """The tools that the model may call, as data. Names and parameters are those of the OpenHands SDK."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -96,3 +97,14 @@ THINK = Tool(
 )
 
 TOOLS = (TERMINAL, FILE_EDITOR, FINISH, THINK)
+
+
+def unknown_names(names: Iterable[str]) -> tuple[str, ...]:  # FIX(AGT002)
+    """Which of these are neither a tool's name nor one of its old names: the parser would refuse each call of them."""
+    known = {name for tool in TOOLS for name in (tool.name, *tool.aliases)}
+    return tuple(name for name in names if name not in known)
+
+
+def offers(names: Iterable[str], tool: Tool) -> bool:
+    """Whether a tool is among these, under any of its names."""
+    return not {tool.name, *tool.aliases}.isdisjoint(names)

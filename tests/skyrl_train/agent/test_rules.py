@@ -7,7 +7,10 @@ from skyrl_train.agent.rules import Alarm, live_alarms
 QUIET = Counts(rollouts=8, turns=20, calls=9, no_calls=10, ends={Finish.FINISH_TOOL: 8})
 
 
-def alarms(step: Counts, before: Counts = Counts()) -> tuple[Alarm, ...]:
+NONE = Counts()
+
+
+def alarms(step: Counts, before: Counts = NONE) -> tuple[Alarm, ...]:
     return live_alarms(step, before + step)
 
 

@@ -1,0 +1,50 @@
+"""The installed OpenHands SDK requires fields of its events that the exported ones do not have.
+
+## What it does
+Reads in the training interpreter's openhands-sdk which fields of `ActionEvent` and `MessageToolCall` have no default,
+and compares them with the fields that the agent's events carry.
+
+## Why it breaks training
+The SDK's events are frozen and forbid what they do not know: each exported event is refused with a validation error,
+and whatever reads the rollouts afterwards gets none.
+
+## How to fix
+Install the openhands-sdk that the requirements name, or bring `skyrl_train/agent/events.py` up to the newer one.
+
+## Example
+    pydantic_core._pydantic_core.ValidationError: 5 validation errors for ActionEvent
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
+from skyrl_doctor.facts.agent_packages import AgentPackages
+from skyrl_train.agent.events import EVENT_FIELDS
+
+
+@check("AGT005", fix="skyrl_train/agent/events.py")
+def action_event_fields(packages: AgentPackages) -> Iterator[Finding]:
+    if not packages.sdk:
+        raise NotApplicable(f"openhands-sdk is not installed for {packages.python}")
+    for name, ours in EVENT_FIELDS.items():
+        if name not in packages.required:
+            message = (
+                f"openhands-sdk {packages.sdk} has no {name} where it was looked for; wanted one of {', '.join(ours)}"
+            )
+            yield _finding(message, packages)
+            continue
+        missing = [field for field in packages.required[name] if field not in ours]
+        if missing:
+            message = f"{name} of openhands-sdk {packages.sdk} requires {', '.join(missing)}; the agent's events have "
+            yield _finding(message + ", ".join(ours), packages)
+
+
+def _finding(message: str, packages: AgentPackages) -> Finding:
+    remedy = Remedy(
+        kind=RemedyKind.FIX_ENV,
+        summary="install the SDK that the contract tests were run with",
+        commands=(f"{packages.python} -m pip install 'openhands-sdk==1.58.0'",),
+    )
+    return Finding(message=message, remedy=remedy, severity=Severity.WARNING)

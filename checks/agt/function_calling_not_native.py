@@ -1,0 +1,41 @@
+"""A stop text ends the model's reply before its function call is whole.
+
+## What it does
+Writes one function call in the form that the prompt teaches, ends it at the first stop text of the configuration, as
+the engine would, and has the agent's own parser read what is left.
+
+## Why it breaks training
+Small models have no function calls of their own: they write them as text. A stop text that stands inside of a call
+takes its rest away, every time. Every turn then counts as one without a call, and no rollout ever earns a reward.
+
+## How to fix
+Stop at `</function` only, or at nothing: the end of the turn stops the model too.
+
+## Example
+    No function call detected. Please use a tool to continue.
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import fault, required
+from skyrl_train.agent.calls import STOP_STRING
+from skyrl_train.agent.golden import breaking_stop
+from skyrl_train.config.stops import KEEP_KEY, STOP_KEY
+
+
+@check("AGT001", fix="skyrl_train/agent/golden.py")
+def function_calling_not_native(plan: Plan) -> Iterator[Finding]:
+    stops = required(plan).texts(STOP_KEY)
+    if not stops:
+        raise NotApplicable("the configuration sets no stop text")
+    stop = breaking_stop(stops, keep=bool(plan.flag(KEEP_KEY)))
+    if stop is not None:
+        yield fault(
+            f"{plan.name(STOP_KEY)} has {stop!r}, which stands inside of every function call; wanted {STOP_STRING!r} at most",
+            plan.place(STOP_KEY),
+            {plan.name(STOP_KEY): f'["{STOP_STRING}"]'},
+        )

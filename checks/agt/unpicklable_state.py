@@ -1,0 +1,39 @@
+"""The agent's records do not survive the way to another process.
+
+## What it does
+Has the training interpreter send two of the agent's records through pickle and JSON and compare what comes back.
+
+## Why it breaks training
+Rollouts run in Ray workers, and their results cross processes. A record that holds a live object, or a package that is
+too old for ours, fails at the end of the first rollout, when all its work is done.
+
+## How to fix
+Install this package and its dependencies into the training interpreter as its requirements say.
+
+## Example
+    TypeError: cannot pickle '_thread.RLock' object
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind
+from skyrl_doctor.facts.agent_packages import AgentPackages
+
+
+@check("AGT008", fix="skyrl_train/payloads.py")
+def unpicklable_state(packages: AgentPackages) -> Iterator[Finding]:
+    if packages.own_records == "missing":
+        raise NotApplicable(f"skyrl_train is not installed for {packages.python}")
+    if packages.own_records != "ok":
+        remedy = Remedy(
+            kind=RemedyKind.FIX_ENV,
+            summary="install the package again, with its dependencies",
+            commands=(f"{packages.python} -m pip install --upgrade 'skyrl-doctor[train]'",),
+        )
+        yield Finding(
+            message=f"records of the agent do not come back from pickle or JSON under {packages.python}: "
+            f"{packages.own_records}; wanted the same records",
+            remedy=remedy,
+        )

@@ -1,0 +1,45 @@
+"""What the training interpreter has for an agent: the SDK's records and templates, and our own records."""
+
+from collections.abc import Mapping
+
+from skyrl_doctor.core.record import record
+from skyrl_doctor.facts.child import answer_of
+
+
+@record
+class AgentClass:
+    """The agent's own class: where its module is, the templates beside it, and whether it names others itself."""
+
+    directory: str
+    templates: tuple[str, ...]
+    overrides: bool
+
+
+@record(kw_only=True)
+class AgentPackages:
+    """`sdk` is the version of openhands-sdk, empty where there is none; `required` the fields of its records without a
+    default; `own_records` is "ok", "missing" or what is wrong with them.
+    """
+
+    python: str
+    sdk: str
+    required: Mapping[str, tuple[str, ...]]
+    templates: tuple[str, ...]
+    templates_at: str
+    own_records: str
+    agent: AgentClass | None = None
+
+
+def parse_agent_packages(text: str, python: str) -> AgentPackages:
+    """The answer of children/agent_packages.py."""
+    answer = answer_of(text, f"agent packages under {python}")
+    own = answer.inner("agent")
+    return AgentPackages(
+        python=python,
+        sdk=answer.text("sdk"),
+        required=answer.lists("records"),
+        templates=answer.texts("templates"),
+        templates_at=answer.text("templates_at"),
+        own_records=answer.text("own_records"),
+        agent=None if own is None else AgentClass(own.text("directory"), own.texts("templates"), own.flag("overrides")),
+    )

@@ -1,0 +1,94 @@
+"""AGT021."""
+
+import pytest
+
+from checks.agt.reward_path_broken import reward_path_broken
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Severity, Status
+from skyrl_doctor.facts.oracle_reports import OracleReports, TriedData
+from skyrl_doctor.plan.model import Plan
+from skyrl_train.rewards.oracle import OracleReport, TaskVerdict, Verdict
+from support import judge, plan_of
+
+PLAN = plan_of(data__train_files=["/d"])
+
+
+def told(*verdicts: Verdict, size: int = 1, text: str | None = "x") -> list[tuple[str, Severity]]:
+    report = OracleReport(bytes=1, tasks=tuple(TaskVerdict("t", verdict) for verdict in verdicts)) if verdicts else None
+    data = TriedData("/d", size, "/d.oracle.json", text, report)
+    return [(finding.message, finding.severity) for finding in reward_path_broken(PLAN, OracleReports((data,)))]
+
+
+def test_every_tried_task_must_be_good() -> None:
+    assert told(Verdict.GOOD, Verdict.GOOD) == []
+    assert told(Verdict.GOOD, Verdict.BROKEN) == [
+        ("1 of 2 tried tasks of /d have a broken reward, wanted 0", Severity.WARNING)
+    ]
+    assert told(Verdict.BROKEN) == [("1 of 1 tried tasks of /d have a broken reward, wanted 0", Severity.ERROR)]
+    assert told(Verdict.UNSCORABLE) == [
+        ("1 of 1 tried tasks of /d could not be scored, wanted 0: their rollouts are masked", Severity.WARNING)
+    ]
+    assert told(text=None) == [("no one has tried the rewards of /d; wanted /d.oracle.json", Severity.WARNING)]
+    assert told() == [("/d.oracle.json does not read as a report; wanted one of this version", Severity.WARNING)]
+    assert told(Verdict.GOOD, size=2) == [
+        ("/d.oracle.json is about 1 bytes of data and /d has 2; wanted a report of this file", Severity.WARNING)
+    ]
+
+
+def test_data_without_sandboxes_has_no_oracle() -> None:
+    with pytest.raises(NotApplicable, match="no configuration of an agent with tasks in sandboxes"):
+        list(reward_path_broken(Plan(("x.sh",), "verl"), OracleReports(())))
+
+
+def remedy(file: str) -> Remedy:
+    return Remedy(
+        kind=RemedyKind.RETRY,
+        summary="try the rewards of a sample; ROWS is the data set as published, with its gold patches",
+        commands=(f"skyrl-train data oracle ROWS --data {file}",),
+    )
+
+
+def test_reproduces_on_a_recording() -> None:
+    names = ["/data/train.parquet", "/data/all.parquet", "/data/new.parquet", "/data/old.parquet", "/data/gone.parquet"]
+    train, whole, new, old, _ = names
+    assert judge("AGT021", "agent_stack_broken", plan=plan_of(data__train_files=names)) == Outcome(
+        id="AGT021",
+        slug="reward-path-broken",
+        status=Status.FAIL,
+        findings=(
+            Finding(
+                message=f"1 of 3 tried tasks of {train} have a broken reward, wanted 0",
+                evidence=("a:1: the gold patch scores 0, wanted 1: x is FAILED",),
+                remedy=remedy(train),
+                severity=Severity.WARNING,
+            ),
+            Finding(
+                message=f"1 of 3 tried tasks of {train} could not be scored, wanted 0: their rollouts are masked",
+                evidence=("b:1: tests_missing: r2e_tests is not in the sandbox",),
+                remedy=remedy(train),
+                severity=Severity.WARNING,
+            ),
+            Finding(
+                message=f"1 of 1 tried tasks of {whole} have a broken reward, wanted 0",
+                evidence=("a:1: the gold patch scores 0, wanted 1: x is FAILED",),
+                remedy=remedy(whole),
+            ),
+            Finding(
+                message=f"no one has tried the rewards of {new}; wanted {new}.oracle.json",
+                remedy=remedy(new),
+                severity=Severity.WARNING,
+            ),
+            Finding(
+                message=f"{old}.oracle.json is about 2048 bytes of data and {old} has 9; wanted a report of this file",
+                remedy=remedy(old),
+                severity=Severity.WARNING,
+            ),
+        ),
+    )
+
+
+def test_silent_on_the_clean_machine() -> None:
+    made = plan_of(data__train_files=["/data/train.parquet"])
+    assert judge("AGT021", "clean_gpu_node", plan=made).status is Status.PASS
+    gone = judge("AGT021", "agent_stack_broken", plan=plan_of(data__train_files=["/data/gone.parquet"]))
+    assert (gone.status, gone.reason) == (Status.SKIP, "/data/gone.parquet: not on this machine")
