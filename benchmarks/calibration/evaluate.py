@@ -76,7 +76,8 @@ class Point:
     @property
     def pooled(self) -> float:
         """GiB of the allocator's pools at their fullest, predicted."""
-        found = [self.phases[NAMES[name]] for name in WHOLE if name in self.line["phases"]]
+        measured = self.line["phases"] or NAMES
+        found = [self.phases[NAMES[name]] for name in WHOLE if name in measured and NAMES[name] in self.phases]
         return max(max(phase.pooled, phase.allocated) for phase in found) / GIB
 
     def by_phase(self) -> Iterator[tuple[str, float, float]]:
