@@ -15,11 +15,19 @@ SESSION_LABEL, PORT_LABEL = "skyrl.session", "skyrl.port"
 Inject = Callable[[Record, ImageFacts], Injection]
 
 
-def by_mount(sandboxd: str, *, python: MountedPython | None = None, as_root: bool = True) -> Inject:
-    """sandboxd out of a file of the host: no image is built."""
+def by_mount(
+    sandboxd: str,
+    *,
+    python: MountedPython | None = None,
+    as_root: bool = True,
+    settings: RuntimeSettings | None = None,
+) -> Inject:
+    """sandboxd out of a file of the host: no image is built. It holds the limits of `settings` too: Podman does not
+    where its cgroups are of the first version."""
 
     def inject(record: Record, image: ImageFacts) -> Injection:
         request = record.request
+        factor = request.resource_factor
         return mount(
             image,
             sandboxd=sandboxd,
@@ -29,6 +37,8 @@ def by_mount(sandboxd: str, *, python: MountedPython | None = None, as_root: boo
             environment=request.environment,
             working_dir=request.working_dir,
             requested=request.command,
+            processes=0 if settings is None else settings.pids * factor,
+            memory_mib=0 if settings is None else settings.memory_mib * factor,
         )
 
     return inject

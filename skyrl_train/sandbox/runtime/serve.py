@@ -107,7 +107,7 @@ async def _running(options: Options, state: str) -> AsyncIterator[tuple[Running,
         settings=settings,
         events=events,
         metrics=metrics,
-        plan=planner(by_mount(sandboxd, python=python, as_root=options.as_root), settings),
+        plan=planner(by_mount(sandboxd, python=python, as_root=options.as_root, settings=settings), settings),
         now=time.time,
         store=home.store,
     )

@@ -13,7 +13,7 @@ import httpx
 
 from sandboxd_process import KEY
 
-_START_S = 120.0
+_START_S = 300.0
 
 
 @contextlib.contextmanager
@@ -39,8 +39,8 @@ def real_agent_server(directory: Path) -> Iterator[httpx.Client]:
             _await_ready(client, process, directory / "log")
             yield client
     finally:
-        process.terminate()
-        process.wait(30)
+        process.kill()
+        process.wait()
 
 
 def _await_ready(client: httpx.Client, process: "subprocess.Popen[bytes]", log: Path) -> None:
