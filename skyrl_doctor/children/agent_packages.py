@@ -39,8 +39,8 @@ def required(path, name):
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name]
     if not classes:
         return None
-    fields = [node for node in classes[0].body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)]
-    return [field.target.id for field in fields if is_required(field)]
+    fields = [node for node in classes[0].body if isinstance(node, ast.AnnAssign)]
+    return [field.target.id for field in fields if isinstance(field.target, ast.Name) and is_required(field)]
 
 
 def is_required(field):
