@@ -62,6 +62,7 @@ def test_the_parts_of_a_name() -> None:
         ("a/b__-c", "'b__-c' is no part of a name: wanted letters and digits, with '.', '_' or '-' between"),
         ("docker.io/docker.io/a/bc", "names two registries, docker.io and docker.io: a prefix was put on twice"),
         ("docker.io/ghcr.io/a/bc", "names two registries, docker.io and ghcr.io: a prefix was put on twice"),
+        ("ghcr.io/ghcr.io/a/bc", "names two registries, ghcr.io and ghcr.io: a prefix was put on twice"),
         ("docker.io/", "names a registry and no image"),
         ("docker://a/bc", "begins with the transport docker:, which is no part of an image's name"),
         ("docker-archive:/x.tar", "begins with the transport docker-archive:, which is no part of an image's name"),

@@ -235,6 +235,19 @@ def test_a_cancelled_task_leaves_no_session(line: str) -> None:
     assert runtime.sessions == {}
 
 
+def test_a_start_that_fails_leaves_no_session_without_a_context_either() -> None:
+    runtime = FakeRuntime()
+    runtime.new = lambda name: FakeSession(name, ["failed"])
+
+    async def main() -> None:
+        async with runtime.client() as client:
+            await client.start(WANTED)
+
+    with pytest.raises(SandboxError):
+        asyncio.run(main())
+    assert runtime.sessions == {}
+
+
 def test_an_error_of_the_caller_removes_the_sandbox_and_stays_itself() -> None:
     runtime = FakeRuntime()
     runtime.faults["POST /stop"] = [httpx.Response(500)] * 3
