@@ -139,6 +139,16 @@ class Fault:
 
 
 @record(kw_only=True)
+class Recheck:
+    """What a check of preflight says of the node while the job runs; `message` is "" where it passes."""
+
+    at: float
+    id: str
+    message: str
+    is_error: bool = False
+
+
+@record(kw_only=True)
 class Rollouts:
     """The trainer's own count of one step's rollouts: `counts` is the JSON of skyrl_train.agent.metrics.Counts."""
 
@@ -162,5 +172,19 @@ class Ended:
 
 
 Observation = (
-    Step | Bar | Hit | Phase | Served | Sandboxes | Fill | Use | Checkpoint | Left | Fault | Rollouts | Tick | Ended
+    Step
+    | Bar
+    | Hit
+    | Phase
+    | Served
+    | Sandboxes
+    | Fill
+    | Use
+    | Checkpoint
+    | Left
+    | Fault
+    | Recheck
+    | Rollouts
+    | Tick
+    | Ended
 )

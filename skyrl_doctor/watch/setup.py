@@ -21,6 +21,7 @@ from skyrl_doctor.watch.sample import node, servers, slurm
 from skyrl_doctor.watch.sample.base import Sampler, Samplers
 from skyrl_doctor.watch.sample.checkpoints import checkpoints
 from skyrl_doctor.watch.sample.configuration import configuration
+from skyrl_doctor.watch.sample.rechecks import rechecks
 from skyrl_doctor.watch.settings import Settings
 from skyrl_doctor.watch.sink.joblog import JobLog
 from skyrl_doctor.watch.sink.webhook import Webhook
@@ -56,6 +57,7 @@ def samplers(settings: Settings, machine: Machine) -> list[Sampler]:
         Sampler("disk of checkpoints", 30.0, node.disk(saved, "checkpoints")),
         Sampler("checkpoints", 30.0, checkpoints(saved)),
         Sampler("the configuration", 3600.0, configuration(settings.job_dir, settings.config)),
+        Sampler("checks of the node", 300.0, rechecks),
         Sampler("Slurm", 60.0, slurm.jobs(_jobs(settings, machine))),
     ]
 

@@ -13,6 +13,7 @@ from skyrl_doctor.watch.rules import (
     fill,
     known,
     metrics,
+    rechecks,
     refusals,
     sandboxes,
     stall,
@@ -29,6 +30,7 @@ RULES = (
     collapse.RULE,
     fill.RULE,
     sandboxes.RULE,
+    rechecks.RULE,
     checkpoints.RULE,
     wall.RULE,
 )

@@ -8,6 +8,7 @@ import pytest
 from skyrl_doctor.watch.follow import follower as module
 from skyrl_doctor.watch.follow.follower import Follower, inotify_of
 from skyrl_doctor.watch.follow.inotify import Inotify
+from skyrl_doctor.watch.follow.tail import Tail
 
 
 class Job:
@@ -147,3 +148,19 @@ def test_where_the_kernel_gives_no_watch_it_polls_and_says_so(tmp_path: Path, mo
     job.write("a.log", "b\n")
     assert job.turn() == [("a.log", "b\n")]
     assert job.follower.notices() == ["no inotify here (No space left on device): looking at every log every turn"]
+
+
+def test_a_log_that_cannot_be_read_for_a_while_is_read_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = Job(tmp_path, kernel=False)
+    job.write("a.log", "one\n")
+    assert job.turn() == [("a.log", "one\n")]
+
+    def stale(tail: Tail) -> None:
+        raise OSError(116, "Stale file handle")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Tail, "read", stale)
+        assert job.turn() == []
+    job.write("a.log", "two\n")
+    assert job.turn() == [("a.log", "two\n")]
+    assert job.follower.notices() == [f"{job.root / 'a.log'}: Stale file handle"]

@@ -24,6 +24,7 @@ def test_ups_and_downs_of_phases_are_no_climb() -> None:
     assert play(fill.RULE, filling("gpu", [70.0, 20.0] * 20)) == []
     assert play(fill.RULE, filling("gpu", [60.0] * 3 + [79.0] * 20)) == []
     assert play(fill.RULE, filling("gpu", [40.0 + n / 100 for n in range(40)])) == []
+    assert play(fill.RULE, filling("gpu", [79.0 + n * 0.03 for n in range(12)])) == []
 
 
 def test_a_full_disk_and_a_full_host() -> None:
@@ -114,3 +115,9 @@ def test_a_runtime_that_ends_before_the_trainer() -> None:
     ]
     over = play(wall.RULE, [both[0], Left(at=5.0, job="runtime", seconds=None, state="TIMEOUT")])
     assert texts(over) == ["the runtime's job is TIMEOUT and the trainer goes on; wanted it to run as long"]
+
+
+def test_only_the_peak_of_a_minute_counts() -> None:
+    phases = [value for n in range(12) for value in (70.0, 10.0 + 2 * n, 10.0 + 2 * n)]
+    timeline = [Fill(at=20.0 * n, kind="gpu", name="g", used=value, limit=80.0) for n, value in enumerate(phases)]
+    assert play(fill.RULE, timeline) == []

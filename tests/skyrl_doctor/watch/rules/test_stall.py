@@ -57,11 +57,21 @@ def test_what_only_repeats_itself_does_not_move() -> None:
             Step(at=tick.at, step=5),
             Served(at=tick.at, url="u", generated_tokens=7.0),
             Bar(at=tick.at, label="rollouts", done=0, total=8),
+            Bar(at=tick.at, label="shards", done=3, total=8),
             Checkpoint(at=tick.at, step=4),
         )
     ]
     assert brief(
-        play(RULE, [*run(5), Checkpoint(at=299.0, step=4), Bar(at=299.5, label="rollouts", done=0, total=8), *same])
+        play(
+            RULE,
+            [
+                *run(5),
+                Checkpoint(at=299.0, step=4),
+                Bar(at=299.5, label="rollouts", done=0, total=8),
+                Bar(at=299.6, label="shards", done=3, total=8),
+                *same,
+            ],
+        )
     ) == [(660.0, "AGT018.stall")]
 
 
@@ -131,3 +141,10 @@ def test_tokens_without_steps() -> None:
         (3300.0, "AGT018.steps"),
         (4001.0, "-AGT018.steps"),
     ]
+
+
+def test_steps_out_of_a_backlog_teach_no_patience() -> None:
+    backlog: list[Observation] = [Step(at=1.0 + n / 10, step=n) for n in range(1, 10)]
+    assert brief(play(RULE, [*backlog, *ticks(2, 1300)])) == [(1202.0, "AGT018.stall")]
+    told: list[Observation] = [Step(at=1.0, step=n, metrics={"timing_s/step": 600.0}) for n in range(1, 10)]
+    assert brief(play(RULE, [*told, *ticks(2, 4000)])) == [(3602.0, "AGT018.stall")]
