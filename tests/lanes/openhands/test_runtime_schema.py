@@ -10,7 +10,7 @@ from fakes.runtime import KEY, SETTINGS
 from fakes.serving import http_server
 
 pytestmark = pytest.mark.openhands
-EXAMPLES = 40
+EXAMPLES = 12
 
 
 @pytest.fixture
