@@ -92,7 +92,8 @@ def _change(plan: Plan, change: Change, *, fits_now: bool) -> Iterator[str]:
 
 def _solution(memory: GpuBudget, solution: Solution) -> str:
     if solution.value is None:
-        return f"solve:   no {solution.key} fits; at the smallest the peak is {in_gib(solution.budget.peak.total)}"
+        peak = solution.budget.peak
+        return f"solve:   no {solution.key} fits; at the smallest the peak is {in_gib(peak.total)} in {peak.phase}"
     limit = f", where {solution.limited} ends the search" if solution.limited else ""
     return f"solve:   {solution.key} = {solution.value} is the largest that fits{limit}{_context_for(memory, solution)}"
 
