@@ -32,6 +32,7 @@ docs: $(DEV)/.docs  ## generate the pages and build the site into site/
 
 bench: $(DEV)/.ready $(BENCH)/.ready  ## start-up and preflight beside other tools, as ratios
 	$(DEV)/bin/python -m benchmarks.preflight $(BENCH_FLAGS)
+	$(DEV)/bin/python -m benchmarks.diagnose $(BENCH_FLAGS)
 
 lock: $(DEV)/.ready  ## pin all environments anew
 	$(DEV)/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/dev.txt

@@ -9,7 +9,7 @@ SIGNATURES = {
     "MEM001": roots(
         "the GPU's memory does not hold the model and its training state; take a smaller model, LoRA or more memory",
         (
-            r"cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|out of memory occurred when warming up|[Ff]ailed to allocate .{0,40}(?:GPU|device|CUDA) memory",
+            r"cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|(?:HIP|CUDA|Cuda) failure.{0,8}out of memory|out of memory occurred when warming up|[Ff]ailed to allocate .{0,40}(?:GPU|device|CUDA) memory",
             "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
             "torch, vllm",
         ),
