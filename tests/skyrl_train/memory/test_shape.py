@@ -1,11 +1,14 @@
 """Shapes from config.json: known parameter counts, and every refusal."""
 
 import json
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from model_configs import LLAMA3_8B, QWEN3_17B, QWEN_05B, QWEN_7B
-from skyrl_train.memory import BadModelError, ModelShape, UnsupportedModelError, shape_from_config
+from skyrl_train.memory import BadModelError, MemoryModelError, ModelShape, UnsupportedModelError, shape_from_config
 from skyrl_train.memory.parameters import in_adapters, in_model
 
 
@@ -89,3 +92,16 @@ def test_what_is_not_described_is_refused_with_the_reason(change: dict[str, obje
 def test_what_is_no_config_is_an_error(text: str) -> None:
     with pytest.raises(BadModelError):
         shape_from_config(text)
+
+
+VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=6), st.lists(st.integers()))
+
+
+@given(st.dictionaries(st.sampled_from([*QWEN_05B, "head_dim", "num_experts", "vision_config"]), VALUES, max_size=5))
+def test_no_value_becomes_a_number_that_only_looks_right(change: dict[str, Any]) -> None:
+    try:
+        shape = shape_from_config(QWEN_05B | change)
+    except MemoryModelError:
+        return
+    assert in_model(shape) > 0
+    assert shape.heads % shape.kv_heads == 0
