@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from skyrl_train.config.load import ConfigError, read
-from skyrl_train.fail import UsageError
+from skyrl_train.fail import TrainError, UsageError
 from skyrl_train.sandbox.agent_server import BUILD_TARGET, TARGET_OF
 from skyrl_train.sandbox.derive import BuildOptions
 from skyrl_train.sandbox.fetch import Fetched, Fetcher, Step, Store, Ways
@@ -49,7 +49,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prefix", metavar="P", help="put before names without a registry (default: docker.io/)")
     parser.add_argument("--jobs", type=_count, default=2, metavar="N", help="images at a time (default: 2)")
     parser.add_argument("--tries", type=_count, default=3, metavar="N", help="for each image (default: 3)")
-    parser.add_argument("--limit", type=float, default=1800.0, metavar="S", help="seconds for one try (default: 1800)")
+    parser.add_argument(
+        "--limit", type=_seconds, default=1800.0, metavar="S", help="seconds for one try (default: 1800)"
+    )
     parser.add_argument(
         "--log", metavar="F", help="add a JSON line for each image (default: $SKYRL_JOB_DIR/images.jsonl)"
     )
@@ -77,6 +79,11 @@ def run(args: argparse.Namespace) -> int:
             absent = _listed(asked, Store(podman))
             return NOT_ALL if args.verb == "check" and (absent or fault) else 0
         return NOT_ALL if _fetched(args, asked, podman) or fault else 0
+    except UsageError:
+        raise
+    except TrainError as error:
+        sys.stderr.write(f"skyrl-train images: {error}\n")
+        return NOT_ALL
     finally:
         podman.end_all()
 
@@ -85,6 +92,13 @@ def _count(text: str) -> int:
     value = int(text)
     if not 1 <= value <= 64:
         raise argparse.ArgumentTypeError(f"{text}: wanted 1 to 64")
+    return value
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value <= 86400:
+        raise argparse.ArgumentTypeError(f"{text}: wanted seconds, at most a day")
     return value
 
 

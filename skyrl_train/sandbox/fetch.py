@@ -19,7 +19,10 @@ from skyrl_train.sandbox.references import Reference
 from skyrl_train.sandbox.supply import archive_of
 
 SHORT_S = 60.0
-_HOPELESS = ("manifest unknown", "not found", "denied", "unauthorized", "invalid reference", "no space left")
+_HOPELESS = (
+    *("manifest unknown", "name unknown", "repository not found", "invalid reference format"),
+    *("access denied", "requested access to the resource is denied", "authentication required", "no space left"),
+)
 """Asking again gives the same."""
 _LIMITED = ("toomanyrequests", "429")
 _LOADED = ("Loaded image: ", "Loaded image(s): ")

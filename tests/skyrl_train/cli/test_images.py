@@ -116,6 +116,20 @@ def test_what_cannot_be_used_is_one_sentence(store: Path, tmp_path: Path, words:
         called(*(word.format(rows=rows) for word in words))
 
 
+def test_a_store_that_does_not_answer_is_one_sentence(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bin" / "podman").write_text("#!/bin/sh\necho layer not known >&2; exit 125\n")
+    assert called("pull", dataset(tmp_path, "a/bc:1")) == 1
+    assert capsys.readouterr().err.startswith("skyrl-train images: podman images: layer not known; see skyrl-doctor")
+
+
+@pytest.mark.parametrize("words", [("--limit", "nan"), ("--limit", "-1"), ("--jobs", "0"), ("--tries", "x")])
+def test_options_that_make_no_sense_are_refused(store: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
+    with pytest.raises(SystemExit):
+        called("pull", dataset(tmp_path, "a/bc:1"), *words)
+
+
 def test_a_kill_leaves_a_state_that_the_next_start_understands(store: Path, tmp_path: Path) -> None:
     """SIGTERM ends the pull in flight; what was there stays, and the next start fetches the rest."""
     target = dataset(tmp_path, "a/bc:1", "a/slow:1")
