@@ -8,6 +8,10 @@
     solve("micro_batch", shape, job, device)                       # Solution: the largest value that fits
     changes(shape, job, device)                                    # the three changes that help most, with their gain
 
+A phase is played on a tape (tape.py) in the order of verl's code: `trainer.py` the phases, `micro_batch.py` forward and
+backward, `states.py` what FSDP keeps, `activations.py` and `logits.py` the bytes, `vllm.py` the engine beside it.
+docs/adr/0011-memory-model.md says what this was held against and what it does not describe.
+
 Everything raised is a MemoryModelError: a question that cannot be answered never becomes a number. Sizes are bytes
 unless a name says GiB.
 """

@@ -59,6 +59,21 @@ def test_the_update_as_real_fsdp_runs_it(
     assert sum(tape.peak.values()) / 1e6 == pytest.approx(first, rel=0.02)
 
 
+@pytest.mark.parametrize(("vocab", "length", "update"), [(8192, 256, 60.8), (128, 1024, 52.6)])
+def test_the_update_of_one_rank_of_two(vocab: int, length: int, update: float) -> None:
+    """Two ranks over gloo, whose copy of what it reduces is taken off: NCCL makes none."""
+    shape = shape_from_config(SMALL | {"vocab_size": vocab})
+    known: dict[str, Any] = {
+        "attention": "sdpa",
+        "equal_lengths": True,
+        "flash_cross_entropy": False,
+        "remove_padding": False,
+    }
+    job = Job(prompt_length=length - 1, response_length=1, mini_batch=2, n_gpus=2, **known)
+    peak = (sum(trainer_phases(shape, job)[Phase.UPDATE].peak.values()) - WORKSPACE) / 1e6
+    assert peak == pytest.approx(update, rel=0.02)
+
+
 def test_the_tape_gives_back_all_but_the_gradients() -> None:
     shape = shape_from_config(SMALL)
     for job in (
