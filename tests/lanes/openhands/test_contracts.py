@@ -2,14 +2,19 @@
 
 import copy
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import skyrl_doctor
+from skyrl_doctor.facts.agent_packages import parse_agent_packages
 from skyrl_train.agent.arguments import Action, check_call
 from skyrl_train.agent.call_parser import parse_call
 from skyrl_train.agent.calls import Call, CallError, CallErrorKind, Ended
-from skyrl_train.agent.events import openhands_events
+from skyrl_train.agent.events import EVENT_FIELDS, openhands_events
 from skyrl_train.agent.finish import Finish
 from skyrl_train.agent.transcript import Message, Reply, Result, Step, Transcript
 
@@ -142,6 +147,45 @@ def test_agt011_an_agent_of_ones_own_is_unknown_to_a_server() -> None:
 
     with pytest.raises(ValueError, match=r"Unknown kind 'OHCodeActAgent' for openhands\.sdk\.agent\.base"):
         AgentBase.model_validate({"kind": "OHCodeActAgent", "llm": {"model": "openai/none"}})
+
+
+def test_agt012_a_path_of_the_sandbox_is_used_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The SDK makes its workspace's directory here. Our loop knows no directory: an action names paths, and goes away."""
+    from openhands.sdk import LocalConversation
+
+    class RefusedError(Exception):
+        pass
+
+    def mkdir(self: Path, *_args: Any, **_more: Any) -> None:
+        raise RefusedError(str(self))
+
+    testbed = tmp_path / "testbed"
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "mkdir", mkdir)
+        with pytest.raises(RefusedError, match=rf"^{testbed}$"):
+            LocalConversation(agent=_agent(), workspace=str(testbed))
+
+
+def test_agt005_the_events_carry_what_the_check_compares() -> None:
+    events = [event for event in openhands_events(TRANSCRIPT) if event["kind"] == "ActionEvent"]
+    assert {tuple(event) for event in events} == {EVENT_FIELDS["ActionEvent"]}
+    assert {tuple(event["tool_call"]) for event in events} == {EVENT_FIELDS["MessageToolCall"]}  # type: ignore[arg-type]
+
+
+def test_agt005_and_agt013_the_doctors_child_reads_this_sdk_as_it_is() -> None:
+    from importlib.metadata import version
+
+    from openhands.sdk.event import ActionEvent
+    from openhands.sdk.llm import MessageToolCall
+
+    child = Path(skyrl_doctor.__path__[0]) / "children" / "agent_packages.py"
+    done = subprocess.run([sys.executable, str(child)], capture_output=True, text=True, timeout=60, check=True)
+    found = parse_agent_packages(done.stdout, "python")
+    assert found.sdk == version("openhands-sdk")
+    for model in (ActionEvent, MessageToolCall):
+        needed = {name for name, field in model.model_fields.items() if field.is_required()}
+        assert set(found.required[model.__name__]) == needed
+    assert found.templates
 
 
 def test_agt013_a_template_that_was_not_shipped_is_missed_at_the_first_prompt() -> None:
