@@ -14,10 +14,24 @@ from skyrl_doctor.logs.literals import branches, literals
 from skyrl_doctor.logs.noise import ODD
 
 _LONG = 6
-_COMMON = frozenset(
-    ("rollout", "Rollout", "Worker ", " finished", "Request ", "Runtime ", "critic/", "prompt", "worker ", "raining ")
+_COMMON = (
+    "rollout",
+    "worker",
+    "finished",
+    "request",
+    "runtime",
+    "critic/",
+    "prompt",
+    "raining",
+    "sandbox",
+    "sample",
+    "attempt",
+    "traject",
+    "session",
+    "server",
 )
-"""A text of so many letters is rare enough to be looked for in place of its pattern, and much cheaper; but for these."""
+"""A text of so many letters is rare enough to be looked for in place of its pattern, and much cheaper; but for these words."""
+_ENDING = 4
 
 
 class Hyperscan:
@@ -78,6 +92,12 @@ def _cheap(pattern: str) -> list[str]:
     found: list[str] = []
     for branch in branches(pattern):
         texts = literals(branch)
-        rare = texts and all(len(text) >= _LONG and text not in _COMMON for text in texts)
+        rare = texts and all(len(text) >= _LONG and not _is_common(text) for text in texts)
         found += [re.escape(text) for text in sorted(texts)] if rare else [loose(branch)]
     return found
+
+
+def _is_common(text: str) -> bool:
+    """Whether the text is one of the words of every log, with an ending: each line that holds it would be judged."""
+    bare = text.strip().lower()
+    return any(bare.startswith(word) and len(bare) <= len(word) + _ENDING for word in _COMMON)

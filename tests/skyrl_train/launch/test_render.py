@@ -59,7 +59,10 @@ def test_paths_with_spaces_and_quotes_are_one_word_each() -> None:
 def test_bash_reads_them(text: str, job_dir: str, tmp_path: Path) -> None:
     for made in scripts(text, job_dir=job_dir):
         (tmp_path / "job.sh").write_text(made)
-        checkers = [["bash", "-n"], *([["shellcheck", "-s", "bash", "-e", "SC2016"]] if shutil.which("shellcheck") else [])]
+        checkers = [
+            ["bash", "-n"],
+            *([["shellcheck", "-s", "bash", "-e", "SC2016"]] if shutil.which("shellcheck") else []),
+        ]
         for words in checkers:
             done = subprocess.run(
                 [*words, tmp_path / "job.sh"], capture_output=True, text=True, timeout=60, check=False
