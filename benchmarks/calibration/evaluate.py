@@ -41,6 +41,7 @@ NAMES = {
     "update_1": Phase.UPDATE_FIRST,
     "update_2": Phase.UPDATE,
     "weight_sync_2": Phase.WEIGHT_SYNC,
+    "checkpoint": Phase.CHECKPOINT,
 }
 WHOLE = ("log_prob_2", "ref_log_prob_2", "values_2", "update_critic_2", "update_1", "update_2", "weight_sync_2")
 """The phases whose fullest is the run's peak, as verl's max_memory_allocated after the second step has it."""

@@ -168,6 +168,10 @@ class Job:
         return self.sequence_length or self.prompt_length + self.response_length
 
     def tokens(self, sequences: int, limit: int | None) -> int:
-        """Tokens of one micro batch on one GPU, at their most."""
-        tokens = sequences * self.longest if limit is None else max(limit, self.longest)
+        """Tokens of one micro batch on one GPU, at their most: a dynamic one is never more than its whole batch."""
+        tokens = sequences * self.longest
+        if limit is not None:
+            prompts = self.mini_batch if self.train_batch is None else max(self.train_batch, self.mini_batch)
+            batch = max(1, prompts * self.n * self.sequence_parallel // self.n_gpus)
+            tokens = min(max(limit, self.longest), batch * self.longest)
         return -(-tokens // self.sequence_parallel)

@@ -104,12 +104,12 @@ class Model(NamedTuple):
         return in_root(self.shape, value_head=self.value_head) * self.master
 
     @property
-    def state_dict(self) -> float:
-        """A clone of every parameter where FSDP1 has one rank (_state_dict_utils.py _full_post_state_dict_hook)."""
-        if not self._alone or self.job.lora_rank:
+    def cloned(self) -> float:
+        """State dict: a clone of every parameter where FSDP1 has one rank (_state_dict_utils.py _full_post_state_dict_hook)."""
+        if not self._alone:
             return 0
         twice = in_embedding(self.shape) * self.master if self.shape.tied else 0
-        return self.weights + twice
+        return self.weights + self.adapters + twice
 
     @property
     def _alone(self) -> bool:

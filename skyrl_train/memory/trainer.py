@@ -139,17 +139,25 @@ def _update(tape: Tape, model: Model, *, adam_before: bool) -> None:
 
 
 def _weight_sync(tape: Tape, model: Model) -> None:
-    """get_per_tensor_param: parameters back, a state dict of them, and then bucket after bucket to vLLM."""
-    _present(tape, model, adam=not model.optimizer_offload)
+    """get_per_tensor_param: parameters back, a state dict of them, and then bucket after bucket to vLLM.
+
+    FSDP2 leaves offloaded parameters where they are and brings one tensor after the other.
+    """
+    by_tensor = model.param_offload and model.job.strategy == "fsdp2" and not model.job.lora_rank
+    if by_tensor:
+        tape.take(Component.OPTIMIZER, 0 if model.optimizer_offload else model.optimizer)
+    else:
+        _present(tape, model, adam=not model.optimizer_offload)
     with tape.held(Component.SUMMONED, model.summoned):
         pass
-    tape.take(Component.STATE_DICT, model.state_dict)
+    tape.take(Component.STATE_DICT, 0 if model.job.lora_rank else model.cloned)
     rollout = model.job.rollout if model.job.framework == "verl" else None
     tape.take(Component.BUCKET, rollout.bucket_mib * MIB if rollout is not None else 0)
-    tape.take(Component.STATE_DICT, model.largest_tensor if model.job.shards > 1 else 0)
+    tape.take(Component.STATE_DICT, model.largest_tensor if by_tensor or model.job.shards > 1 else 0)
 
 
 def _checkpoint(tape: Tape, model: Model) -> None:
-    """fsdp_checkpoint_manager.save_checkpoint: state dicts offloaded to the host tensor by tensor."""
+    """fsdp_checkpoint_manager.save_checkpoint: FSDP1 clones or gathers before it offloads, FSDP2 does not."""
     _present(tape, model, adam=not model.optimizer_offload)
-    tape.take(Component.STATE_DICT, model.largest_tensor)
+    gathered = model.root / model.compute * model.master if model.job.shards > 1 and model.job.strategy == "fsdp" else 0
+    tape.take(Component.STATE_DICT, model.cloned + gathered)

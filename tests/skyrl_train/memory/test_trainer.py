@@ -92,4 +92,4 @@ def test_the_tape_gives_back_all_but_the_gradients() -> None:
 def test_the_state_dict_of_one_rank_holds_tied_weights_twice() -> None:
     """As FSDP's own state_dict() did: 32.5 MB of clones beside 24.1 MB of parameters."""
     model = actor_of(shape_from_config(SMALL), Job(prompt_length=1, response_length=1))
-    assert (round(model.weights / 1e6, 1), round(model.state_dict / 1e6, 1)) == (24.1, 32.5)
+    assert (round(model.weights / 1e6, 1), round(model.cloned / 1e6, 1)) == (24.1, 32.5)
