@@ -96,7 +96,7 @@ SIGNATURES = {
     ),
     "TRN007": (
         root(
-            r"^\W*StopIteration\W*$",
+            r"(?:^|\]:? )\W*StopIteration\W*$",
             "StopIteration",
             "the trainer sent vLLM a LoRA adapter without tensors",
             "vllm, verl",

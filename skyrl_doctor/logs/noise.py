@@ -9,14 +9,17 @@ PART = 1 << 11
 """A piece of a line that is longer is cleaned in parts of this size, which overlap by half."""
 
 _CODE = rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\^_])"
-_NOISE = re.compile(rb"(?<![0-9]\))" + _CODE + rb"|" + _CODE + rb"(?![ (\r\n]|$)|\x00+")
-_PREFIX = re.compile(
-    rb"\s*(?:\x1b\[[0-9;]*m)?\s*(?:\[[\w.-]+\]\s*)?\((?:[\w.:<>-]+ )*pid=\d+(?:, ip=[\w.:-]+)?\)(?:\x1b\[[0-9;]*m)?[ \t]?"
+_NOISE = re.compile(
+    rb"(?<![0-9]\))(?<! )" + _CODE + rb"|(?<=[0-9]\))" + _CODE + rb"(?![ (\r\n]|$)|(?<= )" + _CODE + rb"(?!\()|\x00+"
 )
-"""How Ray and vLLM mark whose line it is: (TaskRunner pid=123, ip=10.0.0.1)."""
+_PREFIX = re.compile(
+    rb"(?:\s*(?:\x1b\[[0-9;]*m)?\s*(?:\[[\w.-]+\]\s*)?\((?:[\w.:<>-]+ )*pid=\d+(?:, ip=[\w.:-]+)?\)(?:\x1b\[[0-9;]*m)?){1,3}[ \t]?"
+)
+"""How Ray and vLLM mark whose line it is: (TaskRunner pid=123, ip=10.0.0.1); one in the other, if need be."""
 
 ODD = (
-    r"[^\n\r)]\x1b",
+    r"[^\n\r) ]\x1b",
+    r" \x1b\[[0-9;]*m[^(]",
     r"[^0-9]\)\x1b",
     r"\x1b\[[0-9;]*m[^ (\n\r\x1b]",
     r"\x1b\[[0-9;]*[^0-9;m]",
