@@ -17,11 +17,13 @@ from skyrl_doctor.facts.images.stored import (
     parse_image_config,
     parse_passwd,
 )
-from skyrl_doctor.facts.podman.books import Image, PodmanBooks
+from skyrl_doctor.facts.podman.books import Image, PodmanBooks, image_of, parse_entries
+from skyrl_doctor.facts.podman.settings import BrokenFile
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_doctor.facts.podman.subids import SubIds
 from skyrl_doctor.machine.base import Machine, Unreadable
 from skyrl_doctor.probes.images.tree import Found, Tree
+from skyrl_doctor.probes.podman.paths import text_or_none
 
 MOST = 40
 """Images that are looked into; of a large dataset the first ones."""
@@ -35,21 +37,37 @@ def stored_images(
     if books.broken:
         raise CouldNotLook(f"what the store holds stays unknown: {books.broken[0].path} {books.broken[0].why} (POD006)")
     by_name = {name: image for image in books.images for name in image.names}
+    elsewhere = _names_elsewhere(machine, store)
     absent: tuple[str, ...] = ()
     if needed is None:
         chosen = [image for image in books.images if image.names]
     else:
         wanted = needed.references
         chosen = list({by_name[name].id: by_name[name] for name in wanted if name in by_name}.values())
-        absent = tuple(name for name in wanted if name not in by_name)
+        absent = tuple(name for name in wanted if name not in by_name and name not in elsewhere)
     maps = _ids(store, ids)
     return StoredImages(
         images=tuple(_image(machine, store, books, image, maps) for image in chosen[:MOST]),
         absent=absent,
-        all_names=frozenset(by_name),
+        all_names=frozenset(by_name) | elsewhere,
         beyond=max(0, len(chosen) - MOST),
         of_dataset=needed is not None,
     )
+
+
+def _names_elsewhere(machine: Machine, store: PodmanStore) -> frozenset[str]:
+    """The images of the stores that this one reads besides its own: a site's shared ones. They are not looked into."""
+    driver = store.places.driver or "overlay"
+    roots = filter(None, (*store.storage.additional_stores, store.storage.image_store))
+    names: set[str] = set()
+    for root in roots:
+        path = f"{root}/{driver}-images/images.json"
+        text = text_or_none(machine, path)
+        entries = () if text is None else parse_entries(path, text)
+        if isinstance(entries, BrokenFile):
+            raise CouldNotLook(f"what the shared store holds stays unknown: {path} {entries.why}")
+        names.update(name for entry in entries for name in image_of(entry).names)
+    return frozenset(names)
 
 
 def _ids(store: PodmanStore, ids: SubIds | None) -> Mapping[str, IdMap]:

@@ -143,6 +143,8 @@ class RuntimeClient:
             patient=True,
         )
         seen = self._seen(response, wanted.session_id)
+        if seen.status == wire.Status.PAUSED:  # of an earlier client, which left it so
+            await self.resume(wanted.session_id)
         async with Waiting(
             self, self._http, seen, ends=began + self.limits.start_s, limit_s=self.limits.start_s
         ) as wait:

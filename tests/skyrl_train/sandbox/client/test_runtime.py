@@ -194,6 +194,13 @@ def test_pause_and_resume() -> None:
     assert seen == ["paused", "running"]
 
 
+def test_a_paused_session_that_is_started_again_is_resumed() -> None:
+    runtime = FakeRuntime()
+    runtime.sessions[SESSION] = FakeSession(SESSION, ["pending", "pending", "ready"], status="paused")
+    assert lived(runtime) == "ran ls\n"
+    assert "POST /resume" in runtime.asked
+
+
 def test_a_session_that_is_gone_cannot_be_paused() -> None:
     runtime = FakeRuntime()
 
