@@ -1,6 +1,7 @@
 """`python -m benchmarks.calibration`: measure on this machine. See docs/calibration.md."""
 
 import argparse
+import importlib.util
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
@@ -29,12 +30,21 @@ def main(argv: list[str] | None = None) -> int:
         from benchmarks.calibration import main_ppo, vllm_lines
 
         part = vllm_lines if args.part == "vllm" else main_ppo
-        return 1 if part.run(args.out, args.models, args.only) else 0
-    cases = SHORT if args.short else {"engine": ENGINE, "edges": EDGES}[args.part]
+        cases, run = part.CASES, part.run
+    else:
+        cases, run = {"engine": ENGINE, "edges": EDGES}[args.part], None
+    cases = SHORT if args.short else cases
     chosen = [case for case in cases if not args.only or any(fnmatch(case.id, pattern) for pattern in args.only)]
     if args.list or not chosen:
         print("\n".join(case.id for case in chosen) or f"no case is called {args.only}")
         return 0 if chosen else 2
+    missing = [name for name in ("torch", "verl", "transformers") if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"{', '.join(missing)}: not installed for {sys.executable}; see docs/calibration.md", file=sys.stderr)
+        return 2
+    args.models.mkdir(parents=True, exist_ok=True)
+    if run is not None and not args.short:
+        return 1 if run(chosen, args.out, args.models) else 0
     from benchmarks.calibration import engine
 
     return 1 if engine.run(chosen, args.out, args.models, args.seconds) else 0

@@ -46,13 +46,17 @@ def test_phases_make_sense(line: dict[str, Any]) -> None:
             assert phase["peak"]["reserved_gib"] <= line["limit_gib"] + 0.01
 
 
-def test_a_driven_worker_uses_what_a_whole_run_uses() -> None:
+@pytest.mark.parametrize(
+    ("run", "driven"), [("main_ppo-0.5b", "0.5b"), ("main_ppo-1.5b-offload-kl", "1.5b-offload-kl")]
+)
+def test_a_driven_worker_uses_what_a_whole_run_uses(run: str, driven: str) -> None:
     """main_ppo's own maximum after each step, against the driven worker's; the whole run's samples are 2% shorter."""
-    whole = {line["id"]: line["main_ppo"]["steps"] for line in LINES if line["kind"] == "main_ppo"}["main_ppo-0.5b"]
-    phases = next(line["phases"] for line in ENGINE if line["id"] == "0.5b")
-    first = ("load", "weight_sync_0", "log_prob", "update_1")
-    second = (*first, "weight_sync", "log_prob_2", "update_2")
-    for names, step in ((first, whole[0]), (second, whole[1])):
-        for what in ("allocated", "reserved"):
-            driven = max(phases[name]["peak"][f"{what}_gib"] for name in names)
-            assert driven == pytest.approx(step[f"actor/perf/max_memory_{what}_gb"], rel=0.015)
+    steps = next(line["main_ppo"]["steps"] for line in LINES if line["id"] == run)
+    phases = next(line["phases"] for line in ENGINE if line["id"] == driven)
+    left = next(iter(phases.values()))["before"]
+    first = [name for name in phases if not name.endswith("_2") and name not in ("weight_sync", "idle")]
+    second = [name for name in phases if name not in ("weight_sync_2", "idle_2")]
+    for names, step in ((first, steps[0]), (second, steps[1])):
+        for what, within in (("allocated", 0.01), ("reserved", 0.02)):
+            highest = max(phases[name]["peak"][f"{what}_gib"] - left[f"{what}_gib"] for name in names)
+            assert highest == pytest.approx(step[f"actor/perf/max_memory_{what}_gb"], rel=within)
