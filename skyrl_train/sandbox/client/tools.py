@@ -8,25 +8,24 @@ import asyncio
 import json
 import shlex
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from skyrl_train.agent.arguments import Action
+from skyrl_train.agent.ports import OpenSandbox, Task
 from skyrl_train.agent.sandboxes.bundle import write_bundle
 from skyrl_train.agent.transcript import Result
 from skyrl_train.sandbox.client.failures import Cause
 from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted
 from skyrl_train.sandbox.client.sandbox import CommandResult, Sandbox
+from skyrl_train.sandbox.inject import SANDBOXD
 
 PLACE = "/tmp/.skyrl-tools"  # noqa: S108 -- in the sandbox, whose /tmp is its own
-PYTHONS = (
-    "python3",
-    "/usr/local/bin/python3",
-    "/usr/bin/python3",
-    "/opt/skyrl/python/bin/python3",
-    "/testbed/.venv/bin/python",
-)
+PYTHONS = ("python3", "/usr/local/bin/python3", "/usr/bin/python3", "/testbed/.venv/bin/python")
+_ISOLATED = "-I"
+"""The first option that sandboxd's Python gets; what stands before starts that Python."""
+_FIRST_PROCESS = "cat /proc/1/cmdline"
 _INLINE_CHARS = 32_000
 """A longer request is sent as a file: the words of a command line have a limit."""
 _START_S = 30.0
@@ -37,10 +36,10 @@ _START = """\
 set -eu
 cd {place}
 rm -f in out; mkfifo -m 600 in out
-for python in {pythons}; do command -v "$python" >/dev/null 2>&1 || continue
-  "$python" -IS -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null || continue
-  if command -v setsid >/dev/null 2>&1; then new=setsid; else new=nohup; fi
-  $new "$python" -IS tools.zip {directory} <>in 1<>out 2>said &
+for python in {pythons}; do
+  $python -IS -c 'import sys; sys.exit(sys.version_info < (3, 8))' >/dev/null 2>&1 || continue
+  if command -v setsid >/dev/null 2>&1; then new=setsid; else new=; fi
+  $new $python -IS tools.zip {directory} <>in 1<>out 2>said &
   exec head -n 1 <>out
 done
 echo "no Python 3.8 or newer in this image" >&2; exit 3
@@ -59,8 +58,9 @@ class RemoteTools:
             bundle = await asyncio.to_thread(write_bundle, Path(place) / "tools.zip")
             await self._sandbox.execute(f"mkdir -m 700 -p {PLACE}", timeout_s=_START_S)
             await self._sandbox.upload(bundle, f"{PLACE}/tools.zip")
+        pythons = (*await self._own_python(), *PYTHONS)
         script = _START.format(
-            place=PLACE, pythons=" ".join(map(shlex.quote, PYTHONS)), directory=shlex.quote(directory)
+            place=PLACE, pythons=" ".join(map(shlex.quote, pythons)), directory=shlex.quote(directory)
         )
         done = await self._sandbox.execute(script, timeout_s=_START_S)
         if done.exit_code != 0 or '"ready"' not in done.stdout:
@@ -79,6 +79,14 @@ class RemoteTools:
         done = await self._sandbox.execute(command, timeout_s=limit_s + _GRACE_S, max_chars=_ANSWER_CHARS)
         return self._result(done)
 
+    async def _own_python(self) -> tuple[str, ...]:
+        """What runs sandboxd: the image's Python, or the one that was mounted because the image has none."""
+        done = await self._sandbox.execute(_FIRST_PROCESS, timeout_s=_START_S)
+        words = done.stdout.split("\0")
+        command = words[: words.index(_ISOLATED)] if SANDBOXD in words and _ISOLATED in words else []
+        plain = all(word and not any(char.isspace() for char in word) for word in command)
+        return (" ".join(command),) if command and plain else ()
+
     def _result(self, done: CommandResult) -> Result:
         try:
             answer = json.loads(done.stdout) if done.exit_code == 0 and not done.truncated else None
@@ -91,6 +99,11 @@ class RemoteTools:
 
     def _lost(self, detail: str) -> Exception:
         return self._sandbox.failed(Cause.LOST, "tools", detail)
+
+
+def opener(runtime: RuntimeClient, wanted: Callable[[Task], Wanted], *, directory: str = "/testbed") -> OpenSandbox:
+    """What the agent's loop asks for: a task's sandbox, removed whatever happens."""
+    return lambda task: remote_tools(runtime, wanted(task), directory=directory)
 
 
 @asynccontextmanager

@@ -18,10 +18,13 @@ from lanes.podman.lab import IMAGE, wait_until
 from lanes.podman.runtime import Server
 from skyrl_doctor.core.model import Outcome, Role, Status
 from skyrl_doctor.machine.local import LocalMachine
+from skyrl_train.agent.arguments import Action
+from skyrl_train.agent.ports import Task
 from skyrl_train.sandbox.canary import Trial, fly
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError
 from skyrl_train.sandbox.client.runtime import Limits, RuntimeClient, Wanted
 from skyrl_train.sandbox.client.sandbox import Sandbox
+from skyrl_train.sandbox.client.tools import opener
 from support import judge, plan_of
 
 pytestmark = pytest.mark.podman
@@ -83,6 +86,23 @@ def test_a_gigabyte_up_and_down_with_flat_memory(server: Server, tmp_path: Path)
     assert using(server, work) == (GIB, GIB)
     assert target.stat().st_size == GIB
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 40_000
+
+
+def test_the_agents_tools_in_an_image_without_python(server: Server) -> None:
+    """The mounted Python runs them. The image has no bash either, which the terminal needs: the editor does not."""
+
+    async def main() -> tuple[str, str]:
+        async with RuntimeClient(server.url, server.key) as client:
+            open_sandbox = opener(client, lambda _: Wanted(image=IMAGE), directory="/tmp")
+            async with open_sandbox(Task(id="t", rollout_id="r", prompt=())) as tools:
+                made = {"command": "create", "path": "/tmp/new", "file_text": "text\n"}
+                first = await tools.run(Action("file_editor", dict(made)), limit_s=20)
+                second = await tools.run(Action("file_editor", {"command": "view", "path": "/tmp/new"}), limit_s=20)
+                return first.text, second.text
+
+    first, second = asyncio.run(main())
+    assert "/tmp/new" in first
+    assert "text" in second
 
 
 def test_a_wrong_key_starts_nothing(server: Server) -> None:
