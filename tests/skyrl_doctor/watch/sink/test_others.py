@@ -44,7 +44,7 @@ def test_the_newest_training_log_gets_it_else_a_file_beside(tmp_path: Path) -> N
         os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
     assert log.add("b") == str(tmp_path / "training_2.out")
     assert (tmp_path / "training_2.out").read_text(encoding="utf-8") == "x\nb\n"
-    for refused in ("/dev/full", str(tmp_path / "absent" / "x"), "none"):
+    for refused in ("/dev/full", str(tmp_path / "absent" / "x"), "/dev/null"):
         assert JobLog(str(tmp_path), refused).add("c") == str(tmp_path / "watch.log")
     os.mkfifo(tmp_path / "pipe")
     assert JobLog(str(tmp_path), str(tmp_path / "pipe")).add("d") == str(tmp_path / "watch.log")
@@ -60,6 +60,11 @@ class Hook(http.server.BaseHTTPRequestHandler):
         Hook.got.append((self.path, json.loads(self.rfile.read(length))))
         self.send_response(Hook.answer)
         self.send_header("Location", "/elsewhere")
+        self.end_headers()
+
+    def do_GET(self) -> None:
+        Hook.got.append((f"GET {self.path}", None))
+        self.send_response(200)
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
