@@ -17,6 +17,8 @@ STEP_S = 0.02
 _LOOK_EVERY = 5
 """Steps. In between only the namespace's last process number is read, which tells of a burst."""
 _QUIET_S = 1.0
+_AFTERMATH_S = 10.0
+"""In which the dead of a burst may still be there."""
 _PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
 
 
@@ -27,7 +29,7 @@ class Warden:
         self._processes = processes
         self._memory_kib = memory_mib * 1024
         self._log = log
-        self._acted = 0.0
+        self._acted = -_AFTERMATH_S
         self._said = ""
 
     def start(self) -> None:
@@ -47,19 +49,19 @@ class Warden:
             if 0 <= last - seen <= self._processes // 4 and steps % _LOOK_EVERY:
                 continue
             seen = last
-            pids = [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+            pids = _others(self._processes, living=time.monotonic() - self._acted < _AFTERMATH_S)
             if self._processes and len(pids) > self._processes:
-                self._end_all(len(pids))
+                self._end_all()
             elif self._memory_kib and not steps % _LOOK_EVERY:
                 self._weigh(pids)
 
-    def _end_all(self, count: int) -> None:
+    def _end_all(self) -> None:
         """In one call: what is ended one by one has forked again by then."""
         try:
             os.kill(-1, signal.SIGKILL)
         except OSError:
             return
-        self._tell(f"{count} processes, more than the {self._processes} that a sandbox may have: all were ended")
+        self._tell(f"more than the {self._processes} processes that a sandbox may have: all were ended")
 
     def _weigh(self, pids: list[int]) -> None:
         """First by the quick figure, which counts shared pages again and again, then by the true one."""
@@ -85,6 +87,23 @@ class Warden:
             self._log(said)
         self._said = said
         self._acted = now
+
+
+def _others(most: int, *, living: bool) -> list[int]:
+    """No more than are too many: each entry that is read lets another thread go first, and in a burst one is always
+    there to reap the dead. `living`: those that only wait to be reaped are no burst of their own."""
+    pids = []
+    with os.scandir("/proc") as entries:
+        for entry in entries:
+            if entry.name.isdigit() and entry.name != "1" and not (living and _is_dead(entry.name)):
+                pids.append(int(entry.name))
+            if most and len(pids) > most:
+                break
+    return pids
+
+
+def _is_dead(pid: str) -> bool:
+    return _read(f"/proc/{pid}/stat").rpartition(")")[2].split()[:1] in ([], ["Z"], ["X"])
 
 
 def _last_pid() -> int:
