@@ -49,6 +49,7 @@ class Pipe(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
         self.peer: Pipe | None = None
         self.ended = False
+        self.refused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport  # type: ignore[assignment]  # of a stream, always
@@ -84,11 +85,29 @@ class Pipe(asyncio.Protocol):
 
 
 class Caller(Pipe):
-    """The client's end. It is not read before the sandbox's end stands."""
+    """The client's end. It is not read before the sandbox's end stands; what comes all the same is kept.
+
+    Before Python 3.11.4 a transport that `connection_made` pauses reads on.
+    """
 
     def __init__(self, door: "Door") -> None:
         super().__init__()
         self._door = door
+        self._early = bytearray()
+
+    def data_received(self, data: bytes) -> None:
+        if self.peer is not None and self.peer.transport is not None:
+            self.peer.transport.write(data)
+        elif self.transport is not None and not self.refused:
+            self._early += data
+            self.transport.pause_reading()
+
+    def joined(self) -> None:
+        assert self.transport is not None
+        if self._early and self.peer is not None and self.peer.transport is not None:
+            self.peer.transport.write(bytes(self._early))
+        self._early.clear()
+        self.transport.resume_reading()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -136,7 +155,7 @@ class Door:
             pipe = Pipe()
             caller.peer, pipe.peer = pipe, caller
             await asyncio.get_running_loop().create_connection(lambda: pipe, sock=inner)
-            caller.transport.resume_reading()
+            caller.joined()
         except NotReachableError as error:
             await _refuse(caller, error)
         except OSError:
@@ -157,6 +176,7 @@ class Door:
 async def _refuse(caller: Caller, error: NotReachableError) -> None:
     """An answer at once, and a moment to read it: closing over unread bytes would take the answer back."""
     assert caller.transport is not None
+    caller.refused = True
     body = f'{{"detail": "{error}"}}'
     caller.transport.write(
         f"HTTP/1.1 {error.status} {'Unavailable' if error.status == 503 else 'Bad Gateway'}\r\n"
