@@ -8,10 +8,11 @@ from skyrl_doctor.watch.files import END_FLAG
 from skyrl_doctor.watch.observe import Hit, Left, Observation
 from skyrl_doctor.watch.rules.wall import OVER, TRAINER
 
-QUIET_S = 60.0
+QUIET_S = 300.0
 DRAIN_S = 2.0
 """Logs are read on for a moment after the end: the last lines are the interesting ones."""
-LAST_WORDS = frozenset({"killed"})
+LAST_WORDS = frozenset({"cancelled"})
+"""Slurm's own. That something was terminated is said in healthy runs too."""
 
 
 @record

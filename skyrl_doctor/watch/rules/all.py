@@ -15,6 +15,7 @@ from skyrl_doctor.watch.rules import (
     metrics,
     rechecks,
     refusals,
+    resumed,
     sandboxes,
     stall,
     wall,
@@ -32,6 +33,7 @@ RULES = (
     sandboxes.RULE,
     rechecks.RULE,
     checkpoints.RULE,
+    resumed.RULE,
     wall.RULE,
 )
 States = Mapping[str, Any]

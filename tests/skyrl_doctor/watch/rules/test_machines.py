@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_doctor.watch.observe import Bar, Checkpoint, Fill, Left, Observation, Sandboxes, Step
-from skyrl_doctor.watch.rules import checkpoints, fill, sandboxes, wall
+from skyrl_doctor.watch.observe import Bar, Checkpoint, Ended, Fill, Left, Observation, Sandboxes, Step
+from skyrl_doctor.watch.rules import checkpoints, fill, resumed, sandboxes, wall
 from watching import brief, play, texts
 
 
@@ -121,3 +121,12 @@ def test_only_the_peak_of_a_minute_counts() -> None:
     phases = [value for n in range(12) for value in (70.0, 10.0 + 2 * n, 10.0 + 2 * n)]
     timeline = [Fill(at=20.0 * n, kind="gpu", name="g", used=value, limit=80.0) for n, value in enumerate(phases)]
     assert play(fill.RULE, timeline) == []
+
+
+def test_a_resume_at_the_end_of_an_epoch() -> None:
+    before, end = Checkpoint(at=1.0, step=20, tracked=20), Ended(at=90.0, why="training_complete.flag is there")
+    assert brief(play(resumed.RULE, [before, end])) == [(90.0, "CKP004")]
+    assert play(resumed.RULE, [before, Step(at=5.0, step=21), end]) == []
+    assert play(resumed.RULE, [Step(at=5.0, step=1), Checkpoint(at=6.0, step=1), end]) == []
+    assert play(resumed.RULE, [before, Ended(at=90.0, why="the watch was told to end")]) == []
+    assert play(resumed.RULE, [end]) == []
