@@ -22,6 +22,8 @@ from skyrl_doctor.logs.quoted import is_quoted
 
 KEPT = 64
 """Hits kept of one signature in one file; the rest are counted."""
+OWN = b"skyrl-doctor watch: "
+"""How the watch begins its lines in the job's log: they speak of failures, and are none."""
 COUNTED = 1000
 """So far hits and lines that look like errors are counted."""
 
@@ -136,7 +138,7 @@ class Scanner:
 
     def _look(self, block: Block, piece: Piece, number: int) -> None:
         patterns = self._patterns
-        if is_quoted(self._behind, block.start + piece.start):
+        if piece.text.lstrip().startswith(OWN) or is_quoted(self._behind, block.start + piece.start):
             return
         found = ((index, patterns.regexes[index].search(piece.text)) for index in piece.patterns)
         matches = {index: match for index, match in found if match}

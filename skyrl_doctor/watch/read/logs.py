@@ -12,8 +12,8 @@ from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.choose import choose
 from skyrl_doctor.logs.lines import Line
 from skyrl_doctor.logs.patterns import Patterns, installed
+from skyrl_doctor.logs.scan import OWN, Scan, Scanner
 from skyrl_doctor.logs.scan import Hit as Found
-from skyrl_doctor.logs.scan import Scan, Scanner
 from skyrl_doctor.watch.files import COUNTS
 from skyrl_doctor.watch.follow.tail import Lines
 from skyrl_doctor.watch.observe import Hit, Observation, Rollouts
@@ -21,8 +21,6 @@ from skyrl_doctor.watch.read.access import Access
 from skyrl_doctor.watch.read.phases import phases
 from skyrl_doctor.watch.read.steps import bars, steps
 
-OWN = b"skyrl-doctor watch: "
-"""How a line of ours in the job's log begins: what it quotes is no evidence."""
 MOST_PAST = 50
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Location
+from skyrl_doctor.logs.diagnose import diagnose
 from skyrl_doctor.logs.known import known
 from skyrl_doctor.watch.finding import raised
 from skyrl_doctor.watch.follow.tail import Lines
@@ -34,6 +35,19 @@ def test_one_line_that_is_no_evidence_itself() -> None:
         told = line(raised(1.0, entry.id or "CFG001", entry.signature.explain, root=True))
         found = Logs().take(Lines("training_1.out", 1, f"{told}\n".encode()), 1.0)
         assert [one for one in found if isinstance(one, Hit)] == []
+
+
+def test_whoever_reads_the_job_s_log_later_takes_our_lines_for_no_error(tmp_path: Path) -> None:
+    ours = (
+        "RUN005 no-worker-slots (warning): all 7 slots are taken and 4 sandboxes wait; wanted a free one",
+        "RUN010 runtime-fails-under-load (error): the runtime gives no answer (Connection refused); wanted 200",
+        "sent SIGTERM to the process group 77, for CFG001: ValueError: 'max_tokens' is too large: 4000",
+    )
+    (tmp_path / "training_1.out").write_text(
+        "".join(f"skyrl-doctor watch: {text}\n" for text in ours), encoding="utf-8"
+    )
+    found = diagnose([str(tmp_path)]).diagnosis
+    assert (found.root, found.matches, found.unknown) == (None, (), None)
 
 
 def test_the_newest_training_log_gets_it_else_a_file_beside(tmp_path: Path) -> None:
