@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -14,15 +14,18 @@ pytestmark = pytest.mark.podman
 
 
 @pytest.fixture
-def env(tmp_path: Path) -> dict[str, str]:
-    """A store of this user's own, and this interpreter."""
+def env(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """A store of this user's own, and this interpreter. A root's Podman leaves its store mounted onto itself."""
     me = User("me", os.getuid(), os.getgid())
     containers, engine = engine_of_this_host(tun_usable=may_open(me, "/dev/net/tun"))
     made = write_configuration(tmp_path, engine, containers=containers)
     with (tmp_path / "storage.conf").open("a") as conf:  # which a root's Podman insists on
         conf.write(f'runroot = "{tmp_path}/run"\n')
     (tmp_path / "tmp").mkdir()
-    return {**made, "TMPDIR": str(tmp_path / "tmp"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    yield {**made, "TMPDIR": str(tmp_path / "tmp"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    mounts = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+    for mount in (mount for mount in reversed(mounts) if mount.startswith(f"{tmp_path}/")):
+        subprocess.run(["umount", mount], check=True)
 
 
 def ran(env: Mapping[str, str], *words: str) -> "subprocess.CompletedProcess[str]":
