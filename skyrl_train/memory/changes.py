@@ -87,7 +87,7 @@ def _of_the_update(job: Job) -> Iterator[Candidate]:
         yield (
             "log-probs and entropy in chunks, without the logits",
             ((key, "True"),),
-            replace(job, fused_kernels="torch"),
+            replace(job, fused_kernels="torch"),  # FIX(MEM002)
         )
     if job.entropy_chunk is None and job.remove_padding:
         key = f"{A}.actor.entropy_from_logits_with_chunking"
@@ -107,7 +107,11 @@ def _of_the_states(job: Job) -> Iterator[Candidate]:
         yield "weights on the host during rollouts", ((key, "True"),), replace(job, param_offload=True)
     if not job.optimizer_offload:
         key = f"{A}.actor.fsdp_config.optimizer_offload"
-        yield "Adam's states on the host between updates", ((key, "True"),), replace(job, optimizer_offload=True)
+        yield (
+            "Adam's states on the host between updates",
+            ((key, "True"),),
+            replace(job, optimizer_offload=True),
+        )  # FIX(MEM006)
     critic = job.critic
     if critic is not None and not (critic.param_offload and critic.optimizer_offload):
         settings = (("critic.fsdp.param_offload", "True"), ("critic.fsdp.optimizer_offload", "True"))
@@ -129,7 +133,7 @@ def _of_vllm(job: Job) -> Iterator[Candidate]:
         yield (
             "a smaller share for vLLM",
             ((SHARE, str(share)),),
-            replace(job, rollout=replace(rollout, utilization=share)),
+            replace(job, rollout=replace(rollout, utilization=share)),  # FIX(MEM003)
         )
 
 
