@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
         for stream in (0, 1):
             os.dup2(nothing.fileno(), stream)
     signal.signal(signal.SIGTERM, _leave)
-    home = tempfile.mkdtemp(prefix="skyrl-terminal-")
+    home = tempfile.mkdtemp(prefix="skyrl-terminal-", dir=os.environ.get("TMPDIR"))
     terminal = Terminal(Shell(home, directory, shell_environ(dict(os.environ))), requests)
     editor = Editor(directory)
     try:
