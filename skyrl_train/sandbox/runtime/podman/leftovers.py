@@ -16,20 +16,25 @@ _STEP_S = 0.02
 
 def end_leftovers(run_dir: str) -> tuple[int, ...]:  # FIX(POD004)
     """The ids of what was ended. It returns when they are gone, or after a few seconds."""
-    ended: list[int] = []
-    for pid in dict.fromkeys((*_named(run_dir), *_started_in(run_dir))):
-        with contextlib.suppress(OSError):
-            descriptor = os.pidfd_open(pid)
-            try:
-                if _belongs(pid, run_dir):
-                    signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-                    ended.append(pid)
-            finally:
-                os.close(descriptor)
+    found = dict.fromkeys((*_named(run_dir), *_started_in(run_dir)))
+    ended = [pid for pid in found if _end(pid, run_dir)]
     limit = time.monotonic() + _WAIT_S
     while any(_alive(pid) for pid in ended) and time.monotonic() < limit:
         time.sleep(_STEP_S)
     return tuple(ended)
+
+
+def _end(pid: int, run_dir: str) -> bool:
+    with contextlib.suppress(OSError):
+        descriptor = os.pidfd_open(pid)
+        try:
+            belongs = _belongs(pid, run_dir)
+            if belongs:
+                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+            return belongs
+        finally:
+            os.close(descriptor)
+    return False
 
 
 def _named(run_dir: str) -> list[int]:

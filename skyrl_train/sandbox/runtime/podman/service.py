@@ -75,15 +75,14 @@ class Service:
     async def _until_it_listens(self, process: asyncio.subprocess.Process) -> None:
         try:
             async with asyncio.timeout(_UP_S):
-                while process.returncode is None:
-                    if await self._listens():
-                        return
+                while process.returncode is None and not await self._listens():
                     await asyncio.sleep(_STEP_S)
         except TimeoutError as error:
             raise EngineUnsureError(
                 f"Podman's service does not listen after {_UP_S:g} s; it said: {self._said()}"
             ) from error
-        raise EngineUnsureError(f"Podman's service ended with {process.returncode}: {self._said()}")
+        if process.returncode is not None:
+            raise EngineUnsureError(f"Podman's service ended with {process.returncode}: {self._said()}")
 
     async def _listens(self) -> bool:
         try:
