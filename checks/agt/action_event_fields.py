@@ -21,13 +21,14 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
 from skyrl_doctor.facts.agent_packages import AgentPackages
-from skyrl_train.agent.events import EVENT_FIELDS
 
 
 @check("AGT005", fix="skyrl_train/agent/events.py")
 def action_event_fields(packages: AgentPackages) -> Iterator[Finding]:
     if not packages.sdk:
         raise NotApplicable(f"openhands-sdk is not installed for {packages.python}")
+    from skyrl_train.agent.events import EVENT_FIELDS  # with all records of the agent: only where there is an SDK
+
     for name, ours in EVENT_FIELDS.items():
         if name not in packages.required:
             message = (

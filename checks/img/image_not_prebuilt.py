@@ -25,7 +25,7 @@ from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.facts.images.supply import ImageSupply
 from skyrl_doctor.image_words import ahead, inject_of, listed
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.sandbox.derive import REPOSITORY
+from skyrl_train.sandbox.agent_server import REPOSITORY
 from skyrl_train.sandbox.supply import archive_of
 
 

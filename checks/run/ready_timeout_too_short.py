@@ -24,7 +24,7 @@ from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.image_words import inject_of
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import finding, required
-from skyrl_train.sandbox.derive import REPOSITORY
+from skyrl_train.sandbox.agent_server import REPOSITORY
 from skyrl_train.sandbox.ready import KEY, ready_violations
 
 

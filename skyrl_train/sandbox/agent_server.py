@@ -19,6 +19,9 @@ SOURCE_TARGETS = ("source-minimal", "source")
 TARGET_OF = {"binary": BINARY_TARGETS, "source": SOURCE_TARGETS}
 BUILD_TARGET = BINARY_TARGETS[0]  # FIX(IMG003) -- what the client's command needs, without an editor and a browser
 
+REPOSITORY = "localhost/skyrl-derived"
+"""Of the images that we derive from others to put it in."""
+
 LOOPBACK_SINCE = (1, 38, 0)
 """Since then a server without a key listens on 127.0.0.1 of its own container, where nobody reaches it."""
 QUERY_ROUTE_SINCE = (1, 19, 0)

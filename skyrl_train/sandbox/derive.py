@@ -4,11 +4,10 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from skyrl_train.sandbox.agent_server import BINARY, BUILD_TARGET, TARGET_OF, target_violations
+from skyrl_train.sandbox.agent_server import BINARY, BUILD_TARGET, REPOSITORY, TARGET_OF, target_violations
 from skyrl_train.sandbox.inject import InjectionError
 from skyrl_train.sandbox.references import parse_reference
 
-REPOSITORY = "localhost/skyrl-derived"
 LABELS = {
     "base": "skyrl.derived.base",
     "sdk_version": "skyrl.derived.sdk-version",
