@@ -51,12 +51,12 @@ def run(args: argparse.Namespace) -> int:
     try:
         plan, model, job, device, free = _asked(machine, args)
         found = answer(model, job, device, free)
-        solution = _solved(knob_of(plan, args.solve), model, job, device) if args.solve else None
+        solution = _solved(knob_of(plan, args.solve), model, job, device) if args.solve is not None else None
     except (CouldNotLook, NotApplicable) as error:
         raise UsageError(f"no estimate: {error}") from None
     finally:
         machine.close()
-    if args.figure:
+    if args.figure is not None:
         from skyrl_doctor.memory.figure import draw
 
         draw(found, args.figure)
@@ -93,7 +93,8 @@ def _device(
         if args.gpu != AUTO:
             return device_named(args.gpu), None
     except MemoryModelError as error:
-        raise UsageError(str(error)) from None
+        by_size = "" if args.gpu_memory is not None else "; any other by its size: --gpu-memory 20GiB"
+        raise UsageError(f"{error}{by_size}") from None
     from skyrl_doctor.probes.gpu import gpu
 
     try:

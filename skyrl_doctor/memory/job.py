@@ -10,7 +10,7 @@ from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.plan.answers import PRIME, trainer_shares_gpu, vllm_sleeps
 from skyrl_doctor.plan.dialects.verl.names import CANONICAL
 from skyrl_doctor.plan.model import Plan, Value
-from skyrl_train.memory import Job, MemoryModelError, job_from_verl
+from skyrl_train.memory import Job, MemoryModelError, UnsupportedJobError, job_from_verl
 
 VERL = "verl"
 _VERL_KEYS = {canonical: verl for verl, canonical in CANONICAL.items()}
@@ -45,19 +45,24 @@ class Untold:
 
 
 def memory_job(plan: Plan) -> Job:
-    """The job of this plan. CouldNotLook where something that it needs cannot be told or makes no sense."""
+    """The job of this plan. CouldNotLook where something that it needs cannot be told or makes no sense; NotApplicable
+    where it makes sense and is not described."""
     try:
         if plan.is_of(VERL):
             return job_from_verl({key: _told(value) for key, value in plan.own.items()})
         return _prime_job(plan) if plan.is_of(*PRIME) else job_from_verl(_in_verls_names(plan, _values(plan)))
+    except UnsupportedJobError as error:
+        raise NotApplicable(str(error)) from None
     except MemoryModelError as error:
         raise CouldNotLook(str(error)) from None
 
 
 def knob_of(plan: Plan, key: str) -> str:
     """What the memory model calls this key, in whatever names the user knows it; the key itself if in none."""
+    wanted = key.strip().lower().replace("-", "_")
     for canonical, knob in KNOBS.items():
-        if key in (canonical, canonical.rpartition(".")[2], plan.name(canonical), _VERL_KEYS.get(canonical)):
+        names = (canonical, plan.name(canonical), _VERL_KEYS.get(canonical, canonical))
+        if wanted in {knob, *map(str.lower, names), *(name.lower().rpartition(".")[2] for name in names)}:
             return knob
     return key
 

@@ -94,7 +94,7 @@ def _solution(memory: GpuBudget, solution: Solution) -> str:
     if solution.value is None:
         peak = solution.budget.peak
         return f"solve:   no {solution.key} fits; at the smallest the peak is {in_gib(peak.total)} in {peak.phase}"
-    limit = f", where {solution.limited} ends the search" if solution.limited else ""
+    limit = f"; no larger one was tried ({solution.limited})" if solution.limited else ""
     return f"solve:   {solution.key} = {solution.value} is the largest that fits{limit}{_context_for(memory, solution)}"
 
 

@@ -24,6 +24,7 @@ from skyrl_train.memory.errors import (
     BadModelError,
     MemoryModelError,
     UnknownDeviceError,
+    UnsupportedJobError,
     UnsupportedModelError,
 )
 from skyrl_train.memory.job import Critic, Job, Rollout
@@ -57,6 +58,7 @@ __all__ = [
     "Rollout",
     "Solution",
     "UnknownDeviceError",
+    "UnsupportedJobError",
     "UnsupportedModelError",
     "budget",
     "changes",

@@ -17,6 +17,9 @@ GPUS = {
     "A100-80GB": 79.25,
     "H100-80GB": 79.18,
     "H200": 139.81,
+    "GH200-96GB": 94.50,
+    "B200": 178.35,
+    "V100-32GB": 31.73,
     "A10": 22.06,
     "L4": 22.03,
     "L40S": 44.40,
@@ -44,9 +47,14 @@ SLICES = {
     },
     "H200": {"1g.18gb": 16.0, "1g.35gb": 32.25, "2g.35gb": 32.25, "3g.71gb": 69.5, "4g.71gb": 69.5, "7g.141gb": 139.8},
 }
-_ALIASES = {"A100": "A100-80GB", "H100": "H100-80GB", "H200-141GB": "H200", "RTX-A6000": "A6000"}
-_PROFILE = re.compile(r"(?i)(?<![\w.])(?:mig[- ]*)?(\d+g\.\d+gb)(?:\+[\w.]+)?(?![\w.])")
-_SIZE = re.compile(r"(?i)\s*(\d+(?:\.\d+)?)\s*(GiB|MiB|GB|MB|G|M)\s*")
+_ALIASES = {"A100": "A100-80GB", "H100": "H100-80GB", "H200-141GB": "H200", "RTX-A6000": "A6000", "GH200": "GH200-96GB"}
+_ALIASES["GH200-480GB"] = "GH200-96GB"  # NVIDIA names it after the memory of its CPU
+# A slice's name tells which of two sizes its GPU has, where the GPU's name does not.
+_BOTH_SIZES = {"A100": ("A100-40GB", "A100-80GB")}
+_GRES = re.compile(r"(?i)(?:gres/)?(?:gpu:)?(.*?[a-z].*?)(?::\d+)?")  # as Slurm writes it: gpu:a100_3g.20gb:1
+_BOARD = {"GPU", "NVIDIA", "GEFORCE", "TESLA", "MIG", "PCIE", "HBM3", "HBM3E", "NVL"}
+_PROFILE = re.compile(r"(?i)(?<![\w.])(?:mig[- ]*)?([0-9]+g\.[0-9]+gb)(?:\+[\w.]+)?(?![\w.])")
+_SIZE = re.compile(r"(?i)\s*([0-9]+(?:\.[0-9]+)?)\s*(GiB|MiB|GB|MB|G|M)\s*")
 DIGITS = 12  # more is no size of anything
 _UNITS = {"gib": GIB, "g": GIB, "mib": 1024**2, "m": 1024**2, "gb": 10**9, "mb": 10**6}
 
@@ -74,34 +82,38 @@ def device_of_size(size: str) -> Device:
 
 
 def device_named(name: str) -> Device:
-    """A GPU or MIG profile by name: `H200`, `A100-40GB`, `A100-40GB 3g.20gb`, `3g.20gb`, as nvidia-smi writes it too."""
-    profile = _PROFILE.search(name)
-    parent = _parent(_PROFILE.sub(" ", name) if profile else name)
-    if profile is None and parent is not None:
-        return Device(parent, round(GPUS[parent] * GIB))
-    if profile is None:
+    """A GPU or MIG profile by name: `H200`, `A100-40GB 3g.20gb`, `3g.20gb`, and as nvidia-smi and Slurm write it."""
+    gres = _GRES.fullmatch(name.strip())
+    plain = (gres[1] if gres else name).replace("_", " ")
+    profile = _PROFILE.search(plain)
+    if profile is not None:
+        return _slice(name, _words(_PROFILE.sub(" ", plain)), profile[1].lower())
+    words = _words(plain)
+    parent = _ALIASES.get(words, words)
+    if parent not in GPUS:
         raise UnknownDeviceError(
             f"no GPU known as {name!r}; known are {', '.join(GPUS)}, and MIG profiles such as 3g.20gb"
         )
-    return _slice(name, parent, profile[1].lower())
+    return Device(parent, round(GPUS[parent] * GIB))
 
 
-def _slice(name: str, parent: str | None, profile: str) -> Device:
-    owners = [parent] if parent else [owner for owner, slices in SLICES.items() if profile in slices]
-    sizes = [(SLICES[owner][profile], owner) for owner in owners if profile in SLICES.get(owner, {})]
+def _slice(name: str, words: str, profile: str) -> Device:
+    """A GPU of another name may have another memory behind the same profile, so that its slices are not guessed."""
+    parents = _BOTH_SIZES.get(words, (_ALIASES.get(words, words),)) if words else tuple(SLICES)
+    sizes = [(SLICES[owner][profile], owner) for owner in parents if profile in SLICES.get(owner, {})]
     if not sizes:
-        known = sorted(SLICES[parent]) if parent in SLICES else sorted({key for own in SLICES.values() for key in own})
+        known = sorted({key for owner in parents for key in SLICES.get(owner, {})})
+        if not known:
+            raise UnknownDeviceError(f"no MIG profiles known of the GPU in {name!r}; known are {', '.join(SLICES)}")
         raise UnknownDeviceError(f"no MIG profile {profile} in {name!r}; known are {', '.join(known)}")
     size, owner = min(sizes)  # where several GPUs have one of this name: the smallest, which fits on all of them
     return Device(f"{owner} {profile}", round(size * GIB))
 
 
-def _parent(name: str) -> str | None:
-    """The GPU that a name holds, in our table's spelling or NVIDIA's (`NVIDIA A100-SXM4-40GB MIG`)."""
+def _words(name: str) -> str:
+    """What a name says beside the maker's and the board's words: our table's spelling of NVIDIA's own."""
     words = [word for word in re.split(r"[^A-Z0-9]+", name.upper()) if word]
-    words = [
-        word for word in words if word not in {"NVIDIA", "GEFORCE", "TESLA", "MIG", "PCIE", "HBM3", "HBM3E", "NVL"}
-    ]
-    plain = "-".join(word for word in words if not word.startswith("SXM"))
-    plain = _ALIASES.get(plain, plain)
-    return plain if plain in GPUS else None
+    plain = [word for word in words if word not in _BOARD and not word.startswith("SXM")]
+    if "NVL" in words and "H100" in words:  # 94 GB, another card
+        plain.append("NVL")
+    return "-".join(plain)

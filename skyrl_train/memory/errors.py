@@ -24,5 +24,9 @@ class BadJobError(MemoryModelError):
     """A setting of the run that is missing, of the wrong kind, or out of its range."""
 
 
+class UnsupportedJobError(BadJobError):
+    """A setting that makes sense and whose memory is not described here."""
+
+
 class UnknownDeviceError(MemoryModelError):
     """Neither a GPU known by name nor a size."""

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any
 
-from skyrl_train.memory.errors import BadJobError
+from skyrl_train.memory.errors import BadJobError, UnsupportedJobError
 from skyrl_train.memory.parameters import LINEARS
 from skyrl_train.memory.units import DTYPE_BYTES
 
@@ -135,7 +135,8 @@ class Job:
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name))
         check_choice("strategy", self.strategy, STRATEGIES)
-        check_choice("attention", self.attention, ATTENTIONS)
+        if self.attention not in ATTENTIONS:
+            raise UnsupportedJobError(f"attention is {self.attention!r}; described are {', '.join(ATTENTIONS)}")
         check_choice("framework", self.framework, ("verl", "prime-rl"))
         for name in ("master_dtype", "param_dtype", "reduce_dtype"):
             check_choice(name, getattr(self, name), DTYPES)
@@ -149,7 +150,7 @@ class Job:
                 raise BadJobError(f"{field.name} is {getattr(self, field.name)!r}, wanted true or false")
         unknown = [name for name in self.lora_targets if name not in LINEARS]
         if unknown:
-            raise BadJobError(f"lora_targets holds {unknown[0]!r}, wanted of {', '.join(LINEARS)}")
+            raise UnsupportedJobError(f"lora_targets holds {unknown[0]!r}, wanted of {', '.join(LINEARS)}")
         if self.n_gpus % self.sequence_parallel:
             raise BadJobError(f"{self.n_gpus} GPUs do not divide over sequence_parallel = {self.sequence_parallel}")
         if self.rollout is not None and self.n_gpus % self.rollout.tensor_parallel:

@@ -37,6 +37,10 @@ def _rollout(job: Job) -> Rollout:
 
 
 def _micro_batch(job: Job, value: int) -> Job:
+    if job.max_tokens is not None:
+        raise BadJobError(
+            "this run packs its micro batches by tokens (use_dynamic_bsz), so micro_batch changes nothing"
+        )
     return replace(job, micro_batch=value, log_prob_micro_batch=value, ref_micro_batch=value)
 
 
@@ -64,7 +68,7 @@ KNOBS = {
     "max_model_len": _Knob(  # FIX(MEM005)
         _model_len, lambda shape, _: shape.max_positions or FARTHEST, why="the model's positions"
     ),
-    "n": _Knob(lambda job, value: replace(job, n=value), lambda *_: 1024, why="1024, where the search ends"),
+    "n": _Knob(lambda job, value: replace(job, n=value), lambda *_: 1024, why="the search ends at 1024"),
     "gpu_memory_utilization": _Knob(_share, lambda *_: 99, lambda value: round(value * STEP, 2), why="0.99"),
 }
 

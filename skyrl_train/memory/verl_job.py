@@ -7,9 +7,10 @@ or the text of a command line. Interpolations (${…}) must be resolved before.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from skyrl_train.memory.errors import BadJobError
+from skyrl_train.memory.errors import BadJobError, UnsupportedJobError
 from skyrl_train.memory.job import Critic, Job, Rollout
 from skyrl_train.memory.keys import Keys, or_default
+from skyrl_train.memory.known import known_config
 from skyrl_train.memory.parameters import LINEARS
 
 A, M, R = "actor_rollout_ref.actor", "actor_rollout_ref.model", "actor_rollout_ref.rollout"
@@ -22,7 +23,8 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
     keys = Keys(values)
     strategy = keys.text(f"{A}.strategy") or "fsdp"
     if strategy not in ("fsdp", "fsdp2"):
-        raise BadJobError(f"{A}.strategy is {strategy!r}; only fsdp and fsdp2 are described")
+        raise UnsupportedJobError(f"{A}.strategy is {strategy!r}; only fsdp and fsdp2 are described")
+    _refuse_what_is_not_described(keys)
     dynamic = keys.flag(f"{A}.use_dynamic_bsz")
     limit = keys.integer(f"{A}.ppo_max_token_len_per_gpu") or 16384
     micro = keys.integer(f"{A}.ppo_micro_batch_size_per_gpu")
@@ -69,6 +71,22 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         rollout=_rollout(keys),
     )
     return replace(job, critic=_critic(keys, job, dynamic=dynamic)) if _has_critic(keys) else job
+
+
+def _refuse_what_is_not_described(keys: Keys) -> None:
+    """What verl would run and this model would answer with a number for something else."""
+    engine = keys.text(f"{R}.name") or "vllm"
+    if engine != "vllm":
+        raise UnsupportedJobError(f"{R}.name is {engine!r}; only vllm is described")
+    optimizer = keys.text(f"{A}.optim.optimizer") or "AdamW"
+    if optimizer not in ("Adam", "AdamW"):
+        raise UnsupportedJobError(f"{A}.optim.optimizer is {optimizer!r}; only AdamW is described")
+    actor, critic = keys.raw(f"{M}.path"), keys.raw(f"{C}.model.path")
+    if not _has_critic(keys) or actor is None or critic is None or actor[1] == critic[1]:
+        return
+    shapes = [known_config(str(path)) for _, path in (actor, critic)]
+    if shapes[0] is None or shapes[0] != shapes[1]:
+        raise UnsupportedJobError(f"{critic[0]} is {critic[1]!r}; only a critic of the actor's own shape is described")
 
 
 def _chunk(keys: Keys) -> int:

@@ -55,6 +55,28 @@ def test_an_impossible_value_is_no_number() -> None:
         memory_job(verl("data.max_response_length=-5"))
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (("actor_rollout_ref.rollout.name=sglang",), "only vllm is described"),
+        (("actor_rollout_ref.actor.strategy=megatron",), "only fsdp and fsdp2 are described"),
+        (("actor_rollout_ref.actor.optim.optimizer=SGD",), "only AdamW is described"),
+        (("+actor_rollout_ref.model.override_config.attn_implementation=flash_attention_3",), "described are flash"),
+        (
+            (
+                "algorithm.adv_estimator=gae",
+                "actor_rollout_ref.model.path=Qwen/Qwen2.5-0.5B",
+                "critic.model.path=Qwen/Qwen2.5-7B",
+            ),
+            "only a critic of the actor's own shape",
+        ),
+    ],
+)
+def test_what_is_not_described_is_no_reason_to_refuse_a_run(settings: tuple[str, ...], said: str) -> None:
+    with pytest.raises(NotApplicable, match=said):
+        memory_job(verl(*settings))
+
+
 def test_without_lengths_there_is_no_job() -> None:
     with pytest.raises(NotApplicable, match=r"data\.max_prompt_tokens"):
         memory_job(Plan(targets=("x",), dialect="run-config"))
@@ -92,6 +114,8 @@ def test_settings_are_told_in_the_users_own_words() -> None:
         "max_response_tokens",
         "data.max_response_length",
         "response_length",
+        "max_response_length",
+        " Max-Response-Length",
     ],
 )
 def test_a_key_to_solve_for_may_be_written_in_any_of_its_names(key: str) -> None:

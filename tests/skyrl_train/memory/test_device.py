@@ -29,14 +29,27 @@ from skyrl_train.memory import (
         ("3G.20GB", "A100-40GB 3g.20gb", 19.5),
         ("1g.10gb+me", "A100-80GB 1g.10gb", 9.5),  # of all that are called so, the smallest
         ("H200 1g.18gb", "H200 1g.18gb", 16.0),
+        ("A100 1g.5gb", "A100-40GB 1g.5gb", 4.75),  # only one of the two A100 has it
+        ("a100:1", "A100-80GB", 79.25),
+        ("gres/gpu:h200:1", "H200", 139.81),
+        ("gpu:a100_3g.20gb:1", "A100-40GB 3g.20gb", 19.5),
+        ("nvidia_h100_80gb_hbm3_3g.40gb", "H100-80GB 3g.40gb", 39.5),
+        ("gpu:rtx_4090:2", "RTX-4090", 23.64),
+        ("NVIDIA GH200 480GB", "GH200-96GB", 94.5),
     ],
 )
 def test_names_as_people_and_nvidia_smi_write_them(name: str, found: str, gib: float) -> None:
     assert device_named(name) == Device(found, round(gib * GIB))
 
 
-@pytest.mark.parametrize("name", ["", "B9000", "A100 9g.90gb", "9g.90gb", "H100 1g.5gb", "MIG", "20", "gpu"])
+@pytest.mark.parametrize("name", ["", "B9000", "A100 9g.90gb", "9g.90gb", "H100 1g.5gb", "MIG", "20", "gpu", "gpu:1"])
 def test_other_names_are_refused(name: str) -> None:
+    with pytest.raises(UnknownDeviceError):
+        device_named(name)
+
+
+@pytest.mark.parametrize("name", ["NVIDIA H100 NVL", "A30 1g.6gb", "L40S 1g.10gb", "H100 NVL MIG 1g.12gb", "GB200"])
+def test_another_card_is_not_taken_for_one_that_is_known(name: str) -> None:
     with pytest.raises(UnknownDeviceError):
         device_named(name)
 
@@ -50,7 +63,20 @@ def test_sizes(size: str, total: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "size", ["", "20", "GiB", "0GiB", "-3GiB", "nanGiB", "infGiB", "1e9GiB", "0.0000000001GiB", "9" * 400 + "GiB"]
+    "size",
+    [
+        "",
+        "20",
+        "GiB",
+        "0GiB",
+        "-3GiB",
+        "nanGiB",
+        "infGiB",
+        "1e9GiB",
+        "0.0000000001GiB",
+        "9" * 400 + "GiB",
+        "\u0662\u0660GiB",
+    ],
 )
 def test_what_is_no_size_is_refused(size: str) -> None:
     with pytest.raises(UnknownDeviceError):

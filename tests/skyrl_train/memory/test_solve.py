@@ -68,6 +68,11 @@ def test_keys_of_vllm_where_there_is_none(key: str) -> None:
         solve(key, SHAPE, replace(JOB, rollout=None), DEVICE)
 
 
+def test_a_micro_batch_that_is_packed_by_tokens_is_not_solved_for() -> None:
+    with pytest.raises(BadJobError, match="use_dynamic_bsz"):
+        solve("micro_batch", SHAPE, replace(JOB, max_tokens=16384), DEVICE)
+
+
 def test_three_changes_that_gain_what_they_say() -> None:
     found = changes(SHAPE, replace(JOB, micro_batch=4, log_prob_micro_batch=4), DEVICE)
     assert len(found) == 3
