@@ -115,7 +115,7 @@ def _dry_run(request: "Request", args: argparse.Namespace) -> int:
     from skyrl_train.launch.launch import planned, sbatch_options
     from skyrl_train.launch.render import script
 
-    job_dir = args.job_dir or os.path.join(os.getcwd(), directory.ROOT, "TIMESTAMP_launch")
+    job_dir = os.path.abspath(args.job_dir or os.path.join(directory.ROOT, "TIMESTAMP_launch"))
     submitted: dict[str, str] = {}
     for role, job in planned(request, job_dir).items():
         path = os.path.join(job_dir, f"{role}.sh")

@@ -9,10 +9,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    import os
+
     from skyrl_train.fail import UsageError
     from skyrl_train.launch import directory, local, slurm
 
-    job_dir = args.job_dir or directory.latest(directory.ROOT)
+    job_dir = os.path.abspath(args.job_dir or directory.latest(directory.ROOT))
     jobs = directory.read_jobs(job_dir)
     if not jobs:
         raise UsageError(f"{job_dir} tells of no submitted job")

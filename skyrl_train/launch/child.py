@@ -46,8 +46,12 @@ def end_marked(marks: Mapping[str, str], grace_s: float) -> list[int]:
 def marked(marks: Mapping[str, str]) -> list[int]:
     """This user's processes with these variables in their environment."""
     wanted = {f"{name}={value}".encode() for name, value in marks.items()}
-    own = set(_ancestors(os.getpid()))
-    return [pid for pid in _pids() if pid not in own and wanted <= set(_read(f"/proc/{pid}/environ").split(b"\0"))]
+    return [pid for pid, environ in _others() if wanted <= set(environ)]
+
+
+def marked_by(name: str) -> list[int]:
+    """This user's processes with this variable in their environment, whatever it holds."""
+    return [pid for pid, environ in _others() if any(word.startswith(f"{name}=".encode()) for word in environ)]
 
 
 def wait(condition: Callable[[], bool], limit_s: float) -> bool:
@@ -80,6 +84,12 @@ def _ancestors(pid: int) -> Iterator[int]:
         yield pid
         fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
         pid = int(fields[1]) if len(fields) > 1 else 0
+
+
+def _others() -> Iterator[tuple[int, list[bytes]]]:
+    """Every process but the caller and its parents, with the words of its environment as far as it may be read."""
+    own = set(_ancestors(os.getpid()))
+    yield from ((pid, _read(f"/proc/{pid}/environ").split(b"\0")) for pid in _pids() if pid not in own)
 
 
 def _pids() -> list[int]:

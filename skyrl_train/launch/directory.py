@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -16,6 +17,7 @@ from skyrl_train.launch.url import one_url
 ROOT = ".skyrl_jobs"
 CONFIG, RESOLVED, JOBS, COMPLETE = "config.toml", "config.json", "jobs.json", "training_complete.flag"
 URL_BYTES = 4096
+_JOB_ID = re.compile(r"(?:local:)?[0-9]{1,18}")  # Slurm's, or a process here
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,12 @@ READY, URL, KEY = "runtime_ready.flag", "runtime_url.txt", "runtime_api_key.txt"
 def latest(root: str) -> str:
     """The youngest launch below a root."""
     try:
-        names = sorted(name for name in os.listdir(root) if name.endswith("_launch"))
+        names = [name for name in os.listdir(root) if name.endswith("_launch")]
     except OSError as error:
         raise UsageError(f"no launches in {root}: {error.strerror}; name a job directory") from None
     if not names:
         raise UsageError(f"no launches in {root}; name a job directory")
-    return os.path.join(root, names[-1])
+    return os.path.join(root, max(names, key=lambda name: [int(digits) for digits in re.findall("[0-9]+", name)]))
 
 
 def log(role: Role, job_id: str, stream: str) -> str:
@@ -86,9 +88,10 @@ def write_jobs(job_dir: str, jobs: Mapping[str, str]) -> None:
 
 
 def read_jobs(job_dir: str) -> dict[str, str]:
-    """The ids of the jobs by role, as far as they were submitted."""
-    found = _json(job_dir, JOBS)
-    return {str(role): str(job_id) for role, job_id in found.items()} if found else {}
+    """The ids of the jobs by role, as far as they were submitted. Nothing but an id may reach scancel."""
+    found = _json(job_dir, JOBS) or {}
+    ids = {role: str(found.get(role, "")) for role in Role}
+    return {str(role): job_id for role, job_id in ids.items() if _JOB_ID.fullmatch(job_id)}
 
 
 def write_ended(job_dir: str, role: Role, ended: Ended) -> None:

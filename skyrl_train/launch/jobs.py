@@ -38,6 +38,7 @@ def jobs(config: RunConfig, *, job_dir: str, work_dir: str, python: str) -> tupl
 
 
 def _common(config: RunConfig, role: Role, job_dir: str) -> list[str]:
+    logs = job_dir.replace("%", "%%")  # Slurm reads %j and its kin anywhere in the path
     slurm = config.slurm
     name = _NAME.sub("-", config.trainer.experiment)[:40]
     partition = slurm.cpu_partition if role is Role.RUNTIME else slurm.gpu_partition
@@ -45,8 +46,8 @@ def _common(config: RunConfig, role: Role, job_dir: str) -> list[str]:
     return [
         f"--job-name=skyrl-{role}-{name}",
         f"--comment={job_dir}",
-        f"--output={os.path.join(job_dir, log(role, '%j', 'out'))}",
-        f"--error={os.path.join(job_dir, log(role, '%j', 'err'))}",
+        f"--output={os.path.join(logs, log(role, '%j', 'out'))}",
+        f"--error={os.path.join(logs, log(role, '%j', 'err'))}",
         "--open-mode=append",
         *(f"--{option}={value}" for option, value in wanted.items() if value),
     ]

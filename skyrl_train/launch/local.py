@@ -6,8 +6,9 @@ import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 
+from skyrl_train.fail import UsageError
 from skyrl_train.launch import directory, leavings
-from skyrl_train.launch.child import MARK, end, end_marked, marked, wait
+from skyrl_train.launch.child import MARK, end, end_marked, marked, marked_by, wait
 from skyrl_train.launch.role import Role
 
 GRACE_S = 30.0
@@ -20,7 +21,10 @@ def run(job_dir: str, paths: Mapping[Role, str], stopped: Callable[[], bool], sa
     for name in [name for name in environ if name.startswith("SLURM_")]:
         del environ[name]  # these are not jobs of the Slurm job in which this may run
     with ExitStack() as stack:
-        children = {role: stack.enter_context(_started(job_dir, role, path, environ)) for role, path in paths.items()}
+        children = {}
+        for role, path in paths.items():
+            children[role] = _started(job_dir, role, path, environ)
+            stack.callback(end, children[role], GRACE_S)  # however this ends, and before anything waits for them
         directory.write_jobs(job_dir, {role: f"{LOCAL}:{child.pid}" for role, child in children.items()})
         say(f"started {' and '.join(f'{role} as process {child.pid}' for role, child in children.items())}")
         last = children.get(Role.TRAINER) or children[Role.RUNTIME]
@@ -28,10 +32,9 @@ def run(job_dir: str, paths: Mapping[Role, str], stopped: Callable[[], bool], sa
             wait(lambda: last.poll() is not None or stopped(), 1.0)
         if not stopped():  # the runtime sees that the trainer has ended, and ends by itself
             wait(lambda: all(child.poll() is not None for child in children.values()), GRACE_S)
-        for child in children.values():
-            end(child, GRACE_S)
     end_marked({MARK: job_dir}, GRACE_S)
-    trouble = leavings.remove(leavings.node_directory(os.getuid(), None))
+    others = marked_by(MARK)  # another launch here works in the same directory of the node
+    trouble = "" if others else leavings.remove(leavings.node_directory(os.getuid(), None))
     if trouble:
         say(trouble)
     for role in paths:
@@ -45,21 +48,24 @@ def stop(job_id: str, job_dir: str) -> bool:
     pid = int(job_id.partition(":")[2])
     if pid not in marked({MARK: job_dir}):
         return False
-    os.killpg(pid, signal.SIGTERM)
+    try:
+        os.killpg(pid, signal.SIGTERM)
+    except ProcessLookupError:
+        return False
     return True
 
 
 def _started(job_dir: str, role: Role, path: str, environ: Mapping[str, str]) -> "subprocess.Popen[bytes]":
-    out, err = (
-        open(os.path.join(job_dir, directory.log(role, LOCAL, stream)), "ab")  # noqa: SIM115 -- the child's from here on
-        for stream in ("out", "err")
-    )
-    with out, err:
-        return subprocess.Popen(
-            ["/bin/bash", path],
-            env=dict(environ),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            start_new_session=True,
-        )
+    logs = [os.path.join(job_dir, directory.log(role, LOCAL, stream)) for stream in ("out", "err")]
+    try:
+        with open(logs[0], "ab") as out, open(logs[1], "ab") as err:
+            return subprocess.Popen(
+                ["/bin/bash", path],
+                env=dict(environ),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise UsageError(f"the {role} cannot be started: {error}") from None

@@ -33,8 +33,11 @@ def script(job: Job) -> str:
 
 
 def _option(option: str) -> str:
-    """Slurm splits these lines at spaces, and takes double quotes as a shell does."""
-    return f'"{option}"' if any(letter in option for letter in " \t#") else option
+    """Slurm splits these lines at spaces, and takes quotes and backslashes as a shell does."""
+    if not any(letter in option for letter in " \t#'\"\\"):
+        return option
+    escaped = option.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 @functools.cache

@@ -41,27 +41,32 @@ def watched(
     if not config.watch.enabled:
         yield None
         return
-    with open(os.path.join(job_dir, LOG), "ab") as log:
-        sidecar = subprocess.Popen(
-            words(config, job_dir, jobs),
-            env=dict(environ),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-        try:
-            yield sidecar
-        finally:
+    sidecar = _started(words(config, job_dir, jobs), job_dir, environ)
+    try:
+        yield sidecar
+    finally:
+        if sidecar is not None:
             end(sidecar, GRACE_S)
+
+
+def _started(line: tuple[str, ...], job_dir: str, environ: Mapping[str, str]) -> "subprocess.Popen[bytes] | None":
+    """Nothing where there is no room for its log: the job needs no watch to run."""
+    try:
+        with open(os.path.join(job_dir, LOG), "ab") as log:
+            return subprocess.Popen(
+                line, env=dict(environ), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+    except OSError as error:
+        sys.stderr.write(f"skyrl-train job: no watch: {error}\n")
+        return None
 
 
 def post_mortem(config: RunConfig, job_dir: str) -> None:
     """summary.md, once both jobs have told their ends."""
     if not config.watch.enabled:
         return
-    with open(os.path.join(job_dir, LOG), "ab") as log:
-        try:
+    try:
+        with open(os.path.join(job_dir, LOG), "ab") as log:
             subprocess.run(
                 (sys.executable, *DOCTOR, "watch", job_dir, "--post-mortem"),
                 stdin=subprocess.DEVNULL,
@@ -70,5 +75,5 @@ def post_mortem(config: RunConfig, job_dir: str) -> None:
                 timeout=POST_MORTEM_LIMIT_S,
                 check=False,
             )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            log.write(f"skyrl-train job: no summary: {error}\n".encode())
+    except (OSError, subprocess.TimeoutExpired) as error:
+        sys.stderr.write(f"skyrl-train job: no summary: {error}\n")

@@ -62,7 +62,7 @@ def _run(*words: str) -> str:
     except subprocess.TimeoutExpired:
         raise SlurmError(f"{shown(words)} did not answer within {LIMIT_S:g} s") from None
     if done.returncode:
-        said = (done.stderr or done.stdout).strip() or "no reason given"
+        said = "; ".join((done.stderr or done.stdout).strip().splitlines()) or "no reason given"
         raise SlurmError(f"{words[0]} refused: {said}")
     return done.stdout
 

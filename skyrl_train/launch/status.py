@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from skyrl_train.fail import UsageError
 from skyrl_train.launch import commands, directory, gate, local, slurm
-from skyrl_train.launch.child import lives
+from skyrl_train.launch.child import MARK, marked
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import asked
 
@@ -35,7 +35,7 @@ def _job(job_dir: str, role: Role, job_id: str | None) -> str:
         return "not submitted"
     how = "" if ended is None else f", ended with {ended.status}{f': {ended.reason}' if ended.reason else ''}"
     if job_id.startswith(local.LOCAL):
-        runs = lives(int(job_id.partition(":")[2]))
+        runs = int(job_id.partition(":")[2]) in marked({MARK: job_dir})  # not another that has its number now
         return f"process {job_id.partition(':')[2]} {'runs' if runs else 'is gone'}{how}"
     try:
         told = slurm.state(job_id)

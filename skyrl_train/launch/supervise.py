@@ -133,7 +133,7 @@ def _close(work: Work, ended: directory.Ended) -> None:
     if work.role is Role.RUNTIME and ended.reason == TRAINER_ENDED:
         ended = directory.Ended(0, "", ended.at)
     _say(f"{work.role}: {ended.reason or 'done'}")
-    requeued = work.role is Role.TRAINER and work.signals.before_end and work.config.slurm.requeue
+    requeued = goes_on(work, ended.at)
     try:
         if not requeued:
             directory.write_ended(work.job_dir, work.role, ended)
@@ -152,6 +152,14 @@ def _close(work: Work, ended: directory.Ended) -> None:
         if trouble:
             _say(trouble)
         _end_other(work, ended, job_id, requeued=requeued)
+
+
+def goes_on(work: Work, at: float) -> bool:
+    """Whether the trainer takes another turn: it was warned of its end, and nobody cancelled it before its limit."""
+    if work.role is not Role.TRAINER or not work.signals.before_end or not work.config.slurm.requeue:
+        return False
+    limit = work.environ.get("SLURM_JOB_END_TIME", "")
+    return not work.signals.stop or not limit.isdigit() or at >= int(limit)
 
 
 def _end_other(work: Work, ended: directory.Ended, job_id: str, *, requeued: bool) -> None:

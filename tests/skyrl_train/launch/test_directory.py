@@ -1,5 +1,6 @@
 """What the two jobs tell each other."""
 
+import json
 from datetime import datetime
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def test_two_launches_of_one_second_have_two_directories(tmp_path: Path) -> None
     made = [create(str(tmp_path), NOW) for _ in range(2)]
     assert [Path(path).name for path in made] == ["20260122_230211_launch", "20260122_230211_1_launch"]
     assert Path(made[0]).stat().st_mode & 0o777 == 0o700
-    assert latest(str(tmp_path)) == max(made)
+    assert latest(str(tmp_path)) == made[1]
 
 
 def test_no_room_for_a_directory_is_told(tmp_path: Path) -> None:
@@ -65,9 +66,15 @@ def test_jobs_and_ends_are_read_as_they_were_written(tmp_path: Path) -> None:
 def test_damaged_files_are_no_answers(tmp_path: Path, text: str) -> None:
     (tmp_path / "jobs.json").write_text(text)
     (tmp_path / "trainer_ended.json").write_text(text)
-    assert read_jobs(str(tmp_path)) in ({}, {"status": "1"})
+    assert read_jobs(str(tmp_path)) == {}
     found = read_ended(str(tmp_path), Role.TRAINER)
     assert found is None or found.reason == "trainer_ended.json is damaged"
+
+
+@pytest.mark.parametrize("job_id", ["--user=me", "", "1 2", "local:", "local:-1", "local:x", "\u0661", 1.5, None, [7]])
+def test_nothing_but_an_id_comes_out_of_the_list_of_jobs(tmp_path: Path, job_id: object) -> None:
+    (tmp_path / "jobs.json").write_text(json.dumps({"runtime": 7, "trainer": job_id, "other": "8"}))
+    assert read_jobs(str(tmp_path)) == {"runtime": "7"}
 
 
 def test_the_address_counts_once_the_flag_is_there(tmp_path: Path) -> None:

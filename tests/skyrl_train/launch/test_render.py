@@ -54,6 +54,14 @@ def test_paths_with_spaces_and_quotes_are_one_word_each() -> None:
         assert "#SBATCH \"--output=/w/my jobs/it's/" in made
 
 
+def test_what_slurm_would_read_in_a_path_is_escaped() -> None:
+    for made in scripts(PLAIN, job_dir="/w/it's/50%j"):
+        assert "#SBATCH \"--output=/w/it's/50%%j/" in made
+        assert '_%j.out"\n' in made
+    for made in scripts(PLAIN, job_dir='/w/a"b\\c'):
+        assert '#SBATCH "--comment=/w/a\\"b\\\\c"\n' in made
+
+
 @pytest.mark.parametrize("text", [PLAIN, FULL])
 @pytest.mark.parametrize("job_dir", ["/w/jobs/1_launch", "/w/my jobs/it's $HOME `id`"])
 def test_bash_reads_them(text: str, job_dir: str, tmp_path: Path) -> None:

@@ -1,0 +1,79 @@
+"""Both jobs here: whatever fails or is told to end, no process stays."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.cli.app import dispatch
+from skyrl_train.fail import UsageError
+from skyrl_train.launch import local
+from skyrl_train.launch.child import MARK, end, marked, marked_by
+from skyrl_train.launch.directory import log, write_jobs
+from skyrl_train.launch.role import Role
+
+
+def script(job_dir: Path, role: Role, text: str) -> str:
+    path = job_dir / f"{role}.sh"
+    path.write_text(f"{text}\n")
+    return str(path)
+
+
+def test_a_job_that_cannot_start_ends_the_one_that_has(tmp_path: Path) -> None:
+    paths = {role: script(tmp_path, role, "exec sleep 60") for role in Role}
+    (tmp_path / log(Role.TRAINER, local.LOCAL, "err")).mkdir()
+    began = time.monotonic()
+    with pytest.raises(UsageError, match=r"the trainer cannot be started: .*Is a directory"):
+        local.run(str(tmp_path), paths, lambda: False, lambda _: None)
+    assert time.monotonic() - began < 20
+    assert marked({MARK: str(tmp_path)}) == []
+
+
+def test_told_to_end_it_ends_both(tmp_path: Path) -> None:
+    paths = {role: script(tmp_path, role, "exec sleep 60") for role in Role}
+    said: list[str] = []
+    assert local.run(str(tmp_path), paths, lambda: True, said.append) == 128 + 15
+    assert marked({MARK: str(tmp_path)}) == []
+    assert said[-2:] == ["runtime: ended without a word", "trainer: ended without a word"]
+
+
+def test_what_another_launch_uses_on_this_node_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    removed: list[str] = []
+    monkeypatch.setattr(local.leavings, "remove", lambda path: removed.append(path) or "")
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={MARK: "/another/launch"})
+    try:
+        assert other.pid in marked_by(MARK)
+        local.run(str(tmp_path), {Role.RUNTIME: script(tmp_path, Role.RUNTIME, "true")}, lambda: False, lambda _: None)
+    finally:
+        other.communicate()
+    assert removed == []
+
+
+def test_stop_finds_a_launch_by_a_relative_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job_dir = tmp_path / ".skyrl_jobs" / "20260101_000000_launch"
+    job_dir.mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    child = subprocess.Popen(["sleep", "60"], env={**os.environ, MARK: str(job_dir)}, start_new_session=True)
+    try:
+        write_jobs(str(job_dir), {Role.TRAINER: f"local:{child.pid}"})
+        assert dispatch(["stop"]) == 0
+        assert child.wait(10) == -15
+    finally:
+        end(child, 1)
+    assert capsys.readouterr().out == "trainer: told to end\n"
+    assert dispatch(["stop", ".skyrl_jobs/20260101_000000_launch/"]) == 0
+    assert capsys.readouterr().out == "trainer: had ended\n"
+
+
+@pytest.mark.parametrize("text", ['{"trainer": "--user=me"}', '{"trainer": "local:abc"}', "garbage", "[]"])
+def test_stop_of_a_damaged_directory_cancels_nothing(
+    tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "jobs.json").write_text(text)
+    assert dispatch(["stop", str(tmp_path)]) == 2
+    assert "tells of no submitted job" in capsys.readouterr().err

@@ -1,0 +1,49 @@
+"""Inside a job: when the trainer takes another turn, and that a watch which cannot run harms nothing."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.config.load import parse
+from skyrl_train.launch import sidecar
+from skyrl_train.launch.role import Role
+from skyrl_train.launch.supervise import Signals, Work, goes_on
+
+CONFIG = parse('[model]\npath = "a/b"\n[slurm]\nrequeue = true\n')
+WARNED = Work(
+    role=Role.TRAINER,
+    job_dir="/w",
+    config=CONFIG,
+    payload=("true",),
+    environ={"SLURM_JOB_END_TIME": "1000"},
+    signals=Signals(before_end=True),
+)
+
+
+def test_a_trainer_that_was_warned_of_its_end_goes_on() -> None:
+    assert goes_on(WARNED, 990.0)
+    assert goes_on(dataclasses.replace(WARNED, signals=Signals(before_end=True, stop=15)), 1001.0)
+
+
+def test_one_that_is_cancelled_after_the_warning_does_not() -> None:
+    assert not goes_on(dataclasses.replace(WARNED, signals=Signals(before_end=True, stop=15)), 990.0)
+
+
+def test_nor_one_without_a_warning_or_without_a_wish_to_nor_the_runtime() -> None:
+    once = parse('[model]\npath = "a/b"\n')
+    for other in (
+        dataclasses.replace(WARNED, signals=Signals()),
+        dataclasses.replace(WARNED, config=once),
+        dataclasses.replace(WARNED, role=Role.RUNTIME),
+    ):
+        assert not goes_on(other, 990.0)
+
+
+def test_a_directory_that_takes_no_log_leaves_the_job_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "gone")
+    with sidecar.watched(CONFIG, nowhere, {}, {}) as watch:
+        assert watch is None
+    sidecar.post_mortem(CONFIG, nowhere)
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split("[")[0] for line in said] == ["skyrl-train job: no watch: ", "skyrl-train job: no summary: "]
