@@ -106,7 +106,9 @@ def own_records():
         for sample in samples:
             if pickle.loads(pickle.dumps(sample)) != sample:  # noqa: S301 -- its own
                 return type(sample).__name__ + " comes back changed"
-        if importlib.util.find_spec("pydantic") is None:  # which makes JSON of them; its import costs more than all of this
+        if (
+            importlib.util.find_spec("pydantic") is None
+        ):  # which makes JSON of them; its import costs more than all of this
             return "ModuleNotFoundError: No module named 'pydantic'"
     except Exception as error:  # noqa: BLE001 -- whatever it is, it is the answer
         return type(error).__name__ + ": " + " ".join(str(error).split())[:300]
