@@ -80,6 +80,7 @@ def _request(args: argparse.Namespace) -> "Request":
     from skyrl_train.fail import UsageError
     from skyrl_train.launch.launch import Request
     from skyrl_train.launch.role import Role
+    from skyrl_train.launch.url import one_url
 
     if args.skip_runtime != (args.runtime_url is not None):
         raise UsageError("--skip-runtime and --runtime-url belong together: say where the runtime is that runs already")
@@ -91,6 +92,9 @@ def _request(args: argparse.Namespace) -> "Request":
         raise UsageError(f"{args.target} cannot be read: {error.strerror}") from None
     except (ConfigError, ValueError) as error:
         raise UsageError(f"{args.target} cannot be launched: {error}") from None
+    if args.runtime_url is not None and one_url(args.runtime_url) is None:
+        raise UsageError(f"--runtime-url is {args.runtime_url!r}, wanted one http:// or https:// URL")
+    _words(args)
     roles: tuple[Role, ...] = tuple(Role)
     if args.runtime_only or args.skip_runtime:
         roles = (Role.RUNTIME,) if args.runtime_only else (Role.TRAINER,)
@@ -103,9 +107,18 @@ def _commands(request: "Request", args: argparse.Namespace, job_dir: str) -> "Co
     from skyrl_train.launch.commands import default
 
     made = default(request.python, request.config, job_dir, args.runtime_url)
-    runtime = tuple(shlex.split(args.runtime_command or "")) or made.runtime
-    trainer = tuple(shlex.split(args.trainer_command or "")) or made.trainer
-    return dataclasses.replace(made, runtime=runtime, trainer=trainer)
+    runtime, trainer = _words(args)
+    return dataclasses.replace(made, runtime=runtime or made.runtime, trainer=trainer or made.trainer)
+
+
+def _words(args: argparse.Namespace) -> list[tuple[str, ...]]:
+    """What the runtime and the trainer are to run, where the user says it."""
+    from skyrl_train.fail import UsageError
+
+    try:
+        return [tuple(shlex.split(line or "")) for line in (args.runtime_command, args.trainer_command)]
+    except ValueError as error:
+        raise UsageError(f"--runtime-command or --trainer-command is no command line: {error}") from None
 
 
 def _dry_run(request: "Request", args: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from skyrl_train.fail import UsageError
 from skyrl_train.launch import directory, slurm
+from skyrl_train.launch.child import lives
 from skyrl_train.launch.role import Role
 
 PROBE_S = 3.0
@@ -42,6 +43,19 @@ def why_not_ready(job_dir: str, over: bool, timeout_s: float) -> str | None:  # 
     return f"the runtime was not ready within {timeout_s:g} s (slurm.ready_timeout_s)" if over else None
 
 
+def gone(job_dir: str, role: Role, state: Callable[[str], slurm.State] = slurm.state) -> str:
+    """Why a job that tells nothing will never tell more: killed, or ended before it could. Nothing while it lives."""
+    job_id = directory.read_jobs(job_dir).get(role, "")
+    if not job_id.isdigit():
+        pid = job_id.partition(":")[2]
+        return f"the {role} process {pid} is gone" if pid and not lives(int(pid)) else ""
+    try:
+        told = state(job_id).state
+    except slurm.SlurmError:
+        return ""  # a controller that does not answer says nothing of the job
+    return f"the {role} job {job_id} is {told or 'no longer known to Slurm'}" if told not in ALIVE else ""
+
+
 class Partner:
     """Follows the trainer; says when the runtime has nobody left to serve. A killed one tells nothing: Slurm does."""
 
@@ -55,15 +69,10 @@ class Partner:
         """The reason, or nothing while the trainer is to come or runs."""
         if directory.read_ended(self._job_dir, Role.TRAINER) is not None:
             return TRAINER_ENDED
-        job_id = directory.read_jobs(self._job_dir).get(Role.TRAINER, "")
-        if not job_id.isdigit() or self._clock() - self._asked < SLURM_EVERY_S:
+        if self._clock() - self._asked < SLURM_EVERY_S:
             return ""
         self._asked = self._clock()
-        try:
-            told = self._state(job_id).state
-        except slurm.SlurmError:
-            return ""  # a controller that does not answer says nothing of the trainer
-        return f"the trainer job {job_id} is {told or 'no longer known to Slurm'}" if told not in ALIVE else ""
+        return gone(self._job_dir, Role.TRAINER, self._state)
 
 
 class Pulse:

@@ -15,7 +15,7 @@ from skyrl_train.launch import directory, leavings, sidecar, slurm
 from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked, started
 from skyrl_train.launch.gate import gated, refusal
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.runtime_watch import TRAINER_ENDED, Partner, Pulse, why_not_ready
+from skyrl_train.launch.runtime_watch import SLURM_EVERY_S, TRAINER_ENDED, Partner, Pulse, gone, why_not_ready
 
 REFUSED = 78
 GRACE_S = 20.0
@@ -101,13 +101,19 @@ def _wait_for_runtime(work: Work) -> str | None:
     if work.external_url is not None:
         return work.external_url
     timeout_s = work.config.slurm.ready_timeout_s
-    end_at = time.monotonic() + timeout_s
+    next_look = time.monotonic()
+    end_at = next_look + timeout_s
     while not work.signals.stop:
         why = why_not_ready(work.job_dir, time.monotonic() > end_at, timeout_s)
         if why:
             raise TrainError(why)
         if why == "":
             return directory.runtime_url(work.job_dir)
+        if time.monotonic() >= next_look:
+            lost = gone(work.job_dir, Role.RUNTIME)
+            if lost:
+                raise TrainError(f"{lost}, and it was never ready")
+            next_look = time.monotonic() + SLURM_EVERY_S
         time.sleep(STEP_S)
     return None
 

@@ -77,3 +77,34 @@ def test_stop_of_a_damaged_directory_cancels_nothing(
     (tmp_path / "jobs.json").write_text(text)
     assert dispatch(["stop", str(tmp_path)]) == 2
     assert "tells of no submitted job" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--trainer-command", "'open"), "is no command line: No closing quotation"),
+        (("--skip-runtime", "--runtime-url", "ftp://a b"), "--runtime-url is 'ftp://a b', wanted one http://"),
+        (("--runtime-url", "http://a"), "belong together"),
+    ],
+)
+def test_words_that_make_no_launch_make_no_directory(
+    tmp_path: Path, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "run.toml"
+    target.write_text('[model]\npath = "a/b"\n')
+    made = tmp_path / "job"
+    assert dispatch(["launch", str(target), "--no-gate", "--job-dir", str(made), *words]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert len(err.splitlines()) == 1
+    assert not made.exists()
+
+
+def test_a_dry_run_names_the_directory_that_the_launch_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.toml").write_text('[model]\npath = "a/b"\n')
+    assert dispatch(["launch", "run.toml", "--dry-run", "--job-dir", "job"]) == 0
+    assert f"#SBATCH --comment={tmp_path}/job\n" in capsys.readouterr().out
+    assert not (tmp_path / "job").exists()

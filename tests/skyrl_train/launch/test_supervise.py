@@ -1,16 +1,18 @@
 """Inside a job: when the trainer takes another turn, and that a watch which cannot run harms nothing."""
 
 import dataclasses
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from skyrl_train.config.load import parse
 from skyrl_train.launch import sidecar
+from skyrl_train.launch.directory import read_ended, write_jobs
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.supervise import Signals, Work, goes_on
+from skyrl_train.launch.supervise import Signals, Work, goes_on, supervise
 
-CONFIG = parse('[model]\npath = "a/b"\n[slurm]\nrequeue = true\n')
+CONFIG = parse('[model]\npath = "a/b"\n[slurm]\nrequeue = true\n[watch]\nenabled = true\n')
 WARNED = Work(
     role=Role.TRAINER,
     job_dir="/w",
@@ -38,6 +40,16 @@ def test_nor_one_without_a_warning_or_without_a_wish_to_nor_the_runtime() -> Non
         dataclasses.replace(WARNED, role=Role.RUNTIME),
     ):
         assert not goes_on(other, 990.0)
+
+
+def test_a_runtime_that_died_without_a_word_is_not_waited_for(tmp_path: Path) -> None:
+    child = subprocess.Popen(["true"])
+    child.wait()
+    write_jobs(str(tmp_path), {Role.RUNTIME: f"local:{child.pid}"})
+    config = parse('[model]\npath = "a/b"\n[watch]\nenabled = false\n')
+    ended = supervise(dataclasses.replace(WARNED, config=config, job_dir=str(tmp_path), environ={}, signals=Signals()))
+    told = read_ended(str(tmp_path), Role.TRAINER)
+    assert (ended, told and told.reason) == (1, f"the runtime process {child.pid} is gone, and it was never ready")
 
 
 def test_a_directory_that_takes_no_log_leaves_the_job_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
