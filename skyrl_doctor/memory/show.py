@@ -24,6 +24,7 @@ def text(plan: Plan, memory: GpuBudget, solution: Solution | None) -> Iterator[s
     yield from bars(memory)
     yield ""
     yield from _verdict(memory)
+    yield from _beyond_memory(memory)
     changes = best_changes(memory)
     if changes:
         yield ""
@@ -82,6 +83,13 @@ def _verdict(memory: GpuBudget) -> Iterator[str]:
         yield f"fits:    no, {in_gib(-room)} are missing"
     else:
         yield f"fits:    yes, with {in_gib(room)} to spare{', less than the estimate is sure of' if high > memory.limit else ''}"
+
+
+def _beyond_memory(memory: GpuBudget) -> Iterator[str]:
+    """What stops the run though its memory may fit."""
+    positions, longest = memory.shape.max_positions, memory.job.longest
+    if positions is not None and longest > positions:
+        yield f"note:    {longest} tokens of prompt and response, and the model has positions for {positions} (CFG005)"
 
 
 def _change(plan: Plan, change: Change, *, fits_now: bool) -> Iterator[str]:

@@ -54,6 +54,8 @@ def longest_context(text_config: Mapping[str, Any]) -> int | None:  # FIX(CFG005
         return found
     factor, original = scaling.get("factor"), scaling.get("original_max_position_embeddings", found)
     kind = scaling.get("rope_type") or scaling.get("type")
-    if kind in _SCALED and isinstance(factor, int | float) and isinstance(original, int):
+    if not isinstance(factor, int | float) or not 0 < factor < 1_000_000:  # JSON as Python reads it may hold Infinity
+        return found
+    if kind in _SCALED and isinstance(original, int):
         return max(found, int(original * factor))
     return found

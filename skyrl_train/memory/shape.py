@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from skyrl_train.config.models import longest_context
 from skyrl_train.memory.errors import BadModelError, UnsupportedModelError
 
 FAMILIES = {"qwen2": "Qwen2", "qwen3": "Qwen3", "llama": "Llama", "mistral": "Mistral"}
@@ -79,7 +80,7 @@ def shape_from_config(config: str | Mapping[str, Any]) -> ModelShape:
         output_bias=bias and family in ("llama", "qwen3"),
         mlp_bias=family == "llama" and _flag(values, "mlp_bias"),
         qk_norm=family == "qwen3",
-        max_positions=_count(values, "max_position_embeddings") if "max_position_embeddings" in values else None,
+        max_positions=_positions(values),
     )
 
 
@@ -118,6 +119,13 @@ def _family(values: Mapping[str, Any]) -> str:
     if named and not named.startswith(FAMILIES[kind] + "For") and named != FAMILIES[kind] + "Model":
         raise UnsupportedModelError(f"{said}: architecture and model_type disagree, wanted {FAMILIES[kind]}ForCausalLM")
     return kind
+
+
+def _positions(values: Mapping[str, Any]) -> int | None:
+    """Stretched ones included; a config that does not say them leaves them open."""
+    if "max_position_embeddings" in values:
+        _count(values, "max_position_embeddings")
+    return longest_context(values)
 
 
 def _count(values: Mapping[str, Any], key: str) -> int:

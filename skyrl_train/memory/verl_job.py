@@ -16,6 +16,7 @@ from skyrl_train.memory.parameters import LINEARS
 A, M, R = "actor_rollout_ref.actor", "actor_rollout_ref.model", "actor_rollout_ref.rollout"
 F = f"{A}.fsdp_config"
 C = "critic"
+CRITIC_BY_DEFAULT = "~/models/deepseek-llm-7b-chat"  # verl's own; nobody means it by silence
 
 
 def job_from_verl(values: Mapping[str, object]) -> Job:
@@ -82,7 +83,7 @@ def _refuse_what_is_not_described(keys: Keys) -> None:
     if optimizer not in ("Adam", "AdamW"):
         raise UnsupportedJobError(f"{A}.optim.optimizer is {optimizer!r}; only AdamW is described")
     actor, critic = keys.raw(f"{M}.path"), keys.raw(f"{C}.model.path")
-    if not _has_critic(keys) or actor is None or critic is None or actor[1] == critic[1]:
+    if not _has_critic(keys) or actor is None or critic is None or critic[1] in (actor[1], CRITIC_BY_DEFAULT):
         return
     shapes = [known_config(str(path)) for _, path in (actor, critic)]
     if shapes[0] is None or shapes[0] != shapes[1]:

@@ -47,6 +47,14 @@ def test_a_key_that_does_not_help_is_told_with_the_phase_that_is_full(capsys: py
     assert re.search(r"^solve:   no n fits; at the smallest the peak is [0-9.]+ GiB in [a-z]", out, re.MULTILINE)
 
 
+def test_a_sequence_beyond_the_models_positions_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    words = (
+        "python -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-0.5B data.max_response_length=40000"
+    )
+    _, out, _ = budget(capsys, words, "--gpu", "H200")
+    assert "note:    40512 tokens of prompt and response, and the model has positions for 32768 (CFG005)\n" in out
+
+
 def test_json_holds_what_the_design_promises(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = budget(capsys, MIG20, "--gpu", "H200", "--format", "json", "--solve", "rollout.n")
     told = json.loads(out)

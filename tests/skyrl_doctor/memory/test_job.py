@@ -39,6 +39,7 @@ def test_verls_own_defaults_hold_for_verl() -> None:
     job = memory_job(verl())
     assert job.n_gpus == 8
     assert job.critic is not None  # its default estimator is GAE
+    assert memory_job(verl("actor_rollout_ref.model.path=a/b")).critic is not None
 
 
 def test_overrides_of_verl_that_have_no_canonical_name_count() -> None:

@@ -105,3 +105,17 @@ def test_no_value_becomes_a_number_that_only_looks_right(change: dict[str, Any])
         return
     assert in_model(shape) > 0
     assert shape.heads % shape.kv_heads == 0
+
+
+@pytest.mark.parametrize(
+    ("scaling", "positions"),
+    [
+        ({"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}, 131072),
+        ({"rope_type": "default"}, 32768),
+        ({"rope_type": "yarn", "factor": float("inf")}, 32768),
+        ({"rope_type": "yarn", "factor": float("nan")}, 32768),
+        ([4], 32768),
+    ],
+)
+def test_stretched_positions_count(scaling: object, positions: int) -> None:
+    assert shape_from_config({**QWEN_05B, "rope_scaling": scaling}).max_positions == positions
