@@ -9,6 +9,7 @@ from skyrl_doctor.facts.gpu_budget import GpuBudget
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.plan.answers import GPU_TYPE, planned_gpu_type
 from skyrl_doctor.plan.model import Plan
+from skyrl_train.config.models import cannot_reload
 from skyrl_train.memory import (
     Device,
     Job,
@@ -41,6 +42,8 @@ def model_of(files: ModelFiles) -> Model:
     source = f"{files.directory}/config.json"
     if config is None:
         config, source = known_config(files.name), "its published shape: its files are not on this machine"
+    if config is None and cannot_reload(files.name, None):
+        raise NotApplicable(f"{files.name}: gpt-oss (a quantised mixture of experts); its experts are not described")
     if config is None:
         why = f"{files.directory} holds no config.json that reads" if files.directory else f"{files.name} is not here"
         raise NotApplicable(f"the model's shape is not known: {why}, and it is none of the public models known by name")

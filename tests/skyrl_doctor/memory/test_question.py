@@ -74,6 +74,14 @@ def test_files_say_more_than_a_name() -> None:
     assert model_of(files(None, name="Qwen/Qwen2.5-0.5B", directory=None)).shape.layers == 24
 
 
+def test_a_model_that_is_refused_by_its_name_is_told_why() -> None:
+    files = ModelFiles(
+        name="openai/gpt-oss-20b", is_local=False, directory=None, config=None, has_tokenizer=False, looked=("/m",)
+    )
+    with pytest.raises(NotApplicable, match="a quantised mixture of experts"):
+        model_of(files)
+
+
 def test_a_model_that_is_nowhere_or_not_modelled_is_not_judged() -> None:
     with pytest.raises(NotApplicable, match="me/mine is not here"):
         model_of(files(None, name="me/mine", directory=None))
