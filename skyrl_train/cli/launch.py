@@ -42,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.dry_run:
         return _dry_run(_request(args), args)
+    _has_a_trainer(args)
     with tempfile.TemporaryDirectory(prefix="skyrl-gate-") as scratch:
         refused = None if args.no_gate else gate.login(args.target, gate.report_path("login", scratch))
         if refused:
@@ -119,6 +120,18 @@ def _words(args: argparse.Namespace) -> list[tuple[str, ...]]:
         return [tuple(shlex.split(line or "")) for line in (args.runtime_command, args.trainer_command)]
     except ValueError as error:
         raise UsageError(f"--runtime-command or --trainer-command is no command line: {error}") from None
+
+
+def _has_a_trainer(args: argparse.Namespace) -> None:
+    """A job that would find no program is not queued for."""
+    from skyrl_train.cli.app import COMMANDS
+    from skyrl_train.fail import UsageError
+
+    if not (args.trainer_command or args.runtime_only or "train" in COMMANDS):
+        raise UsageError(
+            "this version has no `skyrl-train train` for the trainer job: say --trainer-command CMD, such as a call of "
+            "verl.trainer.main_ppo, or --runtime-only"
+        )
 
 
 def _dry_run(request: "Request", args: argparse.Namespace) -> int:
