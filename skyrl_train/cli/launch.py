@@ -42,7 +42,6 @@ def run(args: argparse.Namespace) -> int:
 
     if args.dry_run:
         return _dry_run(_request(args), args)
-    _has_a_trainer(args)
     with tempfile.TemporaryDirectory(prefix="skyrl-gate-") as scratch:
         refused = None if args.no_gate else gate.login(args.target, gate.report_path("login", scratch))
         if refused:
@@ -96,6 +95,7 @@ def _request(args: argparse.Namespace) -> "Request":
     if args.runtime_url is not None and one_url(args.runtime_url) is None:
         raise UsageError(f"--runtime-url is {args.runtime_url!r}, wanted one http:// or https:// URL")
     _words(args)
+    _has_a_trainer(args)
     roles: tuple[Role, ...] = tuple(Role)
     if args.runtime_only or args.skip_runtime:
         roles = (Role.RUNTIME,) if args.runtime_only else (Role.TRAINER,)
@@ -127,7 +127,7 @@ def _has_a_trainer(args: argparse.Namespace) -> None:
     from skyrl_train.cli.app import COMMANDS
     from skyrl_train.fail import UsageError
 
-    if not (args.trainer_command or args.runtime_only or "train" in COMMANDS):
+    if not (args.dry_run or args.trainer_command or args.runtime_only or "train" in COMMANDS):
         raise UsageError(
             "this version has no `skyrl-train train` for the trainer job: say --trainer-command CMD, such as a call of "
             "verl.trainer.main_ppo, or --runtime-only"
