@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from skyrl_train.tasks.rows import R2E_GYM, SWE_BENCH
+from skyrl_train.tasks.rows import R2E_GYM, SWE_BENCH, swe_bench_image
 
 COLUMNS = ("docker_image", "image_name", "image", "instance_id")
 """In order: R2E-Gym's own column, SWE-bench's two, and SkyRL's, which calls the image of an R2E task its id."""
@@ -31,10 +31,10 @@ def image_of(row: object) -> TaskImage | None:
 
 
 def _column(table: Mapping[str, object]) -> str | None:
-    is_swe_bench = "FAIL_TO_PASS" in table
-    columns = COLUMNS[:-1] if is_swe_bench else COLUMNS  # there an instance_id is no image
-    values = (table.get(name) for name in columns)
-    return next((value for value in values if isinstance(value, str) and value), None)
+    texts = {name: value for name in COLUMNS if isinstance(value := table.get(name), str) and value}
+    if "FAIL_TO_PASS" in table and "instance_id" in texts:  # there it is no image, but an image is named after it
+        texts["instance_id"] = swe_bench_image(texts["instance_id"])
+    return next(iter(texts.values()), None)
 
 
 def _source(row: Mapping[str, object], table: Mapping[str, object]) -> str:

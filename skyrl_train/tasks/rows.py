@@ -1,7 +1,7 @@
 """One row of a data set, in any of its shapes, as a task; or why it is none."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skyrl_train.rewards.run import expectation
@@ -9,6 +9,8 @@ from skyrl_train.rewards.score import Unscorable
 
 R2E_GYM, SWE_BENCH = "r2e-gym", "swe-bench"
 DEFAULT_REGISTRY = "docker.io"
+SWE_IMAGES = ("image_name", "docker_image", "image")
+"""Columns in which data sets like SWE-bench name an image; SWE-bench's own rows have none of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +80,7 @@ def _swe_bench(row: Mapping[str, object]) -> TaskRow:
         source=SWE_BENCH,
         repo=_text(row, "repo"),
         base_commit=_text(row, "base_commit"),
-        image=image_reference(_text(row, "image_name", "docker_image", "image")),
+        image=image_reference(_text({"image": swe_bench_image(name), **_said(row, SWE_IMAGES)}, *SWE_IMAGES)),
         problem=_text(row, "problem_statement"),
         expected=json.dumps(dict.fromkeys(tests, "PASSED")),
     )
@@ -107,6 +109,16 @@ def _names(row: Mapping[str, object], name: str) -> list[str]:
     if not isinstance(names, list) or not all(isinstance(test, str) for test in names):
         raise _RowError(f"{name} is no list of names")
     return names
+
+
+def _said(row: Mapping[str, object], names: Sequence[str]) -> dict[str, object]:
+    """Of these columns those that hold something."""
+    return {name: row[name] for name in names if row.get(name) is not None}
+
+
+def swe_bench_image(instance_id: str) -> str:
+    """The published image of a task whose row names none: `django__django-11099` -> `…django_1776_django-11099`."""
+    return f"swebench/sweb.eval.x86_64.{instance_id.replace('__', '_1776_')}:latest".lower()
 
 
 def image_reference(name: str) -> str:

@@ -58,8 +58,10 @@ def test_a_great_deal_of_output_comes_whole(remote: Any) -> None:
 
 
 def test_commands_in_the_background(remote: Any) -> None:
-    started = remote.start_command("echo up; sleep 600")
-    assert remote.get_command_output(started) is None
+    started = remote.start_command("echo up; : > begun; sleep 600")
+    begun = Path(remote.working_dir, "begun")
+    while not begun.exists():
+        assert remote.get_command_output(started) is None
     remote.stop_command(started)
     output = None
     while output is None:

@@ -17,7 +17,10 @@ from skyrl_train.tasks.images import TaskImage, image_of
             {"instance_id": "sympy__sympy-1", "image_name": "swe/x:1", "FAIL_TO_PASS": "[]"},
             TaskImage("swe/x:1", "swe-bench"),
         ),
-        ({"instance_id": "sympy__sympy-1", "FAIL_TO_PASS": "[]"}, None),
+        (
+            {"instance_id": "django__django-11099", "FAIL_TO_PASS": "[]"},
+            TaskImage("swebench/sweb.eval.x86_64.django_1776_django-11099:latest", "swe-bench"),
+        ),
         ({"docker_image": "", "image": None}, None),
         ({"docker_image": ["a/bc:1"]}, None),
         ([], None),

@@ -113,3 +113,10 @@ JSON = st.recursive(
 def test_any_json_is_a_task_or_a_bad_row(row: Any) -> None:
     result = read_row(row, 1)
     assert isinstance(result, BadRow) or json.loads(result.expected)
+
+
+def test_a_row_of_swe_bench_itself_names_no_image_and_has_one() -> None:
+    row = {name: value for name, value in SWE.items() if name != "image_name"}
+    found = read_row({**row, "instance_id": "Sympy__sympy-1"}, 0)
+    assert isinstance(found, TaskRow)
+    assert found.image == "docker.io/swebench/sweb.eval.x86_64.sympy_1776_sympy-1:latest"
