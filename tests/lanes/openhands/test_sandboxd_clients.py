@@ -58,8 +58,8 @@ def test_a_great_deal_of_output_comes_whole(remote: Any) -> None:
 
 
 def test_commands_in_the_background(remote: Any) -> None:
-    started = remote.start_command("echo up; : > begun; sleep 600")
     begun = Path(remote.working_dir, "begun")
+    started = remote.start_command(f"echo up; : > '{begun}'; sleep 600")
     while not begun.exists():
         assert remote.get_command_output(started) is None
     remote.stop_command(started)
