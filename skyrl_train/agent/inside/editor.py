@@ -84,11 +84,12 @@ class Editor:
         newline = _newline(text)
         start, old = _only_place(text, old.replace("\n", newline) if "\r" not in old else old, path)
         new = new.replace("\n", newline) if "\r" not in new else new
-        write_text(path, text[:start] + new + text[start + len(old) :])
+        edited = text[:start] + new + text[start + len(old) :]
+        write_text(path, edited)
         self._remember(path, text)
         line = text.count("\n", 0, start) + 1
         begin = max(0, line - CONTEXT_LINES)
-        shown = _snippet(path, begin, line + CONTEXT_LINES + new.count("\n"))
+        shown = listing.split_lines(edited)[begin : line + CONTEXT_LINES + new.count("\n")]
         snippet = listing.numbered(shown, f"a snippet of {path}", begin + 1)
         return f"The file {path} has been edited. {snippet}{_REVIEW}. Edit the file again if necessary."
 
@@ -103,10 +104,11 @@ class Editor:
         if after and not lines[after - 1].endswith("\n"):  # the last line has no newline: the new text begins one
             lines[after - 1] += newline
         added = [line + newline for line in new.split("\n")]
-        write_text(path, "".join([*lines[:after], *added, *lines[after:]]))
+        edited = "".join([*lines[:after], *added, *lines[after:]])
+        write_text(path, edited)
         self._remember(path, text)
         begin = max(0, after - CONTEXT_LINES)
-        shown = _snippet(path, begin, min(count + len(added), after + CONTEXT_LINES + len(added)))
+        shown = listing.split_lines(edited)[begin : min(count + len(added), after + CONTEXT_LINES + len(added))]
         snippet = listing.numbered(shown, "a snippet of the edited file", max(1, after - CONTEXT_LINES + 1))
         detail = "(correct indentation, no duplicate lines, etc). Edit the file again if necessary."
         return f"The file {path} has been edited. {snippet}{_REVIEW} {detail}"
@@ -167,10 +169,6 @@ def _lines_of(text: str, old: str) -> list[int]:
             found.append(line)
         start = text.find(old, start + len(old))
     return found
-
-
-def _snippet(path: str, begin: int, end: int) -> list[str]:
-    return listing.split_lines(read_text(path))[begin:end]
 
 
 def _kept(text: str) -> list[str]:

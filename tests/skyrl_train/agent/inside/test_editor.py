@@ -104,6 +104,13 @@ def test_so_many_edits_can_be_taken_back(editor: Editor, tmp_path: Path) -> None
     assert editor.run("undo_edit", str(file)).text == f"{ERROR_HEADER}No edit history found for {file}."
 
 
+def test_an_edit_that_was_made_is_no_error_whatever_it_wrote(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x\n")
+    editor = Editor(str(tmp_path))
+    answer = editor.run("insert", str(tmp_path / "a"), insert_line=1, new_str="\0").text
+    assert (answer.startswith(ERROR_HEADER), (tmp_path / "a").read_bytes()) == (False, b"x\n\0\n")
+
+
 @given(st.text(st.characters(exclude_characters="\0")), st.text(), st.integers(0, 6))
 def test_whatever_the_text_it_comes_back(
     tmp_path_factory: pytest.TempPathFactory, text: str, new: str, at: int
