@@ -32,10 +32,12 @@ def test_no_podman_is_the_users_to_mend() -> None:
 def test_ends_at_its_limit_with_all_that_it_started(tmp_path: Path) -> None:
     cli = program(tmp_path, f"sleep 60 & echo $! >{tmp_path}/pid; wait")
     began = time.monotonic()
-    done = cli.run("pull", limit_s=0.3)
-    assert (done.rc, done.why) == (None, "no end within 0.3 s")
+    done = cli.run("pull", limit_s=1.5)
+    assert (done.rc, done.why) == (None, "no end within 1.5 s")
     assert time.monotonic() - began < 5
-    assert not alive(int((tmp_path / "pid").read_text()))
+    child = int((tmp_path / "pid").read_text())
+    while alive(child):  # a killed process is there until the kernel has taken it away
+        assert time.monotonic() - began < 10
 
 
 def test_ends_all_that_runs(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,9 @@ def test_without_the_key_nothing_is_done(sandboxd: Sandboxd, method: str, path: 
     headers = {} if key is None else {"X-Session-API-Key": key.encode()}
     answer = sandboxd.stranger.request(method, path, headers=headers, content=b'{"command": "touch /tmp/never"}')  # type: ignore[arg-type]
     assert (answer.status_code, answer.json()) == (401, {"detail": "Unauthorized"})
-    assert any(" 401 for " in line and method in line for line in sandboxd.log)
+    until = time.monotonic() + 10  # its line comes through a pipe, after the answer
+    while not any(" 401 for " in line and method in line for line in list(sandboxd.log)):
+        assert time.monotonic() < until, sandboxd.log
 
 
 @pytest.mark.parametrize(
