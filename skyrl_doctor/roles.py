@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from skyrl_doctor.core.model import Role
 from skyrl_doctor.facts.host import Roles
-from skyrl_doctor.machine.base import Absent, Machine
+from skyrl_doctor.machine.base import Machine
 
 _GPU_SIGNS = ("/dev/nvidiactl", "/proc/driver/nvidia/version")
 
@@ -12,7 +12,7 @@ _GPU_SIGNS = ("/dev/nvidiactl", "/proc/driver/nvidia/version")
 def guess_roles(machine: Machine) -> Roles:
     """By what is there: a GPU, a Slurm job, Podman. A machine may be several."""
     environ = machine.environ()
-    has_gpu = "CUDA_VISIBLE_DEVICES" in environ or any(_exists(machine, path) for path in _GPU_SIGNS)
+    has_gpu = "CUDA_VISIBLE_DEVICES" in environ or any(machine.exists(path) for path in _GPU_SIGNS)
     has_podman = machine.which("podman") is not None
     return Roles(frozenset(roles_of(environ, has_gpu=has_gpu, has_podman=has_podman)), asked=False)
 
@@ -27,11 +27,3 @@ def roles_of(environ: Mapping[str, str], *, has_gpu: bool, has_podman: bool) -> 
     if has_podman:
         found.add(Role.RUNTIME)
     return found
-
-
-def _exists(machine: Machine, path: str) -> bool:
-    try:
-        machine.stat(path)
-    except Absent:
-        return False
-    return True

@@ -62,6 +62,9 @@ class Machine(ABC):
     def stat(self, path: str, *, follow: bool = True) -> q.Stat:
         return self.answer(q.StatOf(path, follow))
 
+    def exists(self, path: str) -> bool:
+        return unless_absent(lambda: self.stat(path)) is not None
+
     def listdir(self, path: str) -> tuple[str, ...]:
         return self.answer(q.ListDir(path))
 

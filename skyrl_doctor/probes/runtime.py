@@ -16,15 +16,15 @@ from skyrl_doctor.facts.runtime import (
     SaidUrl,
     parse_canary,
 )
-from skyrl_doctor.machine.base import Absent, Machine, unless_absent
+from skyrl_doctor.machine.base import Machine, unless_absent
 from skyrl_doctor.machine.questions import Stat
 from skyrl_doctor.plan.answers import RUNTIME_KEY, RUNTIME_VARIABLE
 from skyrl_doctor.plan.model import Plan
+from skyrl_train.launch.names import KEY, READY, URL
 from skyrl_train.launch.url import one_url
 from skyrl_train.sandbox.wire import HEALTH, RUNTIME_KEY_HEADER, SESSIONS
 
 JOB_DIR = "SKYRL_JOB_DIR"
-URL_FILE, KEY_FILE, FLAG = "runtime_url.txt", "runtime_api_key.txt", "runtime_ready.flag"
 KEY_VARIABLES = ("SANDBOX_API_KEY", "ALLHANDS_API_KEY")
 WRONG_KEY = "text doctor-tries-a-wrong-key"
 ANSWER_S = 3.0
@@ -42,8 +42,8 @@ def runtime_urls(machine: Machine, plan: Plan, environ: Environ) -> RuntimeUrls:
     if url:
         said.append(SaidUrl(plan.name(RUNTIME_KEY), url))
     job_dir = environ.get(JOB_DIR, "").rstrip("/")
-    if job_dir and _exists(machine, f"{job_dir}/{FLAG}"):
-        path = f"{job_dir}/{URL_FILE}"
+    if job_dir and machine.exists(f"{job_dir}/{READY}"):
+        path = f"{job_dir}/{URL}"
         said.append(SaidUrl(path, machine.read(path, limit_bytes=4096)))
     if environ.get(RUNTIME_VARIABLE):
         said.append(SaidUrl(f"${RUNTIME_VARIABLE}", environ[RUNTIME_VARIABLE]))
@@ -117,17 +117,9 @@ def _image(needed: NeededImages | None, stored: StoredImages | None) -> str:
 
 
 def _key(machine: Machine, environ: Environ, job_dir: str) -> tuple[str, Stat | None]:
-    path = f"{job_dir}/{KEY_FILE}"
+    path = f"{job_dir}/{KEY}"
     found = unless_absent(lambda: machine.stat(path)) if job_dir else None
     if found is not None:
         return f"file {path}", found
     name = next((name for name in KEY_VARIABLES if environ.get(name, "").strip()), "")
     return (f"env {name}" if name else ""), None
-
-
-def _exists(machine: Machine, path: str) -> bool:
-    try:
-        machine.stat(path)
-    except Absent:
-        return False
-    return True

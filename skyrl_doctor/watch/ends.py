@@ -4,9 +4,9 @@ import os
 from dataclasses import replace
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.watch.files import END_FLAG
 from skyrl_doctor.watch.observe import Hit, Left, Observation
 from skyrl_doctor.watch.rules.wall import OVER, TRAINER
+from skyrl_train.launch.names import COMPLETE
 
 QUIET_S = 300.0
 DRAIN_S = 2.0
@@ -40,8 +40,8 @@ def grown(ending: Ending, now: float) -> Ending:
 
 def looked(ending: Ending, job_dir: str, now: float, *, alive: bool | None) -> Ending:
     """`alive`: whether any of the processes that were named lives; None where none was named."""
-    if os.path.exists(os.path.join(job_dir, END_FLAG)):
-        return _over(ending, now, f"{END_FLAG} is there")
+    if os.path.exists(os.path.join(job_dir, COMPLETE)):
+        return _over(ending, now, f"{COMPLETE} is there")
     if alive is False:
         return _over(ending, now, "the process has ended")
     if not os.path.isdir(job_dir):

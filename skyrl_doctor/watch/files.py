@@ -13,7 +13,6 @@ EVENTS, STATE, PROM, LOG, LOCK, SUMMARY = (
 )
 COUNTS = "rollout_counts.jsonl"
 """Written by the trainer: one line a step, the JSON of its skyrl_train.agent.metrics.Counts."""
-END_FLAG = "training_complete.flag"
 
 
 def write_whole(path: str, text: str, *, durable: bool = True) -> None:

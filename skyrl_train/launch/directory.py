@@ -11,11 +11,12 @@ from typing import Any
 
 from skyrl_train.fail import UsageError
 from skyrl_train.files import write_whole
+from skyrl_train.launch.names import COMPLETE, READY, URL
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.url import one_url
 
 ROOT = ".skyrl_jobs"
-CONFIG, RESOLVED, JOBS, COMPLETE = "config.toml", "config.json", "jobs.json", "training_complete.flag"
+CONFIG, RESOLVED, JOBS = "config.toml", "config.json", "jobs.json"
 URL_BYTES = 4096
 _JOB_ID = re.compile(r"(?:local:)?[0-9]{1,18}")  # Slurm's, or a process here
 
@@ -54,9 +55,6 @@ def adopt(path: str) -> str:
     if taken:
         raise UsageError(f"{path} holds {taken[0]} of an earlier launch; wanted a directory of this launch alone")
     return os.path.abspath(path)
-
-
-READY, URL, KEY = "runtime_ready.flag", "runtime_url.txt", "runtime_api_key.txt"
 
 
 def latest(root: str) -> str:

@@ -14,6 +14,7 @@ from skyrl_train.fail import TrainError
 from skyrl_train.launch import directory, leavings, sidecar, slurm
 from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked, started
 from skyrl_train.launch.gate import gated, refusal
+from skyrl_train.launch.names import COMPLETE
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import SLURM_EVERY_S, TRAINER_ENDED, Partner, Pulse, gone, why_not_ready
 
@@ -144,7 +145,7 @@ def _close(work: Work, ended: directory.Ended) -> None:
         if not requeued:
             directory.write_ended(work.job_dir, work.role, ended)
         if work.role is Role.TRAINER and ended.status == 0 and not requeued:
-            directory.write(work.job_dir, directory.COMPLETE, f"{ended.at:.0f}\n")
+            directory.write(work.job_dir, COMPLETE, f"{ended.at:.0f}\n")
     except TrainError as error:
         _say(str(error))
     left = end_marked({MARK: work.job_dir, ROLE_MARK: work.role}, GRACE_S / 4)

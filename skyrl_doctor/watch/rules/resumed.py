@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.core.record import record
-from skyrl_doctor.watch.files import END_FLAG
 from skyrl_doctor.watch.finding import Said, raised
 from skyrl_doctor.watch.observe import Checkpoint, Ended, Hit, Observation, Step
 from skyrl_doctor.watch.rules.base import Rule, fix_config
+from skyrl_train.launch.names import COMPLETE
 
 
 @record
@@ -26,7 +26,7 @@ def judge(state: State, seen: Observation) -> tuple[State, tuple[Said, ...]]:
         return replace(state, failed=state.failed or seen.root), ()
     if isinstance(seen, Checkpoint) and state.checkpoint is None:
         return replace(state, checkpoint=seen.step), ()
-    if not isinstance(seen, Ended) or END_FLAG not in seen.why:
+    if not isinstance(seen, Ended) or COMPLETE not in seen.why:
         return state, ()
     if state.stepped or state.failed or state.checkpoint is None:
         return state, ()

@@ -10,10 +10,11 @@ from skyrl_doctor.machine.web import Fetched, Get
 from skyrl_doctor.watch.observe import Observation, Sandboxes, Served
 from skyrl_doctor.watch.read.exposition import Sample, parse, quantile, total
 from skyrl_doctor.watch.sample.base import Look
+from skyrl_train.launch.names import KEY, URL
+from skyrl_train.sandbox.wire import RUNTIME_KEY_HEADER
 
 LIMIT_S = 5.0
 MOST_BYTES = 4 << 20
-URL_FILE, KEY_FILE, KEY_HEADER = "runtime_url.txt", "runtime_api_key.txt", "X-API-Key"
 ENOUGH_STARTS = 5
 _RUNTIME = "skyrl_runtime_"
 
@@ -53,7 +54,7 @@ class Runtime:
     """The runtime that wrote its URL into the job's directory: /health, then /metrics with the job's own key."""
 
     def __init__(self, job_dir: str) -> None:
-        self._url_file, self._key_file = os.path.join(job_dir, URL_FILE), os.path.join(job_dir, KEY_FILE)
+        self._url_file, self._key_file = os.path.join(job_dir, URL), os.path.join(job_dir, KEY)
         self._before: dict[str, float] = {}
 
     def look(self, machine: Machine, now: float) -> Sequence[Observation]:
@@ -78,7 +79,7 @@ class Runtime:
             return machine.answer(Get(url=url, limit_s=LIMIT_S, limit_bytes=MOST_BYTES))
         key = f"file {self._key_file}"
         return machine.answer(
-            Get(url=url, limit_s=LIMIT_S, key_header=KEY_HEADER, key_from=key, limit_bytes=MOST_BYTES)
+            Get(url=url, limit_s=LIMIT_S, key_header=RUNTIME_KEY_HEADER, key_from=key, limit_bytes=MOST_BYTES)
         )
 
     def _figures(self, samples: Sequence[Sample], url: str, now: float, *, draining: bool) -> Sandboxes:
