@@ -120,7 +120,6 @@ COMMANDS: list[tuple[str, dict[str, Any]]] = [
     ("read x; echo got $x", {"timeout": 1.0}),
     ("word", {"is_input": True}),
     ("(exit 7)", {}),
-    ("echo fresh", {"reset": True}),
 ]
 
 
@@ -142,3 +141,20 @@ def test_the_terminal_answers_as_the_sdk_does(tmp_path: Path, sdk_terminal: Any)
     seed = tmp_path / "seed"
     seed.mkdir()
     assert [comparable(text) for text in in_a_terminal(seed, ours)] == [comparable(text) for text in theirs]
+
+
+def test_the_terminal_starts_afresh_as_the_sdk_does(tmp_path: Path, sdk_terminal: Any) -> None:
+    from openhands.tools.terminal.definition import TerminalAction
+
+    async def ours(typed: Typist) -> str:
+        await typed.result("export A=1; cd /")
+        return (await typed.result("echo fresh$A", reset=True)).text
+
+    sdk_terminal(TerminalAction(command="export A=1; cd /"))
+    for _ in range(10):  # its new terminal may lose the command's output to its own first prompt
+        theirs = as_shown(sdk_terminal(TerminalAction(command="echo fresh$A", reset=True)))
+        if "\nfresh\n" in theirs:
+            break
+    seed = tmp_path / "seed"
+    seed.mkdir()
+    assert comparable(in_a_terminal(seed, ours)) == comparable(theirs)
