@@ -4,6 +4,7 @@ Where they differ, the difference is written down with its reason, and a test ho
 """
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -157,15 +158,16 @@ def test_the_same_answer(servers: Servers, method: str, path: str, more: dict[st
     assert ask(servers, "ours", method, path, **more) == ask(servers, "real", method, path, **more)
 
 
+LONG = f"sleep 600.{os.getpid()}"  # a name of its own: it is ended by its name, and others sleep here too
 DIFFERENT = [
     (
         "what is left in the background holds nobody up; the real server waits for it, and at the time-out ends it",
-        ("POST", EXECUTE, {"json": {"command": "echo up; sleep 600 & exit 4", "timeout": 1}}),
+        ("POST", EXECUTE, {"json": {"command": f"echo up; {LONG} & exit 4", "timeout": 1}}),
         {"exit_code": (-1, 4)},
     ),
     (
         "a time-out is told in the words by which clients know one",
-        ("POST", EXECUTE, {"json": {"command": "sleep 600", "timeout": 1}}),
+        ("POST", EXECUTE, {"json": {"command": LONG, "timeout": 1}}),
         {"stderr": (None, "Command timed out after 1 seconds")},
     ),
     (
@@ -194,7 +196,7 @@ def test_commands_that_end_in_another_way(
     assert real[0] == ours[0] == 200
     differing = {key: (real[1][key], ours[1][key]) for key in real[1] if real[1][key] != ours[1][key]}
     assert differing == fields
-    subprocess.run(["pkill", "-f", "-x", "sleep 600"], check=False)
+    subprocess.run(["pkill", "-f", "-x", LONG], check=False)
 
 
 REFUSED = [

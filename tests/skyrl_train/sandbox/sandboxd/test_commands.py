@@ -165,13 +165,14 @@ def test_commands_run_side_by_side(sandboxd: Sandboxd) -> None:
     assert [answer["stdout"] for answer in answers] == [f"{number}\n" for number in range(12)]
 
 
-def test_no_zombie_and_no_descriptor_is_left(sandboxd: Sandboxd) -> None:
+def test_no_zombie_and_no_descriptor_is_left(sandboxd: Sandboxd, tmp_path: Path) -> None:
+    left = tmp_path / "left"
     sandboxd.execute("true")
     before = descriptors(sandboxd)
     for number in range(5):
         sandboxd.execute("exit 1", cwd=None if number % 2 else "/nowhere")
-        sandboxd.execute("sleep 5 & exit", timeout=5)
-    sandboxd.execute("pkill -x sleep; true")
+        sandboxd.execute(f"sleep 5 & echo $! >>{left}; exit", timeout=5)
+    sandboxd.execute(f"kill $(cat {left})")
     children = Path(f"/proc/{sandboxd.process.pid}/task/{sandboxd.process.pid}/children").read_text().split()
     states = [Path(f"/proc/{child}/stat").read_text().split()[2] for child in children]
     assert states.count("Z") == 0
