@@ -56,7 +56,14 @@ def running(
 ) -> Iterator[Sandboxd]:
     """Started, and ended whatever happens."""
     archive = write_zipapp(directory / "archive")
-    given = {"PATH": os.environ["PATH"], "HOME": str(directory), "OH_SESSION_API_KEYS_0": KEY}
+    temporary = directory / "tmp"
+    temporary.mkdir(exist_ok=True)
+    given = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(directory),
+        "TMPDIR": str(temporary),
+        "OH_SESSION_API_KEYS_0": KEY,
+    }
     argv = [python, "-I", "-S", "-B", str(archive), "--host", "127.0.0.1", "--port", "0", *arguments]
     process = subprocess.Popen(
         argv, env=given if env is None else dict(env), cwd=directory, stderr=subprocess.PIPE, text=True

@@ -19,7 +19,6 @@ _DOMAIN = re.compile(r"(?:\[[0-9A-Fa-f:]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0
 _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 _DIGEST = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-f]{32,}")
 _HEX_OF = {"sha256": 64, "sha384": 96, "sha512": 128}
-_SHORTEST = 2
 _LONGEST = 255
 
 
@@ -148,7 +147,7 @@ def _path(name: str, registry: str, path: str) -> None:
         raise BadReferenceError(name, f"has {len(path)} characters; registries take at most {_LONGEST}")
     if parts[0] == registry or (registry == HUB and "." in parts[0]):
         raise BadReferenceError(name, f"names two registries, {registry} and {parts[0]}: a prefix was put on twice")
-    if len(parts[-1]) < _SHORTEST:
+    if registry == HUB and len(path.removeprefix(f"{HUB_NAMESPACE}/")) == 1:
         raise BadReferenceError(name, f"{parts[-1]!r} is one letter: a name was taken apart where a list was wanted")
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from skyrl_train.rewards.run import expectation
 from skyrl_train.rewards.score import Unscorable
+from skyrl_train.sandbox.references import BadReferenceError, parse_reference
 
 R2E_GYM, SWE_BENCH = "r2e-gym", "swe-bench"
-DEFAULT_REGISTRY = "docker.io"
 SWE_IMAGES = ("image_name", "docker_image", "image")
 """Columns in which data sets like SWE-bench name an image; SWE-bench's own rows have none of them."""
 
@@ -64,7 +64,7 @@ def _r2e(row: Mapping[str, object]) -> TaskRow:
         source=R2E_GYM,
         repo=_text(row, "repo_name", "repo"),
         base_commit=_text(row, "commit_hash", "base_commit"),
-        image=image_reference(image),
+        image=_image(image),
         problem=_text(row, "problem_statement"),
         expected=expected,
     )
@@ -80,7 +80,7 @@ def _swe_bench(row: Mapping[str, object]) -> TaskRow:
         source=SWE_BENCH,
         repo=_text(row, "repo"),
         base_commit=_text(row, "base_commit"),
-        image=image_reference(_text({"image": swe_bench_image(name), **_said(row, SWE_IMAGES)}, *SWE_IMAGES)),
+        image=_image(_text({"image": swe_bench_image(name), **_said(row, SWE_IMAGES)}, *SWE_IMAGES)),
         problem=_text(row, "problem_statement"),
         expected=json.dumps(dict.fromkeys(tests, "PASSED")),
     )
@@ -121,11 +121,9 @@ def swe_bench_image(instance_id: str) -> str:
     return f"swebench/sweb.eval.x86_64.{instance_id.replace('__', '_1776_')}:latest".lower()
 
 
-def image_reference(name: str) -> str:
-    """The name with its registry. Podman does not guess one: `namanjain12/x:y` is not found, `docker.io/…` is."""
-    name = name.strip()
-    host, slash, _ = name.partition("/")
-    named = slash and ("." in host or ":" in host or host == "localhost")
-    if named:
-        return name
-    return f"{DEFAULT_REGISTRY}/{name}" if slash else f"{DEFAULT_REGISTRY}/library/{name}"
+def _image(name: str) -> str:
+    """The name as Podman takes it, its registry spelt out."""
+    try:
+        return str(parse_reference(name.strip()))
+    except BadReferenceError as error:
+        raise _RowError(str(error)) from error

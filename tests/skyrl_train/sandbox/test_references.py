@@ -31,6 +31,7 @@ SHA = "0123456789abcdef" * 4
         ),
         ("oci/name:1", "docker.io/oci/name:1", None),
         ("docker:27", "docker.io/library/docker:27", None),
+        ("ghcr.io/org/x:1", "ghcr.io/org/x:1", None),  # one letter is a name where the rest is not
     ],
 )
 def test_reads_names(name: str, whole: str, stored: str | None) -> None:
