@@ -27,6 +27,9 @@ SUSPECT = "|".join(f"(?:{part})" for part in _SUSPECT)
 """What looks like an error, known or not."""
 SUSPECTS = _SUSPECT
 
+STEP = r"(?:^|[\s)\]])step:\d{1,12} - |\bStep \d{1,12} \| Time: "
+"""A step that ended, as verl and prime-rl write it."""
+
 _BENIGN = re.compile(
     r"Exception ignored in|\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bW\d{4} |level=(?:info|debug|warning)|\bwarnings?\.warn\b|\w+Warning:"
     r"|(?i:\bretry\b|\bretries\b|\bretrying\b|\bretried\b|\bignor(?:e|ed|ing)\b|\bskipp(?:ed|ing)\b|\bfall(?:ing|s)? ?back\b|\bexpected\b|\brecovered\b|\bhandled\b)"
@@ -51,6 +54,14 @@ def is_advice(before: str, after: str) -> bool:
 
 def below_warning(before: str) -> bool:
     return _LEVELS.search(before[-200:]) is not None
+
+
+_RETRIED = re.compile(rb"(?i)\bretrying\b|\bretry (?:in|after) \d|\bwill (?:be )?retr(?:y|ied)\b")
+
+
+def is_retried(text: bytes) -> bool:
+    """Whether a line says that it will be tried again: no cause yet, if nobody gave up."""
+    return _RETRIED.search(text) is not None
 
 
 def is_suspect(text: str) -> bool:

@@ -1,16 +1,69 @@
-"""Lines that an agent's own command wrote: what fails in a sandbox is the agent's work, not the run's failure."""
+"""Lines that only repeat what was said elsewhere: output of an agent's commands, what the model wrote, the text of a task.
+
+What fails in a sandbox is the agent's work, and what a task tells of happened to someone else. Neither is the run's failure.
+"""
 
 import re
 
-from skyrl_doctor.logs.behind import Behind
+from skyrl_doctor.logs.behind import Behind, Sighting
+from skyrl_doctor.logs.noise import clean, prefix
 
-_OPENS = b"EXECUTION RESULT of ["
-_CLOSES = re.compile(rb"\[Command finished|finished with exit code|\bstep:\d|\d\d:\d\d:\d\d[,. ]")
-_LINES, _REACH = 40, 1 << 13
+IN_SANDBOXES = frozenset(("IMG006", "IMG007", "RUN006"))
+"""Failures of the sandbox itself, which show in the output of its commands."""
+
+_OPENS = re.compile(
+    rb"EXECUTION RESULT of \[|OBSERVATION:|[Oo]bservation:\s|CmdOutputObservation|<(?:issue|pr)_description>|<problem_statement>"
+    rb"|\[prompt\]|\[response\]|<\|im_start\|>|={5,} test session starts|={5,} (?:FAILURES|ERRORS|short test summary)"
+)
+_CLOSES = re.compile(
+    rb"\[(?:Command finished|The command completed|score\])|finished with exit code|\bstep:\d|^\W{0,4}(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d)"
+    rb"|^(?:INFO|WARNING|ERROR|CRITICAL|DEBUG)\b|\d\d:\d\d:\d\d[,.] |</(?:issue|pr)_description>|</problem_statement>|<\|im_end\|>"
+    rb"|={3,} .{0,80} in \d[\d.]*s"
+)
+_OWN_CODE = re.compile(rb'File "[^"\n]{0,200}/(?:verl|vllm|sglang|ray|openhands|skyrl\w*|prime_rl|verifiers|trl)/')
+"""A traceback through these is that of the run, wherever it stands."""
+_INLINE = re.compile(
+    rb"""(?:^|[\s\[{(,|>])(?:assistant|[Oo]bservation|OBSERVATION):\s|['"]role['"]: ?['"]|<\|im_start\|>|<function=|\[(?:prompt|response)\]|(?:FAILED|ERROR) \S{1,200}::\S{1,200} - |^\++ [\w./\['"({:]"""
+)
+"""What stands before words that are quoted in the same line; a shell's trace of its commands is such a quotation too."""
+_LINES, _REACH = 120, 1 << 14
+
+
+class Quotes:
+    """Whether a line stands in a quotation of its own process. Asked for growing places."""
+
+    def __init__(self) -> None:
+        self._opened = Sighting(_OPENS)
+
+    def hold(self, behind: Behind, start: int, whose: bytes) -> bool:
+        opened = self._opened.last(behind, start)
+        if opened is None or opened[0] < start - _REACH:
+            return False
+        above = behind.text(start - _REACH, start).split(b"\n")[:-1]
+        lines = [raw for raw in above[: -_LINES - 1 : -1] if prefix(raw) == whose]
+        return _quoted(lines)
+
+
+def _quoted(above: list[bytes]) -> bool:
+    """Of the lines above, the nearest first."""
+    for raw in above:
+        line = clean(raw).strip()
+        opens, closes = _last(_OPENS, line), _last(_CLOSES, line)
+        if opens >= 0 and opens >= closes:
+            return True
+        if closes >= 0 or _OWN_CODE.search(line):
+            return False
+    return False
+
+
+def _last(regex: re.Pattern[bytes], line: bytes) -> int:
+    return max((found.start() for found in regex.finditer(line)), default=-1)
+
+
+def inline(text: bytes, at: int) -> bool:
+    """Whether what stands at this place of a line is quoted in it."""
+    return _INLINE.search(text, 0, at) is not None
 
 
 def is_quoted(behind: Behind, start: int) -> bool:
-    """Whether the line that begins there stands in a command's output that was printed."""
-    above = behind.text(start - _REACH, start)
-    opened = above.rfind(_OPENS)
-    return opened >= 0 and above.count(b"\n", opened) <= _LINES and not _CLOSES.search(above, opened)
+    return Quotes().hold(behind, start, b"")
