@@ -12,6 +12,7 @@ COMMANDS: dict[str, str] = {
     "status": "how a launch stands: jobs, gates, runtime, checkpoint, and what the doctor thinks",
     "stop": "end both jobs of a launch",
     "job": "what a batch script runs; launch writes those",
+    "sweep": "take away what a job that is over left on this node; for an Epilog",
     "runtime": "the sandbox runtime: hand out containers over the remote runtime API",
     "images": "which images a run needs, and the others fetched or built ahead",
     "data": "data sets for training: convert, inspect, validate, and try their rewards",

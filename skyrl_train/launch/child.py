@@ -79,7 +79,7 @@ def _group_of(pid: int) -> int:
     return int(fields[2]) if len(fields) > 2 else -1
 
 
-def _ancestors(pid: int) -> Iterator[int]:
+def parents(pid: int) -> Iterator[int]:
     while pid > 0:
         yield pid
         fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
@@ -88,7 +88,7 @@ def _ancestors(pid: int) -> Iterator[int]:
 
 def _others() -> Iterator[tuple[int, list[bytes]]]:
     """Every process but the caller and its parents, with the words of its environment as far as it may be read."""
-    own = set(_ancestors(os.getpid()))
+    own = set(parents(os.getpid()))
     yield from ((pid, _read(f"/proc/{pid}/environ").split(b"\0")) for pid in _pids() if pid not in own)
 
 

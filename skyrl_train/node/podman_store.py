@@ -22,6 +22,9 @@ GOOD_FREE_BYTES = 5 << 30
 """One sandbox image has 1-5 GB; a run needs several."""
 MIN_FREE_INODES = 10_000
 
+STORES = 5
+"""How many stores a job takes at most, each when the one before it was damaged."""
+
 _KERNEL = re.compile(r"(\d+)\.(\d+)\S*")
 _ENTERPRISE_8 = re.compile(r"4\.18\.0-(\d+).*\.el8")
 _ENTERPRISE_8_SINCE = 348
@@ -31,6 +34,11 @@ _OVERLAY_SINCE = (5, 11)
 def job_directory(*, uid: int, job_id: str | None, base: str = LOCAL_BASE) -> str:
     """Where the store of a job is; outside of Slurm one per user."""
     return f"{base.rstrip('/')}/skyrl-{uid}-{job_id or 'local'}/podman"
+
+
+def store_name(job_id: str, number: int) -> str:
+    """What the job's directory is called by for its first store, and for those that came after a damaged one."""
+    return job_id if number == 1 else f"{job_id}-{number}"
 
 
 def belongs_to_job(path: str, job_id: str) -> bool:

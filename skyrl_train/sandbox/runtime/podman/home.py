@@ -12,13 +12,12 @@ from dataclasses import dataclass
 
 from skyrl_train.fail import UsageError
 from skyrl_train.node.apply import NotOurs, apply
-from skyrl_train.node.podman_store import LOCAL_BASE, job_directory
+from skyrl_train.node.podman_store import LOCAL_BASE, STORES, job_directory, store_name
 from skyrl_train.node.prepare import Node, Prepared, runtime_node
 from skyrl_train.sandbox.runtime.podman.examine import Examine, Fault, Next, images_are_whole, what_next
 from skyrl_train.sandbox.runtime.podman.leftovers import end_leftovers
 from skyrl_train.sandbox.runtime.podman.service import LONGEST_PATH
 
-_STORES = 5
 _SITE = ("/usr/share/containers/containers.conf", "/etc/containers/containers.conf")
 SOCKET = "api.sock"
 
@@ -49,7 +48,7 @@ async def find_home(
     set_aside: list[str] = []
     images: list[str] = []
     faults: tuple[Fault, ...] = ()
-    for number in range(1, _STORES + 1):
+    for number in range(1, STORES + 1):
         home = _made(environ, base=base, uid=uid, kernel=kernel, number=number, images=images)
         examined = await examine(home.environ)
         faults = examined.faults
@@ -69,8 +68,7 @@ async def find_home(
 
 
 def _made(environ: Mapping[str, str], *, base: str, uid: int, kernel: str, number: int, images: Sequence[str]) -> Home:
-    job_id = environ.get("SLURM_JOB_ID") or "local"
-    name = job_id if number == 1 else f"{job_id}-{number}"
+    name = store_name(environ.get("SLURM_JOB_ID") or "local", number)
     node = Node(
         environ={**environ, "SLURM_JOB_ID": name},
         uid=uid,

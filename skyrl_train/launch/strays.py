@@ -1,0 +1,114 @@
+"""The processes that a job that is over has left on this node. Only by its id and user, each looked at again right before.
+
+A process of the job has Slurm's id in its environment. A container's has not: it is known by what is mounted in it, which
+lies in the directories of the job.
+"""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from skyrl_train.launch.child import lives, parents
+
+ROUNDS = 5
+"""One that is made while the others end is found in the next round."""
+NAME = "skyrl-"
+_EPILOG = b"SLURM_SCRIPT_CONTEXT=epilog"
+WAIT_S = 2.0
+_STEP_S = 0.02
+Belongs = Callable[[int], bool]
+
+
+def end(belongs: Belongs) -> list[int]:
+    """Kills what belongs, until a look finds nothing more; the ids."""
+    ended: list[int] = []
+    for _ in range(ROUNDS):
+        found = [pid for pid in _others() if _killed(pid, belongs)]
+        if not found:
+            break
+        ended += found
+        _until_gone(found)
+    return ended
+
+
+def of_job(job_id: str, uid: int) -> Belongs:
+    """Whether a process is of this job of this user. Slurm's own for the job, such as its epilogs, are no leavings."""
+    mark = f"SLURM_JOB_ID={job_id}".encode()
+
+    def belongs(pid: int) -> bool:
+        words = _read(f"/proc/{pid}/environ").split(b"\0")
+        return mark in words and not any(word.startswith(_EPILOG) for word in words) and _owner(pid) == uid
+
+    return belongs
+
+
+def inside(directories: Sequence[str]) -> Belongs:
+    """Whether a process lives among other mounts than ours, and some of them come out of these directories."""
+    marks = [_mark(directory) for directory in directories]
+    ours = _mounts_of("self")
+
+    def belongs(pid: int) -> bool:
+        if _mounts_of(pid) in ("", ours):
+            return False
+        table = _read(f"/proc/{pid}/mountinfo")
+        return any(mark in table for mark in marks)
+
+    return belongs
+
+
+def either(*several: Belongs) -> Belongs:
+    return lambda pid: any(belongs(pid) for belongs in several)
+
+
+def _mark(directory: str) -> bytes:
+    """mountinfo tells paths from the root of their file system on: of a name that nobody else has, the name will do."""
+    name = os.path.basename(directory)
+    return (f"/{name}/" if name.startswith(NAME) else f"{directory}/").encode()
+
+
+def _others() -> Iterator[int]:
+    own = set(parents(os.getpid()))
+    yield from (int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in own)
+
+
+def _killed(pid: int, belongs: Belongs) -> bool:
+    """By a descriptor: a number may be another's between the look and the signal."""
+    with contextlib.suppress(OSError):
+        descriptor = os.pidfd_open(pid)
+        try:
+            if lives(pid) and belongs(pid):
+                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+                return True
+        finally:
+            os.close(descriptor)
+    return False
+
+
+def _until_gone(pids: Sequence[int]) -> None:
+    limit = time.monotonic() + WAIT_S
+    while any(map(lives, pids)) and time.monotonic() < limit:
+        time.sleep(_STEP_S)
+
+
+def _owner(pid: int) -> int:
+    try:
+        return os.stat(f"/proc/{pid}").st_uid
+    except OSError:
+        return -1
+
+
+def _mounts_of(pid: "int | str") -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/ns/mnt")
+    except OSError:
+        return ""
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""

@@ -1,0 +1,117 @@
+"""What a dead job left is taken away, and nothing of another's."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.cli.app import dispatch
+from skyrl_train.launch import leavings, strays
+from skyrl_train.launch.child import end, lives, wait
+
+OURS, OTHER = "990000001", "990000002"
+
+
+@pytest.fixture
+def sleeper() -> Iterator["list[subprocess.Popen[bytes]]"]:
+    made: list[subprocess.Popen[bytes]] = []
+    yield made
+    for child in made:
+        end(child, 1)
+
+
+def sleeps(made: "list[subprocess.Popen[bytes]]", **environ: str) -> int:
+    """A process that went its own way, with this environment."""
+    made.append(subprocess.Popen(["sleep", "60"], env=environ, start_new_session=True))
+    return made[-1].pid
+
+
+def test_the_processes_of_the_job_end_and_no_others(sleeper: "list[subprocess.Popen[bytes]]") -> None:
+    of_job = sleeps(sleeper, SLURM_JOB_ID=OURS)
+    others = [sleeps(sleeper, SLURM_JOB_ID=OTHER), sleeps(sleeper, NOTE=f"SLURM_JOB_ID={OURS}"), sleeps(sleeper)]
+    epilog = sleeps(sleeper, SLURM_JOB_ID=OURS, SLURM_SCRIPT_CONTEXT="epilog_slurmd")
+    assert strays.end(strays.of_job(OURS, os.getuid())) == [of_job]
+    assert wait(lambda: not lives(of_job), 10)
+    assert all(lives(pid) for pid in (*others, epilog))
+
+
+def test_the_job_of_another_user_is_not_ours(sleeper: "list[subprocess.Popen[bytes]]") -> None:
+    pid = sleeps(sleeper, SLURM_JOB_ID=OURS)
+    assert strays.end(strays.of_job(OURS, os.getuid() + 1)) == []
+    assert lives(pid)
+
+
+def test_the_caller_and_its_parents_stay() -> None:
+    words = f"from skyrl_train.launch import strays; print(strays.end(strays.of_job('{OURS}', {os.getuid()})))"
+    shell = f'"{sys.executable}" -c "{words}"; echo lived'
+    done = subprocess.run(["sh", "-c", shell], env={"SLURM_JOB_ID": OURS}, capture_output=True, text=True, check=False)
+    assert done.stdout == "[]\nlived\n", done.stderr
+
+
+def test_directories_go_whatever_is_in_them(tmp_path: Path) -> None:
+    place = tmp_path / f"skyrl-{os.getuid()}-{OURS}"
+    (place / "read-only" / "below").mkdir(parents=True)
+    (place / "read-only" / "below" / "file").touch()
+    (place / "read-only" / "below").chmod(0o500)
+    (place / "read-only").chmod(0o000)
+    kept = tmp_path / f"skyrl-{os.getuid()}-{OTHER}"
+    kept.mkdir(mode=0o500)
+    (place / "link").symlink_to(kept)
+    done = leavings.of_dead_job(OURS, os.getuid(), [str(tmp_path)])
+    assert (done.directories, done.troubles) == ([str(place)], [])
+    assert kept.stat().st_mode & 0o777 == 0o500
+    assert leavings.of_dead_job(OURS, os.getuid(), [str(tmp_path)]) == leavings.Cleared()
+
+
+def test_a_link_and_a_directory_of_another_user_stay(tmp_path: Path) -> None:
+    aim = tmp_path / "aim"
+    aim.mkdir()
+    (tmp_path / f"skyrl-{os.getuid()}-{OURS}").symlink_to(aim)
+    foreign = tmp_path / f"skyrl-{os.getuid() + 1}-{OURS}"
+    foreign.mkdir()
+    for uid in (os.getuid(), os.getuid() + 1):
+        assert leavings.of_dead_job(OURS, uid, [str(tmp_path)]).directories == []
+    assert aim.exists()
+    assert foreign.exists()
+
+
+def test_mount_points_are_found_below_the_directories_alone() -> None:
+    table = (
+        "22 1 0:20 / / rw - ext4 /dev/a rw\n"
+        "30 22 0:21 / /tmp/skyrl-1-7/a rw - tmpfs t rw\n"
+        "31 30 0:22 / /tmp/skyrl-1-7/a/b\\040c rw - tmpfs t rw\n"
+        "32 22 0:23 / /tmp/skyrl-1-77 rw - tmpfs t rw\n"
+        "damaged\n"
+    )
+    assert leavings.mounts_below(["/tmp/skyrl-1-7"], table) == ["/tmp/skyrl-1-7/a/b c", "/tmp/skyrl-1-7/a"]
+
+
+def test_sweep_tells_what_it_did(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], sleeper: "list[subprocess.Popen[bytes]]"
+) -> None:
+    pid = sleeps(sleeper, SLURM_JOB_ID=OURS)
+    place = tmp_path / f"skyrl-{os.getuid()}-{OURS}"
+    place.mkdir()
+    assert dispatch(["sweep", OURS, "--base", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == f"ended 1 processes: {pid}\nremoved {place}\n"
+    assert dispatch(["sweep", OURS, "--base", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["sweep", "*"], "'*' is no id of a job"),
+        (["sweep", OURS, "--base", "tmp"], "wanted absolute paths"),
+        (["sweep", OTHER], f"job {OTHER} is this one, which is not over"),
+    ],
+)
+def test_sweep_refuses(
+    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SLURM_JOB_ID", OTHER)
+    assert dispatch(words) == 2
+    assert said in capsys.readouterr().err
