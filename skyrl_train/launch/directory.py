@@ -17,6 +17,8 @@ from skyrl_train.launch.url import one_url
 
 ROOT = ".skyrl_jobs"
 CONFIG, RESOLVED, JOBS = "config.toml", "config.json", "jobs.json"
+NONE = ""
+"""In the place of a job's id: there was one, and another is to come."""
 URL_BYTES = 4096
 _JOB_ID = re.compile(r"(?:local:)?[0-9]{1,18}")  # Slurm's, or a process here
 
@@ -92,16 +94,36 @@ def read_jobs(job_dir: str) -> dict[str, str]:
     return {str(role): job_id for role, job_id in ids.items() if _JOB_ID.fullmatch(job_id)}
 
 
+def is_superseded(job_dir: str, role: Role, job_id: str) -> bool:
+    """Whether another job of this role came after this one. The first may run before its id is written."""
+    found = _json(job_dir, JOBS) or {}
+    return bool(job_id) and role in found and str(found[role]) != job_id
+
+
+def ended_name(role: Role) -> str:
+    return f"{role}_ended.json"
+
+
+def forget(job_dir: str, name: str) -> None:
+    """A file of a turn that is over, before the next one."""
+    try:
+        os.unlink(os.path.join(job_dir, name))
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise UsageError(f"cannot remove {os.path.join(job_dir, name)}: {error.strerror}") from None
+
+
 def write_ended(job_dir: str, role: Role, ended: Ended) -> None:
-    write(job_dir, f"{role}_ended.json", json.dumps(asdict(ended)) + "\n")
+    write(job_dir, ended_name(role), json.dumps(asdict(ended)) + "\n")
 
 
 def read_ended(job_dir: str, role: Role) -> Ended | None:
-    found = _json(job_dir, f"{role}_ended.json")
+    found = _json(job_dir, ended_name(role))
     try:
         return Ended(int(found["status"]), str(found["reason"]), float(found["at"])) if found else None
     except (KeyError, TypeError, ValueError):
-        return Ended(1, f"{role}_ended.json is damaged", 0.0)
+        return Ended(1, f"{ended_name(role)} is damaged", 0.0)
 
 
 def runtime_url(job_dir: str) -> str | None:

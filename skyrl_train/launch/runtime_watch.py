@@ -56,6 +56,15 @@ def gone(job_dir: str, role: Role, state: Callable[[str], slurm.State] = slurm.s
     return f"the {role} job {job_id} is {told or 'no longer known to Slurm'}" if told not in ALIVE else ""
 
 
+def is_queued(job_dir: str, role: Role, state: Callable[[str], slurm.State] = slurm.state) -> bool:
+    """Whether Slurm has not started the job yet."""
+    job_id = directory.read_jobs(job_dir).get(role, "")
+    try:
+        return job_id.isdigit() and state(job_id).state in ("PENDING", "CONFIGURING")
+    except slurm.SlurmError:
+        return False
+
+
 class Partner:
     """Follows the trainer; says when the runtime has nobody left to serve. A killed one tells nothing: Slurm does."""
 

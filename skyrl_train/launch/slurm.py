@@ -1,10 +1,14 @@
 """Slurm's commands, each with a limit. What they say wrong is told with their own words."""
 
+import os
 import re
+import shlex
+import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from skyrl_train.config.walltime import minutes
 from skyrl_train.fail import TrainError
 
 LIMIT_S = 30.0
@@ -21,11 +25,19 @@ class State:
 
     state: str
     reason: str = ""
+    restarts: int = 0
+    ran_s: float = 0.0
+    limit_s: float = 0.0
+    """0 where it is not known."""
+
+    @property
+    def left_s(self) -> float:
+        return max(0.0, self.limit_s - self.ran_s)
 
 
-def submit(script: str, *options: str) -> str:
-    """The id of the new job."""
-    said = _run("sbatch", "--parsable", *options, script)
+def submit(script: str, *options: str, environ: Mapping[str, str] | None = None) -> str:
+    """The id of the new job. `environ`: what it starts from, where that is not our own."""
+    said = _run("sbatch", "--parsable", *options, script, environ=environ)
     found = _ID.fullmatch(said.strip().splitlines()[-1] if said.strip() else "")
     if found is None:
         raise SlurmError(f"sbatch said {said.strip()[:200]!r}; wanted the id of a job")
@@ -41,33 +53,62 @@ def requeue(job_id: str) -> None:
     _run("scontrol", "requeue", job_id)
 
 
-def state(job_id: str) -> State:
+def state(job_id: str, *, limit_s: float = LIMIT_S) -> State:
     try:
-        said = _run("scontrol", "--oneliner", "show", "job", job_id)
+        said = _run("scontrol", "--oneliner", "show", "job", job_id, limit_s=limit_s)
     except SlurmError as error:
         if "Invalid job id" in str(error):
             return State("")
         raise
     facts = dict(word.split("=", 1) for word in said.split() if "=" in word)
-    return State(facts.get("JobState", ""), facts.get("Reason", ""))
+    restarts = facts.get("Restarts", "")
+    return State(
+        facts.get("JobState", ""),
+        facts.get("Reason", ""),
+        restarts=int(restarts) if restarts.isdigit() else 0,
+        ran_s=_seconds(facts.get("RunTime", "")),
+        limit_s=_seconds(facts.get("TimeLimit", "")),
+    )
 
 
-def _run(*words: str) -> str:
+def _seconds(text: str) -> float:
+    return 60 * (minutes(text) or 0.0)
+
+
+def _run(*words: str, limit_s: float = LIMIT_S, environ: Mapping[str, str] | None = None) -> str:
+    """A command in a group of its own: with it goes what it started, such as the program behind a site's wrapper."""
     try:
-        done = subprocess.run(
-            words, capture_output=True, text=True, timeout=LIMIT_S, check=False, stdin=subprocess.DEVNULL
+        child = subprocess.Popen(
+            words,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            errors="replace",
+            env=None if environ is None else dict(environ),
+            start_new_session=True,
         )
     except FileNotFoundError:
         raise SlurmError(f"{words[0]} is not installed here: launch from a login node, or say --local") from None
-    except subprocess.TimeoutExpired:
-        raise SlurmError(f"{shown(words)} did not answer within {LIMIT_S:g} s") from None
-    if done.returncode:
-        said = "; ".join((done.stderr or done.stdout).strip().splitlines()) or "no reason given"
+    except OSError as error:
+        raise SlurmError(f"{words[0]} cannot be run: {error.strerror}") from None
+    with child:
+        try:
+            out, err = child.communicate(timeout=limit_s)
+        except BaseException as error:
+            os.killpg(child.pid, signal.SIGKILL)  # not waited for yet: the number is still its own
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            raise SlurmError(f"{shown(words)} did not answer within {limit_s:g} s{_perhaps(words)}") from None
+    if child.returncode:
+        said = "; ".join((err or out).strip().splitlines()) or "no reason given"
         raise SlurmError(f"{words[0]} refused: {said}")
-    return done.stdout
+    return out
+
+
+def _perhaps(words: Sequence[str]) -> str:
+    return "; whether the job was submitted all the same, `squeue --me` tells" if words[0] == "sbatch" else ""
 
 
 def shown(words: Sequence[str]) -> str:
-    import shlex
-
     return shlex.join(words)

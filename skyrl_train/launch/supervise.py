@@ -11,12 +11,21 @@ from dataclasses import dataclass, field
 
 from skyrl_train.config.run import RunConfig
 from skyrl_train.fail import TrainError
-from skyrl_train.launch import directory, leavings, sidecar, slurm
+from skyrl_train.launch import directory, leavings, sidecar, slurm, turns
 from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked, started
 from skyrl_train.launch.gate import gated, refusal
 from skyrl_train.launch.names import COMPLETE
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.runtime_watch import SLURM_EVERY_S, TRAINER_ENDED, Partner, Pulse, gone, why_not_ready
+from skyrl_train.launch.runtime_watch import (
+    SLURM_EVERY_S,
+    TRAINER_ENDED,
+    Partner,
+    Pulse,
+    gone,
+    is_queued,
+    why_not_ready,
+)
+from skyrl_train.node.caches import scratch_candidates
 
 REFUSED = 78
 GRACE_S = 20.0
@@ -56,11 +65,18 @@ class Work:
     signals: Signals
     external_url: str | None = None
 
+    @property
+    def job_id(self) -> str:
+        """Slurm's; nothing outside of it."""
+        said = self.environ.get("SLURM_JOB_ID", "")
+        return said if said.isascii() and said.isdigit() else ""
+
 
 def supervise(work: Work) -> int:
     """The job's exit status; how it ended is told in the job directory before the other job is ended."""
     ended = directory.Ended(1, "the supervisor failed", time.time())
     try:
+        directory.forget(work.job_dir, directory.ended_name(work.role))  # of an earlier turn
         ended = _run(work)
     except TrainError as error:
         ended = directory.Ended(1, str(error), time.time())
@@ -101,6 +117,8 @@ def _wait_for_runtime(work: Work) -> str | None:
     """The runtime's address when it is ready; None when the job was told to stop first."""
     if work.external_url is not None:
         return work.external_url
+    if turns.number(work.environ):
+        _take_turn(work)
     timeout_s = work.config.slurm.ready_timeout_s
     next_look = time.monotonic()
     end_at = next_look + timeout_s
@@ -114,9 +132,18 @@ def _wait_for_runtime(work: Work) -> str | None:
             lost = gone(work.job_dir, Role.RUNTIME)
             if lost:
                 raise TrainError(f"{lost}, and it was never ready")
+            if is_queued(work.job_dir, Role.RUNTIME):
+                end_at = time.monotonic() + timeout_s  # which counts from its start
             next_look = time.monotonic() + SLURM_EVERY_S
         time.sleep(STEP_S)
     return None
+
+
+def _take_turn(work: Work) -> None:
+    new = turns.new_runtime(work.job_dir, work.job_id, work.environ, turns.Scheduler(), lambda: bool(work.signals.stop))
+    _say(
+        f"turn {turns.number(work.environ) + 1}: {f'the runtime is job {new} now' if new else 'the runtime is still there'}"
+    )
 
 
 def _follow(work: Work, child: subprocess.Popen[bytes], other: Pulse | Partner) -> str:
@@ -140,43 +167,49 @@ def _close(work: Work, ended: directory.Ended) -> None:
     if work.role is Role.RUNTIME and ended.reason == TRAINER_ENDED:
         ended = directory.Ended(0, "", ended.at)
     _say(f"{work.role}: {ended.reason or 'done'}")
-    requeued = goes_on(work, ended.at)
-    try:
-        if not requeued:
-            directory.write_ended(work.job_dir, work.role, ended)
-        if work.role is Role.TRAINER and ended.status == 0 and not requeued:
-            directory.write(work.job_dir, COMPLETE, f"{ended.at:.0f}\n")
-    except TrainError as error:
-        _say(str(error))
+    turn = _next_turn(work)
+    superseded = directory.is_superseded(work.job_dir, work.role, work.job_id)
+    if not turn and not superseded:
+        _tell(work, ended)
     left = end_marked({MARK: work.job_dir, ROLE_MARK: work.role}, GRACE_S / 4)
     if left:
         _say(f"ended {len(left)} processes that the {work.role} had left")
-    if work.role is Role.TRAINER and not requeued:
+    if work.role is Role.TRAINER and not turn:
         sidecar.post_mortem(work.config, work.job_dir)
-    job_id = work.environ.get("SLURM_JOB_ID")
-    if job_id:  # without Slurm both share a directory, which local.py removes after both
-        trouble = leavings.remove(leavings.node_directory(os.getuid(), job_id))
-        if trouble:
-            _say(trouble)
-        _end_other(work, ended, job_id, requeued=requeued)
+    if not work.job_id:
+        return  # without Slurm both share a directory, which local.py removes after both
+    for trouble in leavings.of_this_job(work.job_id, scratch_candidates(work.environ)).troubles:
+        _say(trouble)
+    if not superseded:
+        _end_other(work, ended, turn)
 
 
-def goes_on(work: Work, at: float) -> bool:
-    """Whether the trainer takes another turn: it was warned of its end, and nobody cancelled it before its limit."""
-    if work.role is not Role.TRAINER or not work.signals.before_end or not work.config.slurm.requeue:
-        return False
-    limit = work.environ.get("SLURM_JOB_END_TIME", "")
-    return not work.signals.stop or not limit.isdigit() or at >= int(limit)
+def _tell(work: Work, ended: directory.Ended) -> None:
+    try:
+        directory.write_ended(work.job_dir, work.role, ended)
+        if work.role is Role.TRAINER and ended.status == 0:
+            directory.write(work.job_dir, COMPLETE, f"{ended.at:.0f}\n")
+    except TrainError as error:
+        _say(str(error))
 
 
-def _end_other(work: Work, ended: directory.Ended, job_id: str, *, requeued: bool) -> None:
-    """The trainer may go on in another turn. A runtime that runs ends by itself once it sees that the trainer has."""
+def _next_turn(work: Work) -> turns.Next | None:
+    if work.role is not Role.TRAINER or not work.config.slurm.requeue or not work.job_id:
+        return None
+    return turns.next_turn(
+        work.job_id, work.environ, stopped=bool(work.signals.stop), warned=work.signals.before_end, ask=turns.asked
+    )
+
+
+def _end_other(work: Work, ended: directory.Ended, turn: turns.Next | None) -> None:
+    """A runtime that runs ends by itself once it sees that the trainer has. A trainer may still be in the queue, where it
+    sees nothing; but one that waits there for another turn starts a new runtime then."""
     other = directory.read_jobs(work.job_dir).get(work.role.other)
     try:
-        if requeued:
-            slurm.requeue(job_id)
-        elif other and work.role is Role.RUNTIME and ended.status:
-            slurm.cancel(other)  # it may still be in the queue, where it sees nothing
+        if turn is turns.Next.TO_ASK_FOR:
+            slurm.requeue(work.job_id)
+        elif other and work.role is Role.RUNTIME and ended.status and not slurm.state(other).restarts:
+            slurm.cancel(other)
     except TrainError as error:
         _say(str(error))
 

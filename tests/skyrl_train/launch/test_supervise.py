@@ -1,4 +1,4 @@
-"""Inside a job: when the trainer takes another turn, and that a watch which cannot run harms nothing."""
+"""Inside a job: a partner that died silently, and a watch which cannot run."""
 
 import dataclasses
 import subprocess
@@ -10,7 +10,7 @@ from skyrl_train.config.load import parse
 from skyrl_train.launch import sidecar
 from skyrl_train.launch.directory import read_ended, write_jobs
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.supervise import Signals, Work, goes_on, supervise
+from skyrl_train.launch.supervise import Signals, Work, supervise
 
 CONFIG = parse('[model]\npath = "a/b"\n[slurm]\nrequeue = true\n[watch]\nenabled = true\n')
 WARNED = Work(
@@ -21,25 +21,6 @@ WARNED = Work(
     environ={"SLURM_JOB_END_TIME": "1000"},
     signals=Signals(before_end=True),
 )
-
-
-def test_a_trainer_that_was_warned_of_its_end_goes_on() -> None:
-    assert goes_on(WARNED, 990.0)
-    assert goes_on(dataclasses.replace(WARNED, signals=Signals(before_end=True, stop=15)), 1001.0)
-
-
-def test_one_that_is_cancelled_after_the_warning_does_not() -> None:
-    assert not goes_on(dataclasses.replace(WARNED, signals=Signals(before_end=True, stop=15)), 990.0)
-
-
-def test_nor_one_without_a_warning_or_without_a_wish_to_nor_the_runtime() -> None:
-    once = parse('[model]\npath = "a/b"\n')
-    for other in (
-        dataclasses.replace(WARNED, signals=Signals()),
-        dataclasses.replace(WARNED, config=once),
-        dataclasses.replace(WARNED, role=Role.RUNTIME),
-    ):
-        assert not goes_on(other, 990.0)
 
 
 def test_a_runtime_that_died_without_a_word_is_not_waited_for(tmp_path: Path) -> None:
