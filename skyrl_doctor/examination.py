@@ -50,6 +50,8 @@ class Options:
     fail_on: Severity = Severity.ERROR
     deadline_s: float = DEFAULT_DEADLINE_S
     structure_only: bool = False
+    compared: bool = False
+    """Whether the report goes beside those of other nodes."""
     started: float = field(default_factory=time.monotonic)
     """When the caller began to wait, by the monotonic clock."""
 
@@ -136,8 +138,19 @@ def _run(machine: Machine, reader: Machine, options: Options, observe: Observer)
         notes=(*context.registry.broken, *notes(waivers, today)),
         gpus=inventory.devices(gathering.answers),
         versions=inventory.versions(gathering.answers),
+        traits=_traits(gathering, options),
         finished_at=reader.now(),
     )
+
+
+def _traits(gathering: Gathering, options: Options) -> dict[str, str]:
+    """What is compared with other nodes, where this node is one of several."""
+    if not options.compared:
+        return {}
+    from skyrl_doctor.nodes.traits import FACTS, traits
+
+    gathering.complete(FACTS)
+    return traits(gathering.answers)
 
 
 def read_waivers(reader: Machine, options: Options, known: set[str]) -> tuple[Waiver, ...]:

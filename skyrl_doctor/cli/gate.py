@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-from skyrl_doctor.cli.options import add_examination, add_report
+from skyrl_doctor.cli.options import add_examination, add_nodes, add_report
 from skyrl_doctor.core.errors import UsageError
 
 REFUSED = 78
@@ -19,6 +19,7 @@ CANNOT_RUN = 126
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add_examination(parser)
+    add_nodes(parser)
     add_report(parser)
     parser.add_argument("--allow-unknown", action="store_true", help="pass although something could not be looked at")
     parser.add_argument("--job-dir", metavar="DIR", help="write verdict.json there (default: $SKYRL_JOB_DIR)")

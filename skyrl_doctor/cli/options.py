@@ -38,6 +38,23 @@ def add_examination(parser: argparse.ArgumentParser, *, targets: bool = True) ->
     )
 
 
+def add_nodes(parser: argparse.ArgumentParser) -> None:
+    """Options for a Slurm job of several nodes."""
+    parser.add_argument("--nodes", action="store_true", help="examine every node of this Slurm job, and compare them")
+    parser.add_argument(
+        "--step",
+        metavar="CMD",
+        help="what starts one task on each node (default: srun with one task a node); words for the doctor are added",
+    )
+    parser.add_argument(
+        "--node-dir",
+        metavar="DIR",
+        help="where the nodes write, seen by all of them (default: nodes in the job directory)",
+    )
+    parser.add_argument("--letter", metavar="DIR", help=argparse.SUPPRESS)
+    parser.add_argument("--clock", type=int, default=0, metavar="PORT", help=argparse.SUPPRESS)
+
+
 def add_report(parser: argparse.ArgumentParser) -> None:
     """Options that say where the report goes."""
     parser.add_argument("--format", choices=FORMATS, default="auto", help="default: text, in colour on a terminal")

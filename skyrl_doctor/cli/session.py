@@ -30,6 +30,7 @@ def options_of(args: argparse.Namespace) -> Options:
         deadline_s=args.deadline,
         started=args.started,
         structure_only=getattr(args, "structure_only", False),
+        compared=bool(getattr(args, "letter", None)),
     )
 
 
@@ -44,6 +45,10 @@ def machine_of(args: argparse.Namespace) -> Machine:
 
 def examine(args: argparse.Namespace) -> Report:
     """Examines as asked; on a terminal, with the open probes shown while they run."""
+    if getattr(args, "nodes", False):
+        from skyrl_doctor.nodes.examine import all_nodes
+
+        return all_nodes(args, os.environ)
     from skyrl_doctor.report.progress import progress
 
     with progress(enabled=args.format in ("auto", "text")) as observe:

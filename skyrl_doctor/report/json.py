@@ -32,6 +32,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "duration_s": round(report.duration_s, 4),
         "summary": dict(report.summary),
         "notes": list(report.notes),
+        "nodes": None if report.nodes is None else {state: list(names) for state, names in report.nodes.items()},
         "outcomes": [outcome_data(outcome) for outcome in report.outcomes],
     }
 

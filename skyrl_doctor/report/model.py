@@ -30,6 +30,10 @@ class Report:
     notes: tuple[str, ...] = ()
     gpus: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    traits: Mapping[str, str] = field(default_factory=dict)
+    """What must be alike on the nodes of one job."""
+    nodes: Mapping[str, tuple[str, ...]] | None = None
+    """Where several were examined: those that pass, that fail, and of which nothing is known."""
     finished_at: float | None = None
 
     @property

@@ -66,6 +66,7 @@ def test_the_whole_report() -> None:
         "duration_s": 0.5,
         "summary": {"pass": 1, "fail": 2, "skip": 3, "unknown": 1},
         "notes": ["CFG001: the waiver of ops expired on 2026-01-31 and counts no more (a test)"],
+        "nodes": None,
     }
     assert list(outcomes) == ["ENV001", "ENV002", "GPU001", "GPU003", "POD001", "POD002", "SLM001"]
     assert outcomes["GPU001"] == OUTCOME

@@ -1,0 +1,109 @@
+"""`--nodes`: from parsed arguments to one report of all nodes; and `--letter`: one node's part of it."""
+
+import argparse
+import os
+import shlex
+import time
+from collections.abc import Mapping
+
+from skyrl_doctor.core.errors import CouldNotLook, UsageError
+from skyrl_doctor.core.model import Severity
+from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.nodes import clock, letter
+from skyrl_doctor.nodes.collect import (
+    DEFAULT_LIMIT_S,
+    Round,
+    allocated,
+    collect,
+    default_step,
+    letter_path,
+    write_lists,
+)
+from skyrl_doctor.nodes.merge import merge
+from skyrl_doctor.report.model import Report
+from skyrl_train.files import write_whole
+from skyrl_train.node.ray_cluster import LAUNCH_ADDRESS
+from skyrl_train.version import VERSION
+
+NAME = "SLURMD_NODENAME"
+SLACK_S = 30.0
+"""For srun, and for a Python on a network file system that starts everywhere at once."""
+
+
+def all_nodes(args: argparse.Namespace, environ: Mapping[str, str]) -> Report:
+    """Examines every node of this Slurm job, and merges what they say."""
+    if args.bundle is not None:
+        raise UsageError("--nodes looks at the nodes of this job, and --from at a recording; wanted one of the two")
+    nodes = allocated(environ)
+    directory = os.path.abspath(args.node_dir or _directory(args, environ))
+    step = tuple(shlex.split(args.step)) if args.step else default_step(len(nodes))
+    limit_s = max(DEFAULT_LIMIT_S, args.deadline + SLACK_S)
+    answers = collect(Round(nodes=nodes, directory=directory, step=step, words=_words(args), limit_s=limit_s))
+    fail_on = Severity[args.fail_on.upper()]
+    merged = merge(answers, fail_on)
+    states = {state: getattr(merged.nodes, state) for state in ("passing", "failing", "unknown")}
+    write_lists(directory, states)
+    machine = LocalMachine()
+    first = next((one for one in answers.values() if isinstance(one, letter.Letter)), None)
+    return Report(
+        outcomes=merged.outcomes,
+        roles=first.roles if first else (args.role if args.role != "auto" else "gpu",),
+        targets=tuple(args.targets),
+        dialect=first.dialect if first else "none",
+        duration_s=time.monotonic() - args.started,
+        version=VERSION,
+        host=machine.identity().host,
+        fail_on=fail_on,
+        notes=(*merged.notes, f"{_counted(states)}; lists for sbatch --exclude: {directory}/nodes_*.txt"),
+        versions={name: value for name, value in (first.traits if first else {}).items() if _is_version(name)},
+        nodes=states,
+        finished_at=machine.now(),
+    )
+
+
+def send(report: Report, args: argparse.Namespace, environ: Mapping[str, str]) -> None:
+    """Writes this node's letter into the directory that all nodes see."""
+    node = environ.get(NAME, "")
+    if not node:
+        raise UsageError(f"--letter is for a task of srun, which has {NAME}")
+    found, unreached = None, ""
+    try:
+        found = clock.ask(environ.get(LAUNCH_ADDRESS, ""), args.clock)
+    except CouldNotLook as error:
+        unreached = str(error)
+    try:
+        write_whole(letter_path(args.letter, node), letter.write(node, report, clock=found, unreached=unreached))
+    except OSError as error:
+        raise UsageError(f"cannot write into {args.letter}: {error.strerror}") from None
+
+
+def _words(args: argparse.Namespace) -> tuple[str, ...]:
+    """The same examination for one node."""
+    lists = [(option, value) for option in ("select", "ignore") for value in getattr(args, option)]
+    named = [*lists, ("role", args.role), ("fail-on", args.fail_on), ("deadline", f"{args.deadline:g}")]
+    if args.waivers:
+        named.append(("waivers", os.path.abspath(args.waivers)))
+    options = [f"--{option}={value}" for option, value in named]
+    return ("preflight", *(_target(target) for target in args.targets), *options)
+
+
+def _target(text: str) -> str:
+    return os.path.abspath(text) if os.path.exists(text) else text
+
+
+def _directory(args: argparse.Namespace, environ: Mapping[str, str]) -> str:
+    job_dir = getattr(args, "job_dir", None) or environ.get("SKYRL_JOB_DIR")
+    return os.path.join(job_dir, "nodes") if job_dir else f".skyrl_nodes/{environ.get('SLURM_JOB_ID', 'job')}"
+
+
+def _counted(states: Mapping[str, tuple[str, ...]]) -> str:
+    """`nodes: 3 passing, 1 failing (gpu7), 0 unknown`"""
+    named = [
+        f"{len(names)} {state}" + (f" ({', '.join(names)})" if names and state != "passing" else "")
+        for state, names in states.items()
+    ]
+    return f"nodes: {', '.join(named)}"
+
+
+def _is_version(name: str) -> bool:
+    return not name.startswith("$") and name not in ("GPUs", "kernel", "driver")

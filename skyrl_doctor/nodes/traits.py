@@ -1,0 +1,70 @@
+"""What of a node must be as on the other nodes of its job, out of the facts that were gathered anyway."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import TypeVar, cast
+
+from skyrl_doctor.core.gather import Answer, Got
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.gpu import Gpus, Slice, usable
+from skyrl_doctor.facts.host import Host
+from skyrl_doctor.facts.interpreter import Interpreter
+from skyrl_doctor.facts.visible_devices import VARIABLE
+from skyrl_doctor.inventory import STACK
+from skyrl_doctor.machine.redact import is_secret_name
+
+T = TypeVar("T")
+FACTS: tuple[type, ...] = (Environ, Host, Gpus, Interpreter)
+COMPARED = re.compile(
+    r"^(?:NCCL|UCX|FI|GLOO|RAY|VLLM|TORCH\w*|PYTORCH|TRITON|CUDA|HF|TRANSFORMERS|OMP|MKL|SKYRL)_"
+    r"|^(?:PATH|LD_LIBRARY_PATH|LD_PRELOAD|PYTHONPATH|PYTHONHOME|VIRTUAL_ENV|UV_PYTHON|CC|LANG|LC_ALL|TZ)$"
+    r"|^(?:https?|no|all)_proxy$",
+    re.IGNORECASE,
+)
+"""Variables that a run reads on every node. Slurm's own differ by their nature."""
+OWN = frozenset({VARIABLE, "CUDA_DEVICE_ORDER_LIST", "SKYRL_JOB_NODE"})
+"""These name the node's own devices, or the node."""
+MOST = 300
+
+
+def traits(answers: Mapping[type, Answer]) -> dict[str, str]:
+    """By name. What was not looked at is left out, and then not compared."""
+    environ, host = _value(answers, Environ), _value(answers, Host)
+    gpus, python = _value(answers, Gpus), _value(answers, Interpreter)
+    found: dict[str, str] = {}
+    if python is not None:
+        found["python"] = python.version
+        found |= {name: python.packages.get(name, "absent") for name in STACK}
+    if gpus is not None:
+        found["driver"] = gpus.driver or "not told"
+        if environ is not None:
+            found["GPUs"] = _devices(gpus, environ)
+    if host is not None:
+        found["kernel"] = host.system
+    return found | (_variables(environ) if environ is not None else {})
+
+
+def _devices(gpus: Gpus, environ: Environ) -> str:
+    """`2 x NVIDIA H200, 1 x MIG 2g.20gb of NVIDIA A100`: what CUDA gives to the job here."""
+    names = {gpu.uuid: gpu.name for gpu in gpus.gpus}
+    kinds = Counter(
+        f"MIG {device.profile or 'slice'} of {names.get(device.parent, 'a GPU')}"
+        if isinstance(device, Slice)
+        else device.name
+        for device in usable(gpus, environ)
+    )
+    return ", ".join(f"{count} x {kind}" for kind, count in sorted(kinds.items())) or "none"
+
+
+def _variables(environ: Environ) -> dict[str, str]:
+    return {
+        f"${name}": value[:MOST]
+        for name, value in sorted(environ.items())
+        if COMPARED.search(name) and name not in OWN and not is_secret_name(name)
+    }
+
+
+def _value(answers: Mapping[type, Answer], kind: type[T]) -> T | None:
+    answer = answers.get(kind)
+    return cast(T, answer.value) if isinstance(answer, Got) else None

@@ -1,0 +1,93 @@
+"""Many nodes' letters as one report."""
+
+from skyrl_doctor.core.model import Finding, Outcome, Severity, Status
+from skyrl_doctor.nodes.letter import Answer, Letter, Silence
+from skyrl_doctor.nodes.merge import Sorted, merge
+
+PASS = Outcome(id="ENV001", slug="triton-python-h", status=Status.PASS)
+FAULT = Outcome(
+    id="ENV001", slug="triton-python-h", status=Status.FAIL, findings=(Finding(message="no header; wanted one"),)
+)
+UNKNOWN = Outcome(id="ENV001", slug="triton-python-h", status=Status.UNKNOWN, reason="it hangs")
+SKIP = Outcome(id="SLM003", slug="multinode-not-ready", status=Status.SKIP, reason="one node")
+READY = Outcome(id="SLM003", slug="multinode-not-ready", status=Status.PASS)
+
+
+def nodes(**said: Outcome | str) -> dict[str, Answer]:
+    return {
+        node: Silence(one) if isinstance(one, str) else Letter(node=node, outcomes=(one,)) for node, one in said.items()
+    }
+
+
+def status(**said: Outcome | str) -> list[tuple[str, Status, str, list[str]]]:
+    return [
+        (one.id, one.status, one.reason, [finding.message for finding in one.findings])
+        for one in merge(nodes(**said)).outcomes
+    ]
+
+
+def test_all_well() -> None:
+    assert status(a=PASS, b=PASS) == [("ENV001", Status.PASS, "", []), ("SLM003", Status.PASS, "", [])]
+    assert merge(nodes(a=PASS, b=PASS)).nodes == Sorted(passing=("a", "b"))
+
+
+def test_a_fault_names_the_node_that_has_it() -> None:
+    assert status(a=PASS, b=FAULT)[0] == ("ENV001", Status.FAIL, "", ["b: no header; wanted one"])
+    assert merge(nodes(a=PASS, b=FAULT)).nodes == Sorted(passing=("a",), failing=("b",))
+
+
+def test_a_fault_of_every_node_is_none_of_a_node() -> None:
+    assert status(a=FAULT, b=FAULT)[0] == ("ENV001", Status.FAIL, "", ["no header; wanted one"])
+    assert merge(nodes(a=FAULT, b=FAULT)).nodes == Sorted(passing=("a", "b"))
+
+
+def test_of_one_node_alone_it_is_the_node_s() -> None:
+    assert merge(nodes(a=FAULT, b="no answer within 60 s")).nodes == Sorted(failing=("a",), unknown=("b",))
+
+
+def test_a_silent_node_is_unknown_and_named() -> None:
+    assert status(a=PASS, b="no answer within 60 s") == [
+        ("ENV001", Status.PASS, "", []),
+        ("SLM003", Status.UNKNOWN, "b: no answer within 60 s", []),
+    ]
+    merged = merge(nodes(a=PASS, b="no answer within 60 s"))
+    assert merged.nodes == Sorted(passing=("a",), unknown=("b",))
+    assert merged.notes == ("node b is unknown: no answer within 60 s",)
+
+
+def test_all_silent() -> None:
+    assert status(a="x", b="x") == [("SLM003", Status.UNKNOWN, "a, b: x", [])]
+
+
+def test_what_one_node_could_not_look_at_is_no_pass() -> None:
+    assert status(a=PASS, b=UNKNOWN)[0] == ("ENV001", Status.UNKNOWN, "b: it hangs", [])
+    assert merge(nodes(a=PASS, b=UNKNOWN)).nodes == Sorted(passing=("a",), unknown=("b",))
+    merged = merge(nodes(a=FAULT, b=UNKNOWN))
+    assert (merged.outcomes[0].status, merged.notes) == (
+        Status.FAIL,
+        ("ENV001 could not look on b: it hangs",),
+    )
+
+
+def test_drift_is_a_finding_of_slm003_beside_the_nodes_own() -> None:
+    said: dict[str, Answer] = {
+        node: Letter(node=node, outcomes=(READY,), traits={"ray": version})
+        for node, version in (("a", "1"), ("b", "1"), ("c", "2"))
+    }
+    merged = merge(said)
+    assert [finding.message for finding in merged.outcomes[0].findings] == [
+        "ray differs: 2 on c; wanted 1, as on 2 of 3 nodes"
+    ]
+    assert merged.nodes == Sorted(passing=("a", "b"), failing=("c",))
+
+
+def test_a_warning_fails_a_node_only_where_warnings_count() -> None:
+    said: dict[str, Answer] = {
+        node: Letter(node=node, traits={"driver": version}) for node, version in (("a", "1"), ("b", "1"), ("c", "2"))
+    }
+    assert merge(said).nodes == Sorted(passing=("a", "b", "c"))
+    assert merge(said, Severity.WARNING).nodes == Sorted(passing=("a", "b"), failing=("c",))
+
+
+def test_comparing_is_what_slm003_does_for_several_nodes() -> None:
+    assert status(a=SKIP, b=SKIP) == [("SLM003", Status.PASS, "", [])]
