@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lanes.slurm.lab import Cluster, a_cluster
+from lanes.slurm.site import Site
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +26,8 @@ def cluster(session_cluster: Cluster) -> Iterator[Cluster]:
     """The session's cluster, idle before the test and after it."""
     yield session_cluster
     session_cluster.clear()
+
+
+@pytest.fixture
+def site(cluster: Cluster, tmp_path: Path) -> Site:
+    return Site(cluster, tmp_path)
