@@ -70,7 +70,11 @@ class ProcessEngine:
     async def connect(self, container: Container) -> socket.socket:
         made = socket.socket()
         made.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(made, ("127.0.0.1", container.port))
+        try:
+            await asyncio.get_running_loop().sock_connect(made, ("127.0.0.1", container.port))
+        except BaseException:
+            made.close()
+            raise
         return made
 
     async def ended(self, container: Container) -> None:

@@ -6,12 +6,12 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import uvicorn
-
 from fakes.processes import ProcessEngine
 from fakes.runtime import KEY, SETTINGS
 from skyrl_train.sandbox.runtime.app import application
 from skyrl_train.sandbox.runtime.book import Book
+from skyrl_train.sandbox.runtime.connections import HEAD_S
+from skyrl_train.sandbox.runtime.connections import http_server as connections
 from skyrl_train.sandbox.runtime.doors import listen
 from skyrl_train.sandbox.runtime.engine import Engine
 from skyrl_train.sandbox.runtime.events import Events
@@ -25,10 +25,16 @@ from skyrl_train.sandbox.sandboxd.bundle import write_zipapp
 
 
 @contextlib.contextmanager
-def http_server(directory: Path, *, settings: RuntimeSettings = SETTINGS) -> Iterator[str]:
-    """Its URL; its key is `KEY`."""
+def http_server(
+    directory: Path,
+    *,
+    settings: RuntimeSettings = SETTINGS,
+    engine: Engine | None = None,
+    head_s: float = HEAD_S,
+) -> Iterator[str]:
+    """Its URL; its key is `KEY`. Its HTTP side is the real one."""
     listener, ready, over = listen("127.0.0.1"), threading.Event(), threading.Event()
-    engine: Engine = ProcessEngine()
+    engine = engine or ProcessEngine()
 
     async def work() -> None:
         from time import time
@@ -47,7 +53,7 @@ def http_server(directory: Path, *, settings: RuntimeSettings = SETTINGS) -> Ite
         running = Running(parts)
         await running.open()
         app = application(parts, running.sessions, KEY)
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", http="h11", ws="none"))
+        server = connections(app, app.refusals.unread, head_s=head_s)
         serving = asyncio.ensure_future(server.serve(sockets=[listener]))
         while not server.started:
             await asyncio.sleep(0.01)

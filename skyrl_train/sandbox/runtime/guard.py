@@ -41,12 +41,17 @@ class Refusals:
         headers = {} if refused.retry_after_s is None else {"Retry-After": str(refused.retry_after_s)}
         return Json({"detail": str(refused)}, refused.status, headers=headers)
 
+    def unread(self, status: int, why: str, client: str) -> None:
+        """Of what never became a request."""
+        self._metrics.count("refused_total", f'{{status="{status}"}}')
+        self._events.add("refused", status=status, why=why, client=client)
+
 
 class Guard:
     def __init__(self, app: ASGIApp, *, key: str, refusals: Refusals) -> None:
         self._app = app
         self._key = key
-        self._refusals = refusals
+        self.refusals = refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -58,7 +63,7 @@ class Guard:
             return
         given = "a wrong" if RUNTIME_KEY_HEADER in request.headers else "no"
         refused = RefusedError(401, f"{given} key in {RUNTIME_KEY_HEADER}")
-        await self._refusals.answer(request, refused)(scope, receive, send)
+        await self.refusals.answer(request, refused)(scope, receive, send)
 
 
 def as_refusal(error: Exception) -> RefusedError:

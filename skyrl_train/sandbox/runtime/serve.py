@@ -11,15 +11,13 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import uvicorn
-from starlette.types import ASGIApp
-
 from skyrl_train.fail import TrainError, UsageError
 from skyrl_train.node.podman_store import LOCAL_BASE
 from skyrl_train.sandbox.inject import InjectionError, MountedPython
 from skyrl_train.sandbox.mounted_python import bundle_python
 from skyrl_train.sandbox.runtime.app import application
 from skyrl_train.sandbox.runtime.book import Book
+from skyrl_train.sandbox.runtime.connections import http_server
 from skyrl_train.sandbox.runtime.doors import listen
 from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.job_files import publish, remove_stale, withdraw
@@ -65,7 +63,8 @@ async def serve(options: Options) -> int:
     with _only_one(state):
         remove_stale(options.job_dir)
         async with _running(options, state) as (running, key, listener):
-            server = _http(application(running.parts, running.sessions, key))
+            app = application(running.parts, running.sessions, key)
+            server = http_server(app, app.refusals.unread)
             serving = asyncio.ensure_future(server.serve(sockets=[listener]))
             url = f"http://{_shown(options.settings.host)}:{listener.getsockname()[1]}"
             while not server.started and not serving.done():
@@ -167,20 +166,6 @@ def _only_one(state: str) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-class _Server(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """A signal drains first; uvicorn would stop to listen at once."""
-        yield
-
-
-def _http(app: ASGIApp) -> uvicorn.Server:
-    config = uvicorn.Config(
-        app, log_config=None, access_log=False, lifespan="off", http="h11", ws="none", timeout_graceful_shutdown=5
-    )
-    return _Server(config)
 
 
 async def _first(serving: "asyncio.Future[None]", ends: asyncio.Event) -> None:

@@ -114,10 +114,25 @@ def test_nothing_is_lost_doubled_or_left(server: Server) -> None:
     for number, blow in enumerate(blows[:ROUNDS]):
         if blow is fill_disk and os.getuid() != 0:
             continue
-        good += one_round(server, blow, number)
+        try:
+            good += one_round(server, blow, number)
+        except BaseException:
+            print(evidence(server))  # noqa: T201 -- a failure of one round in hundreds must tell its story at once
+            raise
     assert good > ROUNDS
     assert server.end() == 0
     assert server.left() == []
+
+
+def evidence(server: Server) -> str:
+    """What there is to be seen of a server when a round failed."""
+    standing = server.podman("ps", "-a", "--format", "{{.Names}} {{.Status}} {{.Pid}}").stdout
+    with server.client(5.0) as client:
+        try:
+            told = client.get("/list").text + client.get("/metrics").text
+        except httpx.HTTPError as error:
+            told = repr(error)
+    return f"{server.log[-20_000:]}\npodman ps: {standing}\nserver: {told}"
 
 
 def one_round(server: Server, blow: Blow, number: int) -> int:
