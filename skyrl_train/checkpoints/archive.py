@@ -1,0 +1,132 @@
+"""Whether a file that torch.save wrote is whole, by its structure alone: nothing in it is run.
+
+It is a zip: one record for each tensor, stored as it is, `data.pkl` that says how they belong together, and at the very end
+a directory of all records with their sizes and checksums. A file that was cut short has no such end; one whose pages
+never reached the disk has zeros in its place. The pickle is walked, not loaded: loading runs what it names.
+"""
+
+import io
+import json
+import pickletools
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any
+
+PICKLE = "data.pkl"
+MOST_PICKLE = 256 << 20
+"""A pickle holds names and shapes: a larger one is no state of a model."""
+KNOWN = frozenset(
+    [
+        *("torch", "collections", "numpy", "_codecs", "copyreg", "datetime", "random", "functools"),
+        *("verl", "transformers", "peft", "accelerate", "tensordict", "torchdata", "omegaconf", "transfer_queue"),
+    ]
+)
+"""Where what verl saves comes from. torch.load(weights_only=False) imports and calls whatever else stands there."""
+_PUTS = frozenset(("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"))
+_GETS = frozenset(("GET", "BINGET", "LONG_BINGET"))
+HARMLESS = frozenset(
+    [
+        *("set", "frozenset", "list", "dict", "tuple", "slice", "range", "complex"),
+        *("bytearray", "object", "int", "float", "str", "bool"),
+    ]
+)
+
+
+def faults(file: IO[bytes], *, deep: bool = False) -> Iterator[str]:
+    """Why a torch file cannot be read. `deep` reads every byte and compares it with its checksum."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            yield from _of(archive, deep=deep)
+    except zipfile.BadZipFile:
+        yield "it has no directory at its end: the write was cut short"
+    except (zlib.error, EOFError, ValueError, NotImplementedError, OSError, RuntimeError) as error:
+        yield f"it cannot be read ({error})"
+
+
+def _of(archive: zipfile.ZipFile, *, deep: bool) -> Iterator[str]:
+    infos = archive.infolist()
+    pickles = [info for info in infos if info.filename.rpartition("/")[2] == PICKLE]
+    if len(pickles) != 1:
+        yield f"it holds {len(pickles)} {PICKLE}; wanted one"
+        return
+    root = pickles[0].filename.rpartition("/")[0]
+    compressed = [info.filename for info in infos if info.compress_type != zipfile.ZIP_STORED]
+    if compressed:
+        yield f"{compressed[0]} is compressed; torch stores"
+    elif pickles[0].file_size > MOST_PICKLE:
+        yield f"{PICKLE} takes {pickles[0].file_size} bytes"
+    else:
+        yield from _of_pickle(archive.read(pickles[0]), {info.filename for info in infos}, root)
+    if deep and (bad := archive.testzip()) is not None:
+        yield f"{bad} is not what was written: its checksum is another"
+
+
+def _of_pickle(data: bytes, records: set[str], root: str) -> Iterator[str]:
+    """Each storage that the pickle names must be among the records."""
+    try:
+        for _, key in _walked(data):
+            if key and f"{root}/data/{key}" not in records:
+                yield f"tensor {key} is not there"
+                return
+    except Exception as error:  # noqa: BLE001 -- pickletools raises what it likes on bytes that are no pickle
+        yield f"{PICKLE} is no pickle ({error})"
+
+
+def strangers(file: IO[bytes]) -> tuple[str, ...]:
+    """What loading the file would import from elsewhere than torch and verl: it runs with the rights of the job."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            name = next(one for one in archive.namelist() if one.rpartition("/")[2] == PICKLE)
+            if archive.getinfo(name).file_size > MOST_PICKLE:
+                return ()
+            found = {named for named, _ in _walked(archive.read(name)) if named}
+    except Exception:  # noqa: BLE001 -- a broken file is told by `faults`
+        return ()
+    return tuple(sorted(name for name in found if not _is_known(name)))
+
+
+def _is_known(name: str) -> bool:
+    module, _, attribute = name.partition(" ")
+    return module.partition(".")[0] in KNOWN or (module in ("builtins", "__builtin__") and attribute in HARMLESS)
+
+
+def _walked(data: bytes) -> Iterator[tuple[str, str]]:
+    """("module name", "") for all that a pickle imports and ("", key) for the tensors that it names.
+
+    A tensor's storage is the persistent id ("storage", type, key, device, count): the texts as they were pushed, some of
+    them from the memo.
+    """
+    pushed: list[str] = []
+    memo: dict[int, str] = {}
+    memoized, text = 0, ""
+    for opcode, argument, _ in pickletools.genops(io.BytesIO(data)):
+        name = opcode.name
+        if name == "GLOBAL":
+            yield str(argument), ""
+        elif name == "STACK_GLOBAL":
+            yield " ".join(pushed[-2:]), ""
+        elif name == "BINPERSID" and pushed[-3:-2] == ["storage"]:
+            yield "", pushed[-2]
+        if name in _PUTS:
+            memo[memoized if name == "MEMOIZE" else int(str(argument))] = text
+            memoized += 1
+            continue
+        text = str(argument) if "UNICODE" in name else memo.get(int(str(argument)), "") if name in _GETS else ""
+        pushed = [*pushed[-4:], text] if text else pushed
+
+
+def tensors_faults(file: IO[bytes], size: int) -> Iterator[str]:
+    """The same of a safetensors file: a header of known length that says where each tensor ends."""
+    length = int.from_bytes(file.read(8), "little")
+    if not 0 < length <= min(size - 8, 100 << 20):
+        yield "its header is longer than the file"
+        return
+    try:
+        header: dict[str, Any] = json.loads(file.read(length))
+        ends = max((one["data_offsets"][1] for name, one in header.items() if name != "__metadata__"), default=0)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        yield f"its header cannot be read ({error})"
+        return
+    if size != 8 + length + ends:
+        yield f"it has {size} bytes; its header wants {8 + length + ends}"

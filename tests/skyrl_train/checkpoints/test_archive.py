@@ -1,0 +1,104 @@
+import io
+import json
+import pickle
+import struct
+import zipfile
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkpoint_files import torch_file
+from skyrl_train.checkpoints.archive import faults, strangers, tensors_faults
+
+WHOLE = torch_file(1)
+CUT = "it has no directory at its end: the write was cut short"
+
+
+def of(data: bytes, *, deep: bool = False) -> list[str]:
+    return list(faults(io.BytesIO(data), deep=deep))
+
+
+def test_a_whole_file_has_no_fault() -> None:
+    assert of(WHOLE) == []
+    assert of(WHOLE, deep=True) == []
+
+
+@given(st.integers(0, len(WHOLE) - 1))
+def test_every_cut_is_seen(length: int) -> None:
+    assert of(WHOLE[:length]) == [CUT]
+
+
+def test_zeros_where_the_disk_was_not_reached_are_seen() -> None:
+    assert of(bytes(len(WHOLE))) == [CUT]
+    assert of(WHOLE[:-200] + bytes(200)) == [CUT]
+
+
+def test_a_changed_tensor_is_seen_by_reading_all() -> None:
+    at = WHOLE.index(b"archive/data/1") + 100
+    changed = WHOLE[:at] + bytes([WHOLE[at] ^ 1]) + WHOLE[at + 1 :]
+    assert of(changed) == []
+    assert of(changed, deep=True) == ["archive/data/1 is not what was written: its checksum is another"]
+
+
+@given(st.binary(max_size=300), st.integers(0, len(WHOLE)))
+def test_no_bytes_crash_it(data: bytes, at: int) -> None:
+    of(data)
+    of(WHOLE[:at] + data + WHOLE[at:], deep=True)
+    strangers(io.BytesIO(WHOLE[:at] + data + WHOLE[at:]))
+
+
+def zipped(files: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", compression) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return made.getvalue()
+
+
+def test_other_zips_are_no_torch_file() -> None:
+    assert of(zipped({"a/b": b""})) == ["it holds 0 data.pkl; wanted one"]
+    assert of(zipped({"a/data.pkl": b"x" * 99}, zipfile.ZIP_DEFLATED)) == ["a/data.pkl is compressed; torch stores"]
+    assert [fault[:24] for fault in of(zipped({"a/data.pkl": b"no"}))] == ["data.pkl is no pickle (a"]
+
+
+def test_a_tensor_that_is_not_there_is_missed() -> None:
+    with zipfile.ZipFile(io.BytesIO(torch_file(1, tensors=12))) as archive:
+        files = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/11")}
+    assert of(zipped(files)) == ["tensor 11 is not there"]
+
+
+class Evil:
+    def __reduce__(self) -> tuple[object, ...]:
+        return (print, ("run",))
+
+
+def test_what_loading_would_run_is_named_and_not_run(capsys: object) -> None:
+    for protocol in (2, 4):
+        file = io.BytesIO(zipped({"a/data.pkl": pickle.dumps([Path(), Evil(), {1}], protocol=protocol)}))
+        told = strangers(file)
+        assert any("print" in name for name in told)
+        assert not any("set" in name for name in told)
+    assert strangers(io.BytesIO(WHOLE)) == ()
+
+
+def safetensors(length: int) -> bytes:
+    header = json.dumps({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, length]}, "__metadata__": {}}).encode()
+    return struct.pack("<Q", len(header)) + header
+
+
+def test_safetensors_are_as_long_as_their_header_says() -> None:
+    whole = safetensors(4) + bytes(4)
+    assert list(tensors_faults(io.BytesIO(whole), len(whole))) == []
+    assert list(tensors_faults(io.BytesIO(whole[:-1]), len(whole) - 1)) == [
+        f"it has {len(whole) - 1} bytes; its header wants {len(whole)}"
+    ]
+    assert list(tensors_faults(io.BytesIO(b""), 0)) == ["its header is longer than the file"]
+    assert list(tensors_faults(io.BytesIO(struct.pack("<Q", 2) + b"[]"), 10)) == [
+        "its header cannot be read ('list' object has no attribute 'items')"
+    ]
+
+
+@given(st.binary(max_size=100))
+def test_no_bytes_are_safetensors_by_accident(data: bytes) -> None:
+    list(tensors_faults(io.BytesIO(data), len(data)))
