@@ -65,7 +65,7 @@ SIGNATURES = {
     "AGT008": roots(
         "a live object was sent between processes or copied; results must be plain records",
         (
-            r"cannot pickle '[\w.]{1,80}' object|[Cc]an't pickle |Could not serialize the (?:argument|return value|actor class|function)|\bPicklingError\b",
+            r"cannot pickle '[\w.]{1,80}' object|[Cc]an't pickle |Could not serialize the (?:argument|return value|actor class|function)|\bPicklingError\b|Failed to unpickle serialized exception",
             "TypeError: Could not serialize the argument <Conversation object> for a task or actor run_rollout",
             "python, ray",
         ),

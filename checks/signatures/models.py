@@ -58,7 +58,7 @@ SIGNATURES = {
         *roots(
             "the installed library is older than the model",
             (
-                r"has no vLLM implementation|Tokenizer class \w+ does not exist or is not currently imported|[Uu]nsupported (?:model )?architecture",
+                r"has no vLLM implementation|model with architecture \S{1,60} is not supported|Tokenizer class \w+ does not exist or is not currently imported|[Uu]nsupported (?:model )?architecture",
                 "ValueError: Qwen9ForCausalLM has no vLLM implementation and the Transformers implementation is not compatible with vLLM.",
                 "vllm, transformers",
             ),
@@ -100,7 +100,7 @@ SIGNATURES = {
             "verl, SkyRL, prime-rl",
         ),
         (
-            r"normalized ppo_\w{1,30} 0 should be larger than 0|[Bb]atch size \d+ is not divisible",
+            r"ppo_\w{1,30} 0 should be larger than 0|[Bb]atch size \d+ is not divisible|batch_size is not equal to micro_batch|batch[_ ]size\b.{0,80}(?:must|should|has to) be (?:a multiple of|>=|at least|larger than|greater than)",
             "AssertionError: normalized ppo_mini_batch_size 0 should be larger than 0",
             "verl",
         ),

@@ -31,7 +31,7 @@ STEP = r"(?:^|[\s)\]])step:\d{1,12} - |\bStep \d{1,12} \| Time: "
 """A step that ended, as verl and prime-rl write it."""
 
 _BENIGN = re.compile(
-    r"Exception ignored in|\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bW\d{4} |level=(?:info|debug|warning)|\bwarnings?\.warn\b|\w+Warning:"
+    r"^\++ \S|\[[\w./-]+:\d+\] {2,}\S|(?i:\berror[ _-](?:handl\w+|codes?|logs?|files?|counts?|rates?|recovery|correction)\b)|Exception ignored in|\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bW\d{4} |level=(?:info|debug|warning)|\bwarnings?\.warn\b|\w+Warning:"
     r"|(?i:\bretry\b|\bretries\b|\bretrying\b|\bretried\b|\bignor(?:e|ed|ing)\b|\bskipp(?:ed|ing)\b|\bfall(?:ing|s)? ?back\b|\bexpected\b|\brecovered\b|\bhandled\b)"
     r"|(?i:\b(?:0|no|zero|without) (?:\w+ )?errors?\b|errors?\W{1,4}(?:0\b|none\b|null\b|false\b|\[\]|\{\}))|dependency resolver"
     r"|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)|^\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)=|--?\w*error\w*=|\b\w*(?:rate|ratio|count|loss|num)\w*/?\w*error"
@@ -52,8 +52,8 @@ def is_advice(before: str, after: str) -> bool:
     return _AFTER.search(after[:60]) is not None
 
 
-def below_warning(before: str) -> bool:
-    return _LEVELS.search(before[-200:]) is not None
+def below_warning(head: str, before: str) -> bool:
+    return _LEVELS.search(head) is not None or _LEVELS.search(before[-200:]) is not None
 
 
 _RETRIED = re.compile(rb"(?i)\bretrying\b|\bretry (?:in|after) \d|\bwill (?:be )?retr(?:y|ied)\b")
@@ -69,9 +69,10 @@ def is_suspect(text: str) -> bool:
     return _BENIGN.search(text[:2000]) is None
 
 
-_CHANGING = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,}\b|\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"|/[\w./-]+")
+_REPEATED = re.compile(rb"\[repeated (\d{1,6})x across cluster\]")
 
 
-def template(text: str) -> str:
-    """A line without what changes from one time to the next."""
-    return _CHANGING.sub("*", text[:400]).strip()
+def repeated(text: bytes) -> int:
+    """How many lines this one stands for: Ray prints one of many."""
+    match = _REPEATED.search(text)
+    return int(match[1]) if match else 1

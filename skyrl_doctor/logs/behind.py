@@ -13,21 +13,20 @@ class Behind:
     def __init__(self) -> None:
         self._block = Block(0, b"")
         self._kept = b""
-        self._joined: bytes | None = b""
 
     def take(self, block: Block) -> None:
         """The next block; of what was before, the end is kept."""
         length = block.start - self._block.start
         more = self._block.data[max(0, length - REACH) : length]
-        self._kept = (self._kept + more)[-REACH:]
-        self._block, self._joined = block, None
+        self._kept = more if len(more) == REACH else (self._kept + more)[-REACH:]
+        self._block = block
 
     def text(self, start: int, end: int) -> bytes:
         """From one place of the file to another, not further back than REACH before the other."""
-        if self._joined is None:
-            self._joined = self._kept + self._block.data
-        first = self._block.start - len(self._kept)
-        return self._joined[max(start, end - REACH, first) - first : end - first]
+        begun, kept = self._block.start, self._kept
+        first = max(start, end - REACH, begun - len(kept)) - begun
+        within = self._block.data[max(0, first) : max(0, end - begun)]
+        return kept[len(kept) + first : len(kept) + end - begun] + within if first < 0 else within
 
 
 class Sighting:

@@ -36,7 +36,7 @@ class Blocks:
         self._buffer += chunk
         at = 0
         while len(self._buffer) - at >= self._size:
-            end = _last_end(self._buffer, at, at + self._size)
+            end = last_end(self._buffer, at, at + self._size)
             cut = not end
             end = end or at + self._size
             yield self._block(at, end, cut=cut)
@@ -45,7 +45,7 @@ class Blocks:
 
     def flush(self) -> Iterator[Block]:
         """All lines that are whole."""
-        end = _last_end(self._buffer, 0, len(self._buffer))
+        end = last_end(self._buffer, 0, len(self._buffer))
         if end:
             yield self._block(0, end, cut=False)
             self._drop(end)
@@ -66,6 +66,6 @@ class Blocks:
         return block
 
 
-def _last_end(data: bytearray, start: int, end: int) -> int:
+def last_end(data: bytes | bytearray, start: int, end: int) -> int:
     """The place after the last end of a line; 0 where there is none."""
     return max(data.rfind(b"\n", start, end), data.rfind(b"\r", start, end)) + 1

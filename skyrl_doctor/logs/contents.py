@@ -1,6 +1,8 @@
 """The bytes of a log: plain or packed, a file, a pipe or standard input. It never waits for a pipe that nobody writes to."""
 
 import bz2
+import contextlib
+import functools
 import gzip
 import importlib
 import io
@@ -10,12 +12,16 @@ import select
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO, cast
 
+from skyrl_doctor.logs.ahead import Later
+from skyrl_doctor.logs.blocks import Block, Blocks
 from skyrl_doctor.logs.sources import STDIN
+from skyrl_doctor.logs.spans import spans
 
 CHUNK = 1 << 20
+_HEAD = 8
 PATIENCE_S = 30.0
 """So long a pipe that has a writer may give nothing."""
 
@@ -33,6 +39,55 @@ def chunks(file: str, *, patience_s: float = PATIENCE_S) -> Iterator[bytes]:
         yield from _read(stream)
 
 
+@contextlib.contextmanager
+def blocks(file: str) -> Iterator[Iterator[Later]]:
+    """The content in blocks. A plain file's are read by whoever looks at them, while the file is open."""
+    descriptor = None if file == STDIN else _plain(file)
+    if descriptor is None:
+        yield cut(chunks(file))
+        return
+    try:
+        yield (span.read for span in spans(descriptor))
+    finally:
+        os.close(descriptor)
+
+
+def cut(some: Iterable[bytes]) -> Iterator[Later]:
+    """Chunks as blocks. An error comes in its turn, after the blocks before it."""
+    cutting = Blocks()
+    try:
+        for chunk in some:
+            for block in cutting.feed(chunk):
+                yield functools.partial(_given, block)
+    except OSError as error:
+        failed: OSError | None = error
+    else:
+        failed = None
+    for block in cutting.finish():
+        yield functools.partial(_given, block)
+    if failed is not None:
+        yield functools.partial(_refused, failed)
+
+
+def _given(block: Block) -> Block:
+    return block
+
+
+def _refused(error: OSError) -> Block:
+    raise error
+
+
+def _plain(file: str) -> int | None:
+    """A file that is read as it lies, open; none where it must be unpacked. A pipe may be opened only once."""
+    if not stat.S_ISREG(os.stat(file).st_mode):
+        return None
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode) and not _packer(os.pread(descriptor, _HEAD, 0)):
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
 def _read(stream: BinaryIO) -> Iterator[bytes]:
     while True:
         try:
@@ -48,9 +103,12 @@ def _read(stream: BinaryIO) -> Iterator[bytes]:
 
 def _unpacked(stream: "io.BufferedReader[Any]") -> BinaryIO:
     """By the first bytes, for a log that was packed by hand may have any name."""
-    head = stream.peek(8)[:8]
-    opener = next((opener for magic, opener in _PACKERS.items() if head.startswith(magic)), None)
+    opener = _packer(stream.peek(_HEAD)[:_HEAD])
     return opener(stream) if opener else stream
+
+
+def _packer(head: bytes) -> "Callable[[io.BufferedReader[Any]], BinaryIO] | None":
+    return next((opener for magic, opener in _PACKERS.items() if head.startswith(magic)), None)
 
 
 def _zst(stream: "io.BufferedReader[Any]") -> BinaryIO:

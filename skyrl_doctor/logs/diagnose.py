@@ -1,14 +1,11 @@
 """Paths in, diagnosis out."""
 
-from collections.abc import Iterator
-
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.choose import Diagnosis, choose
-from skyrl_doctor.logs.contents import chunks
 from skyrl_doctor.logs.patterns import installed
 from skyrl_doctor.logs.scan import Scan
 from skyrl_doctor.logs.sources import collect
-from skyrl_doctor.logs.whole import scan
+from skyrl_doctor.logs.whole import read
 
 
 @record
@@ -26,22 +23,7 @@ def diagnose(paths: list[str]) -> Found:
     scans: list[Scan] = []
     unread = list(sources.missing)
     for order, file in enumerate(sources.files):
-        failed = len(unread)
-        contents = _readable(file, unread)
-        first = next(contents, b"")
-        if first or len(unread) == failed:
-            scans.append(scan(file, _and(first, contents), installed(), order=order))
+        found = read(file, installed(), order=order)
+        scans += [found.scan] if found.scan else []
+        unread += [found.unread] if found.unread else []
     return Found(choose(scans), tuple(one.file for one in scans), tuple(unread))
-
-
-def _readable(file: str, unread: list[str]) -> Iterator[bytes]:
-    """The content as far as it can be read: a log may vanish, or its disk, while it is read."""
-    try:
-        yield from chunks(file)
-    except OSError as error:
-        unread.append(f"{file}: {error.strerror or error}")
-
-
-def _and(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest

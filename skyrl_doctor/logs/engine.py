@@ -4,7 +4,6 @@ An engine may say too much and never too little: each place that it names is jud
 """
 
 import re
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
@@ -12,7 +11,6 @@ from skyrl_doctor.logs.noise import odd_parts, uncoloured
 
 Place = tuple[int, int]
 """A byte of the block that lies in the match, and the number of the pattern."""
-ENOUGH = 1 << 20
 ENGINES = ("hyperscan", "re2", "re")
 """From the fastest on."""
 
@@ -64,24 +62,6 @@ def loose(pattern: str) -> str:
     """A pattern that matches wherever this one does, and is cheaper: without anchors and limits of gaps."""
     pattern = re.sub(r"(?<!\\)\.\{\d*,\d+\}", ".*", pattern)
     return re.sub(r"(?<![\\\[])\^|(?<!\\)\$", "", pattern)
-
-
-class Growing:
-    """Python's own engine for what is small; one that takes half a second to make where there is more to read."""
-
-    def __init__(self, patterns: Sequence[str]) -> None:
-        self._patterns = patterns
-        self._engine = engine(patterns, "re")
-        self._left = ENOUGH
-        self._lock = threading.Lock()
-
-    def places(self, data: bytes) -> list[Place]:
-        if self._left > 0:
-            with self._lock:
-                self._left -= len(data)
-                if self._left <= 0:
-                    self._engine = engine(self._patterns)
-        return self._engine.places(data)
 
 
 def engine(patterns: Sequence[str], name: str | None = None) -> Engine:

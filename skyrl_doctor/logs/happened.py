@@ -1,17 +1,21 @@
 """Whether a line that a pattern matches says that the thing happened, or only speaks of it."""
 
 import re
+from collections.abc import Set
 
 from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.logs.advice import below_warning, is_advice
-from skyrl_doctor.logs.patterns import Patterns
+from skyrl_doctor.logs.patterns import Patterns, compiled
+
+HEAD = 160
+"""Where the level of a line stands."""
 
 
-def happened(signature: Signature, patterns: Patterns, text: bytes, match: re.Match[bytes]) -> bool:
+def happened(signature: Signature, text: bytes, match: re.Match[bytes]) -> bool:
     """What is below the level of a warning is no cause, but where it counts only as often as seen, and in servers' own lines."""
     if _advised(match, text):
         return False
-    if signature.unless and patterns.unless[signature.unless].search(text):
+    if signature.unless and compiled(signature.unless).search(text):
         return False
     if (
         signature.role is not Part.ROOT
@@ -21,12 +25,12 @@ def happened(signature: Signature, patterns: Patterns, text: bytes, match: re.Ma
         or b"HTTP/1" in text
     ):
         return True
-    return not below_warning(_before(match, text))
+    return not below_warning(text[: min(HEAD, match.start())].decode("utf-8", "replace"), _before(match, text))
 
 
-def spoken_of(matched: set[int], suspects: dict[int, re.Pattern[bytes]], text: bytes) -> bool:
+def spoken_of(matched: Set[int], patterns: Patterns, text: bytes) -> bool:
     """Whether what looks like an error is only spoken of."""
-    found = (suspects[index].search(text) for index in matched & suspects.keys())
+    found = (patterns.search(index, text) for index in matched & patterns.suspects)
     return any(match is not None and _advised(match, text) for match in found)
 
 

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.logs.advice import DONE, SUSPECTS
-from skyrl_doctor.logs.engine import Engine, Growing, engine
+from skyrl_doctor.logs.advice import DONE, STEP, SUSPECTS
+from skyrl_doctor.logs.engine import Engine, engine
 from skyrl_doctor.logs.known import Known, known
 
 FAR = 200
@@ -15,33 +15,41 @@ TRACEBACK = r"Traceback \(most recent call last\)"
 
 
 class Patterns:
-    """Patterns by number. Python's `re` on bytes decides, so that letters are those of ASCII in every engine."""
+    """Patterns by number. Python's `re` on bytes decides, so that letters are those of ASCII in every engine.
+
+    Most runs need few of them, and to compile all takes longer than to read a small log: see `compiled`.
+    """
 
     def __init__(self, entries: Sequence[Known], *, engine_name: str | None = None) -> None:
         self.entries = tuple(entries)
         numbers: dict[str, int] = {}
         for text in self._texts():
             numbers.setdefault(text, len(numbers))
-        self.regexes = [re.compile(text.encode()) for text in numbers]
-        self.engine: Engine = engine(tuple(numbers), engine_name) if engine_name else Growing(tuple(numbers))
+        self.texts = tuple(numbers)
+        self.engine: Engine = engine(self.texts, engine_name)
         self.of: dict[int, list[int]] = {}
         for at, entry in enumerate(self.entries):
             self.of.setdefault(numbers[entry.signature.pattern], []).append(at)
         self.far = {numbers[text]: text for text in map(_far, self.entries) if text}
-        self.near = {text: re.compile(text.encode()) for text in (entry.signature.near for entry in entries) if text}
-        self.unless = {
-            text: re.compile(text.encode()) for text in (entry.signature.unless for entry in entries) if text
-        }
-        self.suspects = {numbers[text]: re.compile(text.encode()) for text in SUSPECTS}
-        self.done = numbers[DONE]
+        self.suspects = frozenset(numbers[text] for text in SUSPECTS)
+        self.done, self.step = numbers[DONE], numbers[STEP]
         self.traceback = numbers[TRACEBACK]
+
+    def search(self, number: int, text: bytes) -> re.Match[bytes] | None:
+        return compiled(self.texts[number]).search(text)
 
     def _texts(self) -> Iterator[str]:
         for entry in self.entries:
             yield entry.signature.pattern
             if far := _far(entry):
                 yield far
-        yield from (*SUSPECTS, DONE, TRACEBACK)
+        yield from (*SUSPECTS, DONE, STEP, TRACEBACK)
+
+
+@functools.cache
+def compiled(pattern: str) -> re.Pattern[bytes]:
+    """When it is first needed."""
+    return re.compile(pattern.encode())
 
 
 def _far(entry: Known) -> str:

@@ -12,7 +12,7 @@ IN_SANDBOXES = frozenset(("IMG006", "IMG007", "RUN006"))
 """Failures of the sandbox itself, which show in the output of its commands."""
 
 _OPENS = re.compile(
-    rb"EXECUTION RESULT of \[|OBSERVATION:|[Oo]bservation:\s|CmdOutputObservation|<(?:issue|pr)_description>|<problem_statement>"
+    rb"EXECUTION RESULT of \[|OBSERVATION:|[Oo]bservation:(?:\s|$)|CmdOutputObservation|<(?:issue|pr)_description>|<problem_statement>"
     rb"|\[prompt\]|\[response\]|<\|im_start\|>|={5,} test session starts|={5,} (?:FAILURES|ERRORS|short test summary)"
 )
 _CLOSES = re.compile(

@@ -2,30 +2,33 @@
 
 import dataclasses
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Iterator
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.logs.advice import is_suspect, template
+from skyrl_doctor.core.signature import Part, Signature
+from skyrl_doctor.logs.advice import is_retried, is_suspect, repeated
 from skyrl_doctor.logs.behind import Behind, Sighting
 from skyrl_doctor.logs.blocks import Block, Blocks
-from skyrl_doctor.logs.clock import CLOCK, clock_of
-from skyrl_doctor.logs.engine import Place
+from skyrl_doctor.logs.clock import CLOCK, Clock, clock_of
+from skyrl_doctor.logs.clusters import Cluster
 from skyrl_doctor.logs.frames import last_frame
 from skyrl_doctor.logs.happened import happened, spoken_of
 from skyrl_doctor.logs.known import Known
 from skyrl_doctor.logs.lines import REACHED, After, Line, before, shown
-from skyrl_doctor.logs.patterns import Patterns, is_far
-from skyrl_doctor.logs.pieces import Piece, pieces
-from skyrl_doctor.logs.quoted import is_quoted
+from skyrl_doctor.logs.patterns import Patterns, compiled, is_far
+from skyrl_doctor.logs.pieces import Piece, Seen, pieces
+from skyrl_doctor.logs.quoted import IN_SANDBOXES, Quotes, inline
+from skyrl_doctor.logs.suspects import OUTLIVED, Suspects
 
 KEPT = 64
 """Hits kept of one signature in one file; the rest are counted."""
 OWN = b"skyrl-doctor watch: "
 """How the watch begins its lines in the job's log: they speak of failures, and are none."""
+RETRIED = 5
+"""A failure that will be tried again is a cause when it was seen so often."""
 COUNTED = 1000
-"""So far hits and lines that look like errors are counted."""
+"""So far hits are counted."""
 
 
 @record
@@ -38,16 +41,11 @@ class Hit:
 
 
 @record
-class Seen:
-    """A block, where the engine saw something in it, and how many lines it ends. Made in any thread."""
+class Mark:
+    """Where a step ended."""
 
-    block: Block
-    places: Sequence[Place]
-    feeds: int
-
-    @classmethod
-    def of(cls, block: Block, patterns: Patterns) -> "Seen":
-        return cls(block, patterns.engine.places(block.data), block.data.count(b"\n"))
+    number: int
+    clock: Clock | None
 
 
 @record(kw_only=True)
@@ -59,8 +57,14 @@ class Scan:
     counts: dict[Known, int]
     suspect: Line | None = None
     traceback: Line | None = None
-    alike: int = 0
+    cluster: Cluster | None = None
     done: Line | None = None
+    steps: tuple[Mark, ...] = ()
+
+
+def look(block: Block, patterns: Patterns) -> Seen:
+    """What may be in a block. In any thread."""
+    return Seen.of(block, patterns.engine.places(block.data))
 
 
 class Scanner:
@@ -70,17 +74,17 @@ class Scanner:
         self._file, self._order, self._patterns = file, order, patterns
         self._blocks, self._behind = Blocks(), Behind()
         self._number = 1
-        self._clock = Sighting(CLOCK)
-        self._near = {text: Sighting(regex) for text, regex in patterns.near.items()}
+        self._clock, self._quotes = Sighting(CLOCK), Quotes()
+        self._near: dict[str, Sighting] = {}
         self._far: dict[str, int] = {}
         self._hits: list[Hit] = []
         self._counts: Counter[int] = Counter()
         self._counted: dict[int, int] = {}
-        self._templates: Counter[str] = Counter()
-        self._suspects = 0
-        self._suspect: Line | None = None
+        self._suspects = Suspects()
         self._traceback: Line | None = None
         self._done: Line | None = None
+        self._retried: Counter[int] = Counter()
+        self._steps: deque[Mark] = deque(maxlen=OUTLIVED)
         self._full: set[int] = set()
         self._kept: Counter[int] = Counter()
         self._named: dict[tuple[str, str], int] = {}
@@ -102,15 +106,16 @@ class Scanner:
 
     def snapshot(self) -> Scan:
         """All that was found up to now."""
-        alike = self._templates[template(self._suspect.text)] if self._suspect else 0
+        suspect = self._suspects.line
         return Scan(
             file=self._file,
             hits=tuple(dataclasses.replace(hit, line=self._whole(hit.line)) for hit in self._hits),
             counts={self._patterns.entries[at]: count for at, count in self._counts.items()},
-            suspect=self._suspect and self._whole(self._suspect),
+            suspect=suspect and self._whole(suspect),
             traceback=self._traceback and self._whole(self._traceback),
-            alike=alike,
+            cluster=self._suspects.cluster(),
             done=self._done and self._whole(self._done),
+            steps=tuple(self._steps),
         )
 
     def count(self, known: Known) -> int:
@@ -120,7 +125,7 @@ class Scanner:
     def _read(self, blocks: Iterator[Block]) -> tuple[Hit, ...]:
         known = len(self._hits)
         for block in blocks:
-            self.take(Seen.of(block, self._patterns))
+            self.take(look(block, self._patterns))
         return tuple(self._hits[known:])
 
     def take(self, seen: Seen) -> None:
@@ -128,25 +133,27 @@ class Scanner:
         block = seen.block
         self._behind.take(block)
         self._waiting = [number for number in self._waiting if not self._after[number].take(block)]
-        at, number = 0, self._number
-        places = [place for place in seen.places if place[1] not in self._full] if self._full else seen.places
-        for piece in pieces(block, places):
-            number += block.data.count(b"\n", at, piece.start)
-            at = piece.start
-            self._look(block, piece, number)
+        for piece in pieces(seen.without(self._full)):
+            self._look(block, piece, self._number + piece.feeds)
         self._number += seen.feeds
 
     def _look(self, block: Block, piece: Piece, number: int) -> None:
         patterns = self._patterns
-        if piece.text.lstrip().startswith(OWN) or is_quoted(self._behind, block.start + piece.start):
+        if piece.text.lstrip().startswith(OWN):
             return
-        found = ((index, patterns.regexes[index].search(piece.text)) for index in piece.patterns)
+        quoted = self._quotes.hold(self._behind, block.start + piece.start, piece.whose)
+        found = ((index, patterns.search(index, piece.text)) for index in piece.patterns)
         matches = {index: match for index, match in found if match}
         matched = set(matches)
         for index in matched & patterns.far.keys():
             self._far[patterns.far[index]] = number
         entries = [(at, match) for index, match in matches.items() for at in patterns.of.get(index, ())]
+        entries = [found for found in entries if self._said(*found, piece, quoted=quoted)]
         taken = [at for at, match in entries if self._hit(at, match, block, piece, number)]
+        if patterns.step in matched:
+            self._step(Mark(number, self._clock_at(block.start + piece.end)))
+        if quoted:
+            return
         if patterns.done in matched:
             self._done = self._line(block, piece, number)
         elif patterns.traceback in matched:
@@ -155,14 +162,33 @@ class Scanner:
         elif not taken and not matched.isdisjoint(patterns.suspects):
             self._suspected(block, piece, number, matched)
 
+    def _step(self, mark: Mark) -> None:
+        self._steps.append(mark)
+        self._suspects.step()
+        if (
+            self._traceback is not None
+            and len(self._steps) == OUTLIVED
+            and self._steps[0].number > self._traceback.number
+        ):
+            self._traceback = None
+            self._full.discard(self._patterns.traceback)
+
+    def _said(self, at: int, match: re.Match[bytes], piece: Piece, *, quoted: bool) -> bool:
+        """Whether these words are the run's own."""
+        return self._patterns.entries[at].name in IN_SANDBOXES or not (quoted or inline(piece.text, match.start()))
+
     def _hit(self, at: int, match: re.Match[bytes], block: Block, piece: Piece, number: int) -> bool:
         """Whether the line says that it happened; the same line counts once."""
         if self._counts[at] >= COUNTED:
             return True
         entry = self._patterns.entries[at]
         gap = self._gap(entry.signature, block, piece, number) if entry.signature.near else 0
-        if gap is None or not happened(entry.signature, self._patterns, piece.text, match):
+        if gap is None or not happened(entry.signature, piece.text, match):
             return False
+        if entry.signature.role is Part.ROOT and entry.signature.fatal and is_retried(piece.text):
+            self._retried[at] += repeated(piece.text)
+            if self._retried[at] < RETRIED:
+                return True
         if self._counted.get(at) != number:
             self._counted[at] = number
             self._counts[at] += repeated(piece.text)
@@ -179,20 +205,18 @@ class Scanner:
             stood = self._far.get(signature.near)
             return None if stood is None or number - stood > signature.within else number - stood
         end = block.start + piece.end
-        found = self._near[signature.near].last(self._behind, end)
+        near = self._near.setdefault(signature.near, Sighting(compiled(signature.near)))
+        found = near.last(self._behind, end)
         gap = self._behind.text(found[0], end).count(b"\n") if found else signature.within + 1
         return gap if gap <= signature.within else None
 
     def _suspected(self, block: Block, piece: Piece, number: int, matched: set[int]) -> None:
-        suspects = self._patterns.suspects
-        if not is_suspect(text := shown(piece.text)) or spoken_of(matched, suspects, piece.text):
+        if not is_suspect(text := shown(piece.text)) or spoken_of(matched, self._patterns, piece.text):
             return
-        self._suspects += 1
-        self._templates[template(text)] += 1
-        if self._suspect is None:
-            self._suspect = self._line(block, piece, number)
-        if self._suspects >= COUNTED:
-            self._full |= suspects.keys()
+        if self._suspects.add(text, number):
+            self._suspects.keep(self._line(block, piece, number))
+        if self._suspects.full:
+            self._full |= self._patterns.suspects
 
     def _line(self, block: Block, piece: Piece, number: int) -> Line:
         start, end = block.start + piece.start, block.start + piece.end
@@ -200,25 +224,19 @@ class Scanner:
             self._after[number] = After(number)
             if not self._after[number].take(block, piece.end):
                 self._waiting.append(number)
-        clock = self._clock.last(self._behind, end)
         return Line(
             file=self._file,
             order=self._order,
             number=number,
             text=shown(piece.text),
-            clock=clock_of(clock[1]) if clock else None,
+            clock=self._clock_at(end),
             frame=last_frame(self._behind.text(start - REACHED, start), piece.whose),
             context=(*before(self._behind, start, number), (number, shown(piece.text))),
         )
 
+    def _clock_at(self, end: int) -> Clock | None:
+        found = self._clock.last(self._behind, end)
+        return clock_of(found[1]) if found else None
+
     def _whole(self, line: Line) -> Line:
         return dataclasses.replace(line, context=(*line.context, *self._after[line.number].lines))
-
-
-_REPEATED = re.compile(rb"\[repeated (\d{1,6})x across cluster\]")
-
-
-def repeated(text: bytes) -> int:
-    """How many lines this one stands for: Ray prints one of many."""
-    match = _REPEATED.search(text)
-    return int(match[1]) if match else 1

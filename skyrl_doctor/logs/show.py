@@ -7,6 +7,7 @@ from typing import Any
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.choose import Diagnosis
+from skyrl_doctor.logs.clusters import Cluster
 from skyrl_doctor.logs.lines import Line
 from skyrl_doctor.logs.scan import Hit
 from skyrl_doctor.page import parse, wrapped
@@ -33,7 +34,21 @@ def data(diagnosis: Diagnosis, redact: Redact) -> dict[str, Any]:
         "matches": [
             {**_named(hit), "role": str(hit.known.signature.role), **_place(hit.line)} for hit in diagnosis.matches
         ],
-        "unknown": None if unknown is None else {**_place(unknown), "text": _clean(unknown.text, redact)},
+        "unknown": None if unknown is None else _unknown(unknown, diagnosis.cluster, redact),
+    }
+
+
+def _unknown(line: Line, cluster: Cluster | None, redact: Redact) -> dict[str, Any]:
+    alike = cluster or Cluster(line.text, 1, line.number, line.number)
+    return {
+        **_place(line),
+        "text": _clean(line.text, redact),
+        "cluster": {
+            "template": _clean(alike.template, redact),
+            "count": alike.count,
+            "first": alike.first,
+            "last": alike.last,
+        },
     }
 
 
@@ -58,12 +73,21 @@ def text(diagnosis: Diagnosis, check: Check | None, redact: Redact, files: int) 
         yield from _quoted(diagnosis.unknown, redact)
         if diagnosis.unknown.frame:
             yield f"  raised in {_clean(diagnosis.unknown.frame, redact)}"
-        if diagnosis.alike > 1:
-            yield f"  {diagnosis.alike} lines of that file are alike."
+        if diagnosis.cluster and diagnosis.cluster.count > 1:
+            alike = diagnosis.cluster
+            yield f"  {alike.count} lines of that file are alike, from line {alike.first} to {alike.last}:"
+            yield f"    {_clean(alike.template, redact)}"
         yield from _consequences(diagnosis)
     else:
         end = f", and the run came to its end ({_at(diagnosis.done)})" if diagnosis.done else ""
+        yield from _outlived(diagnosis)
         yield f"Nothing found in {files} {'file' if files == 1 else 'files'}: no known failure, nothing that looks like an error{end}."
+
+
+def _outlived(diagnosis: Diagnosis) -> Iterator[str]:
+    if diagnosis.outlived:
+        yield "Seen, and outlived by the run:"
+        yield from (f"  {hit.known.name} {hit.known.slug}, {_at(hit.line)}" for hit in diagnosis.outlived[:SHOWN])
 
 
 def _root(diagnosis: Diagnosis, root: Hit, check: Check | None, redact: Redact) -> Iterator[str]:

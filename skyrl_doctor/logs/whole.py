@@ -1,42 +1,40 @@
-"""Scans a whole file: the engine looks at some blocks in other threads while this one reads on and judges what was seen."""
+"""Scans a whole file, or what comes as chunks."""
 
-from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+import functools
+from collections.abc import Iterable
 
-from skyrl_doctor.logs.blocks import Block, Blocks
+from skyrl_doctor.core.record import record
+from skyrl_doctor.logs.ahead import ahead
+from skyrl_doctor.logs.contents import blocks, cut
 from skyrl_doctor.logs.patterns import Patterns
-from skyrl_doctor.logs.scan import Scan, Scanner, Seen
+from skyrl_doctor.logs.scan import Scan, Scanner, look
 
-THREADS = 2
-_AHEAD = 8
-"""So many blocks are read ahead of the one that is judged."""
+
+@record
+class Read:
+    """What a file holds, as far as it could be read; none where it could not be, and why not."""
+
+    scan: Scan | None
+    unread: str = ""
+
+
+def read(file: str, patterns: Patterns, *, order: int = 0) -> Read:
+    """All that the file holds. It may vanish, or its disk, while it is read."""
+    scanner = Scanner(file, patterns, order=order)
+    begun = False
+    try:
+        with blocks(file) as found:
+            for seen in ahead(found, functools.partial(look, patterns=patterns)):
+                begun = True
+                scanner.take(seen)
+    except OSError as error:
+        return Read(scanner.snapshot() if begun else None, f"{file}: {error.strerror or error}")
+    return Read(scanner.snapshot())
 
 
 def scan(file: str, chunks: Iterable[bytes], patterns: Patterns, *, order: int = 0) -> Scan:
-    """All that the file holds. A file of one block needs no threads."""
+    """All that the chunks hold."""
     scanner = Scanner(file, patterns, order=order)
-    blocks = _blocks(chunks)
-    first = next(blocks, None)
-    if first is None:
-        return scanner.snapshot()
-    scanner.take(Seen.of(first, patterns))
-    second = next(blocks, None)
-    if second is None:
-        return scanner.snapshot()
-    with ThreadPoolExecutor(THREADS) as threads:
-        pending: deque[Future[Seen]] = deque([threads.submit(Seen.of, second, patterns)])
-        for block in blocks:
-            pending.append(threads.submit(Seen.of, block, patterns))
-            if len(pending) > _AHEAD:
-                scanner.take(pending.popleft().result())
-        while pending:
-            scanner.take(pending.popleft().result())
+    for seen in ahead(cut(chunks), functools.partial(look, patterns=patterns)):
+        scanner.take(seen)
     return scanner.snapshot()
-
-
-def _blocks(chunks: Iterable[bytes]) -> Iterator[Block]:
-    blocks = Blocks()
-    for chunk in chunks:
-        yield from blocks.feed(chunk)
-    yield from blocks.finish()

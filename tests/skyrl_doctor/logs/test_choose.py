@@ -1,6 +1,7 @@
 """The cause among the hits of several files."""
 
 from skyrl_doctor.logs.choose import Diagnosis, choose
+from skyrl_doctor.logs.clusters import Cluster
 from skyrl_doctor.logs.known import known
 from skyrl_doctor.logs.patterns import Patterns
 from skyrl_doctor.logs.whole import scan
@@ -64,5 +65,6 @@ def test_nothing_is_forced_to_match() -> None:
     found = diagnosis(a_log="fine\nValueError: 7 of 9\nValueError: 8 of 9\n")
     assert found.root is None
     assert found.unknown is not None
-    assert (found.unknown.number, found.unknown.text, found.alike) == (2, "ValueError: 7 of 9", 2)
+    assert (found.unknown.number, found.unknown.text) == (2, "ValueError: 7 of 9")
+    assert found.cluster == Cluster("ValueError: * of *", 2, 2, 3)
     assert diagnosis(a_log="").unknown is None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.engine import ENGINES, Growing, engine, loose
+from skyrl_doctor.logs.engine import ENGINES, engine, loose
 from skyrl_doctor.logs.known import known
 from skyrl_doctor.logs.noise import OVERLAP
 from skyrl_doctor.logs.patterns import Patterns
@@ -93,7 +93,9 @@ def test_a_line_longer_than_blocks_is_the_same_for_all(name: str) -> None:
     assert found == [("RUN005", 1), ("AGT009", 2)]
 
 
-@pytest.mark.parametrize("pattern", sorted({entry.signature.pattern for entry in KNOWN} | set(PLAIN.near)))
+@pytest.mark.parametrize(
+    "pattern", sorted({entry.signature.pattern for entry in KNOWN} | {entry.signature.near for entry in KNOWN})
+)
 def test_a_pattern_is_of_the_common_subset_and_bounded(pattern: str) -> None:
     re.compile(loose(pattern))  # BY_ENGINE has compiled it in each engine
     assert pattern.isascii()
@@ -102,18 +104,6 @@ def test_a_pattern_is_of_the_common_subset_and_bounded(pattern: str) -> None:
     assert "(?<" not in pattern
     widest = re._parser.parse(re.sub(r"\[[^]]*\][*+]|\\[wWdsS][*+]", "x{0,99}", pattern)).getwidth()[1]  # type: ignore[attr-defined]
     assert widest <= OVERLAP
-
-
-def test_what_is_small_needs_no_engine_of_its_own() -> None:
-    growing = Growing([regex.pattern.decode() for regex in PLAIN.regexes])
-    block = b"x\n" * 400_000 + b"No available worker slots\n"
-    slots = PLAIN.regexes.index(re.compile(b"No available worker slots"))
-    assert slots in {number for _, number in growing.places(block)}
-    assert type(growing._engine).__name__ == "Re"
-    for _ in range(2):
-        after = {number for _, number in growing.places(block)}
-    assert type(growing._engine).__name__ == "Hyperscan"
-    assert slots in after
 
 
 def test_an_unknown_engine_is_the_plain_one() -> None:

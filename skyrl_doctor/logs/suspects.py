@@ -1,0 +1,47 @@
+"""Lines that look like errors and that nothing knows: the first that the run did not outlive, and how many are like it."""
+
+from skyrl_doctor.logs.clusters import Cluster, Clusters
+from skyrl_doctor.logs.lines import Line
+
+OUTLIVED = 3
+"""When so many steps have ended after it, an error has ended no run."""
+COUNTED = 1000
+"""So many are looked at."""
+
+
+class Suspects:
+    """Takes them as they come, and the steps that end in between."""
+
+    def __init__(self) -> None:
+        self._clusters = Clusters()
+        self._lived_with: set[int | None] = set()
+        self._cluster: int | None = None
+        self._steps = self._count = 0
+        self.line: Line | None = None
+
+    @property
+    def full(self) -> bool:
+        return self._count >= COUNTED
+
+    def add(self, text: str, number: int) -> bool:
+        """Whether this line is to be kept, by `keep`: the first that looks wrong, and of no kind that steps have outlived."""
+        self._count += 1
+        cluster = self._clusters.add(text, number)
+        if self.line is not None or cluster in self._lived_with:
+            return False
+        self._cluster = cluster
+        return True
+
+    def keep(self, line: Line) -> None:
+        self.line, self._steps = line, 0
+
+    def step(self) -> None:
+        """A step has ended."""
+        self._steps += 1
+        if self.line is not None and self._steps >= OUTLIVED:
+            self._lived_with.add(self._cluster)
+            self.line = None
+
+    def cluster(self) -> Cluster | None:
+        """That of the kept line."""
+        return None if self.line is None or self._cluster is None else self._clusters[self._cluster]

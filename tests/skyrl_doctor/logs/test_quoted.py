@@ -1,0 +1,70 @@
+"""What a task, a model or a sandbox's command says is no failure of the run."""
+
+import pytest
+
+from skyrl_doctor.logs.known import known
+from skyrl_doctor.logs.patterns import Patterns
+from skyrl_doctor.logs.quoted import inline
+from skyrl_doctor.logs.scan import RETRIED
+from skyrl_doctor.logs.whole import scan
+
+PATTERNS = Patterns(known())
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB."
+LOCKED = "Error: beginning container create transaction: database is locked"
+
+
+def names(*lines: str) -> list[str]:
+    return [hit.known.name for hit in scan("x.log", ["\n".join(lines).encode()], PATTERNS).hits]
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes"),
+    [
+        ("EXECUTION RESULT of [terminal]:", "[Command finished with exit code 1]"),
+        ("(W pid=1) [prompt] Fix this:", "(W pid=1) [score] 0.0"),
+        ("<issue_description>", "</issue_description>"),
+        ("<|im_start|>user", "<|im_end|>"),
+        ("OBSERVATION:", "2026-03-02 09:14:03,120 - INFO - next"),
+        ("===== test session starts =====", "==== 1 failed, 3 passed in 3.12s ===="),
+    ],
+)
+def test_between_an_opening_and_its_end(opens: str, closes: str) -> None:
+    before = opens[: opens.find(")") + 2] if opens.startswith("(") else ""
+    assert names(opens, before + OOM, closes) == []
+    assert names(opens, closes, before + OOM) == ["MEM001"]
+    assert names(opens, before + OOM, closes, before + LOCKED) == ["POD009"]
+
+
+def test_another_process_is_not_quoted() -> None:
+    assert names("(Agent pid=1) OBSERVATION:", f"(Worker pid=2) {OOM}") == ["MEM001"]
+
+
+def test_a_traceback_through_the_framework_is_the_runs_own() -> None:
+    frame = '  File "/venv/lib/python3.12/site-packages/verl/workers/engine.py", line 3, in update'
+    assert names("OBSERVATION:", "Traceback (most recent call last):", frame, OOM) == ["MEM001"]
+    assert names("OBSERVATION:", "Traceback (most recent call last):", '  File "/testbed/a.py", line 3', OOM) == []
+
+
+def test_what_is_wrong_with_a_sandbox_shows_in_its_commands() -> None:
+    assert names("OBSERVATION:", "/bin/sh: 1: source: not found") == ["RUN006"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"rollout 17: assistant: I see `{OOM}`, so I lower the batch",
+        f"{{'role': 'user', 'content': 'I get {OOM}'}}",
+        f"+ echo '{OOM}'",
+        f"FAILED tests/test_a.py::test_b - {OOM}",
+    ],
+)
+def test_in_one_line(line: str) -> None:
+    assert inline(line.encode(), line.index("torch."))
+    assert names(line) == []
+
+
+def test_what_will_be_tried_again_is_a_cause_only_when_nobody_stops_trying() -> None:
+    retried = f'level=warning msg="Failed, retrying in 1s (1/3). {LOCKED}"'
+    assert names(*[retried] * (RETRIED - 1)) == []
+    assert names(*[retried] * RETRIED) == ["POD009"]
+    assert names(retried, LOCKED) == ["POD009"]

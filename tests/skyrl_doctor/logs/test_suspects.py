@@ -1,0 +1,58 @@
+"""What looks like an error and is known to nobody; and what further steps have outlived."""
+
+from skyrl_doctor.logs.choose import OFTEN, Diagnosis, choose
+from skyrl_doctor.logs.known import known
+from skyrl_doctor.logs.patterns import Patterns
+from skyrl_doctor.logs.whole import scan
+
+PATTERNS = Patterns(known())
+LOCKED = "Error: beginning container create transaction: database is locked"
+ODD = "ValueError: odd"
+
+
+def steps(first: int, count: int = 3) -> str:
+    return "".join(
+        f"step:{number} - actor/pg_loss:0.1 - timing_s/step:60.0\n" for number in range(first, first + count)
+    )
+
+
+def diagnosis(**files: str) -> Diagnosis:
+    named = {name.replace("_", "."): text.encode() for name, text in files.items()}
+    return choose([scan(name, [text], PATTERNS, order=order) for order, (name, text) in enumerate(named.items())])
+
+
+def test_three_steps_outlive_an_error() -> None:
+    assert diagnosis(a_log=f"{ODD}\n{steps(1)}").unknown is None
+    found = diagnosis(a_log=f"{ODD}\n{steps(1, 2)}").unknown
+    assert found is not None
+
+
+def test_the_one_after_the_steps_is_shown_and_one_of_the_kind_that_was_outlived_is_not() -> None:
+    found = diagnosis(a_log=f"{ODD}\n{steps(1)}{ODD}\nKeyError: 'x'\n").unknown
+    assert found is not None
+    assert (found.number, found.text) == (6, "KeyError: 'x'")
+
+
+def test_three_steps_outlive_a_known_failure_that_was_rare() -> None:
+    found = diagnosis(a_log=f"{LOCKED}\n{steps(1)}")
+    assert (found.root, [hit.known.name for hit in found.outlived]) == (None, ["POD009"])
+    often = diagnosis(a_log=f"{LOCKED}\n" * OFTEN + steps(1))
+    assert often.root is not None
+    again = diagnosis(a_log=f"{LOCKED}\n{steps(1)}{LOCKED}\n")
+    assert again.root is not None
+
+
+def test_steps_of_another_file_tell_by_the_clock() -> None:
+    runtime = f"2026-03-02 09:14:03 {LOCKED}\n"
+    later = "".join(f"2026-03-02 1{at}:00:00 step:{at} - actor/loss:0.1\n" for at in range(3))
+    assert diagnosis(runtime_log=runtime, training_out=later).root is None
+    earlier = later.replace("2026-03-02", "2026-03-01")
+    assert diagnosis(runtime_log=runtime, training_out=earlier).root is not None
+    assert diagnosis(runtime_log=f"{LOCKED}\n", training_out=steps(1)).root is not None
+
+
+def test_a_traceback_too() -> None:
+    trace = "Traceback (most recent call last):\n"
+    assert diagnosis(a_log=trace).unknown is not None
+    assert diagnosis(a_log=trace + steps(1)).unknown is None
+    assert diagnosis(a_log=trace + steps(1) + trace).unknown is not None
