@@ -18,6 +18,7 @@
 #SBATCH "--comment=two words"
 # The runtime job of the launch in /w/jobs/1_launch.
 set -euo pipefail
+trap "" USR1 # a warning that comes before anybody listens must not end the job
 cd /w
 export SKYRL_JOB_DIR=/w/jobs/1_launch
 # What this node needs, by the rules that the doctor explains: devices, caches, sockets, Podman's own store.

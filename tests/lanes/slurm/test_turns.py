@@ -1,0 +1,65 @@
+"""A trainer that goes back into the queue, by its own wish or by Slurm's, and the runtime that its next turn finds."""
+
+import pytest
+
+from lanes.slurm.lab import wait_until
+from lanes.slurm.site import CONFIG, Launched, Site, bash
+from skyrl_train.launch.directory import read_jobs
+from skyrl_train.launch.role import Role
+
+pytestmark = pytest.mark.slurm
+LIMIT_MIN, WARN_S = 5, 299
+REQUEUED = (
+    CONFIG.replace("signal_before_end_s = 0", f"signal_before_end_s = {WARN_S}\nrequeue = true")
+    .replace('trainer_time_limit = "5"', f'trainer_time_limit = "{LIMIT_MIN}"')
+    .replace('runtime_time_limit = "5"', 'runtime_time_limit = "30"')
+)
+# Writes a checkpoint when it is warned, as a trainer does, and says in each turn what it found.
+TRAINS = """
+turn=${SLURM_RESTART_COUNT:-0}
+trap 'echo step > checkpoint; exit 0' USR1
+cat job/runtime_url.txt > url.$turn; cat checkpoint > resumed.$turn 2>/dev/null; touch turn.$turn
+[ $turn -lt 2 ] || exit 0
+while :; do sleep 0.1; done
+"""
+
+
+def begins(site: Site, made: Launched, number: int) -> None:
+    wait_until(lambda: (site.at / f"turn.{number}").exists(), f"turn {number}: {made.said}{made.log(Role.TRAINER)}", 60)
+
+
+def queued_again(made: Launched) -> None:
+    """Slurm lets a job wait for two minutes before its next turn; the admin of this cluster does not."""
+    job_id = made.job(Role.TRAINER)
+    made.cluster.wait_for(job_id, "PENDING", 60)
+    assert not (made.job_dir / "trainer_ended.json").exists()
+
+    def starts() -> bool:
+        made.cluster.run("scontrol", "update", f"JobId={job_id}", "StartTime=now")
+        return made.cluster.job(job_id).state == "RUNNING"
+
+    wait_until(starts, f"job {job_id} starts again: {made.cluster.job(job_id)}", 60)
+
+
+def test_a_trainer_that_is_warned_or_requeued_goes_on_where_it_was(site: Site) -> None:
+    made = site.launch(bash(TRAINS), config=REQUEUED)
+    begins(site, made, 0)  # Slurm itself sends the warning, within half a minute
+    queued_again(made)
+    first = read_jobs(str(made.job_dir))
+    begins(site, made, 1)
+    assert (site.at / "resumed.1").read_text() == "step\n"
+    assert read_jobs(str(made.job_dir)) == first
+    assert (site.at / "url.1").read_text() == (site.at / "url.0").read_text()
+
+    assert site.cluster.run("scontrol", "requeue", made.job(Role.TRAINER)).returncode == 0
+    made.cluster.wait_for(made.job(Role.TRAINER), "PENDING", 60)
+    assert site.cluster.run("scancel", first[Role.RUNTIME]).returncode == 0
+    made.cluster.wait(first[Role.RUNTIME])
+    queued_again(made)
+    begins(site, made, 2)
+    assert read_jobs(str(made.job_dir))[Role.RUNTIME] not in ("", first[Role.RUNTIME])
+    assert made.ended(Role.TRAINER).reason == "", made.log(Role.TRAINER)
+    assert (site.at / "url.2").read_text().startswith("http://127.0.0.1:")
+    assert made.ended(Role.RUNTIME).status == 0
+    made.leaves_nothing()
+    assert (made.job_dir / "training_complete.flag").exists()
