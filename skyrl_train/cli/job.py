@@ -4,7 +4,7 @@ import argparse
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("role", choices=("runtime", "trainer"))
+    parser.add_argument("role", choices=("runtime", "trainer", "node"))
     parser.add_argument("job_dir", metavar="JOB_DIR")
 
 
@@ -17,9 +17,18 @@ def run(args: argparse.Namespace) -> int:
 
     signals = Signals()
     signals.listen()
-    role = Role(args.role)
     launch = read(args.job_dir)
     environ = {**os.environ, **launch.config.env}
+    if args.role == "node":
+        from skyrl_train.launch import node_work
+
+        payload = launch.payload(Role.TRAINER)
+        return node_work.run(
+            node_work.NodeWork(
+                job_dir=args.job_dir, config=launch.config, payload=payload, environ=environ, signals=signals
+            )
+        )
+    role = Role(args.role)
     return supervise(
         Work(
             role=role,

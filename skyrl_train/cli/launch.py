@@ -94,6 +94,10 @@ def _request(args: argparse.Namespace) -> "Request":
         raise UsageError(f"{args.target} cannot be launched: {error}") from None
     if args.runtime_url is not None and one_url(args.runtime_url) is None:
         raise UsageError(f"--runtime-url is {args.runtime_url!r}, wanted one http:// or https:// URL")
+    if args.local and config.slurm.nodes > 1:
+        raise UsageError(
+            f"--local is this machine alone, and slurm.nodes = {config.slurm.nodes}; wanted 1 there, or Slurm"
+        )
     _words(args)
     _has_a_trainer(args)
     roles: tuple[Role, ...] = tuple(Role)
@@ -139,7 +143,8 @@ def _dry_run(request: "Request", args: argparse.Namespace) -> int:
 
     from skyrl_train.launch import directory
     from skyrl_train.launch.launch import planned, sbatch_options
-    from skyrl_train.launch.render import script
+    from skyrl_train.launch.names import NODE_SCRIPT
+    from skyrl_train.launch.render import node_script, script
 
     job_dir = os.path.abspath(args.job_dir or os.path.join(directory.ROOT, "TIMESTAMP_launch"))
     submitted: dict[str, str] = {}
@@ -147,6 +152,8 @@ def _dry_run(request: "Request", args: argparse.Namespace) -> int:
         path = os.path.join(job_dir, f"{role}.sh")
         line = shlex.join(["sbatch", "--parsable", *sbatch_options(role, submitted), path])
         sys.stdout.write(f"# {path}\n{script(job)}\n{line}\n\n")
+        if job.nodes > 1:
+            sys.stdout.write(f"# {os.path.join(job_dir, NODE_SCRIPT)}\n{node_script(job)}\n")
         submitted[role] = f"{role.upper()}_JOB_ID"
     return 0
 

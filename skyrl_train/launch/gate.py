@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,7 @@ from typing import Any
 
 from skyrl_train.fail import UsageError
 from skyrl_train.launch.directory import CONFIG
+from skyrl_train.launch.names import NODES
 from skyrl_train.launch.role import Role
 
 LOGIN_LIMIT_S = 60.0
@@ -19,12 +21,18 @@ def report_path(role: str, job_dir: str) -> str:
     return os.path.join(job_dir, f"gate_{role}.json")
 
 
-def gated(role: Role, job_dir: str, payload: Sequence[str]) -> tuple[str, ...]:
-    """The payload behind the gate of its node. Only the trainer's verdict is what the trainer asks for."""
+def gated(role: Role, job_dir: str, payload: Sequence[str], look: Sequence[str] = ()) -> tuple[str, ...]:
+    """The payload behind the gate of its node. Only the trainer's verdict is what the trainer asks for.
+
+    `look` starts the doctor on each node, where the job has several.
+    """
     verdicts = job_dir if role is Role.TRAINER else os.path.join(job_dir, "runtime")
     os.makedirs(verdicts, mode=0o700, exist_ok=True)
     report = ("--format", "json", "--output", report_path(role, job_dir))
     words = (os.path.join(job_dir, CONFIG), "--role", role.node, "--job-dir", verdicts, *report)
+    if look:
+        several = ("--nodes", "--step", shlex.join(look), "--node-dir", os.path.join(job_dir, NODES))
+        return (sys.executable, *DOCTOR, "gate", *words, *several, "--", *payload)
     return (sys.executable, *DOCTOR, "gate", *words, "--", *payload)
 
 

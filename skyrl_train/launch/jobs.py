@@ -2,9 +2,12 @@
 
 import os
 import re
+import shlex
 from dataclasses import dataclass
+from typing import Any
 
 from skyrl_train.config.run import RunConfig
+from skyrl_train.launch import steps
 from skyrl_train.launch.directory import log
 from skyrl_train.launch.role import Role
 
@@ -20,6 +23,9 @@ class Job:
     job_dir: str
     work_dir: str
     python: str
+    nodes: int = 1
+    steps: tuple[str, ...] = ()
+    """With several nodes, the command lines that run on each of them."""
 
 
 def jobs(config: RunConfig, *, job_dir: str, work_dir: str, python: str) -> tuple[Job, Job]:
@@ -32,9 +38,17 @@ def jobs(config: RunConfig, *, job_dir: str, work_dir: str, python: str) -> tupl
             job_dir=job_dir,
             work_dir=work_dir,
             python=python,
+            **_several(config, role, job_dir, python),
         )
         for role, options in zip(Role, made, strict=True)
     )
+
+
+def _several(config: RunConfig, role: Role, job_dir: str, python: str) -> "dict[str, Any]":
+    if role is Role.RUNTIME or config.slurm.nodes == 1:
+        return {}
+    made = (steps.look(config, job_dir), steps.train(config, job_dir, python))
+    return {"nodes": config.slurm.nodes, "steps": tuple(map(shlex.join, made))}
 
 
 def _common(config: RunConfig, role: Role, job_dir: str) -> list[str]:

@@ -18,12 +18,24 @@ def script(job: Job) -> str:
     broken = next((option for option in job.options if "\n" in option or "\r" in option), None)
     if broken is not None:
         raise UsageError(f"an option of sbatch holds a line break: {broken!r}")
-    template = _environment().get_template("job.sh.j2")
+    return _rendered("job.sh.j2", job)
+
+
+def node_script(job: Job) -> str:
+    """What each node of a job with several runs a command through."""
+    return _rendered("node.sh.j2", job)
+
+
+def _rendered(template: str, job: Job) -> str:
     return str(
-        template.render(
+        _environment()
+        .get_template(template)
+        .render(
             options=[_option(option) for option in job.options],
             role=str(job.role),
             node=job.role.node,
+            nodes=job.nodes,
+            steps=job.steps,
             job_dir=job.job_dir,
             work_dir=job.work_dir,
             python=job.python,

@@ -4,8 +4,11 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
+from skyrl_train.checkpoints import CheckpointError, last_good
+from skyrl_train.checkpoints.places import checkpoint_root, work_dir_of
 from skyrl_train.fail import UsageError
 from skyrl_train.launch import commands, directory, gate, local, slurm
 from skyrl_train.launch.child import MARK, marked
@@ -13,7 +16,6 @@ from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import asked
 
 DOCTOR_LIMIT_S = 30.0
-LATEST = "latest_checkpointed_iteration.txt"
 
 
 def lines(job_dir: str) -> Iterator[str]:
@@ -25,7 +27,7 @@ def lines(job_dir: str) -> Iterator[str]:
             yield f"{f'{role}:':<9} {_job(job_dir, role, launch.ids.get(role))}"
             yield from (f"{'':<9} gate: {said}" for said in gate.said(gate.report_path(role, job_dir)))
     yield f"health:   {_health(job_dir, launch.runtime_url)}"
-    yield f"saved:    {_checkpoint(launch.config.trainer.checkpoint_dir)}"
+    yield f"saved:    {_checkpoint(checkpoint_root(launch.config, work_dir_of(job_dir)))}"
     yield f"doctor:   {_opinion(job_dir)}"
 
 
@@ -56,11 +58,15 @@ def _health(job_dir: str, external: str | None) -> str:
 
 
 def _checkpoint(place: str) -> str:
+    """The step that a resume takes, and when it was saved."""
     try:
-        with open(os.path.join(place, LATEST), encoding="utf-8") as file:
-            return f"global_step_{file.read(32).strip()} in {place}"
-    except OSError:
-        return f"no checkpoint in {place}"
+        last = last_good(place)
+    except CheckpointError as error:
+        return str(error)
+    if last is None:
+        return f"no complete checkpoint in {place}"
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(last.saved_at))
+    return f"step {last.step} at {when}, {last.path}"
 
 
 def _opinion(job_dir: str) -> str:

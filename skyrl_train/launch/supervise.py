@@ -5,13 +5,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from skyrl_train.config.run import RunConfig
 from skyrl_train.fail import TrainError
-from skyrl_train.launch import directory, leavings, sidecar, slurm, turns
+from skyrl_train.launch import directory, leavings, node_files, node_watch, sidecar, slurm, steps, turns
 from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked, started
 from skyrl_train.launch.gate import gated, refusal
 from skyrl_train.launch.names import COMPLETE
@@ -26,11 +27,21 @@ from skyrl_train.launch.runtime_watch import (
     why_not_ready,
 )
 from skyrl_train.node.caches import scratch_candidates
+from skyrl_train.node.hostlist import expand
 
 REFUSED = 78
 GRACE_S = 20.0
+NODES_GRACE_S = 25.0
+"""Each of several nodes ends its trainer and then its Ray."""
 STEP_S = 0.2
 ASK_EVERY_S = 3.0
+
+
+class Followed(Protocol):
+    """Something that the job needs while it runs."""
+
+    def lost(self) -> str:
+        """Why the job must end; nothing while it may go on."""
 
 
 @dataclass
@@ -71,6 +82,13 @@ class Work:
         said = self.environ.get("SLURM_JOB_ID", "")
         return said if said.isascii() and said.isdigit() else ""
 
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Those of a trainer with several; none for a job of one node."""
+        if self.role is Role.RUNTIME or self.config.slurm.nodes == 1:
+            return ()
+        return expand(self.environ.get("SLURM_JOB_NODELIST", ""))
+
 
 def supervise(work: Work) -> int:
     """The job's exit status; how it ended is told in the job directory before the other job is ended."""
@@ -89,11 +107,15 @@ def _run(work: Work) -> directory.Ended:
     url = _wait_for_runtime(work) if work.role is Role.TRAINER else ""
     if url is None:
         return _stopped(work)
-    other = Pulse(work.job_dir, url, time.monotonic) if url else Partner(work.job_dir, time.monotonic)
-    words = gated(work.role, work.job_dir, work.payload)
+    others: list[Followed] = [
+        Pulse(work.job_dir, url, time.monotonic) if url else Partner(work.job_dir, time.monotonic)
+    ]
+    if work.nodes:
+        node_files.begin(work.job_dir)
+        others.append(node_watch.Beats(work.job_dir, work.nodes, time.monotonic))
     environ = {**work.environ, MARK: work.job_dir, ROLE_MARK: work.role}
-    with _beside(work, environ), started(words, environ, GRACE_S) as child:
-        reason = _follow(work, child, other)
+    with _beside(work, environ), started(_words(work), environ, NODES_GRACE_S if work.nodes else GRACE_S) as child:
+        reason = _follow(work, child, others)
     status = child.returncode
     if reason:
         return _ended(1, reason)
@@ -101,9 +123,19 @@ def _run(work: Work) -> directory.Ended:
         return _stopped(work)
     if status == REFUSED:
         return _ended(REFUSED, f"the gate refused: {refusal(work.role, work.job_dir)}")
+    culprits = node_watch.why(work.job_dir, work.nodes) if status else ""
     return _ended(
-        status if status >= 0 else 128 - status, "" if status == 0 else f"the {work.role} ended with {status}"
+        status if status >= 0 else 128 - status,
+        culprits or ("" if status == 0 else f"the {work.role} ended with {status}"),
     )
+
+
+def _words(work: Work) -> tuple[str, ...]:
+    """The payload behind its gate; on several nodes, what starts a part of it on each."""
+    if not work.nodes:
+        return gated(work.role, work.job_dir, work.payload)
+    part = steps.train(work.config, work.job_dir, sys.executable)
+    return gated(work.role, work.job_dir, part, steps.look(work.config, work.job_dir))
 
 
 def _beside(work: Work, environ: Mapping[str, str]) -> AbstractContextManager[object]:
@@ -146,7 +178,7 @@ def _take_turn(work: Work) -> None:
     )
 
 
-def _follow(work: Work, child: subprocess.Popen[bytes], other: Pulse | Partner) -> str:
+def _follow(work: Work, child: subprocess.Popen[bytes], others: Sequence[Followed]) -> str:
     """Until the payload ends or must end; why, where it is not the payload's own doing."""
     next_look = time.monotonic() + ASK_EVERY_S
     while child.poll() is None and not work.signals.stop:
@@ -154,7 +186,7 @@ def _follow(work: Work, child: subprocess.Popen[bytes], other: Pulse | Partner) 
             work.signals.passed_on = True
             os.kill(child.pid, signal.SIGUSR1)
         if time.monotonic() >= next_look:
-            lost = other.lost()
+            lost = next(filter(None, (other.lost() for other in others)), "")
             if lost:
                 return lost
             next_look = time.monotonic() + ASK_EVERY_S

@@ -13,6 +13,7 @@ from skyrl_train.node.ray import ADDRESS, head_port
 LAUNCH_ADDRESS = "SLURM_LAUNCH_NODE_IPADDR"
 """Of the node where srun runs, as the nodes of the step reach it: srun tells each of its tasks."""
 PORTS_TRIED = 16
+_TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 _STEP = 2
 """The head takes two ports side by side: its control server's, and that of Ray's client server."""
 
@@ -54,6 +55,15 @@ def head_words(python: str, head: Head, client_port: int, share: Share) -> tuple
 def worker_words(python: str, head: Head, share: Share) -> tuple[str, ...]:
     """For every other node."""
     return (*_ray(python), f"--address={head.address}", *_common(share))
+
+
+def cluster_environ(environ: Mapping[str, str], token_path: str) -> dict[str, str]:
+    """For Ray on every node: only who has the job's token may join, or run code there.
+
+    Without this, Ray 2.60 takes the token of the user's home where one is: on the head, and not on the others.
+    """
+    kept = {name: value for name, value in environ.items() if name not in (ADDRESS, *_TOKENS)}
+    return {"RAY_AUTH_MODE": "token", **kept, "RAY_AUTH_TOKEN_PATH": token_path}
 
 
 def driver_environ(environ: Mapping[str, str], head: Head) -> dict[str, str]:

@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,9 +58,13 @@ def free_ports(count: int) -> list[int]:
             one.close()
 
 
-def configuration(base: Path, extra: str = "") -> str:
+def configuration(base: Path, extra: str = "", gpu_nodes: Sequence[str] = ("gpu1",)) -> str:
     """slurm.conf. The scheduler looks at once, so that a job needs half a second and not five."""
-    ports = free_ports(3)
+    ports = free_ports(2 + len(gpu_nodes))
+    gpu_lines = "\n".join(
+        f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs=4 RealMemory=64000 Gres=gpu:2g.20gb:2"
+        for name, port in zip(gpu_nodes, ports[2:], strict=True)
+    )
     return f"""
 ClusterName=lane
 SlurmctldHost=localhost
@@ -84,9 +88,9 @@ MinJobAge=600
 SchedulerParameters=sched_min_interval=10000,batch_sched_delay=0,bf_interval=1
 GresTypes=gpu
 NodeName=cpu1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 RealMemory=64000
-NodeName=gpu1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[2]} CPUs=4 RealMemory=64000 Gres=gpu:2g.20gb:2
+{gpu_lines}
 PartitionName={CPU_PARTITION} Nodes=cpu1 Default=YES
-PartitionName={GPU_PARTITION} Nodes=gpu1
+PartitionName={GPU_PARTITION} Nodes={",".join(gpu_nodes)}
 {extra}"""
 
 
@@ -107,6 +111,7 @@ class Cluster:
     base: Path
     env: Mapping[str, str]
     daemons: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    nodes: tuple[str, ...] = ("cpu1", "gpu1")
 
     def run(
         self, *words: str, limit_s: float = LIMIT_S, cwd: Path | None = None, **more: str
@@ -149,17 +154,17 @@ class Cluster:
         for job_id in self.jobs():
             self.run("scancel", "--full", job_id)
         wait_until(lambda: not self.jobs(), "the queue is empty")
-        wait_until(lambda: {self.node_state("cpu1"), self.node_state("gpu1")} == {"idle"}, "both nodes are idle")
+        wait_until(lambda: {self.node_state(node) for node in self.nodes} == {"idle"}, "all nodes are idle")
 
 
 @contextmanager
-def a_cluster(base: Path, extra: str = "") -> Iterator[Cluster]:
+def a_cluster(base: Path, extra: str = "", gpu_nodes: tuple[str, ...] = ("gpu1",)) -> Iterator[Cluster]:
     """Starts everything and takes everything down again, with whatever its jobs left."""
     for name in ("state", "log", "run", "python"):
         (base / name).mkdir()
     (base / "python" / "pynvml.py").write_text(_NVML)
-    (base / "slurm.conf").write_text(configuration(base, extra))
-    _fake_slices(base)
+    (base / "slurm.conf").write_text(configuration(base, extra, gpu_nodes))
+    _fake_slices(base, gpu_nodes)
     (base / "cgroup.conf").write_text("CgroupAutomount=no\n")
     env = {
         "PATH": os.environ["PATH"],
@@ -167,11 +172,11 @@ def a_cluster(base: Path, extra: str = "") -> Iterator[Cluster]:
         "SLURM_CONF": str(base / "slurm.conf"),
         "PYTHONPATH": str(base / "python"),
     }
-    cluster = Cluster(base, env)
+    cluster = Cluster(base, env, nodes=("cpu1", *gpu_nodes))
     try:
         _start(cluster, _munge(base), ready=lambda: (base / "munge.socket").exists())
         _start(cluster, ("slurmctld", "-D", "-i"), ready=lambda: cluster.run("scontrol", "ping").returncode == 0)
-        for node in ("cpu1", "gpu1"):
+        for node in cluster.nodes:
             _start(cluster, ("slurmd", "-D", "-N", node), ready=lambda node=node: cluster.node_state(node) == "idle")
         yield cluster
     finally:
@@ -195,7 +200,7 @@ def kill_all_with(variable: str) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def _fake_slices(base: Path) -> None:
+def _fake_slices(base: Path, gpu_nodes: Sequence[str]) -> None:
     lines = []
     for number, uuid in enumerate(SLICES):
         device = base / f"nvidia{number}"
@@ -204,7 +209,7 @@ def _fake_slices(base: Path) -> None:
         links = ",".join("-1" if other == number else "0" for other in range(len(SLICES)))
         lines.append(f"2g.20gb|4|0-3|{links}|{device}|{uuid}|nvidia_gpu_env\n")
     (base / "fake_gpus.conf").write_text("".join(lines))
-    (base / "gres.conf").write_text(f"NodeName=gpu1 Name=gpu Type=2g.20gb File={base}/nvidia[0-1]\n")
+    (base / "gres.conf").write_text(f"NodeName={','.join(gpu_nodes)} Name=gpu Type=2g.20gb File={base}/nvidia[0-1]\n")
 
 
 def _munge(base: Path) -> tuple[str, ...]:

@@ -1,0 +1,146 @@
+"""A trainer job of two nodes on a real Slurm, with a stand-in for Ray: one cluster, one look at all nodes, one end."""
+
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lanes.slurm.lab import Cluster, a_cluster, processes_with, wait_until
+from lanes.slurm.site import CONFIG, Launched, Site, bash
+from skyrl_train.launch import node_files
+from skyrl_train.launch.role import Role
+
+pytestmark = pytest.mark.slurm
+RAY = Path(__file__).parent / "standin_ray"
+NODES = ("gpu1", "gpu2")
+TWO = CONFIG.replace("[slurm]", "[slurm]\nnodes = 2").replace("train_batch_size = 1", "train_batch_size = 2")
+TWO += '[actor]\nppo_mini_batch_size = 2\n[env]\nOF_THE_CONFIG = "1"\n'
+WAITS = "bash -c 'touch begun; sleep 600'"
+
+
+@pytest.fixture(scope="module")
+def two_nodes() -> Iterator[Cluster]:
+    if os.getuid() != 0:
+        pytest.skip("the slurm lane needs root: slurmd starts jobs as their users")
+    with tempfile.TemporaryDirectory(prefix="sl", dir="/tmp", ignore_cleanup_errors=True) as name:
+        Path(name).chmod(0o755)
+        # With a watch of its own on each node: half of it is slurmd's, which runs it as root before each job.
+        with a_cluster(Path(name), gpu_nodes=NODES) as cluster:
+            yield cluster
+
+
+@pytest.fixture
+def site(two_nodes: Cluster, tmp_path: Path) -> Iterator[Site]:
+    yield Site(two_nodes, tmp_path)
+    two_nodes.clear()
+
+
+def launch(site: Site, trainer: str, *words: str, config: str = TWO, **more: str) -> Launched:
+    path = f"{RAY}:{site.cluster.env['PYTHONPATH']}"
+    return site.launch(trainer, *words, config=config, PYTHONPATH=path, **more)
+
+
+def of_node(made: Launched, node: str) -> list[int]:
+    marks = (f"SKYRL_JOB_DIR={made.job_dir}", f"SKYRL_JOB_NODE={node}")
+    return sorted(set.intersection(*(set(processes_with(mark)) for mark in marks)))
+
+
+def of_ray(made: Launched, node: str) -> int:
+    """The process of a node's Ray."""
+    for pid in of_node(made, node):
+        if "ray.scripts.scripts" in Path(f"/proc/{pid}/cmdline").read_text():
+            return pid
+    raise AssertionError(f"no Ray on {node}")
+
+
+def begun(site: Site, made: Launched) -> None:
+    wait_until(lambda: (site.at / "begun").exists(), f"the trainer runs: {made.said}{made.log(Role.TRAINER)}", 60)
+
+
+def test_two_nodes_are_one_ray_cluster(site: Site) -> None:
+    trains = (
+        "echo $RAY_ADDRESS $SKYRL_JOB_NODE $OF_THE_CONFIG > seen; cat job/ray/node_gpu2.json > worker; echo x >> runs"
+    )
+    made = launch(site, bash(trains))
+    assert made.status == 0, made.said
+    assert (made.ended(Role.TRAINER).status, made.ended(Role.TRAINER).reason) == (0, ""), made.log(Role.TRAINER)
+    made.leaves_nothing()
+    address, node, variable = (site.at / "seen").read_text().split()
+    assert (address.split(":")[0], node, variable) == ("127.0.0.1", "gpu1", "1")
+    assert json.loads((site.at / "worker").read_text())["state"] == "up"
+    assert (site.at / "runs").read_text() == "x\n"  # on the head alone
+    assert oct((made.job_dir / "ray" / "token").stat().st_mode & 0o777) == "0o600"
+    assert {one.state for one in node_files.states(str(made.job_dir), NODES).values()} == {"ended"}
+    report = json.loads((made.job_dir / "gate_trainer.json").read_text())
+    assert report["nodes"] == {"passing": ["gpu1", "gpu2"], "failing": [], "unknown": []}
+
+
+def test_a_node_that_differs_is_named_by_the_gate(site: Site) -> None:
+    """Its Ray is another: a majority of one against one has no winner, and both are named."""
+    other = site.at / "other"
+    other.mkdir()
+    (other / "ray-2.50.0.dist-info").mkdir()
+    (other / "ray-2.50.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: ray\nVersion: 2.50.0\n")
+    (site.at / "usercustomize.py").write_text("")
+    prolog = site.at / "sitecustomize.py"
+    prolog.write_text(
+        "import os, sys\n"
+        f"if os.environ.get('SLURMD_NODENAME') == 'gpu2' and 'SLURM_PROCID' in os.environ: sys.path.insert(0, {str(other)!r})\n"
+    )
+    path = f"{site.at}:{RAY}:{site.cluster.env['PYTHONPATH']}"
+    made = site.launch(WAITS, config=TWO, PYTHONPATH=path)
+    ended = made.ended(Role.TRAINER)
+    assert ended.status == 78
+    assert "SLM003 ray differs: absent on gpu1; 2.50.0 on gpu2" in ended.reason
+    made.leaves_nothing()
+    assert not (site.at / "begun").exists()
+
+
+def test_a_worker_s_ray_that_dies_is_named(site: Site) -> None:
+    made = launch(site, WAITS)
+    begun(site, made)
+    os.kill(of_ray(made, "gpu2"), signal.SIGKILL)
+    began = time.monotonic()
+    assert "node gpu2: Ray ended with -9" in made.ended(Role.TRAINER).reason
+    assert time.monotonic() - began < 30
+    made.leaves_nothing()
+
+
+def test_a_worker_that_is_killed_whole_is_named(site: Site) -> None:
+    made = launch(site, WAITS)
+    begun(site, made)
+    for pid in of_node(made, "gpu2"):
+        os.kill(pid, signal.SIGKILL)
+    assert "node gpu2 ended without a word" in made.ended(Role.TRAINER).reason
+    made.leaves_nothing()
+
+
+def test_the_trainer_s_own_end_is_the_job_s(site: Site) -> None:
+    made = launch(site, "bash -c 'exit 3'")
+    ended = made.ended(Role.TRAINER)
+    assert (ended.status, ended.reason) == (3, "node gpu1: the trainer ended with 3")
+    made.leaves_nothing()
+
+
+def test_stop_leaves_nothing_on_either_node(site: Site) -> None:
+    made = launch(site, WAITS)
+    begun(site, made)
+    assert site.cluster.run(sys.executable, "-m", "skyrl_train", "stop", str(made.job_dir), cwd=site.at).returncode == 0
+    made.leaves_nothing()
+    assert "stopped by signal" in made.ended(Role.TRAINER).reason
+
+
+def test_a_warning_before_the_limit_reaches_the_trainer(site: Site) -> None:
+    waits = "trap 'touch warned; exit 0' USR1; touch begun; while :; do sleep 0.1; done"
+    made = launch(site, bash(waits))
+    begun(site, made)
+    site.cluster.run("scancel", "--signal=USR1", "--batch", made.job(Role.TRAINER))
+    assert made.ended(Role.TRAINER).status == 0, made.log(Role.TRAINER)
+    assert (site.at / "warned").exists()
+    made.leaves_nothing()

@@ -1,0 +1,24 @@
+#!/bin/bash
+#SBATCH --job-name=skyrl-runtime-run
+#SBATCH --comment=/w/jobs/1_launch
+#SBATCH --output=/w/jobs/1_launch/runtime_%j.out
+#SBATCH --error=/w/jobs/1_launch/runtime_%j.err
+#SBATCH --open-mode=append
+#SBATCH --nodes=1
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=32
+#SBATCH --mem=65536M
+#SBATCH --time=6:00:00
+#SBATCH --no-requeue
+# The runtime job of the launch in /w/jobs/1_launch.
+set -euo pipefail
+trap "" USR1 # a warning that comes before anybody listens must not end the job
+cd /w
+export SKYRL_JOB_DIR=/w/jobs/1_launch
+# What this node needs, by the rules that the doctor explains: devices, caches, sockets, Podman's own store.
+settings=$(/opt/py/bin/python3 -m skyrl_doctor env /w/jobs/1_launch/config.toml --role runtime --shell) || {
+  echo "the node's settings could not be worked out" >&2
+  exit 78
+}
+eval "$settings"
+exec /opt/py/bin/python3 -m skyrl_train job runtime /w/jobs/1_launch

@@ -1,0 +1,86 @@
+"""Which node is silent, and which one ended the run."""
+
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.launch import node_files
+from skyrl_train.launch.node_files import ENDED, ENDING, UP, NodeState
+from skyrl_train.launch.node_watch import PATIENCE_S, Beats, why
+
+NODES = ("n1", "n2")
+
+
+@pytest.fixture
+def job_dir(tmp_path: Path) -> str:
+    node_files.begin(str(tmp_path))
+    return str(tmp_path)
+
+
+def tell(job_dir: str, *states: NodeState) -> None:
+    for state in states:
+        node_files.tell(job_dir, state)
+
+
+def test_a_node_that_beats_is_there(job_dir: str) -> None:
+    now = [0.0]
+    beats = Beats(job_dir, NODES, lambda: now[0])
+    for beat in range(5):
+        tell(job_dir, NodeState(node="n1", state=UP, beat=beat), NodeState(node="n2", state=UP, beat=beat))
+        assert beats.lost() == ""
+        now[0] += PATIENCE_S - 1
+
+
+def test_a_silent_one_is_named(job_dir: str) -> None:
+    now = [0.0]
+    beats = Beats(job_dir, NODES, lambda: now[0])
+    for beat in range(2):
+        tell(job_dir, NodeState(node="n1", beat=beat), NodeState(node="n2", beat=7))
+        assert beats.lost() == ""
+        now[0] += PATIENCE_S - 20
+    tell(job_dir, NodeState(node="n1", beat=9))
+    assert beats.lost() == f"node n2 has been silent for {2 * (PATIENCE_S - 20):.0f} s: the node is down, or hangs"
+
+
+def test_one_that_has_not_begun_or_has_ended_is_not_silent(job_dir: str) -> None:
+    now = [0.0]
+    beats = Beats(job_dir, NODES, lambda: now[0])
+    tell(job_dir, NodeState(node="n1", state=ENDED))
+    for _ in range(3):
+        assert beats.lost() == ""
+        now[0] += 10 * PATIENCE_S
+
+
+def test_the_first_cause_is_foremost_and_a_signal_is_none(job_dir: str) -> None:
+    tell(
+        job_dir,
+        NodeState(node="n1", state=ENDED, status=1, reason="Ray ended with 1", at=2.0),
+        NodeState(node="n2", state=ENDING, status=1, reason="Ray ended with -9", at=1.0),
+    )
+    assert why(job_dir, NODES) == "node n2: Ray ended with -9; node n1: Ray ended with 1"
+    tell(job_dir, NodeState(node="n1", state=ENDED, status=143, reason="stopped by signal 15", signal=True, at=0.5))
+    assert why(job_dir, NODES) == "node n2: Ray ended with -9"
+
+
+def test_one_without_a_last_word_is_named(job_dir: str) -> None:
+    tell(job_dir, NodeState(node="n1", state=ENDED, signal=True, reason="stopped by signal 15"), NodeState(node="n2"))
+    assert why(job_dir, NODES) == "node n2 ended without a word: it was killed, or the node is down"
+    node_files.begin(job_dir)
+    assert why(job_dir, ("n1",)) == "node n1 never started its part"
+
+
+def test_a_new_turn_begins_empty_with_a_token_of_its_own(job_dir: str) -> None:
+    tell(job_dir, NodeState(node="n1"))
+    token = Path(node_files.token_path(job_dir))
+    before = token.read_text()
+    node_files.begin(job_dir)
+    assert node_files.states(job_dir, NODES) == {}
+    assert (len(before), token.read_text() == before, oct(token.stat().st_mode & 0o777)) == (64, False, "0o600")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"node": "n1", "strange": 1}', "null"])
+def test_a_damaged_file_is_no_word(job_dir: str, text: str) -> None:
+    (Path(job_dir) / "ray" / "node_n1.json").write_text(text)
+    assert node_files.states(job_dir, NODES) == {}
+    (Path(job_dir) / "ray" / "head.json").write_text(text)
+    assert node_files.head(job_dir) is None

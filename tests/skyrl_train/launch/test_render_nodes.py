@@ -1,0 +1,55 @@
+"""The scripts of a trainer job with several nodes: the same bytes each time, and clean under shellcheck."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.config.load import parse
+from skyrl_train.launch.jobs import jobs
+from skyrl_train.launch.render import node_script, script
+
+GOLDEN = Path(__file__).parent / "golden"
+TEXT = """
+[model]
+path = "a/b"
+[slurm]
+nodes = 4
+gpus_per_node = 8
+trainer_cpus = 96
+[data]
+train_batch_size = 64
+[actor]
+ppo_mini_batch_size = 64
+"""
+
+
+def made(job_dir: str = "/w/jobs/1_launch") -> dict[str, str]:
+    runtime, trainer = jobs(parse(TEXT), job_dir=job_dir, work_dir="/w", python="/opt/py/bin/python3")
+    return {"runtime": script(runtime), "trainer": script(trainer), "node": node_script(trainer)}
+
+
+def test_the_scripts_are_these() -> None:
+    for name, text in made().items():
+        assert text == (GOLDEN / f"several_{name}.sh").read_text()
+
+
+def test_only_the_nodes_take_a_node_s_settings() -> None:
+    texts = made()
+    assert [name for name, text in texts.items() if "skyrl_doctor env" in text] == ["runtime", "node"]
+
+
+@pytest.mark.parametrize("job_dir", ["/w/jobs/1_launch", "/w/my jobs/it's $HOME `id`"])
+def test_bash_and_shellcheck_read_them(job_dir: str, tmp_path: Path) -> None:
+    for text in made(job_dir).values():
+        (tmp_path / "job.sh").write_text(text)
+        checkers = [
+            ["bash", "-n"],
+            *([["shellcheck", "-s", "bash", "-e", "SC2016"]] if shutil.which("shellcheck") else []),
+        ]
+        for words in checkers:
+            done = subprocess.run(
+                [*words, tmp_path / "job.sh"], capture_output=True, text=True, timeout=60, check=False
+            )
+            assert (done.returncode, done.stdout + done.stderr) == (0, "")
