@@ -39,20 +39,25 @@ class Counts:
 
 def count(transcripts: Iterable[Transcript]) -> Counts:
     """The counters of one step: all rollouts of all its tasks."""
-    by_task: dict[str, list[Transcript]] = {}
+    return in_groups((transcript.task_id, count_one(transcript)) for transcript in transcripts)
+
+
+def in_groups(rollouts: Iterable[tuple[str, Counts]]) -> Counts:
+    """The counters of single rollouts, each with its task, as those of all."""
+    resolved: dict[str, list[bool]] = {}
     total = Counts()
-    for transcript in transcripts:
-        by_task.setdefault(transcript.task_id, []).append(transcript)
-        total += _of_one(transcript)
-    resolved = [[_reward(rollout) == 1.0 for rollout in rollouts] for rollouts in by_task.values()]
+    for task, counts in rollouts:
+        resolved.setdefault(task, []).append(counts.reward == 1.0)
+        total += counts
     return total + Counts(
-        tasks=len(by_task),
-        all_resolved=sum(all(group) for group in resolved),
-        none_resolved=sum(not any(group) for group in resolved),
+        tasks=len(resolved),
+        all_resolved=sum(all(group) for group in resolved.values()),
+        none_resolved=sum(not any(group) for group in resolved.values()),
     )
 
 
-def _of_one(transcript: Transcript) -> Counts:
+def count_one(transcript: Transcript) -> Counts:
+    """The counters of one rollout; its task is not counted."""
     reward = _reward(transcript)
     return Counts(
         rollouts=1,

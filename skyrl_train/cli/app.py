@@ -9,6 +9,7 @@ from skyrl_train.version import VERSION
 
 COMMANDS: dict[str, str] = {
     "launch": "submit two Slurm jobs from one configuration, or run them here",
+    "train": "what the trainer job runs: verl's trainer with our agent, watched",
     "status": "how a launch stands: jobs, gates, runtime, checkpoint, and what the doctor thinks",
     "stop": "end both jobs of a launch",
     "job": "what a batch script runs; launch writes those",
@@ -16,6 +17,7 @@ COMMANDS: dict[str, str] = {
     "runtime": "the sandbox runtime: hand out containers over the remote runtime API",
     "images": "which images a run needs, and the others fetched or built ahead",
     "data": "data sets for training: convert, inspect, validate, and try their rewards",
+    "checkpoints": "what is on the disk, whether it can be resumed from, what may go, and a model made of one",
     "show": "print a rollout's transcript for a person",
     "demo": "three small tasks from prompt to reward on this machine",
 }

@@ -42,3 +42,5 @@ class TrainerSection(Section):
     """Steps in a row without one usable rollout after which the run ends."""
     phase_timeout_s: float = Field(default=3600, gt=0)
     """Longest time of a rollout phase, a weight sync or a checkpoint."""
+    verl_overrides: tuple[str, ...] = ()
+    """Further overrides, as verl's command line takes them (KEY=VALUE, +KEY=VALUE). They come last, and win."""

@@ -1,0 +1,59 @@
+"""skyrl-train train: what the trainer job runs. Exit status 78 without a fresh verdict of the gate, 124 where a phase hung."""
+
+import argparse
+import sys
+
+REFUSED = 78
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("job_dir", metavar="JOB_DIR", help="a directory of `skyrl-train launch`")
+    parser.add_argument("--no-gate", action="store_true", help="train without the gate's verdict; it is logged")
+
+
+def run(args: argparse.Namespace) -> int:
+    import os
+
+    from skyrl_train.launch import commands
+
+    job_dir = os.path.abspath(args.job_dir)
+    commands.read(job_dir)  # a UsageError where it is no directory of a launch
+    why = _refusal(job_dir)
+    if why and not args.no_gate:
+        _say(f"refused: {why}")
+        return REFUSED
+    if why:
+        _say(f"--no-gate: training without the gate's word, though {why}")
+    from skyrl_train.rl.watchman import main
+
+    return main(job_dir, os.getcwd(), os.environ)
+
+
+def _refusal(job_dir: str) -> str | None:
+    """Why the gate's verdict does not let this run start here and now."""
+    import os
+    import socket
+    import time
+
+    from skyrl_train import verdict
+    from skyrl_train.fail import UsageError
+    from skyrl_train.launch import directory
+
+    try:
+        with open(os.path.join(job_dir, directory.CONFIG), "rb") as file:
+            wanted = verdict.config_hash([file.read()])
+    except OSError as error:
+        raise UsageError(f"{job_dir} does not hold its {directory.CONFIG}: {error.strerror}") from None
+    try:
+        with open(os.path.join(job_dir, verdict.FILE), encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    except FileNotFoundError:
+        text = None
+    except OSError as error:
+        return f"{verdict.FILE} cannot be read: {error.strerror}"
+    return verdict.refusal(text, config_sha256=wanted, node=socket.gethostname(), now=time.time())
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"skyrl-train train: {text}\n")
+    sys.stderr.flush()

@@ -1,0 +1,105 @@
+"""Our agent as an agent loop of verl: one rollout in, one row of a batch out, or none."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import transfer_queue
+from verl.experimental.agent_loop import AgentLoopBase, AgentLoopOutput
+from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics
+
+from skyrl_train.agent import journal
+from skyrl_train.agent.loop import rollout
+from skyrl_train.agent.ports import OpenSandbox, Sandbox, Scorer, Task
+from skyrl_train.agent.tools import TOOLS
+from skyrl_train.agent.transcript import Message, Transcript
+from skyrl_train.rewards.suite import prepare, suite_scorer
+from skyrl_train.rl import ends
+from skyrl_train.rl.engine import EngineModel
+from skyrl_train.rl.shared import Shared, runtime_sandboxes, shared
+from skyrl_train.rl.trained import Trained, trained
+
+
+class SkyrlAgentLoop(AgentLoopBase):
+    """Made anew for every rollout by verl, from the file that `agent_loop_config_path` names."""
+
+    def __init__(self, *args: Any, job_dir: str, **words: Any) -> None:
+        super().__init__(*args, **words)
+        self._job_dir = job_dir
+        self._shared: Shared = shared(job_dir)
+
+    async def run(self, sampling_params: dict[str, Any], **row: Any) -> list[AgentLoopOutput]:
+        """An empty list where there is nothing to train on: verl's batch gets no row then, and padding is not scored."""
+        uid, session = str(row["uid"]), int(row["session_id"])
+        task = task_of(row, f"{uid}-{session}")
+        config = self._shared.config
+        model = EngineModel(
+            self.server_manager,
+            self.tokenizer,
+            request_id=task.rollout_id,
+            sampling=sampling_params,
+            stop=config.rollout.stop,
+        )
+        async with self._shared.slots:
+            transcript = await rollout(
+                task,
+                model,
+                prepared(self.sandboxes(row)),
+                self._shared.limits,
+                scorer=self.scorer(row),
+                tools=[tool for tool in TOOLS if tool.name in config.agent.tools],
+            )
+        made = trained(transcript)
+        await asyncio.to_thread(self._keep, transcript, int(row["global_steps"]))
+        await transfer_queue.async_kv_put(
+            key=f"{uid}_{session}", partition_id=ends.PARTITION, tag=ends.tag_of(transcript, made)
+        )
+        return [self._output(made, model, transcript)] if isinstance(made, Trained) else []
+
+    def sandboxes(self, row: Mapping[str, Any]) -> OpenSandbox:
+        """Where the row's rollouts run their commands."""
+        return runtime_sandboxes(self._job_dir, str(row["extra_info"]["image"]))
+
+    def scorer(self, row: Mapping[str, Any]) -> Scorer:
+        return suite_scorer(str(row["reward_model"]["ground_truth"]), source=str(row["data_source"]))
+
+    def _keep(self, transcript: Transcript, step: int) -> None:
+        self._shared.journals.mkdir(parents=True, exist_ok=True)
+        journal.append(self._shared.journals / f"step_{step}.jsonl", transcript)
+
+    def _output(self, made: Trained, model: EngineModel, transcript: Transcript) -> AgentLoopOutput:
+        return AgentLoopOutput(
+            prompt_ids=made.prompt_ids,
+            response_ids=made.response_ids,
+            response_mask=made.mask,
+            response_logprobs=made.logprobs,
+            reward_score=made.reward,
+            num_turns=2 * made.turns,
+            metrics=AgentLoopMetrics(
+                generate_sequences=sum(step.reply_s for step in transcript.steps),
+                tool_calls=sum(step.command_s for step in transcript.steps),
+            ),
+            extra_fields={
+                "min_global_steps": min(model.versions, default=0),
+                "max_global_steps": max(model.versions, default=0),
+                "reward_extra_info": {"acc": made.reward},
+            },
+        )
+
+
+def task_of(row: Mapping[str, Any], rollout_id: str) -> Task:
+    prompt = tuple(Message(role=str(one["role"]), content=str(one["content"])) for one in row["raw_prompt"])
+    return Task(id=str(row["extra_info"]["task_id"]), rollout_id=rollout_id, prompt=prompt)
+
+
+def prepared(open_sandbox: OpenSandbox) -> OpenSandbox:
+    """The same, with the tests out of the agent's way; without tests the rollout ends before it begins (IMG006)."""
+
+    @asynccontextmanager
+    async def opened(task: Task) -> AsyncIterator[Sandbox]:
+        async with open_sandbox(task) as sandbox:
+            await prepare(sandbox)
+            yield sandbox
+
+    return opened

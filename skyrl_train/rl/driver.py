@@ -1,0 +1,75 @@
+"""The process that trains: Ray, verl's trainer and the agent's loops. Started by `skyrl-train train`, which watches it."""
+
+import faulthandler
+import os
+import signal
+import sys
+
+import ray
+import transfer_queue
+
+from skyrl_train.fail import TrainError, UsageError
+from skyrl_train.rl import ray_start
+from skyrl_train.rl.loops import agent_loops
+from skyrl_train.rl.overrides import Place, overrides
+from skyrl_train.rl.phases import phase
+from skyrl_train.rl.settings import composed, write_agent_loops
+from skyrl_train.rl.shared import shared
+from skyrl_train.rl.trainer import StoppedError, Trainer
+
+START, END = "start-up", "end"
+END_S = 60.0
+STOPPED = 75
+"""Exit status of a run that was warned of its end, saved, and can go on: EX_TEMPFAIL."""
+
+
+def main(job_dir: str, work_dir: str) -> int:
+    faulthandler.register(signal.SIGUSR2, all_threads=True)  # the watchman asks where it hangs
+    config = shared(job_dir).config
+    write_agent_loops(job_dir)
+    trainer = None
+    try:
+        with phase(START, config.trainer.phase_timeout_s):
+            settings = composed(overrides(config, Place(job_dir, work_dir)))
+            ray_start.begin(settings, config)
+            transfer_queue.init(settings.transfer_queue)
+            trainer = Trainer(config=settings)
+            trainer.ready(config.trainer.phase_timeout_s)
+            loops = agent_loops(
+                config.rollout.agent_workers,
+                config=settings,
+                llm_client=trainer.get_llm_client(),
+                teacher_client=trainer.get_teacher_client(),
+                reward_loop_worker_handles=trainer.get_reward_handles(),
+            )
+        trainer.fit(loops)
+        status = 0
+    except StoppedError as stopped:
+        say(str(stopped))
+        status = STOPPED
+    except TrainError as error:
+        say(str(error))
+        status = 2 if isinstance(error, UsageError) else 1
+    with phase(END, END_S):
+        close(trainer, status)
+    return status
+
+
+def close(trainer: Trainer | None, status: int) -> None:
+    """The trackers write what they hold; the watchman ends the processes, quicker than Ray does."""
+    tracking = getattr(trainer, "logger", None)  # FIX(TRN002): verl's name for what tracks metrics; it logs no message
+    if tracking is not None:
+        tracking.finish(exit_code=status)
+    ray.shutdown()
+
+
+def say(text: str) -> None:
+    sys.stderr.write(f"skyrl-train train: {text}\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    code = main(*sys.argv[1:3])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # threads of Ray, vLLM and the loops have nothing more to say, and may take minutes to say it

@@ -1,0 +1,65 @@
+"""How the rollouts of a step ended, on their way from the processes that ran them to the trainer. Pure.
+
+A rollout that is left out of training has no row in verl's batch. What it says of itself travels as the tag of a key of
+its own, in a partition of TransferQueue that verl does not look into.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from skyrl_train.agent.finish import Finish
+from skyrl_train.agent.metrics import Counts, count_one, in_groups
+from skyrl_train.agent.transcript import Transcript
+from skyrl_train.payloads import from_json, to_json
+from skyrl_train.rl.trained import Trained, Untrained, group_of
+
+PARTITION = "skyrl_ends"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """One rollout. `why` is empty where it is trained on."""
+
+    group: str
+    counts: Counts
+    why: str = ""
+
+
+def tag_of(transcript: Transcript, row: Trained | Untrained) -> dict[str, object]:
+    why = row.why if isinstance(row, Untrained) else ""
+    return {"counts": to_json(count_one(transcript)), "why": why[:500]}
+
+
+def ends_of(tags: Mapping[str, Mapping[str, object]], groups: Iterable[str], n: int) -> list[Ended]:
+    """Those of these groups. A rollout that left no word is a failed one: its process raised, or died."""
+    wanted = list(groups)
+    found = [
+        Ended(group=group_of(key), counts=from_json(Counts, str(tag["counts"])), why=str(tag["why"]))
+        for key, tag in tags.items()
+        if group_of(key) in set(wanted)
+    ]
+    said = Counter(end.group for end in found)
+    lost = Counts(rollouts=1, masked=1, ends={Finish.ERROR_RUNTIME: 1})
+    silent = [
+        Ended(group=group, counts=lost, why="error_runtime: the rollout's process left no word")
+        for group in wanted
+        for _ in range(n - said[group])
+    ]
+    return found + silent
+
+
+def total(ends: Iterable[Ended]) -> Counts:
+    return in_groups((end.group, end.counts) for end in ends)
+
+
+def causes(ends: Iterable[Ended]) -> str:
+    """Why rollouts were left out, the most frequent first: `4 x error_initialization: …`."""
+    whys = Counter(end.why for end in ends if end.why)
+    return "; ".join(f"{times} x {why}" for why, times in whys.most_common(3)) or "no rollout says why"
+
+
+def line(counts: Counts) -> str:
+    """A line of rollout_counts.jsonl."""
+    return json.dumps(json.loads(to_json(counts)), separators=(",", ":")) + "\n"

@@ -1,0 +1,90 @@
+"""verl's model servers as the agent's `Model`: tokens in, tokens out. Nothing of verl is imported here."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from skyrl_train.agent.calls import Ended
+from skyrl_train.agent.transcript import Message, Reply
+from skyrl_train.fail import TrainError
+
+MARK = "SKYRL-REPLY"
+"""Stands in for a reply while the template is asked what follows one."""
+
+
+class EngineError(TrainError):
+    """The model server did not do what it was asked for."""
+
+
+class Tokenizer(Protocol):
+    """What is used of a tokenizer of transformers."""
+
+    eos_token_id: int | None
+
+    def apply_chat_template(
+        self, conversation: list[dict[str, str]], *, tokenize: bool, add_generation_prompt: bool
+    ) -> str: ...
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]: ...
+
+    def decode(self, token_ids: Sequence[int], *, skip_special_tokens: bool) -> str: ...
+
+
+class Server(Protocol):
+    """verl's client of the model servers."""
+
+    async def generate(self, request_id: str, *, prompt_ids: list[int], sampling_params: dict[str, Any]) -> Any: ...
+
+
+class EngineModel:
+    """One rollout's model. Its turns go to the same server, whose cache holds what was said before."""
+
+    def __init__(
+        self, server: Server, tokenizer: Tokenizer, *, request_id: str, sampling: Mapping[str, Any], stop: Sequence[str]
+    ) -> None:
+        self._server = server
+        self._tokenizer = tokenizer
+        self._request_id = request_id
+        self._sampling = dict(sampling)
+        self._stop = list(stop)
+        self.versions: list[int] = []
+        """Of the weights that wrote the replies: verl asks which ones a rollout was written with."""
+
+    def begin(self, prompt: Sequence[Message]) -> Sequence[int]:
+        return self._encoded(self._rendered([{"role": one.role, "content": one.content} for one in prompt]))
+
+    def follow(self, text: str, *, after: Reply) -> Sequence[int]:
+        """What the template puts between a reply and the next one; its end of turn only where the reply has none."""
+        talk = [{"role": "user", "content": "-"}, {"role": "assistant", "content": MARK}]
+        _, found, rest = self._rendered([*talk, {"role": "user", "content": text}]).rpartition(MARK)
+        if not found:
+            raise EngineError("the model's chat template does not show a reply as it was written")
+        ids = self._encoded(rest)
+        return ids[1:] if after.token_ids[-1:] == tuple(ids[:1]) else ids
+
+    async def reply(self, token_ids: Sequence[int], *, max_tokens: int) -> Reply:
+        """FIX(CFG001): every call says how many tokens are left, so that none asks for more than the context holds."""
+        # FIX(AGT014): the text that closes a call stays in the reply
+        asked = {**self._sampling, "max_tokens": max_tokens, "stop": self._stop, "include_stop_str_in_output": True}
+        answer = await self._server.generate(self._request_id, prompt_ids=list(token_ids), sampling_params=asked)
+        if answer.stop_reason == "aborted":
+            raise EngineError("the model server gave the request up")
+        ids = tuple(int(token) for token in answer.token_ids)
+        text = self._tokenizer.decode(ids, skip_special_tokens=True)
+        self._note_versions(answer.extra_fields)
+        logprobs = None if answer.log_probs is None else tuple(float(value) for value in answer.log_probs)
+        return Reply(token_ids=ids, text=text, ended=self._ended(ids, text, max_tokens), logprobs=logprobs)
+
+    def _ended(self, ids: tuple[int, ...], text: str, max_tokens: int) -> Ended:
+        """verl calls both ends "completed". A call that the length cut is not to be run: only what closes it tells."""
+        closed = ids[-1:] == (self._tokenizer.eos_token_id,) or any(stop in text for stop in self._stop)
+        return Ended.LENGTH if len(ids) >= max_tokens and not closed else Ended.STOP
+
+    def _note_versions(self, said: Mapping[str, Any]) -> None:
+        found = (said.get("min_global_steps"), said.get("max_global_steps"))
+        self.versions += [int(version) for version in found if version is not None]
+
+    def _rendered(self, talk: list[dict[str, str]]) -> str:
+        return self._tokenizer.apply_chat_template(talk, tokenize=False, add_generation_prompt=True)
+
+    def _encoded(self, text: str) -> list[int]:
+        return list(self._tokenizer.encode(text, add_special_tokens=False))

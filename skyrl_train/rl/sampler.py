@@ -1,0 +1,94 @@
+"""What verl samples its batches with: waits for the rollouts of a step, counts them, and lets no empty batch through."""
+
+import logging
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import transfer_queue
+from transfer_queue import KVBatchMeta
+from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
+
+from skyrl_train.agent.metrics import figures
+from skyrl_train.fail import TrainError
+from skyrl_train.rl import ends
+from skyrl_train.rl.phases import phase
+from skyrl_train.rl.shared import shared
+from skyrl_train.rl.trained import comparable, group_of
+
+LOG = logging.getLogger(__name__)
+POLL_S = 0.1
+DONE = ("finished", "failure")
+COUNTS = "rollout_counts.jsonl"
+TRAIN = "train"
+
+
+class NothingToTrainOnError(TrainError):
+    """Step after step without one usable rollout."""
+
+
+class Sampler(ReplayBuffer):
+    """Named by `trainer.v1.sampler.custom_sampler`."""
+
+    def __init__(self, **words: Any) -> None:
+        super().__init__(**words)
+        self._job_dir = str(words["sampler_kwargs"]["job_dir"])
+        self._config = shared(self._job_dir).config
+
+    def sample(self, global_steps: int, partition_id: str, batch_size: int) -> tuple[KVBatchMeta, dict[str, float]]:
+        """FIX(TRN001): a step without one usable rollout is not trained on. New prompts are drawn for it, so often as
+        the configuration allows, and then the run ends with the cause."""
+        with phase("rollouts", self._config.trainer.phase_timeout_s):
+            for _ in range(self._config.trainer.empty_steps_allowed + 1):
+                batch, metrics, why = self._sampled(partition_id, batch_size)
+                if batch.keys:
+                    return batch, metrics
+                if partition_id != TRAIN:
+                    raise NothingToTrainOnError(f"validation: no rollout could be scored: {why}")
+                LOG.warning("step %d has no usable rollout, new prompts are drawn: %s", global_steps, why)
+                self.refill_fn(batch_size)
+        raise NothingToTrainOnError(
+            f"TRN001: {self._config.trainer.empty_steps_allowed + 1} batches in a row without one usable rollout "
+            f"(trainer.empty_steps_allowed is {self._config.trainer.empty_steps_allowed}): {why}"
+        )
+
+    def _sampled(self, partition_id: str, batch_size: int) -> tuple[KVBatchMeta, dict[str, float], str]:
+        """All rows of the finished prompts that can be trained on."""
+        groups, tags = self._finished(partition_id, batch_size)
+        rows = {key: tag for key, tag in tags.items() if key not in groups and group_of(key) in groups}
+        training = partition_id == TRAIN
+        n = self._config.rollout.n if training else 1
+        found = ends.ends_of(_tags(ends.PARTITION), groups, n)
+        keys, alone = comparable(rows, advantage=self._config.algorithm.advantage if training else "", n=n)
+        self._clear(partition_id, [*groups, *alone])
+        self._clear(ends.PARTITION, [key for key in _tags(ends.PARTITION) if group_of(key) in groups])
+        counts = ends.total(found)
+        if training:
+            with Path(self._job_dir, COUNTS).open("a", encoding="utf-8") as file:
+                file.write(ends.line(counts))
+        metrics = {**figures(counts), "rollout_metrics/num_alone": float(len(alone))}
+        why = ends.causes(found) if not rows else f"each prompt has one usable rollout of {n}; {ends.causes(found)}"
+        return (
+            KVBatchMeta(partition_id=partition_id, keys=keys, tags=[rows[key] for key in keys]),
+            metrics,
+            why,
+        )
+
+    def _finished(self, partition_id: str, batch_size: int) -> tuple[list[str], Mapping[str, Any]]:
+        """Waits for so many prompts whose rollouts have all ended, in whatever way."""
+        while True:
+            tags = _tags(partition_id)
+            done = [key for key, tag in tags.items() if tag.get("is_prompt") and tag.get("status") in DONE]
+            if len(done) >= batch_size:
+                return done[:batch_size], tags
+            time.sleep(POLL_S)
+
+    def _clear(self, partition_id: str, keys: list[str]) -> None:
+        if keys:
+            transfer_queue.kv_clear(keys=keys, partition_id=partition_id)
+
+
+def _tags(partition_id: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = (transfer_queue.kv_list(partition_id) or {}).get(partition_id, {})
+    return found

@@ -1,0 +1,80 @@
+"""What the rollouts of one process share: the configuration, the way to the sandboxes, and how many may run at once."""
+
+import asyncio
+import functools
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from skyrl_train.agent.limits import Limits
+from skyrl_train.agent.ports import OpenSandbox
+from skyrl_train.config.load import from_resolved
+from skyrl_train.config.run import RunConfig
+from skyrl_train.fail import TrainError
+from skyrl_train.launch import commands, directory
+from skyrl_train.launch.names import KEY, READY
+from skyrl_train.sandbox.client import runtime
+from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted
+from skyrl_train.sandbox.client.tools import opener
+from skyrl_train.sandbox.runtime.keys import read_key
+
+SCORE_S = 900.0
+KEY_VARIABLE = "ALLHANDS_API_KEY"
+"""The key of a runtime that this launch did not start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Of one process; its rollouts run in one event loop."""
+
+    config: RunConfig
+    limits: Limits
+    slots: asyncio.Semaphore
+    journals: Path
+
+
+@functools.cache
+def shared(job_dir: str) -> Shared:
+    with open(os.path.join(job_dir, directory.RESOLVED), encoding="utf-8") as file:
+        config = from_resolved(file.read())
+    slots = max(1, config.agent.max_parallel // config.rollout.agent_workers)
+    return Shared(config, limits_of(config), asyncio.Semaphore(slots), journal_dir(config, job_dir))
+
+
+def limits_of(config: RunConfig) -> Limits:
+    agent = config.agent
+    return Limits(
+        model_len=config.rollout.max_model_len,
+        prompt_tokens=config.data.max_prompt_tokens,
+        response_tokens=config.data.max_response_tokens,
+        reply_tokens=config.rollout.max_tokens,
+        turns=agent.max_turns,
+        command_s=agent.command_timeout_s,
+        rollout_s=agent.rollout_timeout_s,
+        start_s=config.sandbox.ready_timeout_s,
+        score_s=SCORE_S,
+        repeats=agent.stuck_after_repeats,
+        result_chars=agent.observation_max_chars,
+    )
+
+
+def journal_dir(config: RunConfig, job_dir: str) -> Path:
+    """Where transcripts go."""
+    return Path(config.trainer.rollout_dir or os.path.join(job_dir, "rollouts"))
+
+
+@functools.cache
+def client(job_dir: str) -> RuntimeClient:
+    """The runtime of this launch. It is closed by the end of the process, which no rollout outlives."""
+    launch = commands.read(job_dir)
+    url = launch.runtime_url or directory.runtime_url(job_dir) or launch.config.sandbox.runtime_url
+    if not url:
+        raise TrainError(f"{job_dir} does not say where the sandbox runtime is: there is no {READY}")
+    path = os.path.join(job_dir, KEY)
+    key = read_key(path) if os.path.exists(path) else os.environ.get(KEY_VARIABLE, "")
+    return RuntimeClient(url, key, limits=runtime.Limits(start_s=launch.config.sandbox.ready_timeout_s))
+
+
+def runtime_sandboxes(job_dir: str, image: str) -> OpenSandbox:
+    """Sandboxes of the launch's runtime. Each rollout names its own, so that asking twice makes no second one."""
+    return opener(client(job_dir), lambda task: Wanted(image=image, session_id=f"skyrl-{task.rollout_id}"))

@@ -1,0 +1,63 @@
+"""The training tasks as a data set of verl's: rows as they were published or converted, read without a cache on disk."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch.utils.data import Dataset
+
+from skyrl_train.fail import UsageError
+from skyrl_train.tasks.convert import verl_row
+from skyrl_train.tasks.converted import fault_of_row, is_converted
+from skyrl_train.tasks.datasets import rows_of
+from skyrl_train.tasks.rows import TaskRow, read_row
+
+
+class Tasks(Dataset):
+    """Named by `data.custom_cls`. Prompts that are too long are left out, and bad rows refused by their number."""
+
+    def __init__(
+        self, data_files: Any, tokenizer: Any, config: Any, processor: Any = None, max_samples: int = -1
+    ) -> None:
+        del processor
+        paths = [data_files] if isinstance(data_files, str) else list(data_files)
+        rows = [row for path in paths for row in rows_in(path)]
+        kept = [row for row in rows if _length(tokenizer, row, config.prompt_key) <= config.max_prompt_length]
+        if paths and not kept:
+            raise UsageError(f"{paths[0]}: none of {len(rows)} prompts has at most {config.max_prompt_length} tokens")
+        self._rows = kept[:max_samples] if max_samples > 0 else kept
+        self._prompt_key = config.prompt_key
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, number: int) -> dict[str, Any]:
+        row = self._rows[number]
+        return {
+            "raw_prompt": row[self._prompt_key],
+            "data_source": row["data_source"],
+            "reward_model": row["reward_model"],
+            "extra_info": row["extra_info"],
+            "agent_name": row["agent_name"],
+            "index": number,
+            "dummy_tensor": torch.tensor([0], dtype=torch.uint8),  # without one tensor verl's batch has no length
+        }
+
+
+def rows_in(path: str) -> Iterator[Mapping[str, Any]]:
+    for number, row in enumerate(rows_of(path), start=1):
+        if not is_converted(row):
+            task = read_row(row, number)
+            if not isinstance(task, TaskRow):
+                raise UsageError(f"{path}, row {number}: {task.why}; see `skyrl-train data validate`")
+            yield verl_row(task, number - 1)
+            continue
+        assert isinstance(row, Mapping)
+        if fault := fault_of_row(row):
+            raise UsageError(f"{path}, row {number}: {fault}; see `skyrl-train data validate`")
+        yield row
+
+
+def _length(tokenizer: Any, row: Mapping[str, Any], prompt_key: str) -> int:
+    text = tokenizer.apply_chat_template(list(row[prompt_key]), tokenize=False, add_generation_prompt=True)
+    return len(tokenizer.encode(text, add_special_tokens=False))

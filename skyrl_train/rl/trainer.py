@@ -1,0 +1,58 @@
+"""verl's synchronous trainer, each of whose long phases has a limit, and which saves when it is told that time runs out."""
+
+import signal
+from collections.abc import Callable
+from typing import Any
+
+from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
+
+from skyrl_train.rl.phases import begin, end
+
+SAVE, SYNC, UPDATE = "checkpoint", "weight sync", "update"
+
+
+class StoppedError(Exception):
+    """The run was told to stop, and has saved what it had."""
+
+
+class Trainer(PPOTrainerSync):
+    """Only verl's own hooks are overridden: what happens in a step is verl's."""
+
+    phase_timeout_s: float
+    stop_asked: bool = False
+
+    def ready(self, phase_timeout_s: float) -> None:
+        """Models loaded and the last checkpoint read. SIGUSR1, which comes before a job's time limit, is heard from now."""
+        self.phase_timeout_s = phase_timeout_s
+        signal.signal(signal.SIGUSR1, self._ask_to_stop)
+        self.init()
+
+    def _ask_to_stop(self, _number: int, _frame: object) -> None:
+        self.stop_asked = True
+
+    def on_init_end(self) -> None:
+        self._timed(SYNC, super().on_init_end)
+
+    def on_sample_end(self) -> None:
+        """Rollouts are there: from here to the end of `step` the device computes."""
+        super().on_sample_end()
+        begin(UPDATE, self.phase_timeout_s)
+
+    def step(self, metrics: dict[str, Any], timing_raw: dict[str, float]) -> Any:
+        batch = super().step(metrics, timing_raw)
+        end(UPDATE)
+        if self.stop_asked and self.config.trainer.save_freq > 0:
+            self.config.trainer.save_freq = 1  # this step is the last one: it is saved whatever its number
+        begin(SAVE, self.phase_timeout_s)  # what verl does between `step` and `on_step_end`
+        return batch
+
+    def on_step_end(self) -> None:
+        end(SAVE)
+        if self.stop_asked:
+            raise StoppedError(f"told that time runs out: step {self.global_steps} was the last one of this turn")
+        self._timed(SYNC, super().on_step_end)
+
+    def _timed(self, name: str, work: Callable[[], None]) -> None:
+        begin(name, self.phase_timeout_s)
+        work()
+        end(name)

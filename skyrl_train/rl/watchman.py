@@ -1,0 +1,112 @@
+"""Starts the driver, watches its clock, and leaves nothing of it behind on any way out. Imports nothing that is heavy.
+
+The driver's own Ray and vLLM processes leave its process group, so that they are found by a variable of their
+environment. A driver that hangs cannot end itself: FIX(TRN006), this process does, and names the phase that hung.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from skyrl_train.launch.child import end, end_marked, wait
+from skyrl_train.rl.phases import VARIABLE, Clock
+
+MARK = "SKYRL_TRAIN_RUN"
+LATE = 124
+"""Exit status of a run that was ended since a phase took too long, as `timeout` has it."""
+GRACE_S = 5.0
+STACKS_S = 2.0
+STEP_S = 0.2
+STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+@dataclass
+class Told:
+    """Signals that came, to be passed on in the loop below and not wherever they interrupt."""
+
+    stop: int = 0
+    before_end: bool = False
+
+    def listen(self) -> None:
+        for number in STOPS:
+            signal.signal(number, self._stop)
+        signal.signal(signal.SIGUSR1, self._before_end)
+
+    def _stop(self, number: int, _frame: object) -> None:
+        self.stop = number
+
+    def _before_end(self, _number: int, _frame: object) -> None:
+        self.before_end = True
+
+
+def watch(words: list[str], environ: Mapping[str, str], told: Told, say: Callable[[str], None]) -> int:
+    """Runs a driver to its end; its exit status, LATE where it hung, 128 + N where a signal ended it."""
+    reader, writer = os.pipe()
+    run = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    child = subprocess.Popen(
+        words,
+        env={**environ, VARIABLE: str(writer), MARK: run},
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        pass_fds=(writer,),
+    )
+    os.close(writer)
+    os.set_blocking(reader, False)
+    try:
+        late = _follow(child, reader, told)
+        if late:
+            say(late)
+            child.send_signal(signal.SIGUSR2)  # it writes where each of its threads stands
+            wait(lambda: child.poll() is not None, STACKS_S)
+    finally:
+        end(child, GRACE_S)
+        left = end_marked({MARK: run}, GRACE_S)
+        os.close(reader)
+    if left and not (late or told.stop):
+        say(f"ended {len(left)} processes that the driver had left")
+    if late:
+        return LATE
+    if told.stop:
+        return 128 + told.stop
+    return child.returncode if child.returncode >= 0 else 128 - child.returncode
+
+
+def _follow(child: "subprocess.Popen[bytes]", reader: int, told: Told) -> str:
+    """Until the driver ends or is told to; why it is late, where it is."""
+    clock, rest, passed_on = Clock(), b"", False
+    while child.poll() is None and not told.stop:
+        if told.before_end and not passed_on:
+            passed_on = True
+            child.send_signal(signal.SIGUSR1)
+        if select.select([reader], [], [], STEP_S)[0]:
+            heard = os.read(reader, 65536)
+            if not heard:
+                time.sleep(STEP_S)  # the pipe is closed, and the driver about to end
+            *lines, rest = (rest + heard).split(b"\n")
+            for line in lines:
+                clock.hear(line.decode(), time.monotonic())
+        late = clock.late(time.monotonic())
+        if late:
+            return (
+                f"TRN006: the phase `{late}` took longer than {clock.limits[late]:g} s (trainer.phase_timeout_s); "
+                "the run is ended, where it hung is shown below"
+            )
+    return ""
+
+
+def main(job_dir: str, work_dir: str, environ: Mapping[str, str]) -> int:
+    told = Told()
+    told.listen()
+    words = [sys.executable, "-m", "skyrl_train.rl.driver", job_dir, work_dir]
+    return watch(words, environ, told, _say)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"skyrl-train train: {text}\n")
+    sys.stderr.flush()

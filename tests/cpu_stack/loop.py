@@ -1,0 +1,35 @@
+"""Our agent loop with sandboxes in temporary directories of this machine: the tasks are those of the demonstration."""
+
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from skyrl_train.agent.ports import OpenSandbox, Sandbox, Task
+from skyrl_train.agent.sandboxes.directory import directory_sandbox
+from skyrl_train.rl.agent_loop import SkyrlAgentLoop
+from skyrl_train.tasks.demo.rows import TASKS
+from skyrl_train.tasks.demo.seed import write_seed
+
+BROKEN = "SKYRL_TEST_BROKEN_SANDBOXES"
+"""A file; while it exists, no sandbox starts."""
+
+
+class DirectoryLoop(SkyrlAgentLoop):
+    def sandboxes(self, row: Mapping[str, Any]) -> OpenSandbox:
+        name = str(row["extra_info"]["task_id"]).rpartition("-")[0]
+        demo = next(task for task in TASKS if task.name == name)
+
+        @asynccontextmanager
+        async def opened(_task: Task) -> AsyncIterator[Sandbox]:
+            if os.path.exists(os.environ.get(BROKEN, "")):
+                raise RuntimeError("the sandbox's disk is full")
+            with tempfile.TemporaryDirectory(prefix="skyrl-seed-") as seed:
+                root = write_seed(demo, Path(seed), python=sys.executable)
+                async with directory_sandbox(root, environ=os.environ) as sandbox:
+                    yield sandbox
+
+        return opened

@@ -1,0 +1,19 @@
+"""verl's extension of a vLLM worker, where weights stay as they were loaded so that they can be written again in place.
+
+vLLM packs a layer's weights for oneDNN on a CPU, and throws the parameter away that the next weights would go into.
+"""
+
+import torch
+from verl.workers.rollout.vllm_rollout.utils import vLLMColocateWorkerExtension
+from vllm.model_executor.layers import utils
+
+
+def _as_loaded(layer: torch.nn.Module, remove_weight: bool) -> None:
+    layer.cpu_linear = torch.nn.functional.linear
+
+
+utils.dispatch_cpu_unquantized_gemm = _as_loaded
+
+
+class Worker(vLLMColocateWorkerExtension):
+    """Given to vLLM as worker_extension_cls."""
