@@ -1,10 +1,13 @@
 """The last of what was read: as much of a log as a line is judged by, wherever its blocks end."""
 
 import re
+from collections import deque
 
 from skyrl_doctor.logs.blocks import Block
+from skyrl_doctor.logs.noise import OVERLAP
 
 REACH = 1 << 16
+_STEP = 1 << 11
 
 
 class Behind:
@@ -30,7 +33,7 @@ class Behind:
 
 
 class Sighting:
-    """Where a pattern stood last. Asked for growing places, it looks at no text twice."""
+    """Where a pattern stood last. Asked for growing places, it looks at little text twice, and at most of it never."""
 
     def __init__(self, regex: re.Pattern[bytes]) -> None:
         self._regex = regex
@@ -39,8 +42,13 @@ class Sighting:
 
     def last(self, behind: Behind, end: int) -> tuple[int, re.Match[bytes]] | None:
         """The place after the last match that begins within REACH before `end`, and the match."""
-        text = behind.text(self._looked, end)
-        for found in self._regex.finditer(text):
-            self._found = (end - len(text) + found.end(), found)
+        first, start = max(self._looked, end - REACH, 0), end
         self._looked = max(self._looked, end)
+        while start > first:
+            stop, start = min(end, start + OVERLAP), max(first, start - _STEP)
+            text = behind.text(start, stop)
+            found = deque(self._regex.finditer(text), maxlen=1)
+            if found:
+                self._found = (stop - len(text) + found[0].end(), found[0])
+                break
         return self._found if self._found and self._found[0] >= end - REACH else None

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.logs.advice import DONE, STEP, SUSPECTS
@@ -34,6 +34,12 @@ class Patterns:
         self.suspects = frozenset(numbers[text] for text in SUSPECTS)
         self.done, self.step = numbers[DONE], numbers[STEP]
         self.traceback = numbers[TRACEBACK]
+        self.special = frozenset((self.done, self.step, self.traceback))
+
+    def matches(self, numbers: Set[int], text: bytes) -> dict[int, re.Match[bytes]]:
+        """By number, in order."""
+        found = ((number, self.search(number, text)) for number in sorted(numbers))
+        return {number: match for number, match in found if match}
 
     def search(self, number: int, text: bytes) -> re.Match[bytes] | None:
         return compiled(self.texts[number]).search(text)

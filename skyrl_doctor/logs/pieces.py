@@ -26,13 +26,6 @@ class Seen:
             before.append(feeds)
         return cls(block, places, before, feeds + data.count(b"\n", at))
 
-    def without(self, numbers: Set[int]) -> "Seen":
-        """What is left when some patterns are looked for no more."""
-        if not numbers:
-            return self
-        kept = [at for at, (_, number) in enumerate(self.places) if number not in numbers]
-        return Seen(self.block, [self.places[at] for at in kept], [self.before[at] for at in kept], self.feeds)
-
 
 @record
 class Piece:
@@ -46,23 +39,26 @@ class Piece:
     text: bytes
     whose: bytes
     feeds: int
-    patterns: tuple[int, ...]
+    patterns: frozenset[int]
 
 
-def pieces(seen: Seen) -> Iterator[Piece]:
-    """In order. The places are."""
+def pieces(seen: Seen, full: Set[int] = frozenset()) -> Iterator[Piece]:
+    """In order, as the places are; `full` are the patterns that are looked for no more by the time that it comes to a place."""
     block, places, at = seen.block, seen.places, 0
     while at < len(places):
+        if places[at][1] in full:
+            at += 1
+            continue
         start, end = bounds(block.data, places[at][0])
         beyond = at
         while beyond < len(places) and places[beyond][0] <= end:
             beyond += 1
         within, feeds = places[at:beyond], seen.before[at]
         at = beyond
-        if end - start <= WINDOW:
-            yield _piece(block, start, end, feeds, {number for _, number in within})
-        else:
+        if end - start > WINDOW:
             yield from _windows(block, start, end, feeds, within)
+        elif numbers := frozenset(number for _, number in within if number not in full):
+            yield _piece(block, start, end, feeds, numbers)
 
 
 def _windows(block: Block, start: int, end: int, feeds: int, places: Sequence[Place]) -> Iterator[Piece]:
@@ -77,9 +73,9 @@ def _windows(block: Block, start: int, end: int, feeds: int, places: Sequence[Pl
         first = start + window * WINDOW
         last = first + WINDOW + OVERLAP
         if last <= end or not block.cut or end < len(block.data):  # else it comes again, whole, in the next block
-            yield _piece(block, first, min(last, end), feeds, wanted[window])
+            yield _piece(block, first, min(last, end), feeds, frozenset(wanted[window]))
 
 
-def _piece(block: Block, start: int, end: int, feeds: int, patterns: set[int]) -> Piece:
+def _piece(block: Block, start: int, end: int, feeds: int, patterns: frozenset[int]) -> Piece:
     raw = block.data[start:end]
-    return Piece(start, end, clean(raw), prefix(raw), feeds, tuple(sorted(patterns)))
+    return Piece(start, end, clean(raw), prefix(raw), feeds, patterns)

@@ -5,7 +5,7 @@ What fails in a sandbox is the agent's work, and what a task tells of happened t
 
 import re
 
-from skyrl_doctor.logs.behind import Behind, Sighting
+from skyrl_doctor.logs.behind import Behind
 from skyrl_doctor.logs.noise import clean, prefix
 
 IN_SANDBOXES = frozenset(("IMG006", "IMG007", "RUN006"))
@@ -15,6 +15,23 @@ _OPENS = re.compile(
     rb"EXECUTION RESULT of \[|OBSERVATION:|[Oo]bservation:(?:\s|$)|CmdOutputObservation|<(?:issue|pr)_description>|<problem_statement>"
     rb"|\[prompt\]|\[response\]|<\|im_start\|>|={5,} test session starts|={5,} (?:FAILURES|ERRORS|short test summary)"
 )
+_OPENERS = (
+    b"EXECUTION RESULT of [",
+    b"OBSERVATION:",
+    b"bservation:",
+    b"CmdOutputObservation",
+    b"<issue_description>",
+    b"<pr_description>",
+    b"<problem_statement>",
+    b"[prompt]",
+    b"[response]",
+    b"<|im_start|>",
+    b"test session starts",
+    b"= FAILURES",
+    b"= ERRORS",
+    b"= short test summary",
+)
+"""What each match of _OPENS holds: to look for these takes a tenth of the time."""
 _CLOSES = re.compile(
     rb"\[(?:Command finished|The command completed|score\])|finished with exit code|\bstep:\d|^\W{0,4}(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d)"
     rb"|^(?:INFO|WARNING|ERROR|CRITICAL|DEBUG)\b|\d\d:\d\d:\d\d[,.] |</(?:issue|pr)_description>|</problem_statement>|<\|im_end\|>"
@@ -23,23 +40,20 @@ _CLOSES = re.compile(
 _OWN_CODE = re.compile(rb'File "[^"\n]{0,200}/(?:verl|vllm|sglang|ray|openhands|skyrl\w*|prime_rl|verifiers|trl)/')
 """A traceback through these is that of the run, wherever it stands."""
 _INLINE = re.compile(
-    rb"""(?:^|[\s\[{(,|>])(?:assistant|[Oo]bservation|OBSERVATION):\s|['"]role['"]: ?['"]|<\|im_start\|>|<function=|\[(?:prompt|response)\]|(?:FAILED|ERROR) \S{1,200}::\S{1,200} - |^\++ [\w./\['"({:]"""
+    rb"""(?:^|[\s\[{(,|>])(?:assistant|[Oo]bservation|OBSERVATION):\s|['"]role['"]: ?['"]|<\|im_start\|>|<function=|\[(?:prompt|response)\]|(?:FAILED|ERROR) \S{1,200}::\S{1,200} - |^\s*(?:[-*>]|\d{1,2}\.) `|^\++ [\w./\['"({:]"""
 )
 """What stands before words that are quoted in the same line; a shell's trace of its commands is such a quotation too."""
 _LINES, _REACH = 120, 1 << 14
 
 
 class Quotes:
-    """Whether a line stands in a quotation of its own process. Asked for growing places."""
-
-    def __init__(self) -> None:
-        self._opened = Sighting(_OPENS)
+    """Whether a line stands in a quotation of its own process."""
 
     def hold(self, behind: Behind, start: int, whose: bytes) -> bool:
-        opened = self._opened.last(behind, start)
-        if opened is None or opened[0] < start - _REACH:
+        text = behind.text(start - _REACH, start)
+        if not any(opener in text for opener in _OPENERS):
             return False
-        above = behind.text(start - _REACH, start).split(b"\n")[:-1]
+        above = text.split(b"\n")[:-1]
         lines = [raw for raw in above[: -_LINES - 1 : -1] if prefix(raw) == whose]
         return _quoted(lines)
 

@@ -3,7 +3,7 @@
 import dataclasses
 import re
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.signature import Part, Signature
@@ -19,6 +19,7 @@ from skyrl_doctor.logs.lines import REACHED, After, Line, before, shown
 from skyrl_doctor.logs.patterns import Patterns, compiled, is_far
 from skyrl_doctor.logs.pieces import Piece, Seen, pieces
 from skyrl_doctor.logs.quoted import IN_SANDBOXES, Quotes, inline
+from skyrl_doctor.logs.steps import thinned
 from skyrl_doctor.logs.suspects import OUTLIVED, Suspects
 
 KEPT = 64
@@ -64,7 +65,15 @@ class Scan:
 
 def look(block: Block, patterns: Patterns) -> Seen:
     """What may be in a block. In any thread."""
-    return Seen.of(block, patterns.engine.places(block.data))
+
+    def is_step(line: bytes) -> bool:
+        return not _is_own(line) and patterns.search(patterns.step, line) is not None
+
+    return Seen.of(block, thinned(block.data, patterns.engine.places(block.data), patterns.step, is_step))
+
+
+def _is_own(line: bytes) -> bool:
+    return line.lstrip().startswith(OWN)
 
 
 class Scanner:
@@ -133,34 +142,50 @@ class Scanner:
         block = seen.block
         self._behind.take(block)
         self._waiting = [number for number in self._waiting if not self._after[number].take(block)]
-        for piece in pieces(seen.without(self._full)):
+        for piece in pieces(seen, self._full):
             self._look(block, piece, self._number + piece.feeds)
         self._number += seen.feeds
 
     def _look(self, block: Block, piece: Piece, number: int) -> None:
         patterns = self._patterns
-        if piece.text.lstrip().startswith(OWN):
+        if _is_own(piece.text):
+            return
+        matches = patterns.matches(piece.patterns - patterns.suspects, piece.text)
+        for index in matches.keys() & patterns.far.keys():
+            self._far[patterns.far[index]] = number
+        if patterns.step in matches:
+            self._step(Mark(number, self._clock_at(block.start + piece.end)))
+        entries = [(at, match) for index, match in matches.items() for at in patterns.of.get(index, ())]
+        if matches.keys().isdisjoint(patterns.special) and self._is_spent(entries, block, piece, number):
+            return
+        if matches.keys() <= {patterns.step} and piece.patterns.isdisjoint(patterns.suspects):
             return
         quoted = self._quotes.hold(self._behind, block.start + piece.start, piece.whose)
-        found = ((index, patterns.search(index, piece.text)) for index in piece.patterns)
-        matches = {index: match for index, match in found if match}
-        matched = set(matches)
-        for index in matched & patterns.far.keys():
-            self._far[patterns.far[index]] = number
-        entries = [(at, match) for index, match in matches.items() for at in patterns.of.get(index, ())]
         entries = [found for found in entries if self._said(*found, piece, quoted=quoted)]
         taken = [at for at, match in entries if self._hit(at, match, block, piece, number)]
-        if patterns.step in matched:
-            self._step(Mark(number, self._clock_at(block.start + piece.end)))
         if quoted:
             return
-        if patterns.done in matched:
+        if patterns.done in matches:
             self._done = self._line(block, piece, number)
-        elif patterns.traceback in matched:
+        elif patterns.traceback in matches:
+            if inline(piece.text, matches[patterns.traceback].start()):
+                return
             self._traceback = self._traceback or self._line(block, piece, number)
             self._full.add(patterns.traceback)
-        elif not taken and not matched.isdisjoint(patterns.suspects):
-            self._suspected(block, piece, number, matched)
+        elif not taken:
+            self._suspected(block, piece, number)
+
+    def _is_spent(
+        self, entries: Sequence[tuple[int, re.Match[bytes]]], block: Block, piece: Piece, number: int
+    ) -> bool:
+        """Whether the line is only one more of what was counted to the end."""
+        spent = [(at, match) for at, match in entries if self._counts[at] >= COUNTED]
+        if not any(self._said(at, match, piece, quoted=False) for at, match in spent):
+            return False
+        return all(
+            self._counts[at] >= COUNTED or self._gap(self._patterns.entries[at].signature, block, piece, number) is None
+            for at, _ in entries
+        )
 
     def _step(self, mark: Mark) -> None:
         self._steps.append(mark)
@@ -182,7 +207,7 @@ class Scanner:
         if self._counts[at] >= COUNTED:
             return True
         entry = self._patterns.entries[at]
-        gap = self._gap(entry.signature, block, piece, number) if entry.signature.near else 0
+        gap = self._gap(entry.signature, block, piece, number)
         if gap is None or not happened(entry.signature, piece.text, match):
             return False
         if entry.signature.role is Part.ROOT and entry.signature.fatal and is_retried(piece.text):
@@ -201,6 +226,8 @@ class Scanner:
 
     def _gap(self, signature: Signature, block: Block, piece: Piece, number: int) -> int | None:
         """How many lines above the near pattern stood, if near enough."""
+        if not signature.near:
+            return 0
         if is_far(signature):
             stood = self._far.get(signature.near)
             return None if stood is None or number - stood > signature.within else number - stood
@@ -210,8 +237,11 @@ class Scanner:
         gap = self._behind.text(found[0], end).count(b"\n") if found else signature.within + 1
         return gap if gap <= signature.within else None
 
-    def _suspected(self, block: Block, piece: Piece, number: int, matched: set[int]) -> None:
-        if not is_suspect(text := shown(piece.text)) or spoken_of(matched, self._patterns, piece.text):
+    def _suspected(self, block: Block, piece: Piece, number: int) -> None:
+        if self._suspects.full:
+            return
+        matched = self._patterns.matches(piece.patterns & self._patterns.suspects, piece.text).keys()
+        if not matched or not is_suspect(text := shown(piece.text)) or spoken_of(matched, self._patterns, piece.text):
             return
         if self._suspects.add(text, number):
             self._suspects.keep(self._line(block, piece, number))
