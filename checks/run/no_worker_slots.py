@@ -30,6 +30,7 @@ SIGNATURES = (
         sample="No available worker slots",
         explain="more sandboxes were asked for at once than the runtime has slots",
         versions="runtime server",
+        refines=("RUN010",),
     ),
 )
 

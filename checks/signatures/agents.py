@@ -16,7 +16,7 @@ SIGNATURES = {
     "AGT002": roots(
         "the tools have other names than the calls; map the aliases",
         (
-            r"[Tt]ool '?[\w.-]{1,80}'? (?:is not registered|(?:was |is )?not found\b.{0,20}[Aa]vailable|does not exist)|\bFunctionCallNotExistsError\b|[Uu]nknown tool:? '?[\w.-]{1,60}",
+            r"[Tt]ool(?:Definition)? '?[\w.-]{1,80}'? (?:is not registered|(?:was |is )?not found\b.{0,20}[Aa]vailable|does not exist)|\bFunctionCallNotExistsError\b|[Uu]nknown tool:? '?[\w.-]{1,60}",
             "Tool 'execute_bash' not found. Available: ['terminal', 'file_editor', 'finish', 'think']",
             "openhands-sdk, OpenHands V0",
         ),
@@ -86,12 +86,13 @@ SIGNATURES = {
             "openhands",
         ),
     ),
-    "AGT012": roots(
-        "a path of the sandbox was used on this machine",
-        (
+    "AGT012": (
+        root(
             r"Error: \[Errno \d+\] [\w -]{1,40}: '/(?:testbed|r2e_tests|workspace)(?:/|')",
             "OSError: [Errno 30] Read-only file system: '/testbed'",
+            "a path of the sandbox was used on this machine",
             "python",
+            unless=r"\bWARN",
         ),
     ),
     "AGT013": roots(

@@ -29,7 +29,7 @@ SIGNATURES = {
             "triton",
         ),
         (
-            r"(?:No such file or directory|FileNotFoundError).{0,200}(?:\.triton/cache|triton_cache)/",
+            r"(?:No such file or directory|FileNotFoundError).{0,200}(?:\.triton/cache|triton_cache\w{0,40})/",
             "FileNotFoundError: [Errno 2] No such file or directory: '/home/user/.triton/cache/ab12/add_kernel.cubin.tmp.pid_812_10'",
             "triton",
         ),

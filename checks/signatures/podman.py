@@ -6,7 +6,7 @@ SIGNATURES = {
     "POD001": roots(
         "Podman's pause process was killed with an earlier job; its pid file stayed",
         (
-            r"could not find any running process: no such process|unable to create a new pause process|join(?:ing)? the (?:existing )?(?:user|mount) namespace.{0,80}(?:no such|failed|cannot)",
+            r"could not find any running process: no such process|open /proc/\d+/ns/\w+: no such file|unable to create a new pause process|join(?:ing)? the (?:existing )?(?:user|mount) namespace.{0,80}(?:no such|failed|cannot)",
             "Error: invalid internal state: could not find any running process: no such process",
             "podman 4, 5",
         ),

@@ -111,10 +111,11 @@ SIGNATURES = {
     "RUN005": roots(
         "more sandboxes were asked for at once than the runtime has slots",
         (
-            r"\b[Nn]o (?:free|more) (?:worker |sandbox |runtime )?slots?\b|\b[Nn]o (?:worker|sandbox|runtime) slots?\b|\b[Aa]ll \d+ (?:worker )?slots (?:are )?(?:busy|in use|taken)|(?:[Rr]untime|[Ss]erver) (?:is )?at (?:full )?capacity|(?:[Mm]aximum|[Mm]ax) number of (?:concurrent )?(?:runtimes|sandboxes|sessions) (?:is )?(?:reached|exceeded)",
+            r"\b[Nn]o (?:free|more) (?:worker |sandbox |runtime )?slots?\b|\b[Nn]o (?:worker|sandbox|runtime) slots?\b|\b[Aa]ll \d+ (?:worker )?slots (?:are )?(?:busy|in use|taken)|(?:[Rr]untime|[Ss]erver) (?:is )?at (?:full )?capacity|(?:[Mm]aximum|[Mm]ax) number of (?:concurrent )?(?:runtimes|sandboxes|sessions) (?:\(\d{1,6}\) )?(?:is |was )?(?:reached|exceeded)",
             "HTTP 503: all 7 worker slots are in use",
             "runtime server",
         ),
+        refines=("RUN010",),
     ),
     "RUN006": roots(
         "commands run in /bin/sh, which is not bash here; run `/bin/bash script.sh`",

@@ -143,7 +143,7 @@ SIGNATURES = {
     "CKP003": roots(
         "the disk is full; keep fewer checkpoints or write them elsewhere",
         (
-            r"\bStorageFull\b|\[Errno (?:28|122)\]|inline_container\.cc:\d+\] . (?:unexpected pos|PytorchStreamWriter)|unexpected pos \d+ vs \d+|[Dd]isk is full|[Qq]uota exceeded",
+            r"\bStorageFull\b|\[Errno (?:28|122)\]|inline_container\.cc:\d+\] . (?:unexpected pos|PytorchStreamWriter)|unexpected pos \d+ vs \d+|\bwrite\(\): fd \d+ failed with|[Dd]isk is full|[Qq]uota exceeded",
             "RuntimeError: [enforce fail at inline_container.cc:603] . unexpected pos 5120 vs 5012",
             "torch, safetensors",
         ),

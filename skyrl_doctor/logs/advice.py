@@ -10,7 +10,7 @@ _BEFORE = re.compile(
 """What makes of the rest of its sentence a piece of advice."""
 _LEVELS = re.compile(r"\b(?:INFO|DEBUG|TRACE)\b|\blevel=(?:info|debug)\b")
 _AFTER = re.compile(
-    r"(?i)^\W*(?:errors?|issues?|failures?|exceptions?)?\W{0,3}(?:can|may|might|could|would|should|is handled|are handled)\b"
+    r"(?i)^\W*(?:errors?|issues?|failures?|exceptions?)?\W{0,3}(?:(?:can|may|might|could|would|should)(?! not|not|n't)|is handled|are handled)\b"
 )
 _ADVICE_OPENS = re.compile(r"(?i)^.{0,80}\b(?:hint|tip|note|troubleshooting|faq|docs?)\s?:")
 
@@ -27,12 +27,17 @@ SUSPECT = "|".join(f"(?:{part})" for part in _SUSPECT)
 """What looks like an error, known or not."""
 SUSPECTS = _SUSPECT
 
+_LIVED_WITH = re.compile(r"(?i)\bskipp(?:ed|ing)\b|\bfall(?:ing|s)? ?back\b|\bexpected\b|\brecovered\b|\bhandled\b")
+_EXCEPTION = re.compile(
+    r"^(?:\[\w{1,20}\]: ?)?(?:[A-Za-z_]\w*\.){0,6}[A-Z]\w*(?:Error|Exception|Interrupt|Failure|Exit)(?::|$)"
+)
+"""A line that begins with an exception: what it says was expected is what it did not get."""
 STEP = r"(?:^|[\s)\]])step:\d{1,12} - |\bStep \d{1,12} \| Time: "
 """A step that ended, as verl and prime-rl write it."""
 
 _BENIGN = re.compile(
     r"^\++ \S|\[[\w./-]+:\d+\] {2,}\S|(?i:\berror[ _-](?:handl\w+|codes?|logs?|files?|counts?|rates?|recovery|correction)\b)|Exception ignored in|\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bW\d{4} |level=(?:info|debug|warning)|\bwarnings?\.warn\b|\w+Warning:"
-    r"|(?i:\bretry\b|\bretries\b|\bretrying\b|\bretried\b|\bignor(?:e|ed|ing)\b|\bskipp(?:ed|ing)\b|\bfall(?:ing|s)? ?back\b|\bexpected\b|\brecovered\b|\bhandled\b)"
+    r"|(?i:\bretry\b|\bretries\b|\bretrying\b|\bretried\b|\bignor(?:e|ed|ing)\b)"
     r"|(?i:\b(?:0|no|zero|without) (?:\w+ )?errors?\b|errors?\W{1,4}(?:0\b|none\b|null\b|false\b|\[\]|\{\}))|dependency resolver"
     r"|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)|^\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)=|--?\w*error\w*=|\b\w*(?:rate|ratio|count|loss|num)\w*/?\w*error"
 )
@@ -66,7 +71,10 @@ def is_retried(text: bytes) -> bool:
 
 def is_suspect(text: str) -> bool:
     """Whether a line that matched SUSPECT is an error of its own: no warning, no answered retry, no code shown."""
-    return _BENIGN.search(text[:2000]) is None
+    shown = text[:2000]
+    if _BENIGN.search(shown):
+        return False
+    return _EXCEPTION.search(shown) is not None or _LIVED_WITH.search(shown) is None
 
 
 _REPEATED = re.compile(rb"\[repeated (\d{1,6})x across cluster\]")

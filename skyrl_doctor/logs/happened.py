@@ -6,6 +6,7 @@ from collections.abc import Set
 from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.logs.advice import below_warning, is_advice
 from skyrl_doctor.logs.patterns import Patterns, compiled
+from skyrl_doctor.logs.quoted import inline
 
 HEAD = 160
 """Where the level of a line stands."""
@@ -31,11 +32,12 @@ def happened(signature: Signature, text: bytes, match: re.Match[bytes]) -> bool:
 def spoken_of(matched: Set[int], patterns: Patterns, text: bytes) -> bool:
     """Whether what looks like an error is only spoken of."""
     found = (patterns.search(index, text) for index in matched & patterns.suspects)
-    return any(match is not None and _advised(match, text) for match in found)
+    return any(match is not None and (inline(text, match.start()) or _advised(match, text)) for match in found)
 
 
 def _advised(match: re.Match[bytes], text: bytes) -> bool:
-    return is_advice(_before(match, text), text[match.end() : match.end() + 80].decode("utf-8", "replace"))
+    after = b"" if match[0].rstrip().endswith(b":") else text[match.end() : match.end() + 80]
+    return is_advice(_before(match, text), after.decode("utf-8", "replace"))
 
 
 def _before(match: re.Match[bytes], text: bytes) -> str:
