@@ -2,12 +2,11 @@
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import signal
 import socket
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.job_files import publish, remove_stale, withdraw
 from skyrl_train.sandbox.runtime.keys import new_key
 from skyrl_train.sandbox.runtime.metrics import Metrics
+from skyrl_train.sandbox.runtime.only_one import only_one
 from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.plan import by_mount, planner
 from skyrl_train.sandbox.runtime.podman.engine import PodmanEngine
@@ -60,7 +60,7 @@ async def serve(options: Options) -> int:
     for number in _ENDS:
         asyncio.get_running_loop().add_signal_handler(number, ends.set)
     state = state_directory(uid=os.getuid(), job_id=options.environ.get("SLURM_JOB_ID"), base=options.base)
-    with _only_one(state):
+    async with only_one(state):
         remove_stale(options.job_dir)
         async with _running(options, state) as (running, key, listener):
             app = application(running.parts, running.sessions, key)
@@ -151,21 +151,6 @@ def _mounted(state: str) -> tuple[str, MountedPython | None]:
         return sandboxd, bundle_python(place, usable_python())
     except (InjectionError, OSError):
         return sandboxd, None
-
-
-@contextlib.contextmanager
-def _only_one(state: str) -> Iterator[None]:
-    """Two servers over one store would take each other's sandboxes for nobody's."""
-    os.makedirs(state, mode=0o700, exist_ok=True)
-    descriptor = os.open(f"{state}/lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise UsageError(f"another runtime server of this job holds {state}/lock; stop it first") from error
-        yield
-    finally:
-        os.close(descriptor)
 
 
 async def _first(serving: "asyncio.Future[None]", ends: asyncio.Event) -> None:

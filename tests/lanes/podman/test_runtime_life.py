@@ -139,7 +139,7 @@ def test_a_second_server_of_one_job_is_refused(server: Server) -> None:
     wait_until(lambda: state_of(other.pid) in ("", "Z"), 30.0)
     assert other.zygote is not None
     other.zygote.close()
-    assert "another runtime server of this job holds" in server.log
+    assert f"another runtime server of this job (process {server.pid}) holds" in server.log
     assert start(server.client(), "s1")["pod_status"] == "ready"
 
 
