@@ -37,7 +37,7 @@ def test_no_error(text: str) -> None:
 def test_what_could_not_be_done_was_not_done() -> None:
     assert not is_advice("", " could not be started")
     assert not is_advice("", " may not be used here")
-    assert is_advice("", "s can be avoided by")
+    assert is_advice("", " can be avoided by")
     assert is_advice("to avoid ", "")
 
 
