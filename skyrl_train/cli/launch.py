@@ -36,23 +36,50 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     import os
-    import tempfile
-
-    from skyrl_train.launch import directory, gate
 
     if args.dry_run:
         return _dry_run(_request(args), args)
-    with tempfile.TemporaryDirectory(prefix="skyrl-gate-") as scratch:
-        refused = None if args.no_gate else gate.login(args.target, gate.report_path("login", scratch))
-        if refused:
-            _say(f"the login gate refused, nothing was submitted:\n{refused}")
-            return REFUSED
-    request = _request(args)
+    request, refused = (_request(args), None) if args.no_gate else _looked_at(args)
+    if refused:
+        _say(f"the login gate refused, nothing was submitted:\n{refused}")
+        return REFUSED
+    assert request is not None
     from datetime import datetime
+
+    from skyrl_train.launch import directory
 
     root = os.path.join(os.getcwd(), directory.ROOT)
     job_dir = directory.adopt(args.job_dir) if args.job_dir else directory.create(root, datetime.now())  # noqa: DTZ005 -- a name for the user's own clock
     return _started(request, args, job_dir)
+
+
+def _looked_at(args: argparse.Namespace) -> "tuple[Request | None, str | None]":
+    """The request, and why the doctor refuses it. Both read the configuration at once; the doctor's word counts first."""
+    import tempfile
+
+    from skyrl_train.fail import UsageError
+    from skyrl_train.launch import gate
+
+    with (
+        tempfile.TemporaryDirectory(prefix="skyrl-gate-") as scratch,
+        gate.login(args.target, gate.report_path("login", scratch)) as look,
+    ):
+        try:
+            request = _request(args)
+            _get_ready()
+        except UsageError:
+            refused = look.refusal()
+            if refused is None:
+                raise
+            return None, refused
+        return request, look.refusal()
+
+
+def _get_ready() -> None:
+    """Loads what the way to sbatch needs while the doctor still looks."""
+    from skyrl_train.launch import commands, launch, local, render  # noqa: F401
+
+    render.load()
 
 
 def _started(request: "Request", args: argparse.Namespace, job_dir: str) -> int:
@@ -99,7 +126,6 @@ def _request(args: argparse.Namespace) -> "Request":
             f"--local is this machine alone, and slurm.nodes = {config.slurm.nodes}; wanted 1 there, or Slurm"
         )
     _words(args)
-    _has_a_trainer(args)
     roles: tuple[Role, ...] = tuple(Role)
     if args.runtime_only or args.skip_runtime:
         roles = (Role.RUNTIME,) if args.runtime_only else (Role.TRAINER,)
@@ -124,18 +150,6 @@ def _words(args: argparse.Namespace) -> list[tuple[str, ...]]:
         return [tuple(shlex.split(line or "")) for line in (args.runtime_command, args.trainer_command)]
     except ValueError as error:
         raise UsageError(f"--runtime-command or --trainer-command is no command line: {error}") from None
-
-
-def _has_a_trainer(args: argparse.Namespace) -> None:
-    """A job that would find no program is not queued for."""
-    from skyrl_train.cli.app import COMMANDS
-    from skyrl_train.fail import UsageError
-
-    if not (args.dry_run or args.trainer_command or args.runtime_only or "train" in COMMANDS):
-        raise UsageError(
-            "this version has no `skyrl-train train` for the trainer job: say --trainer-command CMD, such as a call of "
-            "verl.trainer.main_ppo, or --runtime-only"
-        )
 
 
 def _dry_run(request: "Request", args: argparse.Namespace) -> int:

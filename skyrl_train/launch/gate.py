@@ -5,7 +5,9 @@ import os
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from skyrl_train.fail import UsageError
@@ -36,18 +38,36 @@ def gated(role: Role, job_dir: str, payload: Sequence[str], look: Sequence[str] 
     return (sys.executable, *DOCTOR, "gate", *words, "--", *payload)
 
 
-def login(config: str, report: str) -> str | None:
-    """Examines the configuration here, before anything is submitted; why it is refused, else nothing."""
+class Look:
+    """The doctor's look at a configuration, in a process of its own while the caller goes on."""
+
+    def __init__(self, child: "subprocess.Popen[str]", report: str) -> None:
+        self._child, self._report = child, report
+        self._end_at = time.monotonic() + LOGIN_LIMIT_S
+
+    def refusal(self) -> str | None:
+        """Waits for the end; why it is refused, else nothing."""
+        try:
+            _, said_wrong = self._child.communicate(timeout=max(0.1, self._end_at - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise UsageError(f"the login gate did not answer within {LOGIN_LIMIT_S:g} s") from None
+        status = self._child.returncode
+        if status not in (0, 1, 3):
+            raise UsageError(f"the login gate failed: {said_wrong.strip()[-400:]}")
+        return None if status == 0 else "\n".join(said(self._report)) or f"exit status {status}"
+
+
+@contextmanager
+def login(config: str, report: str) -> Iterator[Look]:
+    """Examines the configuration here, before anything is submitted; ended with the context."""
     words = (sys.executable, *DOCTOR, "preflight", config, "--role", "login", "--format", "json", "--output", report)
-    try:
-        done = subprocess.run(
-            words, capture_output=True, text=True, timeout=LOGIN_LIMIT_S, check=False, stdin=subprocess.DEVNULL
-        )
-    except subprocess.TimeoutExpired:
-        raise UsageError(f"the login gate did not answer within {LOGIN_LIMIT_S:g} s") from None
-    if done.returncode not in (0, 1, 3):
-        raise UsageError(f"the login gate failed: {done.stderr.strip()[-400:]}")
-    return None if done.returncode == 0 else "\n".join(said(report)) or f"exit status {done.returncode}"
+    with subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace"
+    ) as child:
+        try:
+            yield Look(child, report)
+        finally:
+            child.kill()  # nothing where it has ended
 
 
 def refusal(role: Role, job_dir: str) -> str:

@@ -52,6 +52,12 @@ def _option(option: str) -> str:
     return f'"{escaped}"'
 
 
+def load() -> None:
+    """Loads the templates ahead of their use. UsageError where they cannot be."""
+    for name in ("job.sh.j2", "node.sh.j2"):
+        _environment().get_template(name)
+
+
 @functools.cache
 def _environment() -> "Environment":
     try:

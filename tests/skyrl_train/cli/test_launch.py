@@ -1,0 +1,93 @@
+"""skyrl-train launch with a stand-in for sbatch: what the doctor says counts before anything is submitted."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.cli.app import dispatch
+from skyrl_train.launch import gate
+from skyrl_train.launch.directory import read_jobs
+
+GOOD = '[model]\npath = "a/b"\n'
+BAD = '[model]\npath = "a/b"\nstrange = 1\n'
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "sbatch").write_text("#!/bin/sh\necho 47$#\n")
+    (tools / "sbatch").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def doctor(at: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """A stand-in for the doctor, in its interpreter."""
+    (at / "skyrl_doctor.py").write_text(text)
+    monkeypatch.setattr(gate, "DOCTOR", (str(at / "skyrl_doctor.py"),))
+
+
+def launch(text: str, *words: str) -> int:
+    Path("run.toml").write_text(text)
+    commands = ("--runtime-command", "true", "--trainer-command", "true", "--job-dir", "job")
+    return dispatch(["launch", "run.toml", *commands, *words])
+
+
+def test_what_passes_is_submitted(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    doctor(here, monkeypatch, "")
+    assert launch(GOOD) == 0
+    assert read_jobs("job") == {"runtime": "472", "trainer": "474"}
+
+
+def test_what_the_doctor_refuses_is_not(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doctor(here, monkeypatch, "raise SystemExit(1)")
+    assert launch(GOOD) == 78
+    assert "the login gate refused, nothing was submitted:\nexit status 1" in capsys.readouterr().err
+    assert not Path("job").exists()
+
+
+def test_the_doctor_s_word_comes_before_our_own(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says where in the file the fault is, and what to do."""
+    doctor(here, monkeypatch, "raise SystemExit(1)")
+    assert launch(BAD) == 78
+    doctor(here, monkeypatch, "")
+    assert launch(BAD) == 2
+
+
+def test_a_doctor_that_fails_or_hangs_lets_nothing_through(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doctor(here, monkeypatch, "raise SystemExit(7)")
+    assert launch(GOOD) == 2
+    assert "the login gate failed" in capsys.readouterr().err
+    doctor(here, monkeypatch, "import time; time.sleep(60)")
+    monkeypatch.setattr(gate, "LOGIN_LIMIT_S", 0.2)
+    began = time.monotonic()
+    assert launch(GOOD) == 2
+    assert time.monotonic() - began < 30
+    assert "did not answer within 0.2 s" in capsys.readouterr().err
+    assert not Path("job").exists()
+
+
+def test_a_fault_of_ours_leaves_no_doctor_behind(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    doctor(here, monkeypatch, "import time; time.sleep(60)")
+    with pytest.raises(RuntimeError), gate.login("run.toml", "report.json") as look:
+        raise RuntimeError
+    assert look._child.returncode == -9
+
+
+def test_several_nodes_are_no_local_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert launch(GOOD.replace("[model]", "[slurm]\nnodes = 2\n[model]"), "--local", "--no-gate") == 2
+    assert "--local is this machine alone, and slurm.nodes = 2; wanted 1 there" in capsys.readouterr().err
+
+
+def test_the_scripts_of_several_nodes_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert launch(GOOD.replace("[model]", "[slurm]\nnodes = 2\n[model]"), "--dry-run") == 0
+    shown = capsys.readouterr().out
+    assert f"# {Path('job').absolute()}/trainer_node.sh\n#!/bin/bash\n" in shown
+    assert shown.count("#   srun --nodes=2 ") == 2
