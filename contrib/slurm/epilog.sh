@@ -1,0 +1,30 @@
+#!/bin/sh
+# Epilog for slurm.conf: takes away what a job left on this node: processes, containers, mounts and directories of that
+# job, and of no other. It always says yes: an Epilog that fails drains the node.
+trap 'exit 0' EXIT
+here=$(dirname "$0")
+. "$here/common.sh"
+
+case ${1-} in
+  sweep) ;;
+  late)
+    noted epilog.log "job=${SLURM_JOB_ID-} no answer in time"
+    exit 0
+    ;;
+  *) # nothing but this waits, and it touches no disk
+    limited "$EPILOG_LIMIT_S" "$0" sweep >/dev/null 2>&1 || limited 3 "$0" late >/dev/null 2>&1
+    exit 0
+    ;;
+esac
+
+[ -n "${SLURM_JOB_ID-}" ] && [ -n "${SLURM_JOB_UID-}" ] || exit 0
+did=$(mktemp) || exit 0
+trap 'rm -f "$did"; exit 0' EXIT
+set -- "$SLURM_JOB_ID" --uid "$SLURM_JOB_UID"
+for base in $SCRATCH; do set -- "$@" --base "$base"; done
+SLURM_SCRIPT_CONTEXT=epilog_slurmd "$TRAIN" sweep "$@" >"$did" 2>&1
+status=$?
+if [ "$status" -ne 0 ] || [ -s "$did" ]; then
+  noted epilog.log "job=$SLURM_JOB_ID uid=$SLURM_JOB_UID status=$status"
+  cat "$did" >>"$LOG_DIR/epilog.log"
+fi

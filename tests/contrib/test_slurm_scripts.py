@@ -1,0 +1,242 @@
+"""The scripts of contrib/slurm with a doctor and a scontrol of our own; the slurm lane runs them under a real Slurm."""
+
+import os
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.launch.child import wait
+
+ROOT = Path(__file__).parents[2] / "contrib" / "slurm"
+SCRIPTS = sorted(path.name for path in ROOT.glob("*.sh"))
+ERROR = "::error title=GPU003 gpu-memory-taken::somebody holds 3 GiB, wanted none"
+# scontrol, as far as the health check calls it: the node is a file, and an update is kept in it with a time.
+SCONTROL = """#!/bin/sh
+at=$(dirname "$0")/node
+case "$*" in
+  *"show node"*) cat "$at" ;;
+  *State=DRAIN*) printf 'NodeName=n1 State=IDLE+DRAIN X=1 Reason=%s [root@now]\\n' "${4#Reason=}" >"$at" ;;
+  *State=UNDRAIN*) printf 'NodeName=n1 State=IDLE X=1\\n' >"$at" ;;
+esac
+echo "$*" >>"$at.told"
+"""
+IDLE = "NodeName=n1 State=IDLE X=1\n"
+
+
+@dataclass
+class Node:
+    """The scripts as a site installs them, in a directory of their own."""
+
+    at: Path
+
+    def settings(self, text: str) -> None:
+        (self.at / "site.sh").write_text(f"LOG_DIR={self.at}/log\nSTATE_DIR={self.at}/state\n{text}\n")
+
+    def program(self, name: str, text: str) -> str:
+        path = self.at / name
+        path.write_text(text if text.startswith("#!") else f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return str(path)
+
+    def run(self, script: str, *words: str, **environ: str) -> "subprocess.CompletedProcess[str]":
+        env = {"PATH": f"{self.at}:{os.environ['PATH']}", "TMPDIR": str(self.at), "SLURMD_NODENAME": "n1", **environ}
+        command = [str(self.at / script), *words]
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=30, check=False)
+
+    def log(self, name: str) -> str:
+        path = self.at / "log" / name
+        return path.read_text() if path.exists() else ""
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    for name in SCRIPTS:
+        shutil.copy(ROOT / name, tmp_path / name)
+    made = Node(tmp_path)
+    made.settings("")
+    return made
+
+
+def test_they_are_clean_for_any_shell() -> None:
+    assert SCRIPTS == ["common.sh", "epilog.sh", "healthcheck.sh", "prolog.sh", "taskprolog.sh"]
+    for name in (*SCRIPTS, "site.sh.example"):
+        assert subprocess.run(["sh", "-n", str(ROOT / name)], check=False).returncode == 0
+    if shutil.which("shellcheck"):
+        words = ["shellcheck", "-x", *SCRIPTS, "site.sh.example"]
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.stdout == ""
+
+
+def test_each_file_says_what_it_is_for_and_can_be_run() -> None:
+    for name in SCRIPTS:
+        assert os.access(ROOT / name, os.X_OK) == (name != "common.sh")
+
+
+def test_a_task_gets_what_the_doctor_says(node: Node) -> None:
+    doctor = node.program("doctor", 'echo "export WORDS=$*"; echo trouble >&2')
+    node.settings(f"DOCTOR={doctor}")
+    done = node.run("taskprolog.sh")
+    assert (done.returncode, done.stdout) == (0, "export WORDS=env --taskprolog --deadline 10\n")
+    assert node.run("taskprolog.sh", SKYRL_DOCTOR_ENV="off").stdout == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["echo export HALF=1; exit 2", "echo export HALF=1; kill -SEGV $$", "echo export HALF=1; sleep 60", None]
+)
+@pytest.mark.parametrize("script", ["taskprolog.sh", "prolog.sh", "epilog.sh", "healthcheck.sh"])
+def test_whatever_becomes_of_the_doctor_they_say_yes(node: Node, script: str, text: str | None) -> None:
+    doctor = str(node.at / "absent") if text is None else node.program("doctor", text)
+    limits = "\n".join(f"{name}_LIMIT_S=1" for name in ("TASKPROLOG", "PROLOG", "EPILOG", "HEALTH"))
+    node.settings(f"DOCTOR={doctor}\nTRAIN={doctor}\n{limits}")
+    began = time.monotonic()
+    done = node.run(script, SLURM_JOB_ID="77", SLURM_JOB_UID="1000")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("broken", ["if", "exit 3", ". /nowhere", "false"])
+@pytest.mark.parametrize("script", ["taskprolog.sh", "prolog.sh", "epilog.sh", "healthcheck.sh"])
+def test_nor_does_a_broken_setting_of_the_site_stop_a_job(node: Node, script: str, broken: str) -> None:
+    node.settings(f"DOCTOR=false\nTRAIN=false\n{broken}")
+    assert node.run(script).returncode == 0
+    (node.at / "common.sh").unlink()
+    assert node.run(script).returncode == 0
+
+
+def test_a_prolog_logs_what_it_saw(node: Node) -> None:
+    node.settings(f"DOCTOR={node.program('doctor', f'echo {ERROR!r}; exit 1')}")
+    done = node.run("prolog.sh", SLURM_JOB_ID="77")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    first, second = node.log("prolog.log").splitlines()
+    assert (first.split(" ", 1)[1], second) == ("job=77 node=n1 status=1", ERROR)
+
+
+def test_a_prolog_that_hangs_is_noted(node: Node) -> None:
+    node.settings(f"PROLOG_LIMIT_S=1\nDOCTOR={node.program('doctor', 'sleep 60')}")
+    node.run("prolog.sh", SLURM_JOB_ID="77")
+    assert "job=77 no answer in time" in node.log("prolog.log")
+
+
+def test_an_epilog_sweeps_the_job_of_its_user(node: Node) -> None:
+    node.settings(f"SCRATCH='/tmp /local'\nTRAIN={node.program('train', 'echo $SLURM_SCRIPT_CONTEXT: $*')}")
+    assert node.run("epilog.sh", SLURM_JOB_ID="77", SLURM_JOB_UID="1000").returncode == 0
+    assert node.log("epilog.log").splitlines()[1] == "epilog_slurmd: sweep 77 --uid 1000 --base /tmp --base /local"
+    assert node.run("epilog.sh").returncode == 0
+    assert len(node.log("epilog.log").splitlines()) == 2
+
+
+@dataclass
+class Health:
+    """A node whose health check has looked; the doctor says what the test says."""
+
+    node: Node
+
+    def __post_init__(self) -> None:
+        self.node.settings(f"DOCTOR={self.node.program('doctor', 'cat said; exit $(cat status)')}\ncd {self.node.at}")
+        self.node.program("scontrol", SCONTROL)
+        self.is_now(IDLE)
+
+    def is_now(self, text: str) -> None:
+        (self.node.at / "node").write_text(text)
+
+    def looks(self, status: int, said: str = "") -> str:
+        """What Slurm has about the node after one more look."""
+        (self.node.at / "said").write_text(f"{said}\n")
+        (self.node.at / "status").write_text(str(status))
+        assert self.node.run("healthcheck.sh", "look").returncode == 0
+        return (self.node.at / "node").read_text()
+
+
+@pytest.fixture
+def health(node: Node) -> Health:
+    return Health(node)
+
+
+DRAINED = (
+    "NodeName=n1 State=IDLE+DRAIN X=1 Reason=skyrl-doctor: GPU003 gpu-memory-taken somebody holds 3 GiB, wanted none  "
+)
+
+
+def test_an_error_that_two_looks_found_drains_and_its_end_sets_free(health: Health) -> None:
+    assert health.looks(1, ERROR) == IDLE
+    assert health.looks(1, ERROR) == f"{DRAINED}[root@now]\n"
+    assert health.looks(1, ERROR) == f"{DRAINED}[root@now]\n"
+    assert health.looks(0) == IDLE
+    assert health.node.log("health.log").count("\n") == 2
+
+
+def test_two_different_errors_are_not_one_that_lasts(health: Health) -> None:
+    health.looks(1, ERROR)
+    assert health.looks(1, ERROR.replace("GPU003", "GPU001")) == IDLE
+
+
+@pytest.mark.parametrize("status", [3, 127])
+def test_what_could_not_be_looked_at_changes_nothing(health: Health, status: int) -> None:
+    assert [health.looks(status, ERROR) for _ in range(2)] == [IDLE, IDLE]
+    health.looks(1, ERROR)
+    drained = health.looks(1, ERROR)
+    assert health.looks(status) == drained != IDLE
+
+
+def test_a_warning_drains_nothing(health: Health) -> None:
+    warning = ERROR.replace("error", "warning")
+    assert [health.looks(1, warning), health.looks(1, warning)] == [IDLE, IDLE]
+
+
+@pytest.mark.parametrize(
+    "admins",
+    [
+        "NodeName=n1 State=IDLE+DRAIN X=1 Reason=fan broken [admin@now]\n",
+        f"{DRAINED}[admin@later]\n",
+        f"{DRAINED.strip()}, do not touch [root@now]\n",
+        "NodeName=n1 State=DOWN* X=1 Reason=Not responding [slurm@now]\n",
+    ],
+)
+def test_a_node_of_the_admins_is_left_alone(health: Health, admins: str) -> None:
+    """Drained before, drained again with the same words, or with a note that was changed."""
+    health.looks(1, ERROR)
+    health.looks(1, ERROR)
+    health.is_now(admins)
+    assert health.looks(0) == admins
+    assert [health.looks(1, ERROR), health.looks(1, ERROR)] == [admins, admins]
+    assert health.looks(0) == admins
+
+
+def test_a_node_that_an_admin_set_free_may_be_drained_again(health: Health) -> None:
+    health.looks(1, ERROR)
+    health.looks(1, ERROR)
+    health.is_now(IDLE)
+    assert health.looks(1, ERROR) == f"{DRAINED}[root@now]\n"
+
+
+def test_it_answers_at_once_with_what_was_seen_last(health: Health) -> None:
+    assert health.node.run("healthcheck.sh").stdout == ""
+    last = health.node.at / "state" / "n1" / "last"
+    wait(last.exists, 20)
+    health.node.program("doctor", "sleep 20")
+    health.node.settings(f"DOCTOR={health.node.at}/doctor\nHEALTH_LIMIT_S=1")
+    last.write_text("seen status=0\n")
+    assert health.node.run("healthcheck.sh").stdout == "seen status=0\n"
+    assert wait(lambda: "status=124" in last.read_text(), 20)
+
+
+def test_one_look_at_a_time(health: Health) -> None:
+    held = health.node.at / "state" / "n1" / "lock"
+    held.parent.mkdir(parents=True)
+    with subprocess.Popen(["flock", str(held), "cat"], stdin=subprocess.PIPE) as holder:
+        while subprocess.run(["flock", "-n", str(held), "true"], check=False).returncode == 0:
+            pass
+        assert [health.looks(1, ERROR), health.looks(1, ERROR)] == [IDLE, IDLE]
+        assert not (held.parent / "last").exists()
+        holder.communicate()
+
+
+def test_a_controller_that_hangs_changes_nothing(health: Health) -> None:
+    health.node.program("scontrol", "sleep 60")
+    with (health.node.at / "site.sh").open("a") as file:
+        file.write("SCONTROL_LIMIT_S=1\n")
+    assert [health.looks(1, ERROR), health.looks(1, ERROR)] == [IDLE, IDLE]
