@@ -13,7 +13,7 @@ from skyrl_train.files import write_whole
 from skyrl_train.launch.names import RAY
 from skyrl_train.node.ray_cluster import Head
 
-HEAD, HEAD_ENDED, TOKEN = "head.json", "head_ended.json", "token"
+HEAD, HEAD_ENDED, WARNED, TOKEN = "head.json", "head_ended.json", "warned.json", "token"
 STARTING, UP, ENDING, ENDED = "starting", "up", "ending", "ended"
 
 
@@ -60,12 +60,20 @@ def head(job_dir: str) -> Head | None:
 
 def head_has_ended(job_dir: str) -> bool:
     """Whether the head is through: then a worker's Ray may go without a word."""
-    found = _read(job_dir, HEAD_ENDED)
-    return found is not None
+    return os.path.exists(os.path.join(job_dir, RAY, HEAD_ENDED))
 
 
 def tell_head_ended(job_dir: str) -> None:
     _write(job_dir, HEAD_ENDED, {})
+
+
+def warn(job_dir: str) -> None:
+    """For the head: the time limit is near. No signal through srun can say so: it goes to every process, and ends Ray."""
+    _write(job_dir, WARNED, {})
+
+
+def is_warned(job_dir: str) -> bool:
+    return os.path.exists(os.path.join(job_dir, RAY, WARNED))
 
 
 def lacking_path(job_dir: str) -> str:

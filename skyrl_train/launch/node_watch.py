@@ -1,6 +1,7 @@
 """The nodes of a trainer job as its supervisor sees them: which one is silent, and which one ended the run."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from skyrl_train.launch import node_files
 from skyrl_train.launch.node_files import ENDED, ENDING, NodeState
@@ -30,13 +31,24 @@ class Beats:
         return ""
 
 
-def why(job_dir: str, nodes: Sequence[str]) -> str:
-    """Which nodes ended the run, the first of them foremost; nothing where none says so."""
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What ended the run: the status of the first node that did, and a sentence about each."""
+
+    status: int
+    reason: str
+
+
+def cause(job_dir: str, nodes: Sequence[str]) -> Cause | None:
+    """None where no node says so. srun's own status is that of a node that it ended for the first one's sake."""
     said = node_files.states(job_dir, nodes)
     told = sorted((one for one in said.values() if _is_cause(one)), key=lambda one: one.at)
     silent = [f"node {node} {SILENT}" for node, one in said.items() if one.state not in (ENDING, ENDED)]
     never = [f"node {node} never started its part" for node in nodes if node not in said]
-    return "; ".join([*silent, *never, *(f"node {one.node}: {one.reason}" for one in told)])
+    if not (silent or never or told):
+        return None
+    reason = "; ".join([*silent, *never, *(f"node {one.node}: {one.reason}" for one in told)])
+    return Cause(told[0].status if told and not silent and not never else 1, reason)
 
 
 def _is_cause(one: NodeState) -> bool:

@@ -153,7 +153,7 @@ def _now(work: NodeWork, ray: "subprocess.Popen[bytes]", child: "subprocess.Pope
     if signals.stop:
         return _told(work)
     if child is not None:
-        if signals.before_end and not signals.passed_on:
+        if not signals.passed_on and node_files.is_warned(work.job_dir):
             signals.passed_on = True
             os.kill(child.pid, signal.SIGUSR1)
         if child.poll() is not None:

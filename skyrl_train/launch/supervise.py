@@ -123,10 +123,11 @@ def _run(work: Work) -> directory.Ended:
         return _stopped(work)
     if status == REFUSED:
         return _ended(REFUSED, f"the gate refused: {refusal(work.role, work.job_dir)}")
-    culprits = node_watch.why(work.job_dir, work.nodes) if status else ""
+    cause = node_watch.cause(work.job_dir, work.nodes) if status else None
+    if cause is not None:
+        return _ended(cause.status, cause.reason)
     return _ended(
-        status if status >= 0 else 128 - status,
-        culprits or ("" if status == 0 else f"the {work.role} ended with {status}"),
+        status if status >= 0 else 128 - status, "" if status == 0 else f"the {work.role} ended with {status}"
     )
 
 
@@ -184,7 +185,7 @@ def _follow(work: Work, child: subprocess.Popen[bytes], others: Sequence[Followe
     while child.poll() is None and not work.signals.stop:
         if work.signals.before_end and not work.signals.passed_on:
             work.signals.passed_on = True
-            os.kill(child.pid, signal.SIGUSR1)
+            _warn(work, child)
         if time.monotonic() >= next_look:
             lost = next(filter(None, (other.lost() for other in others)), "")
             if lost:
@@ -192,6 +193,13 @@ def _follow(work: Work, child: subprocess.Popen[bytes], others: Sequence[Followe
             next_look = time.monotonic() + ASK_EVERY_S
         time.sleep(STEP_S)
     return ""
+
+
+def _warn(work: Work, child: subprocess.Popen[bytes]) -> None:
+    if work.nodes:
+        node_files.warn(work.job_dir)
+    else:
+        os.kill(child.pid, signal.SIGUSR1)
 
 
 def _close(work: Work, ended: directory.Ended) -> None:

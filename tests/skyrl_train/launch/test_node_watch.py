@@ -6,7 +6,7 @@ import pytest
 
 from skyrl_train.launch import node_files
 from skyrl_train.launch.node_files import ENDED, ENDING, UP, NodeState
-from skyrl_train.launch.node_watch import PATIENCE_S, Beats, why
+from skyrl_train.launch.node_watch import PATIENCE_S, Beats, Cause, cause
 
 NODES = ("n1", "n2")
 
@@ -55,18 +55,20 @@ def test_the_first_cause_is_foremost_and_a_signal_is_none(job_dir: str) -> None:
     tell(
         job_dir,
         NodeState(node="n1", state=ENDED, status=1, reason="Ray ended with 1", at=2.0),
-        NodeState(node="n2", state=ENDING, status=1, reason="Ray ended with -9", at=1.0),
+        NodeState(node="n2", state=ENDING, status=3, reason="Ray ended with -9", at=1.0),
     )
-    assert why(job_dir, NODES) == "node n2: Ray ended with -9; node n1: Ray ended with 1"
+    assert cause(job_dir, NODES) == Cause(3, "node n2: Ray ended with -9; node n1: Ray ended with 1")
     tell(job_dir, NodeState(node="n1", state=ENDED, status=143, reason="stopped by signal 15", signal=True, at=0.5))
-    assert why(job_dir, NODES) == "node n2: Ray ended with -9"
+    assert cause(job_dir, NODES) == Cause(3, "node n2: Ray ended with -9")
 
 
 def test_one_without_a_last_word_is_named(job_dir: str) -> None:
     tell(job_dir, NodeState(node="n1", state=ENDED, signal=True, reason="stopped by signal 15"), NodeState(node="n2"))
-    assert why(job_dir, NODES) == "node n2 ended without a word: it was killed, or the node is down"
+    assert cause(job_dir, NODES) == Cause(1, "node n2 ended without a word: it was killed, or the node is down")
     node_files.begin(job_dir)
-    assert why(job_dir, ("n1",)) == "node n1 never started its part"
+    assert cause(job_dir, ("n1",)) == Cause(1, "node n1 never started its part")
+    tell(job_dir, NodeState(node="n1", state=ENDED))
+    assert cause(job_dir, ("n1",)) is None
 
 
 def test_a_new_turn_begins_empty_with_a_token_of_its_own(job_dir: str) -> None:
