@@ -72,7 +72,7 @@ def _options(args: argparse.Namespace) -> "Options":
         port=args.port,
         base=os.path.abspath(args.store or sandbox.store or LOCAL_BASE),
         drain_s=args.drain,
-        as_root=sandbox.run_as_root,
+        sandbox=sandbox,
     )
 
 

@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from skyrl_train.sandbox.agent_server import BINARY, BUILD_TARGET, REPOSITORY, TARGET_OF, target_violations
+from skyrl_train.sandbox.agent_server import BINARY, BUILD_TARGET, REPOSITORY, SOURCE, TARGET_OF, target_violations
 from skyrl_train.sandbox.inject import InjectionError
 from skyrl_train.sandbox.references import parse_reference
+from skyrl_train.sandbox.server_bundle import PLACE, START
 
 LABELS = {
     "base": "skyrl.derived.base",
@@ -17,6 +19,10 @@ LABELS = {
 _RECIPE = 1
 """Raised when the text below changes what an image holds: older ones are then not taken for it."""
 _SOURCE_DIRECTORY = "/agent-server"
+_BUNDLE = (
+    f"COPY --chown=0:0 . {PLACE}",
+    *(f"COPY --chown=0:0 {START} {path}" for path in (BINARY, SOURCE)),  # FIX(IMG003) -- whichever a client starts
+)
 _SERVER_IMAGE = "ghcr.io/openhands/agent-server:{version}-python"
 
 
@@ -29,6 +35,10 @@ class BuildOptions:
     target: str = BUILD_TARGET
     server_image: str | None = None
     from_context: bool = False
+    content: str = ""
+    """Of that directory: what tells it from another one with other files."""
+    bundle: str = ""
+    """The fingerprint of a `ServerBundle` that is the build's own directory: packages with their own C library."""
 
 
 def cache_key(base_digest: str, options: BuildOptions) -> str:
@@ -36,6 +46,7 @@ def cache_key(base_digest: str, options: BuildOptions) -> str:
     if not base_digest:
         raise InjectionError("the base image has no digest to tell its derived images by")
     parts = [_RECIPE, base_digest, options.sdk_version, options.target, options.server_image, options.from_context]
+    parts += [text for text in (options.bundle, options.content) if text]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
@@ -55,19 +66,19 @@ def containerfile(base: str, base_digest: str, options: BuildOptions) -> str:
         LABELS["target"]: options.target,
         LABELS["key"]: cache_key(base_digest, options),
     }
+    if options.bundle:
+        return _recipe([f"FROM {base}", *_BUNDLE], labels)
     kept = _SOURCE_DIRECTORY if options.target in TARGET_OF["source"] else BINARY
     copied = (
         f"COPY --chown=0:0 {kept.lstrip('/')} {kept}" if options.from_context else f"COPY --from=server {kept} {kept}"
     )
     stages = [] if options.from_context else [f"FROM {origin} AS server"]
-    lines = [
-        *stages,
-        f"FROM {base}",
-        copied,
-        "ENTRYPOINT []",
-        *(f"LABEL {name}={json.dumps(value)}" for name, value in labels.items()),
-    ]
-    return "\n".join(lines) + "\n"
+    return _recipe([*stages, f"FROM {base}", copied], labels)
+
+
+def _recipe(lines: Sequence[str], labels: Mapping[str, str]) -> str:
+    end = ["ENTRYPOINT []", *(f"LABEL {name}={json.dumps(value)}" for name, value in labels.items())]
+    return "\n".join([*lines, *end]) + "\n"
 
 
 def _check(options: BuildOptions) -> None:

@@ -45,6 +45,8 @@ class Fetched:
     detail: str = ""
     derived: str = ""
     tries: int = 1
+    log: str = ""
+    """The end of a build's output, where it failed."""
 
     @property
     def ok(self) -> bool:
@@ -111,25 +113,27 @@ class Fetcher:
         *,
         wait: Callable[[float], object],
         clock: Callable[[], float] = time.monotonic,
+        told: Callable[[str, Step], None] = lambda _image, _step: None,
     ) -> None:
         self._podman = podman
         self._store = Store(podman)
         self._ways = ways
         self._wait = wait
         self._clock = clock
+        self._told = told
         self._archives: Collection[str] = frozenset(os.listdir(ways.archive)) if ways.archive else ()
 
-    def fetch(self, reference: Reference) -> Fetched:  # FIX(IMG005)
-        """The image in the store, and where that is asked for its derived image too."""
+    def fetch(self, reference: Reference, *, again: bool = False) -> Fetched:  # FIX(IMG005)
+        """The image in the store, and where that is asked for its derived image too. `again`: though it is there."""
         began = self._clock()
-        found = self._base(reference, began)
+        found = self._base(reference, began, again=again)
         if not found.ok or self._ways.build is None:
             return found
         return self._built(reference, self._ways.build, began)
 
-    def _base(self, reference: Reference, began: float) -> Fetched:
+    def _base(self, reference: Reference, began: float, *, again: bool) -> Fetched:
         name = str(reference)
-        if self._store.has(name):
+        if not again and self._store.has(name):
             return Fetched(image=name, step=Step.PRESENT, seconds=self._clock() - began)
         archive = archive_of(reference, self._archives)
         if self._ways.archive and archive is None:
@@ -137,6 +141,7 @@ class Fetcher:
             return Fetched(image=name, step=Step.LOAD, seconds=self._clock() - began, detail=detail)
         step = Step.LOAD if archive is not None else Step.PULL
         detail, tries = "", 0
+        self._told(name, step)
         while tries < self._ways.tries:
             tries += 1
             detail = self._load(f"{self._ways.archive}/{archive}", name) if archive else self._pull(reference)
@@ -187,15 +192,17 @@ class Fetcher:
             recipe = containerfile(name, digest, options)
         except TrainError as error:
             return Fetched(image=name, step=Step.BUILD, seconds=self._clock() - began, detail=str(error))
+        self._told(name, Step.BUILD)
         done = self._build(recipe, derived)
-        detail = "" if done.ok else f"podman build: {done.said}"
-        return Fetched(image=name, step=Step.BUILD, seconds=self._clock() - began, detail=detail, derived=derived)
+        detail, log = ("", "") if done.ok else (f"podman build: {done.said}", done.log)
+        seconds = self._clock() - began
+        return Fetched(image=name, step=Step.BUILD, seconds=seconds, detail=detail, derived=derived, log=log)
 
     def _build(self, recipe: str, derived: str) -> Done:
         with tempfile.TemporaryDirectory(prefix="skyrl-build-") as place:
             file = Path(place) / "Containerfile"
             file.write_text(recipe, encoding="utf-8")
-            words = ("build", "--quiet", "--force-rm", "--pull=never", "--tag", derived, "--file", str(file))
+            words = ("build", "--force-rm", "--pull=never", "--network=none", "--tag", derived, "--file", str(file))
             return self._podman.run(*words, self._ways.context or place, limit_s=self._ways.limit_s)
 
 

@@ -1,4 +1,6 @@
-"""Which Pythons an image has, asked with nothing but its /bin/sh. Pure: the script, and what it printed as a value."""
+"""Which Pythons an image has, and which distribution it is, asked with nothing but its /bin/sh. Pure: the script, and
+what it printed as a value.
+"""
 
 import re
 
@@ -16,6 +18,7 @@ for python in python3 {_NEWEST_FIRST} /usr/local/bin/python3 /usr/bin/python3 /o
   "$path" -I -S -c 'import json, select, socket, subprocess, sys, threading
 print("python", sys.argv[1], *sys.version_info[:3])' "$path" 2>/dev/null || :
 done
+while read -r line; do echo "$line"; done 2>/dev/null </etc/os-release || :
 """
 """A task's own environment comes last: it is the agent's to break."""
 

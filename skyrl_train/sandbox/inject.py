@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from skyrl_train.fail import TrainError
 from skyrl_train.sandbox.agent_server import BINARY
+from skyrl_train.sandbox.glibc import System
 from skyrl_train.sandbox.image_user import user_of
 from skyrl_train.sandbox.wire import AGENT_PORT, SESSION_KEY_VARIABLES
 
@@ -17,8 +18,9 @@ PYTHON = "/opt/skyrl/python"
 """Where both are mounted, read-only."""
 OLDEST_PYTHON = (3, 8)
 EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 - inside of the container; what is published of it is the engine's affair
-_ISOLATED = ("-I", "-S", "-B")
+ISOLATED = ("-I", "-S", "-B")
 """No variable, no site directory and no file of the image's has a say in how sandboxd starts."""
+_REAL = {"OH_ENABLE_VSCODE": "false", "LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENHANDS_SUPPRESS_BANNER": "1"}
 _KEY_PREFIX = SESSION_KEY_VARIABLES[0].rstrip("0")
 
 
@@ -43,6 +45,8 @@ class ImageFacts:
     working_dir: str = ""
     digest: str = ""
     pythons: tuple[Python, ...] | None = None
+    system: System | None = None
+    """Its distribution; None where nobody has looked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +119,9 @@ def mount(  # FIX(IMG001)
     if not session_key:
         raise InjectionError("a sandbox without a session key would let every process of the node in")
     port = port_of(requested)
-    python, mounts = _python(image, mounted_python)
+    python, mounts = python_for(image, mounted_python)
     return Injection(
-        command=(*python, *_ISOLATED, SANDBOXD, *_options(port, processes, memory_mib)),  # FIX(IMG004)
+        command=(*python, *ISOLATED, SANDBOXD, *_options(port, processes, memory_mib)),  # FIX(IMG004)
         mounts=(Mount(source=sandboxd, target=SANDBOXD), *mounts),
         environment=_environment(environment or {}, session_key),
         user=user_of(image.user, as_root=as_root),
@@ -145,7 +149,7 @@ def native(
         command = (*command, "--host", EVERY_ADDRESS)  # FIX(RUN008)
     return Injection(
         command=command,
-        environment={"OH_ENABLE_VSCODE": "false", **_environment(environment or {}, session_key)},
+        environment=real_environment(environment or {}, session_key),
         user=user_of(image.user, as_root=as_root),
         working_dir=working_dir,
         port=port_of(command),
@@ -177,7 +181,8 @@ def python_of(image: ImageFacts) -> Python | None:
     return next((python for python in image.pythons or () if python.version[:2] >= OLDEST_PYTHON), None)
 
 
-def _python(image: ImageFacts, mounted: MountedPython | None) -> tuple[tuple[str, ...], tuple[Mount, ...]]:
+def python_for(image: ImageFacts, mounted: MountedPython | None) -> tuple[tuple[str, ...], tuple[Mount, ...]]:
+    """What starts a Python in the image, and what has to be mounted for it. Raises InjectionError."""
     own = python_of(image)
     if own is not None:
         return (own.path,), ()
@@ -194,6 +199,11 @@ def _options(port: int, processes: int, memory_mib: int) -> tuple[str, ...]:
     limits = {"--processes": processes, "--memory-mib": memory_mib}
     given = [word for name, limit in limits.items() if limit for word in (name, str(limit))]
     return ("--host", EVERY_ADDRESS, "--port", str(port), *given)  # FIX(RUN008)
+
+
+def real_environment(asked: Mapping[str, str], session_key: str) -> dict[str, str]:
+    """Of the real agent server: no editor, and nothing that it would fetch from a network at its start."""
+    return {**_REAL, **_environment(asked, session_key)}
 
 
 def _environment(asked: Mapping[str, str], session_key: str) -> dict[str, str]:

@@ -8,11 +8,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from skyrl_train.sandbox.inject import PYTHON, InjectionError, MountedPython
 
 _LIMIT_S = 60.0
+_AT_ONCE = 100
+"""Files that ldd is asked about in one call."""
 _LEFT_OUT = shutil.ignore_patterns(
     "test",
     "tests",
@@ -38,49 +41,72 @@ print("%d.%d.%d" % sys.version_info[:3])
 
 def bundle_python(directory: Path, python: str = sys.executable) -> MountedPython:
     """Copies it into the directory; one that is already there whole is used again. Raises InjectionError."""
-    executable, library, version = _run([python, "-I", "-c", _ASK]).splitlines()
+    executable, library, version = ask_python(python)
     target = directory / f"python-{version}"
-    lib = f"lib/python{version.rpartition('.')[0]}"
     if not target.exists():
         half_done = directory / f".python-{version}.{os.getpid()}"
         shutil.rmtree(half_done, ignore_errors=True)
-        _copy(half_done, Path(executable), Path(library), lib)
+        copy_python(half_done, executable, library, version=version, modules=_MODULES)
         half_done.rename(target)
     return MountedPython(
-        source=str(target), command=_command(target), version=tuple(int(part) for part in version.split("."))
+        source=str(target),
+        command=loader_command(target, PYTHON),
+        version=tuple(int(part) for part in version.split(".")),
     )
 
 
-def _copy(target: Path, executable: Path, library: Path, lib: str) -> None:
+def ask_python(python: str) -> tuple[Path, Path, str]:
+    """Its program, its library and its version. Raises InjectionError."""
+    executable, library, version = run_tool([python, "-I", "-c", _ASK]).splitlines()
+    return Path(executable), Path(library), version
+
+
+def copy_python(
+    target: Path,
+    executable: Path,
+    library: Path,
+    *,
+    version: str,
+    modules: Sequence[str] = ("*",),
+    site: Path | None = None,
+) -> None:
+    """The program, its library, and what these compiled modules, and those below `site`, are linked to. What `site`
+    holds itself stays there: its modules find it beside themselves."""
+    lib = f"lib/python{version.rpartition('.')[0]}"
     (target / "bin").mkdir(parents=True)
     shutil.copy2(executable, target / "bin" / "python3")
     shutil.copytree(library, target / lib, ignore=_LEFT_OUT, symlinks=False, ignore_dangling_symlinks=True)
-    compiled = [file for name in _MODULES for file in sorted((target / lib / "lib-dynload").glob(f"{name}.*so"))]
+    compiled = [file for name in modules for file in sorted((target / lib / "lib-dynload").glob(f"{name}.*so"))]
     (target / "libs").mkdir()
-    for needed in sorted({path for binary in (executable, *compiled) for path in _linked(binary)}):
+    inside = sorted(site.rglob("*.so*")) if site is not None else []
+    for needed in _linked([executable, *compiled, *inside]):
+        if site is not None and Path(needed).is_relative_to(site):
+            continue
         shutil.copy2(os.path.realpath(needed), target / "libs" / os.path.basename(needed))
 
 
-def _command(target: Path) -> tuple[str, ...]:
-    """Through the loader, where the interpreter wants one."""
+def loader_command(target: Path, at: str) -> tuple[str, ...]:
+    """How it is started where `target` is mounted at `at`: through the loader, where the interpreter wants one."""
     loader = next((file.name for file in sorted((target / "libs").glob("ld-*"))), None)
     if loader is None:
-        return (f"{PYTHON}/bin/python3",)
-    return (f"{PYTHON}/libs/{loader}", "--library-path", f"{PYTHON}/libs", f"{PYTHON}/bin/python3")
+        return (f"{at}/bin/python3",)
+    return (f"{at}/libs/{loader}", "--library-path", f"{at}/libs", f"{at}/bin/python3")
 
 
-def _linked(binary: Path) -> list[str]:
-    """The files that its loader would load, the loader among them; none for a static program."""
-    said = _run(["ldd", str(binary)], accept_failure=True)
-    words = [word for line in said.splitlines() for word in line.split() if word.startswith("/")]
-    return [word for word in words if os.path.exists(word)]
+def _linked(binaries: Sequence[Path]) -> list[str]:
+    """The files that their loader would load, the loader among them; none for a static program."""
+    found: dict[str, None] = {}
+    for at in range(0, len(binaries), _AT_ONCE):
+        said = run_tool(["ldd", *map(str, binaries[at : at + _AT_ONCE])], accept_failure=True)
+        found |= dict.fromkeys(word for line in said.splitlines() for word in line.split() if word.startswith("/"))
+    return sorted(path for path in found if os.path.isfile(path))
 
 
-def _run(argv: list[str], *, accept_failure: bool = False) -> str:
+def run_tool(argv: list[str], *, accept_failure: bool = False, limit_s: float = _LIMIT_S) -> str:
     try:
-        ran = subprocess.run(argv, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
+        ran = subprocess.run(argv, capture_output=True, text=True, timeout=limit_s, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise InjectionError(f"{argv[0]} cannot be asked about the Python to mount: {error}") from error
+        raise InjectionError(f"{argv[0]} cannot be run: {error}") from error
     if ran.returncode and not accept_failure:
         raise InjectionError(f"{argv[0]} exited with {ran.returncode}: {ran.stderr.strip()[-300:]}")
     return ran.stdout

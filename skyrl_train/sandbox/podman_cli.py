@@ -9,12 +9,12 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skyrl_train.fail import UsageError
 
-_SAID = 600
+_SAID, _LOG = 600, 8192
 _GRACE_S = 2.0
 
 
@@ -32,6 +32,11 @@ class Done:
         return self.rc == 0
 
     @property
+    def log(self) -> str:
+        """The last lines of all that it printed."""
+        return (self.out + self.err)[-_LOG:].strip()
+
+    @property
     def said(self) -> str:
         """The last words, for a person."""
         text = " ".join((self.err.strip() or self.out.strip()).split())
@@ -40,9 +45,12 @@ class Done:
 
 @dataclass(slots=True)
 class PodmanCli:
-    """Commands of one store: that of the environment. Threads may share it."""
+    """Commands of one store: that of `environ`, or of our own environment. Threads may share it."""
 
     program: str = "podman"
+    environ: Mapping[str, str] | None = None
+    ending: threading.Event = field(default_factory=threading.Event)
+    """Set when all is at its end: whoever waits between two tries need not."""
     _live: set[int] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _ended: bool = False
@@ -74,6 +82,7 @@ class PodmanCli:
         """Ends what runs; nothing starts after this."""
         with self._lock:
             self._ended = True
+            self.ending.set()
             live = list(self._live)
         for pid in live:
             end_group(pid)
@@ -89,6 +98,7 @@ class PodmanCli:
                 stderr=subprocess.PIPE,
                 text=True,
                 errors="replace",
+                env=None if self.environ is None else dict(self.environ),
                 start_new_session=True,
             )
             self._live.add(process.pid)

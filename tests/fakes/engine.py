@@ -87,11 +87,16 @@ class FakeEngine:
         await self._called("image", reference)
         return self.images.get(reference)
 
-    async def pull(self, reference: str) -> None:
-        await self._called("pull", reference)
+    async def fetch(self, reference: str, *, again: bool = False) -> str:
+        await self._called("fetch again" if again else "fetch", reference)
         if reference not in self.registry:
             raise ImageAbsentError(f"{reference}: manifest unknown")
         self.images[reference] = self.images[IMAGE]
+        return reference
+
+    async def build(self, reference: str) -> None:
+        await self._called("build", reference)
+        self.images[f"{reference}-derived"] = self.images[reference]
 
     async def connect(self, container: Container) -> socket.socket:
         found = self.standing.get(container.name)

@@ -12,7 +12,14 @@ from dataclasses import replace
 
 from fakes.engine import IMAGE
 from skyrl_train.sandbox.inject import ImageFacts, Python
-from skyrl_train.sandbox.runtime.engine import Container, ContainerSpec, EngineUnsureError, ImageAbsentError, Phase
+from skyrl_train.sandbox.runtime.engine import (
+    BuildFailedError,
+    Container,
+    ContainerSpec,
+    EngineUnsureError,
+    ImageAbsentError,
+    Phase,
+)
 from skyrl_train.sandbox.runtime.podman.ending import until_ended
 
 FACTS = ImageFacts(pythons=(Python(path=sys.executable, version=(3, 11, 0)),))
@@ -64,8 +71,11 @@ class ProcessEngine:
     async def image(self, reference: str) -> ImageFacts | None:
         return FACTS if reference == IMAGE else None
 
-    async def pull(self, reference: str) -> None:
+    async def fetch(self, reference: str, *, again: bool = False) -> str:  # noqa: ARG002 -- the interface
         raise ImageAbsentError(f"{reference}: there is no registry here")
+
+    async def build(self, reference: str) -> None:
+        raise BuildFailedError(f"{reference}: nothing is built here")
 
     async def connect(self, container: Container) -> socket.socket:
         made = socket.socket()

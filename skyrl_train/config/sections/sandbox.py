@@ -14,10 +14,18 @@ class SandboxSection(Section):
     """A runtime that runs already; none starts one for this launch."""
     inject: Literal["mount", "build"] = "mount"
     """How the agent server gets into an image: a read-only mount, or a derived image."""
+    agent_server: str | None = None
+    """The real agent server in place of ours: a virtual environment that has openhands-agent-server, a directory of
+    wheels, what `skyrl-train images server` made, its released program, or "index" for the package index that pip uses.
+    None mounts ours (inject = "mount"), or copies the real one out of its published image (inject = "build")."""
+    agent_server_version: str = Field(default="1.58.0", pattern=r"^[0-9A-Za-z.+-]+$")
+    """Which one is installed, or copied, where agent_server does not say it itself."""
     image_prefix: str = "docker.io/"
     """Put before image names that lack a registry."""
     image_archive: str | None = None
     """A directory of image archives to load from instead of a registry."""
+    image_mirror: str | None = None
+    """A registry, maybe with a path, to pull from in place of the one that an image names."""
     cpus: int = Field(default=4, ge=1)
     """CPUs of one sandbox."""
     memory_mib: int = Field(default=4096, ge=64)

@@ -19,6 +19,14 @@ class ImageAbsentError(EngineError):
     """Neither here nor to be had."""
 
 
+class BuildFailedError(EngineError):
+    """An image could not be made; `log` is the end of what the build printed."""
+
+    def __init__(self, message: str, log: str = "") -> None:
+        super().__init__(message)
+        self.log = log
+
+
 class EngineUnsureError(TrainError):
     """No answer, or one cut short: what was asked may have been done or not. Look, take away, ask again."""
 
@@ -89,7 +97,12 @@ class Engine(Protocol):
     async def image(self, reference: str) -> ImageFacts | None:
         """What an image of the store says of itself, its Pythons among it; None where it is not there."""
 
-    async def pull(self, reference: str) -> None: ...
+    async def fetch(self, reference: str, *, again: bool = False) -> str:
+        """Into the store, once for all who ask meanwhile; its whole name. `again`: though it is there. Raises
+        ImageAbsentError."""
+
+    async def build(self, reference: str) -> None:
+        """The derived image of one that is in the store. Raises BuildFailedError."""
 
     async def connect(self, container: Container) -> socket.socket:
         """A connection to the agent server inside. OSError where nobody listens."""

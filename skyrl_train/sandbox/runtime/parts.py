@@ -33,6 +33,8 @@ class Parts:
     metrics: Metrics
     plan: Plan
     now: Callable[[], float]
+    derive: Callable[[ImageFacts], str] | None = None
+    """The name of an image's derived one, where the agent server is built in. Raises TrainError where it cannot be."""
     store: str
     """The engine's store: a record of another one has no container here."""
     containers: dict[str, Container] = field(default_factory=dict)

@@ -7,37 +7,37 @@ import signal
 import socket
 import time
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from skyrl_train.config.sections.sandbox import SandboxSection
 from skyrl_train.fail import TrainError, UsageError
 from skyrl_train.node.podman_store import LOCAL_BASE
-from skyrl_train.sandbox.inject import InjectionError, MountedPython
-from skyrl_train.sandbox.mounted_python import bundle_python
 from skyrl_train.sandbox.runtime.app import application
 from skyrl_train.sandbox.runtime.book import Book
 from skyrl_train.sandbox.runtime.connections import http_server
 from skyrl_train.sandbox.runtime.doors import listen
 from skyrl_train.sandbox.runtime.events import Events
+from skyrl_train.sandbox.runtime.injection import choose, injector, ways_of
 from skyrl_train.sandbox.runtime.job_files import publish, remove_stale, withdraw
 from skyrl_train.sandbox.runtime.keys import new_key
 from skyrl_train.sandbox.runtime.metrics import Metrics
 from skyrl_train.sandbox.runtime.only_one import only_one
 from skyrl_train.sandbox.runtime.parts import Parts
-from skyrl_train.sandbox.runtime.plan import by_mount, planner
+from skyrl_train.sandbox.runtime.plan import planner
 from skyrl_train.sandbox.runtime.podman.engine import PodmanEngine
 from skyrl_train.sandbox.runtime.podman.examine import Examine, by_doctor
 from skyrl_train.sandbox.runtime.podman.home import find_home, state_directory
-from skyrl_train.sandbox.runtime.podman.inside import usable_python
 from skyrl_train.sandbox.runtime.podman.service import Service
+from skyrl_train.sandbox.runtime.podman.supply import ImageSupply
 from skyrl_train.sandbox.runtime.running import Running
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 from skyrl_train.sandbox.runtime.slots import Slots
-from skyrl_train.sandbox.sandboxd.bundle import write_zipapp
 
 _ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _KEY, _PORT = "key", "port"
 _STEP_S = 0.01
+_DYING_S = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,8 @@ class Options:
     port: int = 0
     base: str = LOCAL_BASE
     drain_s: float = 25.0
-    as_root: bool = True
+    sandbox: SandboxSection = field(default_factory=SandboxSection)
+    """Which agent server sandboxes get, and where their images come from."""
     examine: Examine = by_doctor
 
 
@@ -96,9 +97,13 @@ async def _running(options: Options, state: str) -> AsyncIterator[tuple[Running,
         metrics.count("engine_restarts_total")
         events.add("service ended", why=text)
 
+    chosen = await asyncio.to_thread(choose, options.sandbox, Path(state) / "mounts")
+    events.add("agent server", name=chosen.name)
     service = Service(home.socket, home.environ, told)
-    engine = PodmanEngine(service, run_dir=home.run_dir, threads=settings.starts_at_once + 8, told=events.add)
-    sandboxd, python = await asyncio.to_thread(_mounted, state)
+    ways = ways_of(options.sandbox, chosen)
+    prefix = options.sandbox.image_prefix
+    supply = ImageSupply(home.environ, ways, prefix=prefix, run_dir=home.run_dir, told=events.add)
+    engine = PodmanEngine(service, supply, run_dir=home.run_dir, threads=settings.starts_at_once + 8, told=events.add)
     parts = Parts(
         engine=engine,
         book=book,
@@ -106,7 +111,8 @@ async def _running(options: Options, state: str) -> AsyncIterator[tuple[Running,
         settings=settings,
         events=events,
         metrics=metrics,
-        plan=planner(by_mount(sandboxd, python=python, as_root=options.as_root, settings=settings), settings),
+        plan=planner(injector(chosen, settings, as_root=options.sandbox.run_as_root), settings),
+        derive=chosen.derive,
         now=time.time,
         store=home.store,
     )
@@ -141,16 +147,6 @@ def _listener(book: Book, host: str, port: int) -> socket.socket:
         listener = listen(host, 0)
     book.set(_PORT, str(listener.getsockname()[1]))
     return listener
-
-
-def _mounted(state: str) -> tuple[str, MountedPython | None]:
-    """What is mounted into sandboxes. Without a Python of the host, images need their own, and are told so each."""
-    place = Path(state) / "mounts"
-    sandboxd = str(write_zipapp(place))
-    try:
-        return sandboxd, bundle_python(place, usable_python())
-    except (InjectionError, OSError):
-        return sandboxd, None
 
 
 async def _first(serving: "asyncio.Future[None]", ends: asyncio.Event) -> None:

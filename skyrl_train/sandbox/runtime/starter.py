@@ -1,11 +1,19 @@
 """Brings one session up: slot, image, container, first answer of its agent server."""
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum, auto
 
 from skyrl_train.sandbox.inject import ImageFacts, InjectionError
 from skyrl_train.sandbox.runtime.book import BookError
-from skyrl_train.sandbox.runtime.engine import Container, EngineError, EngineUnsureError, ImageAbsentError
+from skyrl_train.sandbox.runtime.engine import (
+    BuildFailedError,
+    Container,
+    EngineError,
+    EngineUnsureError,
+    ImageAbsentError,
+)
 from skyrl_train.sandbox.runtime.health import wait_until_healthy
 from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.record import Record
@@ -72,9 +80,9 @@ class Starter:
         if not record.live:
             return Outcome.OVER
         try:
-            image = await self._image(record)
+            name, image = await self._image(record)
             async with self._at_once:
-                return await self._started(runtime_id, image)
+                return await self._started(runtime_id, name, image)
         except EngineUnsureError as error:
             parts.metrics.count("engine_unsure_total")
             parts.events.add("again", runtime_id=runtime_id, cause=str(error))
@@ -82,38 +90,67 @@ class Starter:
             if now.live:
                 await parts.put(now.now(State.STARTING, event=f"again: {error}", restarts=now.restarts + 1))
             return Outcome.AGAIN
+        except BuildFailedError as error:
+            await parts.fail(runtime_id, str(error), error.log)
+            return Outcome.OVER
         except (EngineError, InjectionError, BookError) as error:
             await parts.fail(runtime_id, str(error), await parts.logs(runtime_id))
             return Outcome.OVER
 
-    async def _started(self, runtime_id: str, image: ImageFacts) -> Outcome:
+    async def _started(self, runtime_id: str, name: str, image: ImageFacts) -> Outcome:
         parts = self._parts
         if parts.current(runtime_id).restarts:  # what came of the attempt before is not known
             await parts.engine.remove(runtime_id)
         record = parts.current(runtime_id)
         if not record.live:
             return Outcome.OVER
-        spec = parts.plan(record, image)
+        spec = replace(parts.plan(record, image), image=name)
         parts.book.announce(record.now(State.STARTING))
         container = await parts.engine.start(spec)
         parts.containers[runtime_id] = container
         return await self._first_answer(container)
 
-    async def _image(self, record: Record) -> ImageFacts:
+    async def _image(self, record: Record) -> tuple[str, ImageFacts]:
+        """What the container is made from, and under which name."""
+        name, base = await self._base(record)
+        if self._parts.derive is None:
+            return name, base
+        return await self._derived(record.runtime_id, name, base, self._parts.derive)
+
+    async def _base(self, record: Record) -> tuple[str, ImageFacts]:
         """Podman's own pull at the start of a container would hold up everything behind it."""
         engine, image, policy = self._parts.engine, record.request.image, record.request.image_pull_policy
         found = await engine.image(image)
         if found is not None and policy != "Always":
-            return found
+            return image, found
         if policy == "Never":
             raise ImageAbsentError(f"image {image} is not in the store, and image_pull_policy is Never")
-        if self._parts.current(record.runtime_id).live:
-            await self._parts.put(record.now(State.PULLING, event=f"pulling {image}"))
-        await engine.pull(image)
-        pulled = await engine.image(image)
-        if pulled is None:
-            raise ImageAbsentError(f"image {image} was pulled, and is not in the store")
-        return pulled
+        await self._says(record.runtime_id, State.PULLING, f"fetching {image}")
+        name = await engine.fetch(image, again=policy == "Always")
+        fetched = await engine.image(name)
+        if fetched is None:
+            raise ImageAbsentError(f"image {name} was fetched, and is not in the store")
+        return name, fetched
+
+    async def _derived(
+        self, runtime_id: str, base: str, facts: ImageFacts, derive: Callable[[ImageFacts], str]
+    ) -> tuple[str, ImageFacts]:
+        """The image with the agent server built in: the one that is there, or a new one."""
+        engine, name = self._parts.engine, derive(facts)
+        found = await engine.image(name)
+        if found is not None:
+            return name, found
+        await self._says(runtime_id, State.BUILDING, f"building the agent server into {base}")
+        await engine.build(base)
+        built = await engine.image(name)
+        if built is None:
+            raise BuildFailedError(f"{name} was built, and is not in the store")
+        return name, built
+
+    async def _says(self, runtime_id: str, state: State, event: str) -> None:
+        record = self._parts.current(runtime_id)
+        if record.live:
+            await self._parts.put(record.now(state, event=event))
 
     async def _first_answer(self, container: Container) -> Outcome:
         parts, runtime_id = self._parts, container.name

@@ -8,6 +8,7 @@ import socket
 import sys
 import time
 
+from skyrl_train.sandbox.sandboxd import first
 from skyrl_train.sandbox.sandboxd.api import PORT, SESSION_KEY_VARIABLES
 from skyrl_train.sandbox.sandboxd.children import Children
 from skyrl_train.sandbox.sandboxd.commands import OUTPUT_LIMIT, Commands, child_environment
@@ -17,8 +18,10 @@ from skyrl_train.sandbox.sandboxd.server import Server, listen, log
 from skyrl_train.sandbox.sandboxd.warden import Warden
 
 USAGE = f"""usage: sandboxd [--host HOST] [--port PORT] [--output-limit BYTES] [--processes N] [--memory-mib N]
+       sandboxd [--processes N] [--memory-mib N] --run -- COMMAND…
 Without --host it listens on every address where a session key is set ({" or ".join(SESSION_KEY_VARIABLES)}), and on 127.0.0.1 where none is.
 """
+RUN = "--run"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - a container's port is published from any of its addresses
 _GRACE_S = 1.0
@@ -34,10 +37,13 @@ class ArgumentError(Exception):
 def main(argv: list[str] | None = None) -> int:
     started = time.monotonic()
     try:
-        options = read_arguments(sys.argv[1:] if argv is None else argv)
+        words, command = divided(sys.argv[1:] if argv is None else argv)
+        options = read_arguments(words)
         if options.get("help"):
             sys.stdout.write(USAGE)
             return 0
+        if "run" in options:
+            return first.run(command, start_warden=warden_of(options).start, log=log)
         keys = session_keys(dict(os.environ))
         host = options.get("host") or (EVERYWHERE if keys else LOOPBACK[0])
         if not keys and host not in LOOPBACK:
@@ -56,7 +62,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def serve(listener: socket.socket, keys: list[str], options: dict[str, str]) -> Children:
-    warden = Warden(processes=int(options.get("processes", 0)), memory_mib=int(options.get("memory-mib", 0)), log=log)
+    warden = warden_of(options)
     warden.start()
     sys.setswitchinterval(_SWITCH_S)
     env = child_environment(dict(os.environ))
@@ -68,6 +74,10 @@ def serve(listener: socket.socket, keys: list[str], options: dict[str, str]) -> 
     return children
 
 
+def warden_of(options: dict[str, str]) -> Warden:
+    return Warden(processes=int(options.get("processes", 0)), memory_mib=int(options.get("memory-mib", 0)), log=log)
+
+
 def session_keys(environ: dict[str, str]) -> list[str]:
     """OH_SESSION_API_KEYS_0 and on, else SESSION_API_KEY. An empty one is none: it would let everybody in."""
     many, one = SESSION_KEY_VARIABLES
@@ -75,6 +85,17 @@ def session_keys(environ: dict[str, str]) -> list[str]:
     numbered = [name for name in sorted(environ) if name.startswith(prefix) and name[len(prefix) :].isdecimal()]
     keys = [environ[name] for name in numbered if environ[name]]
     return keys or [key for key in (environ.get(one, ""),) if key]
+
+
+def divided(argv: list[str]) -> tuple[list[str], list[str]]:
+    """Our own words, and behind `--run --` the command of another server."""
+    if RUN not in argv:
+        return argv, []
+    at = argv.index(RUN)
+    command = argv[at + 2 :]
+    if argv[at + 1 : at + 2] != ["--"] or not command:
+        raise ArgumentError(f"{RUN} wants `-- COMMAND…` behind it")
+    return [*argv[:at], f"{RUN}=yes"], command
 
 
 def read_arguments(argv: list[str]) -> dict[str, str]:
@@ -85,7 +106,7 @@ def read_arguments(argv: list[str]) -> dict[str, str]:
         name, equals, value = words.pop(0).partition("=")
         if name in ("-h", "--help"):
             return {"help": "yes"}
-        if name not in ("--host", *(f"--{number}" for number in _MOST)):
+        if name not in ("--host", RUN, *(f"--{number}" for number in _MOST)):
             raise ArgumentError(f"unknown argument {name!r}")
         if not equals:
             if not words:

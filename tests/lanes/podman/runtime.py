@@ -19,6 +19,7 @@ import httpx
 
 from lanes.podman.lab import IMAGE, Lab, state_of, strays, wait_until
 from skyrl_doctor.cli.app import dispatch
+from skyrl_train.config.sections.sandbox import SandboxSection
 from skyrl_train.sandbox.runtime.podman.examine import CHECKS, Examined, read_report
 from skyrl_train.sandbox.runtime.podman.home import Home, find_home
 from skyrl_train.sandbox.runtime.serve import Options, serve
@@ -113,6 +114,7 @@ class Server:
     settings: RuntimeSettings = SETTINGS
     doctor: bool = True
     drain_s: float = 20.0
+    sandbox: SandboxSection = field(default_factory=SandboxSection)
     pid: int = 0
     clients: list[httpx.Client] = field(default_factory=list)
     zygote: "Zygote | None" = None
@@ -237,6 +239,7 @@ def _serve(server: Server) -> int:
         environ=dict(server.lab.env),
         base=str(server.base),
         drain_s=server.drain_s,
+        sandbox=server.sandbox,
         examine=forked_doctor if server.doctor else nobody_looks,
     )
     return asyncio.run(serve(options))

@@ -28,6 +28,7 @@ BINARY = "/usr/local/bin/openhands-agent-server"
 OWN = Python(path="/usr/bin/python3", version=(3, 10, 12))
 OLD = Python(path="/usr/bin/python3", version=(3, 7, 3))
 FROM_HOST = MountedPython(source="/srv/python", command=(f"{PYTHON}/bin/python3",), version=(3, 12, 1))
+REAL = {"OH_ENABLE_VSCODE": "false", "LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENHANDS_SUPPRESS_BANNER": "1"}
 SERVED = (SANDBOXD, "--host", "0.0.0.0", "--port", "60000")
 
 
@@ -97,7 +98,7 @@ def test_an_images_init_stays_before_it(requested: tuple[str, ...]) -> None:
 def test_the_real_server_listens_where_it_is_reached(requested: tuple[str, ...]) -> None:
     injected = native(ImageFacts(entrypoint=(BINARY,), user="10001"), requested, session_key="k")
     assert injected.command == (BINARY, "--port", "60000", "--host", "0.0.0.0")
-    assert dict(injected.environment) == {"OH_ENABLE_VSCODE": "false", "OH_SESSION_API_KEYS_0": "k"}
+    assert dict(injected.environment) == {**REAL, "OH_SESSION_API_KEYS_0": "k"}
     assert injected.user == "0"
 
 

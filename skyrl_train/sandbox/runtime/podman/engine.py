@@ -6,7 +6,6 @@ import socket
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from skyrl_train.sandbox.inject import ImageFacts, facts_of
 from skyrl_train.sandbox.runtime.engine import (
@@ -23,11 +22,11 @@ from skyrl_train.sandbox.runtime.podman.ending import until_ended
 from skyrl_train.sandbox.runtime.podman.host import Host, host_of
 from skyrl_train.sandbox.runtime.podman.inside import Inside
 from skyrl_train.sandbox.runtime.podman.leftovers import end_leftovers
-from skyrl_train.sandbox.runtime.podman.look import pythons_of, remove_looks
+from skyrl_train.sandbox.runtime.podman.look import looked_into, remove_looks
 from skyrl_train.sandbox.runtime.podman.service import Service
 from skyrl_train.sandbox.runtime.podman.spec import inspected, listed, log_text, payload
+from skyrl_train.sandbox.runtime.podman.supply import ImageSupply, end_earlier
 
-_PULL_S = 1800.0
 _LOG_LINES = 200
 _LOG_CHARACTERS = 16_384
 
@@ -35,17 +34,21 @@ _LOG_CHARACTERS = 16_384
 class PodmanEngine:
     """One store's."""
 
-    def __init__(self, service: Service, *, run_dir: str, threads: int, told: Callable[..., None]) -> None:
+    def __init__(
+        self, service: Service, supply: ImageSupply, *, run_dir: str, threads: int, told: Callable[..., None]
+    ) -> None:
         self.service = service
+        self._supply = supply
         self._api = Api(service.socket_path, threads)
         self._inside = Inside()
         self._run_dir = run_dir
         self._told = told
-        self._pythons: dict[str, ImageFacts] = {}
+        self._facts: dict[str, ImageFacts] = {}
         self._looking: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self.host = Host()
 
     async def open(self) -> None:
+        await asyncio.to_thread(end_earlier, self._run_dir)
         await self.service.open()
         self.host = host_of(await self._api.ask("get", "/info"))
         await remove_looks(self._api)
@@ -113,18 +116,17 @@ class PodmanEngine:
             return None
         identity = str(body["Id"])
         async with self._looking[identity]:
-            if identity not in self._pythons:
+            if identity not in self._facts:
                 facts = facts_of(body)
-                self._pythons[identity] = replace(facts, pythons=await pythons_of(self._api, reference, identity))
-        return self._pythons[identity]
+                pythons, system = await looked_into(self._api, reference, identity)
+                self._facts[identity] = replace(facts, pythons=pythons, system=system)
+        return self._facts[identity]
 
-    async def pull(self, reference: str) -> None:
-        async with self._looking[reference]:
-            said = await self._api.ask("post", "/images/pull", limit_s=_PULL_S, reference=reference, quiet=True)
-        lines: list[Any] = said.decode("utf-8", "replace").splitlines() if isinstance(said, bytes) else [said]
-        errors = [line for line in lines if "error" in line]
-        if errors:
-            raise ImageAbsentError(f"image {reference} could not be pulled: {errors[-1]}"[:500])
+    async def fetch(self, reference: str, *, again: bool = False) -> str:
+        return await self._supply.fetch(reference, again=again)
+
+    async def build(self, reference: str) -> None:
+        await self._supply.build(reference)
 
     async def connect(self, container: Container) -> socket.socket:
         return await self._inside.connect(container.pid, container.port)
@@ -137,6 +139,7 @@ class PodmanEngine:
             async with asyncio.timeout(limit_s):
                 for container in await self.all():
                     await self.remove(container.name)
+        await self._supply.close()
         await self._inside.close()
         await self.service.close()
         self._api.close()

@@ -1,9 +1,10 @@
-"""Asks an image for its Pythons, once: a container of it runs a few words of shell."""
+"""Asks an image for its Pythons and its distribution, once: a container of it runs a few words of shell."""
 
 import asyncio
 import contextlib
 import secrets
 
+from skyrl_train.sandbox.glibc import System, system_of
 from skyrl_train.sandbox.image_pythons import PROBE, read_probe
 from skyrl_train.sandbox.inject import Python
 from skyrl_train.sandbox.runtime.engine import ContainerSpec, EngineError, EngineUnsureError
@@ -16,7 +17,7 @@ _LABEL = "skyrl.look"
 _REMOVALS, _AGAIN_S = 10, 0.2
 
 
-async def pythons_of(api: Api, reference: str, identity: str) -> tuple[Python, ...]:
+async def looked_into(api: Api, reference: str, identity: str) -> tuple[tuple[Python, ...], System | None]:
     """None of them where the image has no shell; the mounted one is taken then."""
     name = f"skyrl-look-{identity[:12]}-{secrets.token_hex(4)}"
     spec = ContainerSpec(
@@ -42,10 +43,11 @@ async def pythons_of(api: Api, reference: str, identity: str) -> tuple[Python, .
     except EngineUnsureError:
         raise
     except EngineError:
-        return ()
+        return (), None
     finally:
         await _remove(api, name)
-    return read_probe(log_text(printed)) if isinstance(printed, bytes) else ()
+    text = log_text(printed) if isinstance(printed, bytes) else ""
+    return read_probe(text), system_of(text)
 
 
 async def _remove(api: Api, name: str) -> None:

@@ -1,0 +1,43 @@
+"""The first process of a sandbox in which another server runs: reaps what is left behind, holds the limits, passes on
+what it is asked, and ends when that server does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+
+_SIGNALLED = 128
+
+
+def run(argv: list[str], *, start_warden: Callable[[], None], log: Callable[[str], None]) -> int:
+    """The exit status for a shell: a signal is 128 and its number."""
+    try:
+        process = subprocess.Popen(argv)
+    except OSError as error:
+        log(f"{argv[0]} cannot be run: {error.strerror}")
+        return 127 if isinstance(error, FileNotFoundError) else 126
+    pid = process.pid
+    process.returncode = 0  # it is reaped here: Popen is not to wait for it, nor to warn
+
+    def pass_on(number: int, _frame: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, pass_on)
+    start_warden()
+    status = _reap_until(pid)
+    code = _SIGNALLED + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+    log(f"{argv[0]} ended with {code}")
+    return code
+
+
+def _reap_until(wanted: int) -> int:
+    while True:
+        pid, status = os.waitpid(-1, 0)
+        if pid == wanted:
+            return status

@@ -1,0 +1,175 @@
+"""The real agent server as one directory that any image runs: a Python with its loader and libraries, and its packages.
+
+It carries its own C library, so that neither an old one in the image nor none at all matters (IMG008). The same directory
+is mounted read-only, or copied into a derived image.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from skyrl_train.fail import UsageError
+from skyrl_train.sandbox.mounted_python import ask_python, copy_python, loader_command, run_tool
+from skyrl_train.sandbox.server_source import (
+    DISTRIBUTION,
+    MANIFEST,
+    Kind,
+    ServerSource,
+    installed_version,
+    python_for,
+)
+
+PLACE = "/opt/skyrl/agent-server"
+"""Where it stands in a sandbox."""
+SITE, RUN, START = "site", "run.py", "server"
+_INSTALL_S = 1800.0
+_SAID = 1500
+_RUN = """\
+import os, runpy, site, sys
+
+if sys.argv[1:3] == ["-m", "openhands.agent_server"]:
+    del sys.argv[1:3]
+site.addsitedir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "site"))
+runpy.run_module("openhands.agent_server", run_name="__main__", alter_sys=True)
+"""
+_START = '#!/bin/sh\nexec {command} "$@"\n'
+_ASK_SITE = "import sysconfig; print(sysconfig.get_path('purelib'))"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerBundle:
+    """`directory` goes to PLACE. `site`: the packages, where they are not in it but in an environment of the user's."""
+
+    directory: str
+    version: str
+    fingerprint: str
+    """Another one for other packages, or another Python."""
+    command: tuple[str, ...]
+    site: str = ""
+
+    @property
+    def python(self) -> tuple[str, ...]:
+        """Its Python alone, for programs of ours."""
+        return self.command[: self.command.index("-I")]
+
+
+def make_bundle(source: ServerSource, place: Path, *, whole: bool, name: str = "") -> ServerBundle:
+    """Below `place`; what is there already is used again. `whole`: with the packages in it, to be copied into an image.
+
+    Raises UsageError or InjectionError. It appears by rename: one that was killed half-way is never taken.
+    """
+    if source.kind is Kind.BUNDLE:
+        return read_bundle(Path(source.path))
+    python = python_for(source)
+    executable, library, version = ask_python(python)
+    own_site = Path(run_tool([python, "-I", "-c", _ASK_SITE]).strip()) if source.kind is Kind.VENV else None
+    found = _version(source, own_site)
+    fingerprint = _fingerprint(source, own_site, f"{version} {executable}")
+    target = place / (name or f"agent-server-{fingerprint}{'-whole' * (whole and own_site is not None)}")
+    if target.exists():
+        return read_bundle(target)
+    place.mkdir(parents=True, exist_ok=True)
+    half_done = place / f".{target.name}.{os.getpid()}"
+    shutil.rmtree(half_done, ignore_errors=True)
+    half_done.mkdir()
+    try:
+        _fill(half_done, source, python, own_site, whole=whole)
+        copy_python(half_done, executable, library, version=version, site=own_site or half_done / SITE)
+        made = ServerBundle(
+            directory="",
+            version=found,
+            fingerprint=fingerprint,
+            command=(*loader_command(half_done, PLACE), "-I", "-S", f"{PLACE}/{RUN}"),
+            site="" if whole or own_site is None else str(own_site),
+        )
+        _write_starters(half_done, made)
+        half_done.rename(target)
+    finally:
+        shutil.rmtree(half_done, ignore_errors=True)
+    return replace(made, directory=str(target))
+
+
+def read_bundle(directory: Path) -> ServerBundle:
+    """One that was made before, here or elsewhere. Raises UsageError."""
+    try:
+        said = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+        said["command"] = tuple(said["command"])
+        return ServerBundle(**{**said, "directory": str(directory)})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"{directory}/{MANIFEST} cannot be used: {error}; make it again with skyrl-train images server"
+        ) from error
+
+
+def _fill(target: Path, source: ServerSource, python: str, own_site: Path | None, *, whole: bool) -> None:
+    """The packages; an empty directory to mount them at, where they stay where they are."""
+    site = target / SITE
+    if own_site is None:
+        _install(source, python, site)
+    elif whole:
+        shutil.copytree(own_site, site, symlinks=False, ignore_dangling_symlinks=True)
+    else:
+        site.mkdir()
+
+
+def _install(source: ServerSource, python: str, site: Path) -> None:
+    wanted = f"{DISTRIBUTION.replace('_', '-')}=={source.version}"
+    words = ["--quiet", "--target", str(site), wanted]
+    if source.kind is Kind.WHEELS:
+        words = ["--no-index", "--find-links", source.path, *words]
+    argv = _installer(python, words)
+    ran = subprocess.run(argv, capture_output=True, text=True, timeout=_INSTALL_S, check=False)
+    if ran.returncode:
+        said = " ".join((ran.stderr or ran.stdout).split())[-_SAID:]
+        raise UsageError(
+            f"sandbox.agent_server: {wanted} cannot be installed from {source.path or 'the index'}: {said}"
+        )
+
+
+def _installer(python: str, words: list[str]) -> list[str]:
+    has_pip = subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0
+    if has_pip:
+        return [python, "-m", "pip", "install", "--disable-pip-version-check", *words]
+    uv = shutil.which("uv")
+    if uv is None:
+        raise UsageError(f"{python} has no pip, and there is no uv on PATH; one of them installs the agent server")
+    return [uv, "pip", "install", "--python", python, *words]
+
+
+def _version(source: ServerSource, site: Path | None) -> str:
+    if site is None:
+        return source.version
+    found = installed_version(site)
+    if found is None:
+        raise UsageError(f"sandbox.agent_server = {source.path!r}: no openhands-agent-server is installed in {site}")
+    return found
+
+
+def _fingerprint(source: ServerSource, site: Path | None, python: str) -> str:
+    made = hashlib.sha256(f"{source.kind} {source.version} {python}\n".encode())
+    for line in _contents(source, site):
+        made.update(f"{line}\n".encode())
+    return made.hexdigest()[:16]
+
+
+def _contents(source: ServerSource, site: Path | None) -> Iterator[str]:
+    """What tells two sets of packages apart."""
+    if site is not None:
+        for record in sorted(site.glob("*.dist-info/RECORD")):
+            yield f"{record.parent.name} {hashlib.sha256(record.read_bytes()).hexdigest()}"
+    elif source.kind is Kind.WHEELS:
+        for wheel in sorted(Path(source.path).glob("*.whl")):
+            yield f"{wheel.name} {wheel.stat().st_size}"
+
+
+def _write_starters(target: Path, made: ServerBundle) -> None:
+    (target / RUN).write_text(_RUN, encoding="utf-8")
+    start = target / START
+    start.write_text(_START.format(command=" ".join(made.command)), encoding="utf-8")
+    start.chmod(0o755)
+    (target / MANIFEST).write_text(json.dumps(asdict(made)), encoding="utf-8")

@@ -1,0 +1,188 @@
+"""The real agent server in sandboxes of a real Podman, mounted and built in; images out of archives; kills in a build.
+
+What stands for the real server here is a small one with its command line: the lane needs no package of OpenHands. Where
+SKYRL_AGENT_SERVER names one (what `sandbox.agent_server` takes), that is tried instead.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lanes.podman.conftest import NewLab
+from lanes.podman.lab import IMAGE, Lab, state_of, wait_until
+from lanes.podman.runtime import SETTINGS, Server, agent, say, start
+from skyrl_train.config.sections.sandbox import SandboxSection
+from skyrl_train.sandbox.runtime.podman.supply import MARK
+from skyrl_train.sandbox.server_bundle import ServerBundle, make_bundle
+from skyrl_train.sandbox.server_source import source_of
+
+pytestmark = pytest.mark.podman
+ABSENT = "docker.io/skyrl/one:1"
+COMMAND = "/usr/local/bin/openhands-agent-server --port 60000"
+STAND_IN = """\
+import http.server, json, subprocess, sys
+words = sys.argv[1:]
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.answer({"status": "ok", "title": "stand-in"})
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        done = subprocess.run(["/bin/sh", "-c", body["command"]], capture_output=True, text=True)
+        self.answer({"exit_code": done.returncode, "stdout": done.stdout, "stderr": done.stderr})
+    def answer(self, body):
+        data = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+    def log_message(self, *words):
+        pass
+port = int(words[words.index("--port") + 1])
+http.server.ThreadingHTTPServer((words[words.index("--host") + 1], port), Handler).serve_forever()
+"""
+
+
+@pytest.fixture(scope="module")
+def bundle(workshop: Path) -> ServerBundle:
+    """Readable to the lane's user, who may not read the interpreter that it was made with."""
+    place = workshop / "agent-server"
+    named = os.environ.get("SKYRL_AGENT_SERVER")
+    if named:
+        return make_bundle(source_of(named, version="1.58.0"), place, whole=True)
+    environment = workshop / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    site = next(environment.glob("lib/python*/site-packages"))
+    (site / "openhands" / "agent_server").mkdir(parents=True)
+    (site / "openhands" / "agent_server" / "__main__.py").write_text(STAND_IN)
+    (site / "openhands_agent_server-1.58.0.dist-info").mkdir()
+    (site / "openhands_agent_server-1.58.0.dist-info" / "RECORD").touch()
+    return make_bundle(source_of(str(environment), version="0"), place, whole=True)
+
+
+@pytest.fixture
+def archive(new_lab: NewLab, image_archive: Path, workshop: Path) -> Path:
+    """The lane's image under the name of a data set's."""
+    directory = workshop / "archives"
+    if not directory.exists():
+        lab = new_lab()
+        assert lab.podman("load", "-q", "-i", str(image_archive)).returncode == 0
+        assert lab.podman("tag", IMAGE, ABSENT).returncode == 0
+        assert lab.podman("save", "-q", "-o", f"{lab.base}/home/one.tar", ABSENT).returncode == 0
+        directory.mkdir()
+        (lab.base / "home" / "one.tar").rename(directory / "docker.io_skyrl_one_1.tar")
+        (directory / "docker.io_skyrl_one_1.tar").chmod(0o644)
+        lab.close()
+    return directory
+
+
+@pytest.fixture
+def lab(new_lab: NewLab) -> Iterator[Lab]:
+    made = new_lab()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def serving(lab: Lab, image_archive: Path) -> Iterator[Server]:
+    """Not started; a test says what its sandboxes are to be."""
+    server = Server(lab).stock(image_archive)
+    yield server
+    server.close()
+
+
+def events(server: Server) -> list[dict[str, object]]:
+    return [dict(entry) for entry in server.client().get("/events").json()["events"]]
+
+
+def named(server: Server, name: str) -> list[dict[str, object]]:
+    return [entry for entry in events(server) if entry["event"] == name]
+
+
+def test_the_real_server_is_mounted_into_an_image_that_has_nothing(serving: Server, bundle: ServerBundle) -> None:
+    serving.sandbox = SandboxSection(agent_server=bundle.directory)
+    client = serving.up().client(120.0)
+    begun = start(client, "s1", command=COMMAND)
+    assert begun["pod_status"] == "ready", begun["pod_logs"]
+    done = say(begun, "cat /proc/1/cmdline; echo x > /opt/skyrl/agent-server/run.py")
+    words = done["stdout"].split("\0")
+    assert words[words.index("--run") + 1] == "--"
+    assert words[-5:-1] == ["--host", "0.0.0.0", "--port", "60000"]
+    assert done["exit_code"] != 0  # read-only
+    assert [entry["name"] for entry in named(serving, "agent server")] == ["openhands-agent-server 1.58.0, mounted"]
+
+
+def test_the_real_server_is_built_in_once_for_all_who_ask(serving: Server, bundle: ServerBundle) -> None:
+    serving.sandbox = SandboxSection(inject="build", agent_server=bundle.directory)
+    client = serving.up().client(120.0)
+    client.post("/prewarm", json={"image": IMAGE, "count": 3, "command": COMMAND})
+    begun = start(client, "s1", image=IMAGE, command=COMMAND)
+    assert begun["pod_status"] == "ready", begun["pod_logs"]
+    with agent(begun) as inner:
+        assert inner.get("/health").json()["status"] == "ok"
+    built = named(serving, "image built")
+    assert [(entry["image"], bool(entry["seconds"])) for entry in built] == [(IMAGE, True)]
+    serving.kill()
+    client = serving.up().client(120.0)  # the store remembers
+    assert start(client, "s2", command=COMMAND)["pod_status"] == "ready"
+    assert named(serving, "image built") == []
+    derived = serving.podman("images", "-q", "localhost/skyrl-derived").stdout.split()
+    assert len(derived) == 1
+
+
+def test_images_come_out_of_the_archive_when_a_session_wants_them(serving: Server, archive: Path) -> None:
+    serving.sandbox = SandboxSection(image_archive=str(archive))
+    client = serving.up().client(120.0)
+    begun = start(client, "s1", image="skyrl/one:1")
+    assert begun["pod_status"] == "ready", begun["pod_logs"]
+    assert [entry["image"] for entry in named(serving, "image loaded")] == [ABSENT]
+    failed = start(client, "s2", image="skyrl/two:1")
+    assert failed["pod_logs"].startswith(
+        f"image skyrl/two:1 cannot be had: not in the store, and {archive} holds no archive of it"
+    )
+    assert len(named(serving, "image failed")) == 1
+
+
+def test_a_server_killed_in_a_build_leaves_nothing_that_the_next_one_takes(
+    serving: Server, bundle: ServerBundle
+) -> None:
+    serving.sandbox = SandboxSection(inject="build", agent_server=bundle.directory)
+    serving.settings = replace(SETTINGS, hold_s=0.1, start_limit_s=120.0)
+    client = serving.up().client(120.0)
+    start(client, "s1", command=COMMAND)
+    wait_until(lambda: bool(named(serving, "image building")), 60.0)
+    pid = builder(serving)
+    serving.kill()
+    serving.settings = replace(SETTINGS, start_limit_s=120.0)
+    client = serving.up().client(120.0)
+    wait_until(lambda: state_of(pid) in ("", "Z"), 30.0)
+    wait_until(lambda: client.get("/sessions/s1").json()["pod_status"] == "ready", 120.0)
+    assert named(serving, "image built")
+    assert serving.end() == 0
+    external = json.loads(serving.podman("ps", "--all", "--external", "--format", "json").stdout or "[]")
+    assert external == []
+    assert serving.podman("images", "--filter", "dangling=true", "-q").stdout == ""
+
+
+def builder(server: Server) -> int:
+    """The process of the build that runs, stopped in the middle however fast it is."""
+    store, mark = Path(server.home().store), f"{MARK}={server.home().run_dir}".encode()
+    containers = store / "graph" / "overlay-containers" / "containers.json"
+    wait_until(lambda: containers.exists() and "working-container" in containers.read_text(), 60.0)
+    found = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and _has(entry, mark)]
+    for pid in found:
+        os.kill(pid, signal.SIGSTOP)
+    return max(found, default=0)
+
+
+def _has(process: Path, mark: bytes) -> bool:
+    try:
+        return mark in (process / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
