@@ -1,7 +1,6 @@
 """What is known of a launch, from its directory, Slurm, the runtime and the doctor."""
 
 import json
-import os
 import subprocess
 import sys
 import time
