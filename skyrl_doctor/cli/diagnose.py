@@ -20,13 +20,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     import os
+    import time
 
     from skyrl_doctor.logs.diagnose import diagnose
     from skyrl_doctor.logs.show import data
     from skyrl_doctor.machine.redact import Redactor
     from skyrl_doctor.report.json import encode
 
-    found = diagnose(args.paths)
+    found = diagnose(args.paths, site_s=time.localtime().tm_gmtoff)
     for reason in found.unread:
         sys.stderr.write(f"skyrl-doctor diagnose: {reason}\n")
     if not found.read:

@@ -7,7 +7,8 @@ from skyrl_doctor.logs.blocks import Block
 from skyrl_doctor.logs.noise import OVERLAP
 
 REACH = 1 << 16
-_STEP = 1 << 11
+_STEP, _MORE = 1 << 9, 1 << 7
+"""So far back it looks first, then twice as far, and so on; with a little more, for what a match looks at before it."""
 
 
 class Behind:
@@ -42,12 +43,12 @@ class Sighting:
 
     def last(self, behind: Behind, end: int) -> tuple[int, re.Match[bytes]] | None:
         """The place after the last match that begins within REACH before `end`, and the match."""
-        first, start = max(self._looked, end - REACH, 0), end
+        first, start, step = max(self._looked, end - REACH, 0), end, _STEP
         self._looked = max(self._looked, end)
         while start > first:
-            stop, start = min(end, start + OVERLAP), max(first, start - _STEP)
-            text = behind.text(start, stop)
-            found = deque(self._regex.finditer(text), maxlen=1)
+            stop, start, step = min(end, start + OVERLAP), max(first, start - step), 2 * step
+            text = behind.text(start - _MORE, stop)
+            found = deque(self._regex.finditer(text, max(0, len(text) - (stop - start))), maxlen=1)
             if found:
                 self._found = (stop - len(text) + found[0].end(), found[0])
                 break

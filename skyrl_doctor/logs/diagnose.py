@@ -17,8 +17,8 @@ class Found:
     unread: tuple[str, ...]
 
 
-def diagnose(paths: list[str]) -> Found:
-    """All logs of one job, read once each."""
+def diagnose(paths: list[str], *, site_s: int = 0) -> Found:
+    """All logs of one job, read once each. `site_s` is the zone of those that write none, in seconds east of Greenwich."""
     sources = collect(paths)
     scans: list[Scan] = []
     unread = list(sources.missing)
@@ -26,4 +26,4 @@ def diagnose(paths: list[str]) -> Found:
         found = read(file, installed(), order=order)
         scans += [found.scan] if found.scan else []
         unread += [found.unread] if found.unread else []
-    return Found(choose(scans), tuple(one.file for one in scans), tuple(unread))
+    return Found(choose(scans, site_s=site_s), tuple(one.file for one in scans), tuple(unread))

@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from skyrl_doctor.core.record import record
@@ -10,7 +10,7 @@ from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.logs.advice import is_retried, is_suspect, repeated
 from skyrl_doctor.logs.behind import Behind, Sighting
 from skyrl_doctor.logs.blocks import Block, Blocks
-from skyrl_doctor.logs.clock import CLOCK, Clock, clock_of
+from skyrl_doctor.logs.clock import CLOCK
 from skyrl_doctor.logs.clusters import Cluster
 from skyrl_doctor.logs.frames import last_frame
 from skyrl_doctor.logs.happened import happened, spoken_of
@@ -19,8 +19,8 @@ from skyrl_doctor.logs.lines import REACHED, After, Line, before, shown
 from skyrl_doctor.logs.patterns import Patterns, compiled, is_far
 from skyrl_doctor.logs.pieces import Piece, Seen, pieces
 from skyrl_doctor.logs.quoted import IN_SANDBOXES, Quotes, inline
-from skyrl_doctor.logs.steps import thinned
-from skyrl_doctor.logs.suspects import OUTLIVED, Suspects
+from skyrl_doctor.logs.steps import Mark, Steps, clock_at, thinned
+from skyrl_doctor.logs.suspects import Suspects
 
 KEPT = 64
 """Hits kept of one signature in one file; the rest are counted."""
@@ -39,14 +39,6 @@ class Hit:
     known: Known
     line: Line
     gap: int = 0
-
-
-@record
-class Mark:
-    """Where a step ended."""
-
-    number: int
-    clock: Clock | None
 
 
 @record(kw_only=True)
@@ -93,7 +85,7 @@ class Scanner:
         self._traceback: Line | None = None
         self._done: Line | None = None
         self._retried: Counter[int] = Counter()
-        self._steps: deque[Mark] = deque(maxlen=OUTLIVED)
+        self._steps = Steps(file)
         self._full: set[int] = set()
         self._kept: Counter[int] = Counter()
         self._named: dict[tuple[str, str], int] = {}
@@ -124,7 +116,7 @@ class Scanner:
             traceback=self._traceback and self._whole(self._traceback),
             cluster=self._suspects.cluster(),
             done=self._done and self._whole(self._done),
-            steps=tuple(self._steps),
+            steps=self._steps.marks(),
         )
 
     def count(self, known: Known) -> int:
@@ -144,6 +136,7 @@ class Scanner:
         self._waiting = [number for number in self._waiting if not self._after[number].take(block)]
         for piece in pieces(seen, self._full):
             self._look(block, piece, self._number + piece.feeds)
+        self._steps.clock(self._behind)
         self._number += seen.feeds
 
     def _look(self, block: Block, piece: Piece, number: int) -> None:
@@ -154,7 +147,7 @@ class Scanner:
         for index in matches.keys() & patterns.far.keys():
             self._far[patterns.far[index]] = number
         if patterns.step in matches:
-            self._step(Mark(number, self._clock_at(block.start + piece.end)))
+            self._step(number, block.start + piece.end)
         entries = [(at, match) for index, match in matches.items() for at in patterns.of.get(index, ())]
         if matches.keys().isdisjoint(patterns.special) and self._is_spent(entries, block, piece, number):
             return
@@ -187,14 +180,10 @@ class Scanner:
             for at, _ in entries
         )
 
-    def _step(self, mark: Mark) -> None:
-        self._steps.append(mark)
+    def _step(self, number: int, end: int) -> None:
+        self._steps.add(number, end)
         self._suspects.step()
-        if (
-            self._traceback is not None
-            and len(self._steps) == OUTLIVED
-            and self._steps[0].number > self._traceback.number
-        ):
+        if self._traceback is not None and self._steps.outlive(self._traceback.number):
             self._traceback = None
             self._full.discard(self._patterns.traceback)
 
@@ -259,14 +248,10 @@ class Scanner:
             order=self._order,
             number=number,
             text=shown(piece.text),
-            clock=self._clock_at(end),
+            clock=clock_at(self._clock, self._behind, end),
             frame=last_frame(self._behind.text(start - REACHED, start), piece.whose),
             context=(*before(self._behind, start, number), (number, shown(piece.text))),
         )
-
-    def _clock_at(self, end: int) -> Clock | None:
-        found = self._clock.last(self._behind, end)
-        return clock_of(found[1]) if found else None
 
     def _whole(self, line: Line) -> Line:
         return dataclasses.replace(line, context=(*line.context, *self._after[line.number].lines))

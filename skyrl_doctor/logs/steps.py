@@ -1,10 +1,55 @@
 """Of many steps that end one after the other, the last few tell all: what they outlive is outlived."""
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
+from skyrl_doctor.core.record import record
+from skyrl_doctor.logs.behind import Behind, Sighting
+from skyrl_doctor.logs.clock import CLOCK, Clock, clock_of
 from skyrl_doctor.logs.engine import Place
 from skyrl_doctor.logs.noise import WINDOW, bounds, clean
 from skyrl_doctor.logs.suspects import OUTLIVED
+
+
+@record
+class Mark:
+    """Where a step ended."""
+
+    file: str
+    number: int
+    clock: Clock | None
+
+
+class Steps:
+    """The last that ended. Only what is one of them at the end of its block is asked for its clock."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._marks: deque[Mark] = deque(maxlen=OUTLIVED)
+        self._fresh: deque[tuple[int, int]] = deque(maxlen=OUTLIVED)
+        self._clock = Sighting(CLOCK)
+
+    def add(self, number: int, end: int) -> None:
+        self._fresh.append((number, end))
+
+    def outlive(self, number: int) -> bool:
+        """Whether so many have ended after a line."""
+        numbers = [*(mark.number for mark in self._marks), *(fresh for fresh, _ in self._fresh)]
+        return len(numbers) >= OUTLIVED and numbers[-OUTLIVED] > number
+
+    def clock(self, behind: Behind) -> None:
+        """Before the text is gone."""
+        self._marks.extend(Mark(self._file, number, clock_at(self._clock, behind, end)) for number, end in self._fresh)
+        self._fresh.clear()
+
+    def marks(self) -> tuple[Mark, ...]:
+        return tuple(self._marks)
+
+
+def clock_at(clock: Sighting, behind: Behind, end: int) -> Clock | None:
+    """The last before a place, if it is near enough."""
+    found = clock.last(behind, end)
+    return clock_of(found[1]) if found else None
 
 
 def thinned(data: bytes, places: Sequence[Place], step: int, is_step: Callable[[bytes], bool]) -> list[Place]:
@@ -14,13 +59,12 @@ def thinned(data: bytes, places: Sequence[Place], step: int, is_step: Callable[[
 
 def _runs(places: Sequence[Place], step: int) -> Iterator[Sequence[Place]]:
     """Steps that follow each other, and between them single places of other patterns."""
+    others = [at for at, (_, number) in enumerate(places) if number != step]
     begun = 0
-    for at, place in enumerate(places):
-        if place[1] != step:
-            if begun < at:
-                yield places[begun:at]
-            yield (place,)
-            begun = at + 1
+    for at in others:
+        yield places[begun:at]
+        yield places[at : at + 1]
+        begun = at + 1
     yield places[begun:]
 
 

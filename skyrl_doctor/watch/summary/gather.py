@@ -3,20 +3,20 @@
 import json
 import os
 import re
+import time
 from typing import Any
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.choose import Diagnosis
 from skyrl_doctor.logs.clock import CLOCK, Clock, clock_of
 from skyrl_doctor.logs.diagnose import diagnose
+from skyrl_doctor.logs.timeline import Timeline
 from skyrl_doctor.watch.files import EVENTS
 from skyrl_doctor.watch.follow.files import listing
 from skyrl_doctor.watch.sink.events import read
 from skyrl_train.verdict import FILE as VERDICT
 
 TAIL = 1 << 16
-_DAYS = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
-_YEAR_S = 365 * 86_400.0
 _STEP = re.compile(rb"(?:^|\s)step:(\d{1,12}) - ")
 
 
@@ -43,7 +43,7 @@ class Story:
 
 def gather(job_dir: str) -> Story:
     events = tuple(read(os.path.join(job_dir, EVENTS)))
-    found = diagnose([seen.path for seen in listing([job_dir]).files] or [job_dir])
+    found = diagnose([seen.path for seen in listing([job_dir]).files] or [job_dir], site_s=time.localtime().tm_gmtoff)
     verdict = _json(os.path.join(job_dir, VERDICT))
     gpus, gpus_from = _gpus(verdict)
     wasted_s, wasted_from = _wasted(job_dir, events, found.diagnosis)
@@ -70,10 +70,11 @@ def _gpus(verdict: dict[str, Any]) -> tuple[int | None, str]:
 
 def _wasted(job_dir: str, events: tuple[dict[str, Any], ...], diagnosis: Diagnosis) -> tuple[float | None, str]:
     """By the clock of the logs where both lines have one, else by that of the watch."""
-    root, last = diagnosis.root, _last_clock(job_dir)
-    if root is not None and root.line.clock is not None and last is not None:
-        seconds = _seconds(last) - _seconds(root.line.clock)
-        return (seconds if seconds >= 0 else seconds + _YEAR_S), "the clocks of the logs"
+    begin, ends = diagnosis.root.line.clock if diagnosis.root else None, _last_clocks(job_dir)
+    timeline = Timeline([begin, *ends])
+    first, last = timeline.at(begin), max((timeline.at(clock) or 0.0 for clock in ends), default=None)
+    if first is not None and last is not None and last >= first:
+        return last - first, "the clocks of the logs"
     begun = [one["at"] for one in events if one["event"] == "finding" and one.get("root")]
     ended = [one["at"] for one in events if one["event"] == "end"]
     if begun and ended and ended[-1] >= begun[0]:
@@ -81,15 +82,9 @@ def _wasted(job_dir: str, events: tuple[dict[str, Any], ...], diagnosis: Diagnos
     return None, ""
 
 
-def _seconds(clock: Clock) -> float:
-    month, day, hour, minute, second = clock
-    days = _DAYS[month - 1] + day if 1 <= month <= 12 else day
-    return days * 86_400 + hour * 3600 + minute * 60 + second
-
-
-def _last_clock(job_dir: str) -> Clock | None:
+def _last_clocks(job_dir: str) -> list[Clock]:
     last = [matches[-1] for text in _tails(job_dir) if (matches := list(CLOCK.finditer(text)))]
-    return max(map(clock_of, last), default=None)
+    return [clock_of(match) for match in last]
 
 
 def _last_step(job_dir: str) -> int | None:
