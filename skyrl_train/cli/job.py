@@ -13,7 +13,8 @@ def run(args: argparse.Namespace) -> int:
 
     from skyrl_train.launch.commands import read
     from skyrl_train.launch.role import Role
-    from skyrl_train.launch.supervise import Signals, Work, supervise
+    from skyrl_train.launch.supervise import supervise
+    from skyrl_train.launch.work import Signals, Work
 
     signals = Signals()
     signals.listen()

@@ -13,6 +13,7 @@ def look(config: RunConfig, job_dir: str) -> tuple[str, ...]:
 
 def train(config: RunConfig, job_dir: str, python: str) -> tuple[str, ...]:
     """Starts Ray on each node, and the trainer on the first. A node that is gone ends the others: Ray would wait for it."""
+    # FIX(SLM003)
     part = (python, "-m", "skyrl_train", "job", "node", job_dir)
     return (*_srun(config), "--kill-on-bad-exit=1", *_through(job_dir), *part)
 

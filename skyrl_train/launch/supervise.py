@@ -7,10 +7,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
-from typing import Protocol
 
-from skyrl_train.config.run import RunConfig
 from skyrl_train.fail import TrainError
 from skyrl_train.launch import directory, leavings, node_files, node_watch, sidecar, slurm, steps, turns
 from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked, started
@@ -26,8 +23,8 @@ from skyrl_train.launch.runtime_watch import (
     is_queued,
     why_not_ready,
 )
+from skyrl_train.launch.work import Followed, Work
 from skyrl_train.node.caches import scratch_candidates
-from skyrl_train.node.hostlist import expand
 
 REFUSED = 78
 GRACE_S = 20.0
@@ -35,59 +32,6 @@ NODES_GRACE_S = 25.0
 """Each of several nodes ends its trainer and then its Ray."""
 STEP_S = 0.2
 ASK_EVERY_S = 3.0
-
-
-class Followed(Protocol):
-    """Something that the job needs while it runs."""
-
-    def lost(self) -> str:
-        """Why the job must end; nothing while it may go on."""
-
-
-@dataclass
-class Signals:
-    """What the job was told, since it started."""
-
-    stop: int = 0
-    before_end: bool = False
-    passed_on: bool = field(default=False)
-
-    def listen(self) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, self._stop)
-        signal.signal(signal.SIGUSR1, self._before_end)
-
-    def _stop(self, number: int, _frame: object) -> None:
-        self.stop = number
-
-    def _before_end(self, _number: int, _frame: object) -> None:
-        self.before_end = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    """One job at work."""
-
-    role: Role
-    job_dir: str
-    config: RunConfig
-    payload: tuple[str, ...]
-    environ: Mapping[str, str]
-    signals: Signals
-    external_url: str | None = None
-
-    @property
-    def job_id(self) -> str:
-        """Slurm's; nothing outside of it."""
-        said = self.environ.get("SLURM_JOB_ID", "")
-        return said if said.isascii() and said.isdigit() else ""
-
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        """Those of a trainer with several; none for a job of one node."""
-        if self.role is Role.RUNTIME or self.config.slurm.nodes == 1:
-            return ()
-        return expand(self.environ.get("SLURM_JOB_NODELIST", ""))
 
 
 def supervise(work: Work) -> int:

@@ -34,7 +34,7 @@ def alive(address: str) -> "list[dict[str, Any]]":
 
 
 def wait(address: str, nodes: int, gpus: float, limit_s: float) -> str:
-    end = time.monotonic() + limit_s
+    end = time.monotonic() + limit_s  # FIX(GPU004)
     lacking = "Ray does not answer"
     while True:
         try:

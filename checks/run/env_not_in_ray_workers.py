@@ -1,0 +1,75 @@
+"""A variable that the rollouts need will not be in Ray's workers.
+
+## What it does
+Takes every variable of this job that its workers read (the runtime's address and key, logins, the configuration's `[env]`),
+and asks how it gets there: by the environment in which Ray was started, which it reads from the raylet of this job where one
+runs already, or by `env_vars` of the runtime environment. It also finds values there that are no texts.
+
+## Why it breaks training
+The driver has the variable, so everything looks right; the rollouts run in workers, which were started earlier or elsewhere.
+They fail at their first sandbox, an hour after the start. Ray refuses a runtime environment with a number in it at once.
+
+## How to fix
+Export the variable before `ray start`, or pass it: `+ray_kwargs.ray_init.runtime_env.env_vars.NAME=value`. `skyrl-train`
+passes what is not inherited, and its first task proves that it arrived.
+
+## Example
+    ValueError: remote_runtime_api_url is required in the remote runtime.
+    KeyError: 'SANDBOX_REMOTE_RUNTIME_API_URL'
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.ray_workers import RayWorkers
+from skyrl_doctor.facts.worker_environ import plan_variables
+from skyrl_doctor.plan.model import Plan, Value
+from skyrl_doctor.plan.verdicts import fault, required
+from skyrl_train.node.ray_env import Need, missing, needs
+
+PASSED = ("ray_kwargs.ray_init.runtime_env.env_vars.", "ray_init.runtime_env.env_vars.")
+
+
+@check("RUN002", roles=[Role.GPU], fix="skyrl_train/node/ray_env.py")
+def env_not_in_ray_workers(plan: Plan, environ: Environ, workers: RayWorkers) -> Iterator[Finding]:
+    passed = _passed(required(plan))
+    for value in passed.values():
+        if not isinstance(value.value, str) and not value.unknown:
+            yield fault(
+                f"{value.shown} is no text, and Ray raises TypeError for it; wanted '\"{value.value}\"'",
+                value.location,
+                {value.name: f"'\"{value.value}\"'"},
+            )
+    configured = plan_variables(plan)
+    if plan.is_of("run-config"):
+        return  # skyrl-train hands on whatever is not inherited
+    inherited = frozenset() if workers.names is None else workers.names
+    for need in missing(needs(environ, configured), inherited=inherited, passed=passed):
+        yield _lost(need, workers)
+
+
+def _passed(plan: Plan) -> dict[str, Value]:
+    return {
+        key.removeprefix(prefix): value
+        for prefix in PASSED
+        for key, value in plan.own.items()
+        if key.startswith(prefix) and (value.value is not None or value.unknown)
+    }
+
+
+def _lost(need: Need, workers: RayWorkers) -> Finding:
+    if workers.names is None:
+        seen = f"the run joins {workers.of}, which this job did not start"
+    else:
+        seen = f"{workers.of} was started without it"
+    return Finding(
+        message=f"{need.name} is set here, and Ray's workers will not have it: {seen}; wanted it there, since {need.why}",
+        severity=Severity.ERROR,
+        remedy=Remedy(
+            kind=RemedyKind.FIX_CONFIG,
+            summary="pass it to the workers, or export it before Ray is started",
+            settings={f"+{PASSED[0]}{need.name}": f"${need.name}"},
+        ),
+    )

@@ -1,0 +1,110 @@
+"""A run over several nodes lacks what only such a run needs, or its nodes differ.
+
+## What it does
+For a plan or a job of several nodes it looks at where the job's directory and the checkpoints are (every node must see
+them), at the interface and the device that NCCL's variables name, and for NCCL's plug-in where the node has Amazon's EFA.
+`--nodes` examines every node of the job at once and compares them: GPUs, driver, kernel, versions, variables, clocks, and
+whether each reaches the first. The value of the most nodes is the right one; where there is no such value, all are named. A
+node that does not answer in time is unknown, which is no pass.
+
+## Why it breaks training
+Ray refuses a node of another Ray or Python, verl wants equally many GPUs of every node, and NCCL waits for the slowest node,
+or for ever for one that it does not reach. A checkpoint on the node's own disk is a part of one. All of it shows only after
+the whole allocation has started.
+
+## How to fix
+Exclude the node that differs (`sbatch --exclude=…`; the gate writes nodes_failing.txt), put the directories where all nodes
+see them, and correct or unset the variable.
+
+## Example
+    RuntimeError: Version mismatch: The cluster was started with:
+    NCCL WARN Bootstrap : no socket interface found
+"""
+
+import posixpath
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.fabric import Fabric, matching
+from skyrl_doctor.facts.host import Host
+from skyrl_doctor.facts.job import node_count
+from skyrl_doctor.facts.mounts import Mounts
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import fault
+
+NODES, CHECKPOINTS = "slurm.nodes", "trainer.checkpoint_dir"
+INTERFACES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME")
+HCA = "NCCL_IB_HCA"
+JOB_DIR = "SKYRL_JOB_DIR"
+IN_MEMORY = ("tmpfs", "ramfs", "overlay", "squashfs")
+"""No other node sees these, whatever the site exports."""
+ON_DISK = ("ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs")
+
+
+@check("SLM003", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/launch/steps.py")
+def multinode_not_ready(plan: Plan, environ: Environ, host: Host, mounts: Mounts, fabric: Fabric) -> Iterator[Finding]:
+    if max(node_count(environ) or 1, plan.integer(NODES) or 1) < 2:
+        raise NotApplicable("a run of one node")
+    yield from _places(plan, environ, host, mounts)
+    if host_trains(environ):
+        yield from _interfaces(environ, fabric)
+        yield from _devices(environ, fabric)
+
+
+def host_trains(environ: Environ) -> bool:
+    """A login node's network is not the one that NCCL will use."""
+    return environ.in_slurm_job
+
+
+def _places(plan: Plan, environ: Environ, host: Host, mounts: Mounts) -> Iterator[Finding]:
+    checkpoints = plan.text(CHECKPOINTS)
+    places = {f"${JOB_DIR}": environ.get(JOB_DIR, ""), "the working directory": host.cwd}
+    if checkpoints and "://" not in checkpoints:
+        places[plan.name(CHECKPOINTS)] = posixpath.join(host.cwd, checkpoints)
+    for name, path in places.items():
+        mount = mounts.of(posixpath.normpath(path)) if path.startswith("/") else None
+        if mount is None or mount.kind not in (*IN_MEMORY, *ON_DISK):
+            continue
+        sure = "is" if mount.kind in IN_MEMORY else "looks like"
+        yield fault(
+            f"{name} {path} lies on {mount.kind} ({mount.point}), which {sure} this node's own; wanted a directory that all "
+            f"nodes see",
+            plan.place(CHECKPOINTS) if name == plan.name(CHECKPOINTS) else None,
+            summary="launch from, and write to, a file system that all nodes have",
+            severity=Severity.WARNING,
+        )
+
+
+def _interfaces(environ: Environ, fabric: Fabric) -> Iterator[Finding]:
+    for name in INTERFACES:
+        said = environ.get(name, "")
+        there = tuple(one for one in fabric.interfaces if one != "lo")
+        if said and not matching(fabric.interfaces, said):
+            seen = f"{name}={said} fits no interface of this node ({', '.join(there) or 'none'})"
+            yield _unset(name, f"{seen}; wanted one of them, or the variable unset", Severity.ERROR)
+
+
+def _devices(environ: Environ, fabric: Fabric) -> Iterator[Finding]:
+    said, names = environ.get(HCA, ""), tuple(name for name, _ in fabric.rdma)
+    if said and not matching(names, said):
+        seen = f"{HCA}={said} fits no RDMA device of this node ({', '.join(names) or 'none'})"
+        yield _unset(HCA, f"{seen}: NCCL goes over TCP; wanted one of them, or the variable unset", Severity.WARNING)
+    if fabric.has_efa and fabric.plugin is None:
+        yield Finding(
+            message="this node has EFA, and libnccl-net of aws-ofi-nccl is not in LD_LIBRARY_PATH or its usual places: NCCL "
+            "goes over TCP; wanted the plug-in",
+            severity=Severity.WARNING,
+            remedy=Remedy(
+                kind=RemedyKind.FIX_ENV,
+                summary="put the plug-in's directory into LD_LIBRARY_PATH",
+                settings={"LD_LIBRARY_PATH": "/opt/amazon/ofi-nccl/lib:$LD_LIBRARY_PATH"},
+            ),
+        )
+
+
+def _unset(name: str, message: str, severity: Severity) -> Finding:
+    remedy = Remedy(kind=RemedyKind.FIX_ENV, summary="let NCCL find it", commands=(f"unset {name}",))
+    return Finding(message=message, severity=severity, remedy=remedy)

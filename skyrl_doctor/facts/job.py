@@ -1,0 +1,20 @@
+"""What Slurm gave to this job, out of its environment."""
+
+from collections.abc import Mapping
+
+from skyrl_doctor.core.errors import CouldNotLook
+
+NODE_COUNTS = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES")
+
+
+def node_count(environ: Mapping[str, str]) -> int | None:
+    """The nodes of this job; None outside of one. Raises CouldNotLook where the variable holds no number."""
+    if not environ.get("SLURM_JOB_ID"):
+        return None
+    name = next((name for name in NODE_COUNTS if environ.get(name)), None)
+    if name is None:
+        return None
+    text = environ[name]
+    if not (text.isascii() and text.isdecimal() and 0 < int(text) < 1_000_000):
+        raise CouldNotLook(f"{name}={text[:40]} is no number of nodes")
+    return int(text)

@@ -1,0 +1,28 @@
+"""Finds out which Ray the run will join, and reads what that was started with."""
+
+from skyrl_doctor.core.check import probe
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.host import Host
+from skyrl_doctor.facts.ray_clusters import RayClusters
+from skyrl_doctor.facts.ray_workers import RayWorkers, names_of
+from skyrl_doctor.machine.base import Machine
+from skyrl_train.node.ray import ADDRESS, starts_own_cluster
+
+
+@probe(limit_s=4.0)
+def ray_workers(machine: Machine, environ: Environ, host: Host, clusters: RayClusters) -> RayWorkers:
+    address = environ.get(ADDRESS)
+    if starts_own_cluster(environ) or not (address or clusters.file):
+        return RayWorkers(names=frozenset(environ), of="the Ray that the trainer starts")
+    job_id = environ.get("SLURM_JOB_ID")
+    own = [one for one in clusters.processes or () if one.uid == host.uid and job_id and job_id in one.jobs]
+    raylet = next((one for one in own if one.name == "raylet"), None)
+    if raylet is None and clusters.processes is None:
+        raise CouldNotLook(f"whose Ray the run would join could not be seen: {clusters.hidden}")
+    if raylet is None:
+        return RayWorkers(
+            names=None, of=f"{ADDRESS}={address}" if address else f"{clusters.file and clusters.file.path}"
+        )
+    told = machine.read_bytes(f"/proc/{raylet.pid}/environ")
+    return RayWorkers(names=names_of(told), of=f"the raylet of this job (process {raylet.pid})")

@@ -1,0 +1,63 @@
+"""A job at work: what it was told, what it runs, and what it depends on."""
+
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from skyrl_train.config.run import RunConfig
+from skyrl_train.launch.role import Role
+from skyrl_train.node.hostlist import expand
+
+
+class Followed(Protocol):
+    """Something that the job needs while it runs."""
+
+    def lost(self) -> str:
+        """Why the job must end; nothing while it may go on."""
+
+
+@dataclass
+class Signals:
+    """What the job was told, since it started."""
+
+    stop: int = 0
+    before_end: bool = False
+    passed_on: bool = field(default=False)
+
+    def listen(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._stop)
+        signal.signal(signal.SIGUSR1, self._before_end)
+
+    def _stop(self, number: int, _frame: object) -> None:
+        self.stop = number
+
+    def _before_end(self, _number: int, _frame: object) -> None:
+        self.before_end = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """One job at work."""
+
+    role: Role
+    job_dir: str
+    config: RunConfig
+    payload: tuple[str, ...]
+    environ: Mapping[str, str]
+    signals: Signals
+    external_url: str | None = None
+
+    @property
+    def job_id(self) -> str:
+        """Slurm's; nothing outside of it."""
+        said = self.environ.get("SLURM_JOB_ID", "")
+        return said if said.isascii() and said.isdigit() else ""
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Those of a trainer with several; none for a job of one node."""
+        if self.role is Role.RUNTIME or self.config.slurm.nodes == 1:
+            return ()
+        return expand(self.environ.get("SLURM_JOB_NODELIST", ""))
