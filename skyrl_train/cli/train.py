@@ -24,9 +24,10 @@ def run(args: argparse.Namespace) -> int:
         return REFUSED
     if why:
         _say(f"--no-gate: training without the gate's word, though {why}")
+    from skyrl_train.checkpoints.places import work_dir_of
     from skyrl_train.rl.watchman import main
 
-    return main(job_dir, os.getcwd(), os.environ)
+    return main(job_dir, work_dir_of(job_dir), os.environ)
 
 
 def _refusal(job_dir: str) -> str | None:

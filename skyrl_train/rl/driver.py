@@ -8,6 +8,9 @@ import sys
 import ray
 import transfer_queue
 
+from skyrl_train.checkpoints.places import checkpoint_root
+from skyrl_train.checkpoints.resume import Resume, resume_from
+from skyrl_train.config.run import RunConfig
 from skyrl_train.fail import TrainError, UsageError
 from skyrl_train.rl import ray_start
 from skyrl_train.rl.loops import agent_loops
@@ -30,7 +33,8 @@ def main(job_dir: str, work_dir: str) -> int:
     trainer = None
     try:
         with phase(START, config.trainer.phase_timeout_s):
-            settings = composed(overrides(config, Place(job_dir, work_dir)))
+            place = Place(job_dir, work_dir)
+            settings = composed(overrides(config, place, resumed(config, place).overrides))
             ray_start.begin(settings, config)
             transfer_queue.init(settings.transfer_queue)
             trainer = Trainer(config=settings)
@@ -53,6 +57,20 @@ def main(job_dir: str, work_dir: str) -> int:
     with phase(END, END_S):
         close(trainer, status)
     return status
+
+
+def resumed(config: RunConfig, place: Place) -> Resume:
+    """Where training goes on from, told before verl is asked to load it."""
+    found = resume_from(
+        checkpoint_root(config, place.work_dir),
+        mode=config.trainer.resume,
+        named=None if config.trainer.resume_from is None else place.of(config.trainer.resume_from),
+        ranks=config.devices,
+        critic=config.needs_critic,
+    )
+    for line in found.said:
+        say(line)
+    return found
 
 
 def close(trainer: Trainer | None, status: int) -> None:

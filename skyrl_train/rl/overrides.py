@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from skyrl_train.checkpoints.places import checkpoint_root
 from skyrl_train.config.run import RunConfig
 
 Value = bool | int | float | str | None | list["Value"] | dict[str, "Value"]
@@ -12,7 +13,7 @@ A, M, R = "actor_rollout_ref.actor", "actor_rollout_ref.model", "actor_rollout_r
 AGENT_LOOPS = "agent_loops.yaml"
 """In the job's directory: which class runs the rollouts, for every process of verl that does."""
 SAMPLER, TASKS = "pkg://skyrl_train.rl.sampler", "pkg://skyrl_train.rl.tasks"
-RESUME: Mapping[str, Value] = {"auto": "auto", "disable": "disable", "path": "resume_path"}
+SAVING = "skyrl_train.rl.saving.Saving"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +27,11 @@ class Place:
         return os.path.join(self.work_dir, os.path.expanduser(path))
 
 
-def overrides(config: RunConfig, place: Place) -> list[str]:
-    """As verl's command line takes them; the configuration's own `trainer.verl_overrides` come last, and win."""
+def overrides(config: RunConfig, place: Place, start: Mapping[str, Value]) -> list[str]:
+    """As verl's command line takes them. `start` says where training goes on from (skyrl_train.checkpoints.resume); the
+    configuration's own `trainer.verl_overrides` come last, and win."""
     sections = (_model, _data, _rollout, _actor, _critic, _algorithm, _trainer, _processes)
-    values = {key: value for section in sections for key, value in section(config, place).items()}
+    values = {key: value for section in sections for key, value in section(config, place).items()} | dict(start)
     return [*(f"{key}={text(value)}" for key, value in values.items()), *config.trainer.verl_overrides]
 
 
@@ -49,11 +51,6 @@ def text(value: Value) -> str:
     return repr(value)
 
 
-def checkpoint_dir(config: RunConfig, place: Place) -> str:
-    """Where global_step_N lie."""
-    return os.path.join(place.of(config.trainer.checkpoint_dir), config.trainer.project, config.trainer.experiment)
-
-
 def _model(config: RunConfig, place: Place) -> dict[str, Value]:
     model = config.model
     return {
@@ -65,7 +62,7 @@ def _model(config: RunConfig, place: Place) -> dict[str, Value]:
         f"{M}.enable_gradient_checkpointing": model.gradient_checkpointing,
         f"{M}.use_fused_kernels": model.fused_kernels,
         f"{M}.lora_rank": model.lora_rank,
-        f"{M}.lora_alpha": int(model.lora_alpha) if model.lora_alpha.is_integer() else model.lora_alpha,
+        f"{M}.lora_alpha": int(model.lora_alpha) if float(model.lora_alpha).is_integer() else model.lora_alpha,
         f"{M}.target_modules": model.lora_targets[0] if len(model.lora_targets) == 1 else list(model.lora_targets),
     }
 
@@ -190,7 +187,6 @@ def _algorithm(config: RunConfig, place: Place) -> dict[str, Value]:
 
 def _trainer(config: RunConfig, place: Place) -> dict[str, Value]:
     trainer = config.trainer
-    resume_from = trainer.resume_from
     return {
         "trainer.nnodes": config.slurm.nodes,
         "trainer.n_gpus_per_node": config.slurm.gpus_per_node,
@@ -202,11 +198,8 @@ def _trainer(config: RunConfig, place: Place) -> dict[str, Value]:
         "trainer.save_freq": trainer.save_every_steps,
         "trainer.test_freq": trainer.validate_every_steps,
         "trainer.val_before_train": trainer.validate_first,
-        "trainer.default_local_dir": checkpoint_dir(config, place),
-        "trainer.max_actor_ckpt_to_keep": trainer.checkpoints_to_keep,
-        "trainer.max_critic_ckpt_to_keep": trainer.checkpoints_to_keep,
-        "trainer.resume_mode": RESUME[trainer.resume],
-        "trainer.resume_from_path": None if resume_from is None else place.of(resume_from),
+        "trainer.default_local_dir": checkpoint_root(config, place.work_dir),
+        "trainer.checkpoint_callback_class": SAVING,
         "trainer.use_v1": True,
         "trainer.v1.trainer_mode": "sync",
         "trainer.v1.sampler.custom_sampler.path": SAMPLER,

@@ -23,6 +23,12 @@ LATE = 124
 GRACE_S = 5.0
 STACKS_S = 2.0
 STEP_S = 0.2
+_DIE_WITH_PARENT = """\
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(1, 9)
+if os.getppid() == int(sys.argv[1]): os.execvp(sys.argv[2], sys.argv[2:])
+"""
+"""PR_SET_PDEATHSIG, SIGKILL: a driver whose watchman was killed has nobody to end it. Ray ends with its driver."""
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -50,7 +56,7 @@ def watch(words: list[str], environ: Mapping[str, str], told: Told, say: Callabl
     reader, writer = os.pipe()
     run = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
     child = subprocess.Popen(
-        words,
+        [sys.executable, "-IS", "-c", _DIE_WITH_PARENT, str(os.getpid()), *words],
         env={**environ, VARIABLE: str(writer), MARK: run},
         stdin=subprocess.DEVNULL,
         start_new_session=True,

@@ -1,0 +1,125 @@
+"""A run of `skyrl-train train` on a CPU: its job directory, its tasks, its environment."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from cpu_stack.tiny import PROMPTS
+from skyrl_train.config.load import parse, resolved
+from skyrl_train.launch import commands, directory
+from skyrl_train.tasks.convert import verl_row
+from skyrl_train.tasks.demo.rows import TASKS, r2e_row
+from skyrl_train.tasks.rows import TaskRow, read_row
+
+BROKEN = "SKYRL_TEST_BROKEN_SANDBOXES"
+"""Names a file; while it exists, no sandbox starts."""
+TESTS = Path(__file__).parents[1]
+CONFIG = """\
+[model]
+path = "{model}"
+attention = "sdpa"
+remove_padding = false
+gradient_checkpointing = false
+[data]
+train_files = ["{tasks}"]
+train_batch_size = 4
+max_prompt_tokens = 64
+max_response_tokens = 160
+loader_workers = 0
+[rollout]
+n = 2
+max_model_len = 256
+max_tokens = 24
+enforce_eager = true
+free_cache_engine = false
+max_sequences = 8
+max_batched_tokens = 512
+log_prob_micro_batch_size_per_gpu = 8
+[actor]
+lr = {lr}
+ppo_mini_batch_size = 4
+micro_batch_size_per_gpu = 8
+torch_compile = false
+param_offload = false
+optimizer_offload = false
+[critic]
+micro_batch_size_per_gpu = 8
+param_offload = false
+optimizer_offload = false
+[algorithm]
+advantage = "{advantage}"
+[agent]
+max_turns = 3
+max_parallel = 4
+budget_note_tokens = 16
+[trainer]
+checkpoint_dir = "{checkpoints}"
+steps = {steps}
+epochs = 10
+logger = ["console", "file"]
+phase_timeout_s = {phase_s}
+empty_steps_allowed = 1
+verl_overrides = [
+  "trainer.device=cpu",
+  "+actor_rollout_ref.rollout.enable_sleep_mode=False",
+  "actor_rollout_ref.rollout.checkpoint_engine.update_weights_bucket_megabytes=16",
+  "+actor_rollout_ref.rollout.engine_kwargs.vllm.worker_extension_cls=cpu_stack.vllm_worker.Worker",
+  "actor_rollout_ref.rollout.agent.agent_loop_config_path={job}/cpu_loops.yaml",
+  "ray_kwargs.ray_init.num_cpus=12",
+  "+ray_kwargs.ray_init.num_gpus=1",
+  "+ray_kwargs.ray_init.object_store_memory=500000000",
+]
+"""
+
+
+def write_job(
+    job: Path, model: Path, *, steps: int, advantage: str = "grpo", lr: float = 1e-3, phase_s: float = 400
+) -> None:
+    """A job directory as `skyrl-train launch` leaves one."""
+    job.mkdir(parents=True)
+    tasks = job / "tasks.jsonl"
+    tasks.write_text("".join(f"{json.dumps(row)}\n" for row in rows()), encoding="utf-8")
+    places = {"model": model, "tasks": tasks, "checkpoints": job.parent / "checkpoints", "job": job}
+    text = CONFIG.format(**places, steps=steps, advantage=advantage, lr=lr, phase_s=phase_s)
+    config = parse(text)
+    (job / directory.CONFIG).write_text(text, encoding="utf-8")
+    (job / directory.RESOLVED).write_text(resolved(config), encoding="utf-8")
+    commands.write(str(job), commands.default(sys.executable, config, str(job), None))
+    loop = f"- name: skyrl\n  _target_: cpu_stack.loop.DirectoryLoop\n  job_dir: {job}\n"
+    (job / "cpu_loops.yaml").write_text(loop, encoding="utf-8")
+
+
+def rows() -> list[dict[str, object]]:
+    """One task of the demonstration under many prompts."""
+    demo = TASKS[0]
+    task = read_row(r2e_row(demo), 1)
+    assert isinstance(task, TaskRow)
+    return [
+        {
+            **verl_row(task, number),
+            "prompt": [{"role": "user", "content": prompt}],
+            "extra_info": {"task_id": f"{demo.name}-{number}", "image": task.image},
+        }
+        for number, prompt in enumerate(PROMPTS)
+    ]
+
+
+def environment(job: Path) -> Mapping[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RAY_", "SLURM_", "SKYRL_"))}
+    return kept | {
+        "PYTHONPATH": str(TESTS),
+        "VERL_USE_EXTERNAL_MODULES": "cpu_stack.device",
+        "VERL_PLATFORM": "cpu",
+        "VERL_ENGINE_DEVICE": "cuda",
+        "VERL_FILE_LOGGER_PATH": str(job / "metrics.jsonl"),
+        "VLLM_CPU_KVCACHE_SPACE": "1",
+        "TORCHDYNAMO_DISABLE": "1",
+        "HF_HUB_OFFLINE": "1",
+        "VLLM_NO_USAGE_STATS": "1",
+        "DO_NOT_TRACK": "1",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "OMP_NUM_THREADS": "1",
+        BROKEN: str(job / "broken"),
+    }

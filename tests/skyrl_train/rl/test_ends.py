@@ -1,0 +1,56 @@
+import json
+
+from skyrl_train.agent.finish import Finish
+from skyrl_train.agent.metrics import Counts, count
+from skyrl_train.agent.transcript import Message, Transcript
+from skyrl_train.payloads import from_json
+from skyrl_train.rl.ends import Ended, causes, ends_of, line, tag_of, total
+from skyrl_train.rl.trained import Untrained
+
+BROKEN = Transcript(
+    task_id="t",
+    rollout_id="a-0",
+    prompt=(Message(role="user", content="p"),),
+    prompt_ids=(1,),
+    steps=(),
+    finish=Finish.ERROR_INITIALIZATION,
+    detail="no image",
+)
+TAG = tag_of(BROKEN, Untrained("error_initialization: no image"))
+LOST = Counts(rollouts=1, masked=1, ends={Finish.ERROR_RUNTIME: 1})
+FAILED = Counts(rollouts=1, masked=1, ends={Finish.ERROR_INITIALIZATION: 1})
+
+
+def test_a_tag_is_text_alone() -> None:
+    assert json.loads(json.dumps(TAG)) == TAG
+
+
+def test_each_rollout_of_the_step_has_an_end_also_one_that_left_no_word() -> None:
+    tags = {"a_0": TAG, "a_1": TAG, "b_0": TAG, "c_0": TAG}
+    found = ends_of(tags, ["a", "b"], 2)
+    assert [(end.group, end.counts, end.why) for end in found] == [
+        ("a", FAILED, "error_initialization: no image"),
+        ("a", FAILED, "error_initialization: no image"),
+        ("b", FAILED, "error_initialization: no image"),
+        ("b", LOST, "error_runtime: the rollout's process left no word"),
+    ]
+
+
+def test_all_of_a_step_are_counted_as_if_they_had_been_counted_together() -> None:
+    found = [Ended(group="t", counts=FAILED), Ended(group="t", counts=FAILED)]
+    assert total(found) == count([BROKEN, BROKEN])
+
+
+def test_the_causes_come_most_frequent_first() -> None:
+    found = [Ended(group="a", counts=LOST, why=why) for why in ("x", "y", "y", "", "z", "w")]
+    assert causes(found) == "2 x y; 1 x x; 1 x z"
+
+
+def test_no_cause_is_said_to_be_none() -> None:
+    assert causes([Ended(group="a", counts=LOST)]) == "no rollout says why"
+
+
+def test_a_line_of_counts_is_one_line_that_reads_back() -> None:
+    text = line(FAILED)
+    assert text.count("\n") == 1
+    assert from_json(Counts, text) == FAILED

@@ -1,0 +1,151 @@
+"""What verl is told. Read back by the doctor's own reader of verl's command lines, it is the configuration again."""
+
+import shlex
+from typing import Any
+
+import pytest
+
+from plans import plan
+from skyrl_train.checkpoints.resume import Resume
+from skyrl_train.config.load import parse
+from skyrl_train.rl.overrides import Place, overrides, text
+
+PLACE = Place("/jobs/1", "/home/ada/run")
+START = Resume("/c/global_step_3", 3, ()).overrides
+MINIMAL = '[model]\npath = "org/model"\n'
+FULL = """
+[model]
+path = "/models/m"
+tokenizer = "/models/t"
+attention = "sdpa"
+remove_padding = false
+lora_rank = 8
+lora_alpha = 32
+[data]
+train_files = ["a.parquet", "/d/b c.jsonl"]
+val_files = ["v.jsonl"]
+train_batch_size = 4
+max_prompt_tokens = 100
+max_response_tokens = 200
+loader_workers = 0
+[rollout]
+n = 4
+max_model_len = 300
+max_tokens = 64
+temperature = 0.7
+top_p = 0.9
+top_k = 20
+tensor_parallel_size = 2
+agent_workers = 2
+[actor]
+strategy = "fsdp"
+lr = 2e-6
+ppo_mini_batch_size = 2
+kl_loss = true
+[critic]
+path = "/models/c"
+[algorithm]
+advantage = "gae"
+lam = 0.95
+[agent]
+budget_note_tokens = 10
+[slurm]
+nodes = 2
+gpus_per_node = 4
+[trainer]
+project = "p"
+experiment = "it's"
+logger = ["console", "file"]
+steps = 7
+resume = "path"
+resume_from = "old/global_step_3"
+seed = 7
+verl_overrides = ["data.train_batch_size=12", "+trainer.mine=1"]
+"""
+OTHERWISE = {
+    "rollout.max_tokens": "each call of the agent says how many tokens it may have",
+    "trainer.checkpoint_dir": "project and experiment are added",
+    "trainer.resume": "what was looked at is resumed from by its path",
+    "trainer.resume_from": "as above",
+    "trainer.checkpoints_to_keep": "old ones are removed after the new one is proved whole",
+    "trainer.rollout_dir": "transcripts are ours to write",
+    "data.train_files": "whole paths",
+    "data.val_files": "whole paths",
+}
+
+
+@pytest.mark.parametrize("toml", [MINIMAL, FULL])
+def test_verls_own_words_say_the_same_as_the_configuration(toml: str) -> None:
+    own = plan(toml)
+    words = [
+        word for word in overrides(parse(toml), PLACE, START) if "train_batch_size" not in word or "trainer" in word
+    ]
+    read = plan(f"python -m verl.trainer.main_ppo {shlex.join(words)}\n", "run.sh")
+    assert [problem.message for problem in read.problems] == []
+    critic = parse(toml).needs_critic
+    same = {
+        key: (value.value, read.values[key].value)
+        for key, value in own.values.items()
+        if key in read.values and key not in OTHERWISE and (critic or not key.startswith("critic."))
+    }
+    del same["data.train_batch_size"]
+    assert len(same) > 50
+    assert {key: pair for key, pair in same.items() if pair[0] != pair[1] and pair[0] is not None} == {}
+
+
+def words(toml: str) -> dict[str, str]:
+    return dict(word.split("=", 1) for word in overrides(parse(toml), PLACE, START))
+
+
+def test_relative_paths_begin_where_the_launch_was_made() -> None:
+    said = words(FULL)
+    assert said["data.train_files"] == "['/home/ada/run/a.parquet','/d/b c.jsonl']"
+    assert said["trainer.default_local_dir"] == "'/home/ada/run/checkpoints/p/it\\'s'"
+    assert said["actor_rollout_ref.model.path"] == "'/models/m'"
+    assert words(MINIMAL)["actor_rollout_ref.model.path"] == "'org/model'"
+
+
+def test_where_training_goes_on_from_is_said_by_those_who_looked() -> None:
+    said = words(FULL)
+    assert said["trainer.resume_mode"] == "'resume_path'"
+    assert said["trainer.resume_from_path"] == "'/c/global_step_3'"
+    assert said["trainer.max_actor_ckpt_to_keep"] == "null"  # verl's own deletion takes the last good one too soon
+
+
+def test_the_configurations_own_overrides_come_last() -> None:
+    assert overrides(parse(FULL), PLACE, START)[-2:] == ["data.train_batch_size=12", "+trainer.mine=1"]
+
+
+def test_no_process_is_started_that_has_nothing_to_do() -> None:
+    said = words(MINIMAL)
+    assert said["reward.num_workers"] == "0"
+    assert said["transfer_queue.backend.SimpleStorage.num_data_storage_units"] == "1"
+    assert said["+ray_kwargs.ray_init.include_dashboard"] == "false"
+
+
+def test_a_critic_is_told_of_only_where_there_is_one() -> None:
+    assert [key for key in words(MINIMAL) if key.lstrip("+").startswith("critic.")] == ["critic.enable"]
+    assert words(FULL)["critic.enable"] == "true"
+    assert words(FULL)["critic.model.path"] == "'/models/c'"
+
+
+def test_without_validation_files_the_loader_gets_a_batch_size() -> None:
+    assert words(MINIMAL)["data.val_batch_size"] == "1"
+    assert words(FULL)["data.val_batch_size"] == "null"
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        (True, "true"),
+        (None, "null"),
+        (3, "3"),
+        (1e-6, "1e-06"),
+        ("a b", "'a b'"),
+        ("it's \\ x", "'it\\'s \\\\ x'"),
+        (["a", 1, None], "['a',1,null]"),
+        ({"a": {"b": False}}, "{a:{b:false}}"),
+    ],
+)
+def test_values_in_hydras_grammar(value: Any, wanted: str) -> None:
+    assert text(value) == wanted

@@ -1,0 +1,91 @@
+"""The watchman with drivers of a few lines: whatever they do, nothing of them is left."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.launch.child import lives, wait
+from skyrl_train.rl.watchman import LATE, Told, watch
+
+SAY = "import json, os\ndef say(**what): os.write(int(os.environ['SKYRL_PHASES_FD']), (json.dumps(what) + '\\n').encode())\n"
+
+
+def driver(text: str) -> list[str]:
+    return [sys.executable, "-c", SAY + text]
+
+
+def run(text: str, told: Told | None = None) -> tuple[int, list[str]]:
+    said: list[str] = []
+    status = watch(driver(text), os.environ, told or Told(), said.append)
+    return status, said
+
+
+@pytest.mark.parametrize(
+    ("text", "status"), [("", 0), ("raise SystemExit(3)", 3), ("os.kill(os.getpid(), 9)", 128 + 9)]
+)
+def test_its_status_is_the_drivers(text: str, status: int) -> None:
+    assert run(text) == (status, [])
+
+
+def test_a_phase_that_hangs_is_ended_and_named(capfd: pytest.CaptureFixture[str]) -> None:
+    hangs = (
+        "import faulthandler, signal, time\nfaulthandler.register(signal.SIGUSR2)\n"
+        "def stuck_here():\n  say(begin='weight sync', limit_s=0.2)\n  time.sleep(600)\nstuck_here()\n"
+    )
+    status, said = run(hangs)
+    assert status == LATE
+    late = "TRN006: the phase `weight sync` took longer than 0.2 s (trainer.phase_timeout_s); "
+    assert said == [f"{late}the run is ended, where it hung is shown below"]
+    assert "stuck_here" in capfd.readouterr().err
+
+
+def test_a_driver_that_cannot_be_interrupted_is_ended_too() -> None:
+    deaf = (
+        "import signal, time\n[signal.signal(n, signal.SIG_IGN) for n in (15, 2, 1, 12)]\n"
+        "say(begin='rollouts', limit_s=0.2)\ntime.sleep(600)\n"
+    )
+    assert run(deaf)[0] == LATE
+
+
+def test_a_phase_that_ends_in_time_is_nothing() -> None:
+    quick = "import time\nsay(begin='a', limit_s=0.3)\nsay(end='a')\ntime.sleep(0.8)\n"
+    assert run(quick) == (0, [])
+
+
+def test_processes_that_left_the_drivers_group_are_ended(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    leaves = (
+        f"import subprocess\nchild = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
+        f"open({str(pid)!r}, 'w').write(str(child.pid))\n"
+    )
+    status, said = run(leaves)
+    assert (status, said) == (0, ["ended 1 processes that the driver had left"])
+    assert not lives(int(pid.read_text()))
+
+
+def test_a_signal_ends_all_and_is_its_status() -> None:
+    told = Told()
+    threading.Timer(0.3, lambda: setattr(told, "stop", signal.SIGTERM)).start()
+    assert run("import time\ntime.sleep(600)", told)[0] == 128 + signal.SIGTERM
+
+
+def test_the_warning_of_the_end_is_passed_on() -> None:
+    told = Told(before_end=True)
+    waits = "import signal, time\nsignal.signal(signal.SIGUSR1, lambda *_: os._exit(75))\ntime.sleep(600)\n"
+    assert run(waits, told)[0] in (75, 128 + signal.SIGUSR1)  # it may come before the driver listens
+
+
+def test_a_watchman_that_is_killed_takes_its_driver_along(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    text = f"open({str(pid)!r}, 'w').write(str(os.getpid()))\nimport time\ntime.sleep(600)\n"
+    program = f"from skyrl_train.rl.watchman import Told, watch\nwatch({driver(text)!r}, {{}}, Told(), print)\n"
+    parent = subprocess.Popen([sys.executable, "-c", program])
+    assert wait(lambda: pid.exists() and bool(pid.read_text()), 20.0)
+    parent.kill()
+    parent.wait()
+    assert wait(lambda: not lives(int(pid.read_text())), 10.0)
