@@ -56,6 +56,7 @@ def _common(config: RunConfig, role: Role, job_dir: str) -> list[str]:
     slurm = config.slurm
     name = _NAME.sub("-", config.trainer.experiment)[:40]
     partition = slurm.cpu_partition if role is Role.RUNTIME else slurm.gpu_partition
+    # FIX(SLM002)
     wanted = {"partition": partition, "account": slurm.account, "qos": slurm.qos, "exclude": ",".join(slurm.exclude)}
     return [
         f"--job-name=skyrl-{role}-{name}",

@@ -4,11 +4,10 @@ import json
 import os
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.facts.launches import OF_NODES
 from skyrl_doctor.watch.files import EVENTS
 from skyrl_doctor.watch.sink.events import read
 
-OF_NODES = ("GPU", "ENV", "POD")
-"""Families whose failures may be the node's and not the run's."""
 MOST_JOBS = 200
 
 
