@@ -11,6 +11,7 @@ STATE_DIR=/var/lib/skyrl-doctor
 SCRATCH=/tmp               # directories of this node in which jobs may work, with blanks between
 NODE_CHECKS=GPU,ENV008     # what Prolog looks at
 HEALTH_CHECKS=GPU003       # what may drain an idle node
+HEALTH_FAIL_ON=warning     # the least severity of theirs that does
 TASKPROLOG_LIMIT_S=15      # each well below Slurm's own: PrologEpilogTimeout, and 60 s for HealthCheckProgram
 PROLOG_LIMIT_S=20
 EPILOG_LIMIT_S=45

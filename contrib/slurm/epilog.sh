@@ -3,6 +3,7 @@
 # job, and of no other. It always says yes: an Epilog that fails drains the node.
 trap 'exit 0' EXIT
 here=$(dirname "$0")
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$here/common.sh"
 
 case ${1-} in

@@ -1,10 +1,11 @@
 #!/bin/sh
 # HealthCheckProgram for slurm.conf, with HealthCheckNodeState=IDLE: says at once what the last look saw, and looks again
-# in the background, one look at a time. A node is drained when two looks in a row found the same error, and set free when
+# in the background, one look at a time. A node is drained when two looks in a row found the same fault, and set free when
 # a look finds none; but only with this script's own note on it. What could not be looked at changes nothing, and a node
 # that anybody else has drained, or whose note he has changed, is his.
 trap 'exit 0' EXIT
 here=$(dirname "$0")
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$here/common.sh"
 MARK="skyrl-doctor:"
 node=${SLURMD_NODENAME:-$(hostname -s)}
@@ -27,12 +28,15 @@ drain() {
   ask || return
   case $is in *DRAIN* | *DOWN* | *FAIL* | *MAINT* | '') return ;; esac
   limited "$SCONTROL_LIMIT_S" scontrol update "NodeName=$node" State=DRAIN "Reason=$MARK $found" || return
+  printf '%s\n' "$ids" >"$state/drained.ids"
   ask && printf '%s\n' "$note" >"$state/drained" # as Slurm tells it, with the time: nobody else's note is the same
   noted health.log "node=$node drained: $found"
 }
 
+# The checks that found the fault must pass now: one that has no GPU to look at finds nothing either.
 undrain() {
-  [ -s "$state/drained" ] && ask || return
+  [ -s "$state/drained" ] || return
+  look "$(cat "$state/drained.ids")" && grep -q '0 skip, 0 unknown)$' "$state/report" && ask || return
   case $is in
     *DRAIN*)
       case $note in "$MARK"*) [ "$note" = "$(cat "$state/drained")" ] ;; *) false ;; esac &&
@@ -43,15 +47,22 @@ undrain() {
   rm -f "$state/drained"
 }
 
+# look CHECKS: the doctor's exit status, and $found: what it found.
+look() {
+  found=''
+  limited "$HEALTH_LIMIT_S" "$DOCTOR" preflight --role gpu --select "$1" --fail-on "$HEALTH_FAIL_ON" --deadline 30 \
+    --format github >"$state/report" 2>/dev/null
+  set -- $?
+  [ "$1" -ne 1 ] || # ::error title=GPU003 gpu-memory-taken::what was seen%0Awhat to do
+    found=$(sed -n '/::unknown: /d; /^::notice/d; s/%0A.*//; s/^::[a-z]* [^:]*title=\([^:]*\)::\(.*\)/\1 \2/p' "$state/report")
+  return "$1"
+}
+
 mkdir -p "$state" && exec 9>"$state/lock" && flock -n 9 || exit 0
-limited "$HEALTH_LIMIT_S" "$DOCTOR" preflight --role gpu --select "$HEALTH_CHECKS" --deadline 30 \
-  --format github >"$state/report" 2>/dev/null
+look "$HEALTH_CHECKS"
 status=$?
-found=
-if [ "$status" -eq 1 ]; then
-  found=$(sed -n 's/^::error [^:]*title=\([^:]*\)::\(.*\)/\1 \2/p' "$state/report" | tr '\n' ' ' | cut -c1-200)
-fi
-ids=$(sed -n 's/^::error [^:]*title=\([A-Z0-9]*\).*/\1/p' "$state/report" | tr '\n' ' ')
+ids=$(printf '%s' "$found" | sed 's/ .*//' | paste -sd, -)
+found=$(printf '%s' "$found" | tr '\n' ' ' | cut -c1-200)
 case $status in
   0) undrain ;;
   1) [ -n "$ids" ] && [ "$ids" = "$(cat "$state/ids" 2>/dev/null)" ] && drain ;;

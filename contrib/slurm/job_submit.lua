@@ -10,7 +10,7 @@ local PARTITIONS = nil -- e.g. { gpu = true, mig = true }; nil is all
 local SHELLS = { sh = true, bash = true, dash = true, ksh = true, zsh = true }
 
 local GATE = string.format(
-  "if [ -x %s ]; then %s gate --role gpu --select GPU --allow-unknown --deadline 20 -- true; "
+  "if [ -x %s ]; then timeout -k 5 60 %s gate --role gpu --select GPU --allow-unknown --deadline 20 -- true; "
     .. 'if [ "$?" -eq 78 ]; then exit 78; fi; fi # by job_submit.lua\n',
   DOCTOR, DOCTOR)
 

@@ -3,6 +3,7 @@
 # that fails or is too slow drains the node, and that a probe hangs is no reason to. The job's own gate refuses.
 trap 'exit 0' EXIT
 here=$(dirname "$0")
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$here/common.sh"
 
 case ${1-} in

@@ -5,6 +5,7 @@
 trap 'exit 0' EXIT
 [ "${SKYRL_DOCTOR_ENV-}" != off ] || exit 0
 here=$(dirname "$0")
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$here/common.sh"
 
 said=$(mktemp) || exit 0

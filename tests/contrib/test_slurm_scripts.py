@@ -13,7 +13,8 @@ from skyrl_train.launch.child import wait
 
 ROOT = Path(__file__).parents[2] / "contrib" / "slurm"
 SCRIPTS = sorted(path.name for path in ROOT.glob("*.sh"))
-ERROR = "::error title=GPU003 gpu-memory-taken::somebody holds 3 GiB, wanted none"
+ERROR = "::error title=GPU003 gpu-memory-taken::somebody holds 3 GiB, wanted none%0Ado: kill it"
+PASS = "skyrl-doctor: pass (1 pass, 0 fail, 0 skip, 0 unknown)"
 # scontrol, as far as the health check calls it: the node is a file, and an update is kept in it with a time.
 SCONTROL = """#!/bin/sh
 at=$(dirname "$0")/node
@@ -24,6 +25,7 @@ case "$*" in
 esac
 echo "$*" >>"$at.told"
 """
+DOCTOR = 'echo "$5" >>asked; cat said; exit $(cat status)'
 IDLE = "NodeName=n1 State=IDLE X=1\n"
 
 
@@ -136,7 +138,9 @@ class Health:
     node: Node
 
     def __post_init__(self) -> None:
-        self.node.settings(f"DOCTOR={self.node.program('doctor', 'cat said; exit $(cat status)')}\ncd {self.node.at}")
+        self.node.settings(
+            f"DOCTOR={self.node.program('doctor', DOCTOR)}\ncd {self.node.at}\nHEALTH_CHECKS=GPU003,ENV008"
+        )
         self.node.program("scontrol", SCONTROL)
         self.is_now(IDLE)
 
@@ -145,7 +149,7 @@ class Health:
 
     def looks(self, status: int, said: str = "") -> str:
         """What Slurm has about the node after one more look."""
-        (self.node.at / "said").write_text(f"{said}\n")
+        (self.node.at / "said").write_text(f"{said or PASS}\n")
         (self.node.at / "status").write_text(str(status))
         assert self.node.run("healthcheck.sh", "look").returncode == 0
         return (self.node.at / "node").read_text()
@@ -157,7 +161,7 @@ def health(node: Node) -> Health:
 
 
 DRAINED = (
-    "NodeName=n1 State=IDLE+DRAIN X=1 Reason=skyrl-doctor: GPU003 gpu-memory-taken somebody holds 3 GiB, wanted none  "
+    "NodeName=n1 State=IDLE+DRAIN X=1 Reason=skyrl-doctor: GPU003 gpu-memory-taken somebody holds 3 GiB, wanted none "
 )
 
 
@@ -182,9 +186,20 @@ def test_what_could_not_be_looked_at_changes_nothing(health: Health, status: int
     assert health.looks(status) == drained != IDLE
 
 
-def test_a_warning_drains_nothing(health: Health) -> None:
-    warning = ERROR.replace("error", "warning")
-    assert [health.looks(1, warning), health.looks(1, warning)] == [IDLE, IDLE]
+def test_a_check_that_no_longer_looks_sets_nothing_free(health: Health) -> None:
+    """Such as one of a GPU that is gone."""
+    health.looks(1, ERROR)
+    drained = health.looks(1, ERROR)
+    assert health.looks(0, PASS.replace("1 pass, 0 fail, 0 skip", "0 pass, 0 fail, 1 skip")) == drained != IDLE
+    assert health.looks(0) == IDLE
+    assert (health.node.at / "asked").read_text().splitlines()[-2:] == ["GPU003,ENV008", "GPU003"]
+
+
+def test_what_the_doctor_passes_or_only_notes_drains_nothing(health: Health) -> None:
+    unknown = "::warning title=GPU001 mig-uuid::unknown: nvidia-smi did not answer within 5 s"
+    note = ERROR.replace("error", "notice")
+    for status, said in ((0, ERROR), (1, f"{unknown}\n{note}")):
+        assert [health.looks(status, said) for _ in range(2)] == [IDLE, IDLE]
 
 
 @pytest.mark.parametrize(
