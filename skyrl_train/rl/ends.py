@@ -4,7 +4,6 @@ A rollout that is left out of training has no row in verl's batch. What it says 
 its own, in a partition of TransferQueue that verl does not look into.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -58,8 +57,3 @@ def causes(ends: Iterable[Ended]) -> str:
     """Why rollouts were left out, the most frequent first: `4 x error_initialization: …`."""
     whys = Counter(end.why for end in ends if end.why)
     return "; ".join(f"{times} x {why}" for why, times in whys.most_common(3)) or "no rollout says why"
-
-
-def line(counts: Counts) -> str:
-    """A line of rollout_counts.jsonl."""
-    return json.dumps(json.loads(to_json(counts)), separators=(",", ":")) + "\n"

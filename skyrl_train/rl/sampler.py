@@ -3,14 +3,14 @@
 import logging
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import transfer_queue
 from transfer_queue import KVBatchMeta
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
-from skyrl_train.agent.metrics import figures
+from skyrl_train.agent.counted import append
+from skyrl_train.agent.metrics import Counts, figures
 from skyrl_train.fail import TrainError
 from skyrl_train.rl import ends
 from skyrl_train.rl.phases import phase
@@ -20,7 +20,6 @@ from skyrl_train.rl.trained import comparable, group_of
 LOG = logging.getLogger(__name__)
 POLL_S = 0.1
 DONE = ("finished", "failure")
-COUNTS = "rollout_counts.jsonl"
 TRAIN = "train"
 
 
@@ -65,8 +64,7 @@ class Sampler(ReplayBuffer):
         self._clear(ends.PARTITION, [key for key in _tags(ends.PARTITION) if group_of(key) in groups])
         counts = ends.total(found)
         if training:
-            with Path(self._job_dir, COUNTS).open("a", encoding="utf-8") as file:
-                file.write(ends.line(counts))
+            self._tell(counts)
         metrics = {**figures(counts), "rollout_metrics/num_alone": float(len(alone))}
         why = ends.causes(found) if not rows else f"each prompt has one usable rollout of {n}; {ends.causes(found)}"
         return (
@@ -74,6 +72,12 @@ class Sampler(ReplayBuffer):
             metrics,
             why,
         )
+
+    def _tell(self, counts: Counts) -> None:
+        try:
+            append(self._job_dir, counts)
+        except OSError as error:  # who only looks on costs no run its step
+            LOG.warning("the counts of this step are not written: %s", error)
 
     def _finished(self, partition_id: str, batch_size: int) -> tuple[list[str], Mapping[str, Any]]:
         """Waits for so many prompts whose rollouts have all ended, in whatever way."""

@@ -26,16 +26,16 @@ gradient_checkpointing = false
 train_files = ["{tasks}"]
 train_batch_size = 4
 max_prompt_tokens = 64
-max_response_tokens = 160
+max_response_tokens = 512
 loader_workers = 0
 [rollout]
 n = 2
-max_model_len = 256
+max_model_len = 640
 max_tokens = 24
 enforce_eager = true
 free_cache_engine = false
 max_sequences = 8
-max_batched_tokens = 512
+max_batched_tokens = 1024
 log_prob_micro_batch_size_per_gpu = 8
 [actor]
 lr = {lr}

@@ -22,7 +22,11 @@ TEMPLATE = (
 MENDS, LOOKS = call("terminal", command="sh mend"), call("terminal", command="ls")
 ENDS = call("finish", message="done")
 PROMPTS = [f"task {number}" for number in range(8)]
-SHOWN = "EXECUTION RESULT of [terminal]:\nsrc tests mend\n[The command completed with exit code 0.]"
+SHOWN = (
+    "EXECUTION RESULT of [terminal]:\nmend  slugs  tests\n[The command completed with exit code 0.]\n"
+    "[Current working directory: /tmp/skyrl-sandbox-abcdefgh/root/testbed]\n"
+    "[Python interpreter: /root/.pyenv/shims/python]\n[Command finished with exit code 0]"
+)
 WORDS = ("<function=terminal>", "<function=finish>", "\n<parameter=command>", "\n<parameter=message>")
 WORDS += ("</parameter>\n</function>", "sh mend", "ls", "done")
 """Each is one token: a call is five of them, which is soon learnt and soon written."""

@@ -1,0 +1,98 @@
+"""`skyrl-train train` as a child of a test: started, waited for with a limit, and ended whatever happens."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cpu_stack.run import environment
+from skyrl_train.launch import directory
+from skyrl_train.launch.child import end_marked, marked
+from skyrl_train.verdict import Verdict, config_hash, write
+
+LIMIT_S = 420.0
+"""Of one run. Alone on two cores it takes 90 s, most of them imports."""
+MARK = "SKYRL_TEST_RUN"
+
+
+def allow(job: Path) -> None:
+    """The verdict of a gate that has passed."""
+    now = time.time()
+    verdict = Verdict(
+        config_sha256=config_hash([(job / directory.CONFIG).read_bytes()]),
+        node=socket.gethostname(),
+        role="gpu",
+        gpus=(),
+        versions={},
+        outcomes={},
+        unknown_allowed=False,
+        written_at=now,
+        expires_at=now + 3600,
+    )
+    write(str(job), verdict)
+
+
+@dataclass
+class Run:
+    """A run that goes on. `log` is what it said, both streams together."""
+
+    child: "subprocess.Popen[bytes]"
+    path: Path
+    mark: str
+
+    @property
+    def log(self) -> str:
+        return self.path.read_text(errors="replace")
+
+    def until(self, condition: Callable[[], bool], what: str) -> None:
+        end = time.monotonic() + LIMIT_S
+        while not condition():
+            assert self.child.poll() is None, f"ended with {self.child.returncode} before {what}:\n{self.log[-6000:]}"
+            assert time.monotonic() < end, f"{what} did not come within {LIMIT_S:g} s:\n{self.log[-6000:]}"
+            time.sleep(0.2)
+
+    def status(self) -> int:
+        try:
+            return self.child.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"it did not end within {LIMIT_S:g} s:\n{self.log[-6000:]}") from None
+
+    def signal(self, number: signal.Signals) -> None:
+        os.kill(self.child.pid, number)
+
+    def until_gone(self) -> None:
+        """Nobody ends what a killed run leaves: it must end by itself."""
+        end = time.monotonic() + 60.0
+        while self.left():
+            assert time.monotonic() < end, f"processes {self.left()} live on after their run was killed"
+            time.sleep(0.2)
+
+    def left(self) -> list[int]:
+        """Processes of the run that live, the first one included."""
+        return marked({MARK: self.mark})
+
+
+@contextmanager
+def training(job: Path, name: str) -> Iterator[Run]:
+    path, mark = job / f"{name}.log", f"{job}-{name}"
+    with path.open("wb") as out:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "skyrl_train", "train", str(job)],
+            env={**environment(job), MARK: mark},
+            cwd=job.parent,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+    try:
+        yield Run(child, path, mark)
+    finally:
+        end_marked({MARK: mark}, 10.0)
+        child.wait()
