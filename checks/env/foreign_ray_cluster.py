@@ -1,9 +1,9 @@
 """The run would join a Ray cluster that is not its own, or look for one that is gone.
 
 ## What it does
-Looks at `RAY_ADDRESS`, at the file `ray_current_cluster` in Ray's temporary directory (`$RAY_TMPDIR`, else `$TMPDIR`, else
-`/tmp`, then `ray`), at who listens on the port that they name, at Ray's processes, and at who has port 6379. A cluster of
-this user inside this very job is fine.
+Looks at `RAY_ADDRESS`, at whether Ray may write into its directory, at the file `ray_current_cluster` in Ray's temporary directory (`$RAY_TMPDIR`, else `$TMPDIR`, else
+`/tmp`, then `ray`), at who listens on the port that they name, at Ray's processes, and at who has the ports that `ray start --head`
+takes by itself. A cluster of this user inside this very job is fine.
 
 ## Why it breaks training
 `ray.init()` without an address follows first the variable, then the file. It joins a colleague's cluster or one's own of
@@ -32,7 +32,8 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.ray_clusters import Address, AddressFile, RayClusters, parse_address
 from skyrl_doctor.facts.sockets import Listeners, Socket
-from skyrl_train.node.ray import ADDRESS, DEFAULT_PORT, head_port, ray_settings, starts_own_cluster
+from skyrl_train.node.ray import ADDRESS, CLIENT_PORT, DEFAULT_PORT, ray_settings, starts_own_cluster
+from skyrl_train.node.ray_cluster import ports
 from skyrl_train.node.ray_tmp import RAY_VARIABLE, short_directory
 
 SIGNATURES = (
@@ -45,6 +46,7 @@ SIGNATURES = (
 )
 
 
+DEFAULT_PORTS = {DEFAULT_PORT: "--port", CLIENT_PORT: "--ray-client-server-port"}
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -65,6 +67,9 @@ class Scene:
     def has_own_cluster(self) -> bool:
         return self.clusters.of_job(self.job_id, self.host.uid)
 
+    def owner(self, uid: int) -> str:
+        return "this user" if uid == self.host.uid else f"another user (uid {uid})"
+
     def whose(self, uid: int) -> str:
         return (
             f"this user ({self.host.user}), of another job or none"
@@ -76,6 +81,8 @@ class Scene:
 @check("ENV009", roles=[Role.GPU], fix="skyrl_train/node/ray.py")
 def foreign_ray_cluster(clusters: RayClusters, listeners: Listeners, environ: Environ, host: Host) -> Iterator[Finding]:
     scene = Scene(clusters, listeners, environ, host)
+    if clusters.closed is not None:
+        yield _shut_out(clusters.closed, scene)
     address = environ.get(ADDRESS, "")
     if starts_own_cluster(environ):
         return
@@ -85,7 +92,16 @@ def foreign_ray_cluster(clusters: RayClusters, listeners: Listeners, environ: En
         yield from _left(clusters.file, scene)
     elif address:
         yield from _looked_for(scene)
-    yield from _default_port(scene)
+    for port, option in DEFAULT_PORTS.items():
+        yield from _default_port(port, option, scene)
+
+
+def _shut_out(directory: AddressFile, scene: Scene) -> Finding:
+    """Ray makes a session there whichever cluster it joins."""
+    owner = "an unknown user" if directory.uid is None else scene.owner(directory.uid)
+    return _finding(
+        f"{directory.path}, of {owner}, is not writable: Ray can make no session there", Severity.ERROR, scene
+    )
 
 
 def _named(text: str, scene: Scene) -> Iterator[Finding]:
@@ -141,19 +157,19 @@ def _looked_for(scene: Scene) -> Iterator[Finding]:
         yield _finding(seen, Severity.ERROR if others else Severity.WARNING, scene)
 
 
-def _default_port(scene: Scene) -> Iterator[Finding]:
-    socket = scene.listeners.on(DEFAULT_PORT)
+def _default_port(port: int, option: str, scene: Scene) -> Iterator[Finding]:
+    socket = scene.listeners.on(port)
     if socket is None or (socket.uid == scene.host.uid and scene.has_own_cluster):
         return
-    port = head_port(scene.job_id or str(scene.host.uid))
+    own, client = next(ports(scene.job_id or str(scene.host.uid)))
     yield Finding(
-        message=f"port {DEFAULT_PORT} of this node is taken by {scene.whose(socket.uid)}: `ray start --head` without"
-        f" --port ends there; wanted a port of this job alone",
+        message=f"port {port} of this node is taken by {scene.whose(socket.uid)}: `ray start --head` without"
+        f" {option} ends there; wanted a port of this job alone",
         severity=Severity.INFO,
         remedy=Remedy(
             kind=RemedyKind.FIX_ENV,
-            summary="only where the job runs `ray start`: give it a port",
-            commands=(f"ray start --head --port={port}",),
+            summary="only where the job runs `ray start`: give it ports",
+            commands=(f"ray start --head --port={own} --ray-client-server-port={client}",),
         ),
     )
 

@@ -30,11 +30,14 @@ class RayProcess:
 
 @record(kw_only=True)
 class RayClusters:
-    """`processes` None: nobody could list them, for the reason in `hidden`."""
+    """`processes` None: nobody could list them, for the reason in `hidden`. `closed`: Ray's directory, where this user may
+    not write into it.
+    """
 
     file: AddressFile | None = None
     processes: tuple[RayProcess, ...] | None = ()
     hidden: str = ""
+    closed: AddressFile | None = None
 
     def of_job(self, job_id: str | None, uid: int) -> bool:
         """Whether this user's own Ray runs inside this very job."""

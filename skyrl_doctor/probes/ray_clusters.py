@@ -25,11 +25,18 @@ _NONE_FOUND = 1
 
 @probe(limit_s=4.0)
 def ray_clusters(machine: Machine, environ: Environ, host: Host) -> RayClusters:
-    file = _file(machine, os.path.normpath(os.path.join(host.cwd, address_file(environ))))
+    path = os.path.normpath(os.path.join(host.cwd, address_file(environ)))
+    file, closed = _file(machine, path), _closed(machine, os.path.dirname(path))
     try:
-        return RayClusters(file=file, processes=_processes(machine))
+        return RayClusters(file=file, processes=_processes(machine), closed=closed)
     except CouldNotLook as reason:
-        return RayClusters(file=file, processes=None, hidden=str(reason))
+        return RayClusters(file=file, processes=None, hidden=str(reason), closed=closed)
+
+
+def _closed(machine: Machine, directory: str) -> AddressFile | None:
+    """The directory, where it is there and Ray could make no session in it."""
+    found = unless_absent(lambda: machine.stat(directory))
+    return None if found is None or machine.writable(directory) else AddressFile(directory, None, found.uid)
 
 
 def _file(machine: Machine, path: str) -> AddressFile | None:

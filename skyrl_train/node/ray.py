@@ -13,6 +13,8 @@ UV_HOOK = "uv_runtime_env_hook"
 """The module of Ray that does the same where HOOK names it, whatever UV_SWITCH says."""
 DEFAULT_PORT = 6379
 """What `ray start --head` takes without --port."""
+CLIENT_PORT = 10001
+"""What its client server takes; where that ends, `ray start --block` ends the whole head."""
 _FIRST_PORT = 20000
 _PORTS = 10000
 

@@ -196,10 +196,33 @@ FOREIGN_PORT = Finding(
     severity=Severity.INFO,
     remedy=Remedy(
         kind=RemedyKind.FIX_ENV,
-        summary="only where the job runs `ray start`: give it a port",
-        commands=("ray start --head --port=24711",),
+        summary="only where the job runs `ray start`: give it ports",
+        commands=("ray start --head --port=24710 --ray-client-server-port=24711",),
     ),
 )
+
+
+def test_the_client_server_has_a_port_too() -> None:
+    (finding,) = judged(Socket("::", 10001, 1007))
+    assert finding.message == (
+        "port 10001 of this node is taken by another user (uid 1007): `ray start --head` without --ray-client-server-port"
+        " ends there; wanted a port of this job alone"
+    )
+
+
+def test_a_directory_that_ray_may_not_write_into() -> None:
+    closed = RayClusters(closed=AddressFile("/tmp/ray", None, 1007))
+    environ = Environ({"SLURM_JOB_ID": "4711", "TMPDIR": "/tmp", "RAY_ADDRESS": "local"})
+    (finding,) = foreign_ray_cluster(closed, Listeners(()), environ, HOST)
+    says = "/tmp/ray, of another user (uid 1007), is not writable: Ray can make no session there"
+    assert (finding.severity, finding.message) == (Severity.ERROR, says + WANTED)
+    assert finding.remedy is not None
+    assert finding.remedy.settings == {"RAY_TMPDIR": "/tmp/r4711"}
+
+
+def test_reproduces_a_directory_of_somebody_else_s() -> None:
+    shut = recorded("foreign_ray_cluster").but({"writable /tmp/ray": False})
+    assert judge("ENV009", shut).findings[0].message.startswith("/tmp/ray, of another user (uid 1007), is not writable")
 
 
 def test_reproduces_on_a_recording() -> None:
