@@ -56,7 +56,7 @@ class PodmanEngine:
             self._told("no limits", why=self.host.why_no_limits)
 
     async def start(self, spec: ContainerSpec) -> Container:
-        body = payload(spec, limits=self.host.limits, disk=self.host.disk_quota, open_files=self.host.open_files)
+        body = payload(spec, self.host)
         try:
             await self._api.ask("post", "/containers/create", body=body)
         except Absent as error:

@@ -1,12 +1,14 @@
-"""What Podman says of its host: which limits it can set here. Pure."""
+"""What Podman says of its host, and which limits can be set here."""
 
 import resource
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 _WANTED = frozenset({"cpu", "memory", "pids"})
 _OPEN_FILES = 20_000
+_PROCESSES = 20_000
+"""Podman's service asks for more than it has itself: it comes down to the kernel's pid_max, 32,768 by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +18,8 @@ class Host:
     why_no_limits: str = "nobody has looked"
     freezer: bool = False
     disk_quota: bool = False
-    open_files: int = _OPEN_FILES
+    open_files: int = field(default_factory=lambda: _at_most(resource.RLIMIT_NOFILE, _OPEN_FILES))
+    processes: int = field(default_factory=lambda: _at_most(resource.RLIMIT_NPROC, _PROCESSES))
 
 
 def host_of(info: Mapping[str, Any]) -> Host:
@@ -24,7 +27,6 @@ def host_of(info: Mapping[str, Any]) -> Host:
     host, store = info.get("host") or {}, info.get("store") or {}
     rootless = bool((host.get("security") or {}).get("rootless"))
     version, controllers = str(host.get("cgroupVersion")), frozenset(host.get("cgroupControllers") or ())
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     why = ""
     if rootless and version != "v2":
         why = f"rootless Podman sets no limits on cgroup {version}; wanted v2"
@@ -36,5 +38,10 @@ def host_of(info: Mapping[str, Any]) -> Host:
         why_no_limits=why,
         freezer=not why,
         disk_quota=status.get("Backing Filesystem") == "xfs" and not rootless,
-        open_files=_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES),
     )
+
+
+def _at_most(kind: int, wanted: int) -> int:
+    """Of a process without root's powers no limit is above its own hard one."""
+    hard = resource.getrlimit(kind)[1]
+    return wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)

@@ -10,6 +10,7 @@ from skyrl_train.sandbox.inject import Python
 from skyrl_train.sandbox.runtime.engine import ContainerSpec, EngineError, EngineUnsureError
 from skyrl_train.sandbox.runtime.podman.api import Absent, Api
 from skyrl_train.sandbox.runtime.podman.ending import until_ended
+from skyrl_train.sandbox.runtime.podman.host import Host
 from skyrl_train.sandbox.runtime.podman.spec import log_text, payload
 
 _LIMIT_S = 30.0
@@ -33,7 +34,7 @@ async def looked_into(api: Api, reference: str, identity: str) -> tuple[tuple[Py
         pids=64,
     )
     try:
-        await api.ask("post", "/containers/create", body=payload(spec, limits=False, disk=False))
+        await api.ask("post", "/containers/create", body=payload(spec, Host()))
         await api.ask("post", f"/containers/{name}/start")
         pid = int((await api.ask("get", f"/containers/{name}/json"))["State"]["Pid"])
         with contextlib.suppress(TimeoutError):

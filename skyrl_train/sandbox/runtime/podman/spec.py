@@ -6,19 +6,19 @@ from typing import Any
 from skyrl_train.sandbox.inject import Mount
 from skyrl_train.sandbox.runtime.engine import Container, ContainerSpec, Phase
 from skyrl_train.sandbox.runtime.plan import PORT_LABEL
+from skyrl_train.sandbox.runtime.podman.host import Host
 from skyrl_train.sandbox.wire import AGENT_PORT
 
 _PERIOD_US = 100_000
 _LOG_BYTES = 1 << 20
-_OPEN_FILES = 20_000
 _FIRST_TO_GO = 500
 """The kernel, short of memory, takes a sandbox before the server."""
 _PHASES = {"running": Phase.RUNNING, "paused": Phase.PAUSED, "created": Phase.CREATED, "configured": Phase.CREATED}
 _FRAME = 8
 
 
-def payload(spec: ContainerSpec, *, limits: bool, disk: bool, open_files: int = _OPEN_FILES) -> dict[str, Any]:
-    """The body of POST /containers/create. `limits`: whether this host's cgroups can be used; `disk`: the driver's quota."""
+def payload(spec: ContainerSpec, host: Host) -> dict[str, Any]:
+    """The body of POST /containers/create, with as many of the limits as this host can set."""
     made: dict[str, Any] = {
         "name": spec.name,
         "image": spec.image,
@@ -36,17 +36,21 @@ def payload(spec: ContainerSpec, *, limits: bool, disk: bool, open_files: int = 
         "systemd": "false",
         "oom_score_adj": _FIRST_TO_GO,
         "log_configuration": {"driver": "k8s-file", "size": _LOG_BYTES},
-        "r_limits": [{"type": "nofile", "soft": open_files, "hard": open_files}],
+        "r_limits": [_rlimit("nofile", host.open_files), _rlimit("nproc", host.processes)],
     }
-    if limits:
+    if host.limits:
         made["resource_limits"] = {
             "cpu": {"period": _PERIOD_US, "quota": int(spec.cpus * _PERIOD_US)},
             "memory": {"limit": spec.memory_mib << 20, "swap": spec.memory_mib << 20},
             "pids": {"limit": spec.pids},
         }
-    if disk and spec.disk_mib is not None:
+    if host.disk_quota and spec.disk_mib is not None:
         made["storage_opts"] = {"size": f"{spec.disk_mib}m"}
     return made
+
+
+def _rlimit(kind: str, most: int) -> dict[str, Any]:
+    return {"type": kind, "soft": most, "hard": most}
 
 
 def _mount(mount: Mount) -> dict[str, Any]:
