@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from skyrl_train.files import write_whole
+
 FILE = "verdict.json"
 SCHEMA = 1
 LIFETIME_S = 3600.0
@@ -67,10 +69,5 @@ def refusal(text: str | None, *, config_sha256: str, node: str, now: float) -> s
 def write(directory: str, verdict: Verdict) -> str:
     """Writes verdict.json by rename: a reader sees a whole one or none. Its path."""
     path = os.path.join(directory, FILE)
-    temporary = f"{path}.{os.getpid()}.tmp"
-    with open(temporary, "w", encoding="utf-8") as file:
-        file.write(to_json(verdict))
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    write_whole(path, to_json(verdict))
     return path

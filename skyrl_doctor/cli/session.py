@@ -1,7 +1,6 @@
 """From parsed arguments to an examination and its report on the screen or in a file."""
 
 import argparse
-import contextlib
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.report.formats import render
 from skyrl_doctor.report.model import Report
+from skyrl_train import files
 
 if TYPE_CHECKING:
     from skyrl_doctor.node import Advice
@@ -88,7 +88,7 @@ def write_whole(path: str, text: str) -> None:
         if os.path.exists(path) and not os.path.isfile(path):
             _write_through(path, text)
         else:
-            _replace(os.path.realpath(path), text)
+            files.write_whole(os.path.realpath(path), text)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
@@ -98,15 +98,3 @@ def _write_through(path: str, text: str) -> None:
     os.set_blocking(descriptor, True)
     with open(descriptor, "w", encoding="utf-8") as stream:
         stream.write(text)
-
-
-def _replace(path: str, text: str) -> None:
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise

@@ -5,6 +5,7 @@ from typing import Any
 from skyrl_doctor.catalogue import catalogue
 from skyrl_doctor.core.model import Finding, Location, Remedy, Severity
 from skyrl_doctor.core.record import record
+from skyrl_doctor.report.json import finding_data
 
 
 @record(kw_only=True)
@@ -54,24 +55,5 @@ def raised(
 
 
 def data(one: Raised) -> dict[str, Any]:
-    """As JSON has it."""
-    finding = one.finding
-    location, remedy = finding.location, finding.remedy
-    return {
-        "id": one.id,
-        "slug": one.slug,
-        "key": one.key,
-        "root": one.root,
-        "severity": finding.severity.word,
-        "message": finding.message,
-        "evidence": list(finding.evidence),
-        "location": None if location is None else {"file": location.file, "line": location.line},
-        "remedy": None
-        if remedy is None
-        else {
-            "kind": remedy.kind.value,
-            "summary": remedy.summary,
-            "commands": list(remedy.commands),
-            "settings": dict(remedy.settings),
-        },
-    }
+    """As JSON has it, in the report's form."""
+    return {"id": one.id, "slug": one.slug, "key": one.key, "root": one.root, **finding_data(one.finding)}

@@ -3,8 +3,7 @@ import json
 from skyrl_train.agent.finish import Finish
 from skyrl_train.agent.metrics import Counts, count
 from skyrl_train.agent.transcript import Message, Transcript
-from skyrl_train.payloads import from_json
-from skyrl_train.rl.ends import Ended, causes, ends_of, line, tag_of, total
+from skyrl_train.rl.ends import Ended, causes, ends_of, tag_of, total
 from skyrl_train.rl.trained import Untrained
 
 BROKEN = Transcript(
@@ -48,9 +47,3 @@ def test_the_causes_come_most_frequent_first() -> None:
 
 def test_no_cause_is_said_to_be_none() -> None:
     assert causes([Ended(group="a", counts=LOST)]) == "no rollout says why"
-
-
-def test_a_line_of_counts_is_one_line_that_reads_back() -> None:
-    text = line(FAILED)
-    assert text.count("\n") == 1
-    assert from_json(Counts, text) == FAILED

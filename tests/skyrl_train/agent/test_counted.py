@@ -1,0 +1,43 @@
+"""The counts that a trainer leaves for whoever watches it."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from skyrl_doctor.watch.follow.files import is_log
+from skyrl_doctor.watch.follow.tail import Lines
+from skyrl_doctor.watch.observe import Rollouts
+from skyrl_doctor.watch.read.logs import Logs
+from skyrl_doctor.watch.rules.agent import RULE
+from skyrl_train.agent.counted import append, line, read
+from skyrl_train.agent.finish import Finish
+from skyrl_train.agent.metrics import Counts
+from skyrl_train.launch.names import COUNTS
+from watching import brief, play
+
+SILENT = Counts(rollouts=8, turns=40, no_calls=40, scored=8, reward=0.5, ends={Finish.FINISH_TOOL: 8})
+
+
+def test_a_step_is_one_line_that_reads_back() -> None:
+    assert line(SILENT).count("\n") == 1
+    assert read(line(SILENT)) == SILENT
+    assert set(read(line(Counts())).__slots__) == {field.name for field in dataclasses.fields(Counts)}
+    for text in ("", "{", '{"rollouts": "x"}'):
+        with pytest.raises(ValueError, match=r"\w"):
+            read(text)
+
+
+def test_what_the_trainer_writes_the_watch_judges(tmp_path: Path) -> None:
+    append(str(tmp_path), SILENT)
+    append(str(tmp_path), SILENT)
+    path = tmp_path / COUNTS
+    assert is_log(path.name)
+    seen = list(Logs().take(Lines(str(path), 1, path.read_bytes()), 3.0))
+    assert seen == [Rollouts(at=3.0, counts=line(SILENT).strip())] * 2
+    assert brief(play(RULE, seen)) == [(3.0, "AGT015.agent"), (3.0, "AGT001.agent")]
+
+
+def test_where_there_is_no_room(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No such file"):
+        append(str(tmp_path / "gone"), SILENT)
