@@ -1,0 +1,163 @@
+"""The parts of a trainer job with two nodes, with Ray itself: two of them on this machine, without Slurm.
+
+What Ray does here is why the launch starts it as it does (docs/adr/0018).
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.launch import node_files
+from skyrl_train.launch.node_files import NodeState
+
+pytestmark = pytest.mark.verl
+NODES = ("one", "two")
+JOB = "880811"
+CONFIG = f"""
+[model]
+path = "a/b"
+[slurm]
+nodes = 2
+gpus_per_node = 1
+trainer_cpus = 1
+[python]
+interpreter = "{sys.executable}"
+[data]
+train_batch_size = 2
+[actor]
+ppo_mini_batch_size = 2
+"""
+DRIVER = """
+import json, os, ray
+ray.init()
+@ray.remote(num_gpus=1, num_cpus=0)
+def where(_):
+    import time; time.sleep(1)
+    return os.environ["OF_THE_JOB"], ray.get_runtime_context().get_node_id()
+found = ray.get([where.remote(n) for n in range(2)])
+json.dump({"gpus": ray.cluster_resources()["GPU"], "found": found}, open("seen.json", "w"))
+if os.path.exists("wait"):
+    import time; open("begun", "w").close(); time.sleep(600)
+"""
+
+
+class Job:
+    """Both nodes' tasks as srun would start them."""
+
+    def __init__(self, at: Path, address: str) -> None:
+        self.at, self.job_dir, self._address = at, at / "job", address
+        self.job_dir.mkdir()
+        (self.job_dir / "config.toml").write_text(CONFIG)
+        (at / "driver.py").write_text(DRIVER)
+        from skyrl_train.config.load import parse, resolved
+        from skyrl_train.launch import commands
+
+        (self.job_dir / "config.json").write_text(resolved(parse(CONFIG)))
+        payload = (sys.executable, str(at / "driver.py"))
+        commands.write(str(self.job_dir), commands.Commands(runtime=(), trainer=payload, runtime_url="http://x"))
+        node_files.begin(str(self.job_dir))
+        self.tasks: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, number: int) -> None:
+        environ = {
+            **{name: os.environ[name] for name in ("PATH", "HOME")},
+            "SLURM_JOB_ID": JOB,
+            "SLURM_NODEID": str(number),
+            "SLURM_LAUNCH_NODE_IPADDR": self._address,
+            "SKYRL_JOB_NODE": NODES[number],
+            "SKYRL_JOB_DIR": str(self.job_dir),
+            "SKYRL_JOB_ROLE": "trainer",
+            "RAY_TMPDIR": f"/tmp/r{JOB}",
+            "OF_THE_JOB": "yes",
+        }
+        words = [sys.executable, "-m", "skyrl_train", "job", "node", str(self.job_dir)]
+        self.tasks[NODES[number]] = subprocess.Popen(words, env=environ, cwd=self.at, start_new_session=True)
+
+    def state(self, node: str) -> NodeState:
+        return node_files.states(str(self.job_dir), NODES)[node]
+
+    def of_job(self, *words: str) -> list[int]:
+        """The processes of this job whose command line holds these words."""
+        found = []
+        for one in Path("/proc").glob("[0-9]*"):
+            try:
+                environ, line = (one / "environ").read_bytes(), (one / "cmdline").read_bytes().decode()
+            except OSError:
+                continue
+            if f"SKYRL_JOB_DIR={self.job_dir}".encode() in environ.split(b"\0") and all(word in line for word in words):
+                found.append(int(one.name))
+        return found
+
+
+def until(condition: Callable[[], object], what: str, limit_s: float = 150.0) -> None:
+    end = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end, f"not within {limit_s:g} s: {what}"
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Iterator[Job]:
+    address = subprocess.run(["hostname", "-i"], capture_output=True, text=True, check=True).stdout.split()[0]
+    made = Job(tmp_path, address)
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, f"/tmp/r{JOB}", ignore_errors=True)
+        stack.callback(lambda: [os.kill(pid, signal.SIGKILL) for pid in made.of_job()])
+        Path(f"/tmp/r{JOB}").mkdir(mode=0o700)
+        for number in range(2):
+            made.start(number)
+        yield made
+
+
+def test_two_nodes_one_cluster_and_nothing_left(job: Job) -> None:
+    until(lambda: all(task.poll() is not None for task in job.tasks.values()), "both tasks end")
+    assert {node: task.returncode for node, task in job.tasks.items()} == {"one": 0, "two": 0}
+    seen = json.loads((job.at / "seen.json").read_text())
+    assert seen["gpus"] == 2
+    assert [variable for variable, _ in seen["found"]] == ["yes", "yes"]
+    assert len({node for _, node in seen["found"]}) == 2
+    assert {job.state(node).reason for node in NODES} == {""}
+    until(lambda: not job.of_job(), f"no process is left: {job.of_job()}", 20)
+
+
+def test_a_worker_whose_raylet_dies_says_so_and_a_told_job_ends_in_time(job: Job) -> None:
+    (job.at / "wait").touch()
+    until(lambda: (job.at / "begun").exists(), "the driver runs on both nodes")
+    raylets = [pid for pid in job.of_job("raylet/raylet") if b"SKYRL_JOB_NODE=two" in _environ(pid)]
+    assert len(raylets) == 1
+    os.kill(raylets[0], signal.SIGKILL)
+    until(lambda: job.state("two").reason, "the worker names its end", 30)
+    assert job.state("two").reason.startswith("Ray ended with 1")
+    began = time.monotonic()
+    job.tasks["one"].terminate()
+    assert job.tasks["one"].wait(60) == 143
+    assert time.monotonic() - began < 30  # which Slurm leaves between its two signals
+    until(lambda: not job.of_job(), "no process is left", 20)
+    assert (job.state("one").signal, job.state("one").reason) == (True, "stopped by signal 15")
+
+
+def _environ(pid: int) -> list[bytes]:
+    return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+
+
+def test_symmetric_run_exits_with_0_where_ray_did_not_start(tmp_path: Path) -> None:
+    """Why it is not used: a job whose Ray never came up would be a good one."""
+    address = subprocess.run(["hostname", "-i"], capture_output=True, text=True, check=True).stdout.split()[0]
+    words = [sys.executable, "-c", "from ray.scripts.scripts import main; main()", "symmetric-run"]
+    bad = ["--address", f"{address}:26655", "--object-store-memory=1", "--", "touch", str(tmp_path / "ran")]
+    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "RAY_TMPDIR": str(tmp_path)}
+    done = subprocess.run([*words, *bad], env=environ, capture_output=True, text=True, timeout=120, check=False)
+    if "Ray is already started on this node" in done.stderr:
+        assert done.returncode == 1  # the other reason: anybody's Ray on the node is enough
+        return
+    assert "Failed to start Ray" in done.stderr
+    assert (done.returncode, (tmp_path / "ran").exists()) == (0, False)
