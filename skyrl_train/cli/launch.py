@@ -49,8 +49,10 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_train.launch import directory
 
     root = os.path.join(os.getcwd(), directory.ROOT)
+    new = not (args.job_dir and os.path.isdir(args.job_dir))
     job_dir = directory.adopt(args.job_dir) if args.job_dir else directory.create(root, datetime.now())  # noqa: DTZ005 -- a name for the user's own clock
-    return _started(request, args, job_dir)
+    with directory.unless_in_vain(job_dir, new=new):
+        return _started(request, args, job_dir)
 
 
 def _looked_at(args: argparse.Namespace) -> "tuple[Request | None, str | None]":
@@ -90,13 +92,14 @@ def _started(request: "Request", args: argparse.Namespace, job_dir: str) -> int:
 
     commands.write(job_dir, _commands(request, args, job_dir))
     paths = prepare(request, job_dir)
-    _say(f"job directory {job_dir}")
     if args.local:
+        _say(f"job directory {job_dir}")
         return local.run(job_dir, paths, _stop_on_signals(), _say)
     try:
         submit(job_dir, paths, _say)
     except SlurmError as error:
         raise UsageError(str(error)) from None
+    _say(f"job directory {job_dir}")
     return 0
 
 

@@ -12,21 +12,19 @@ def run(args: argparse.Namespace) -> int:
     import os
 
     from skyrl_train.fail import UsageError
-    from skyrl_train.launch import directory, local, slurm
+    from skyrl_train.launch import directory, local, slurm, stop
 
     job_dir = os.path.abspath(args.job_dir or directory.latest(directory.ROOT))
     jobs = directory.read_jobs(job_dir)
     if not jobs:
         raise UsageError(f"{job_dir} tells of no submitted job")
-    here = {role: job_id for role, job_id in jobs.items() if job_id.startswith(local.LOCAL)}
-    for role, job_id in here.items():
-        told = local.stop(job_id, job_dir)
-        sys.stdout.write(f"{role}: {'told to end' if told else 'had ended'}\n")
-    queued = {role: job_id for role, job_id in jobs.items() if role not in here}
-    try:
-        slurm.cancel(*queued.values())
-    except slurm.SlurmError as error:
-        raise UsageError(str(error)) from None
-    for role, job_id in queued.items():
-        sys.stdout.write(f"{role}: job {job_id} cancelled\n")
+    for role, job_id in jobs.items():
+        if job_id.startswith(local.LOCAL):
+            said = "told to end" if local.stop(job_id, job_dir) else "had ended"
+        else:
+            try:
+                said = f"job {job_id} {stop.stop(job_id, role, job_dir, slurm.state, slurm.cancel)}"
+            except slurm.SlurmError as error:
+                raise UsageError(str(error)) from None
+        sys.stdout.write(f"{role}: {said}\n")
     return 0

@@ -2,8 +2,9 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from typing import TypeVar
 
 from skyrl_train.config.load import from_resolved
 from skyrl_train.config.run import RunConfig
@@ -12,6 +13,7 @@ from skyrl_train.launch import directory
 from skyrl_train.launch.role import Role
 
 FILE = "launch.json"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +56,24 @@ def write(job_dir: str, commands: Commands) -> None:
 
 
 def read(job_dir: str) -> Launch:
-    try:
-        with open(os.path.join(job_dir, directory.RESOLVED), encoding="utf-8") as file:
-            config = from_resolved(file.read())
-        with open(os.path.join(job_dir, FILE), encoding="utf-8") as file:
-            said = json.load(file)
-        commands = Commands(
-            runtime=tuple(said["runtime"]), trainer=tuple(said["trainer"]), runtime_url=said["runtime_url"]
-        )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{job_dir} is no directory of a launch: {error}") from None
+    """UsageError, of one line, where the directory is none of a launch or half of one."""
+    config = _kept(job_dir, directory.RESOLVED, from_resolved)
+    commands = _kept(job_dir, FILE, _commands)
     return Launch(config, commands, directory.read_jobs(job_dir))
+
+
+def _commands(text: str) -> Commands:
+    said = json.loads(text)
+    return Commands(runtime=tuple(said["runtime"]), trainer=tuple(said["trainer"]), runtime_url=said["runtime_url"])
+
+
+def _kept(job_dir: str, name: str, parse: Callable[[str], T]) -> T:
+    try:
+        with open(os.path.join(job_dir, name), encoding="utf-8") as file:
+            return parse(file.read())
+    except OSError as error:
+        raise UsageError(f"{job_dir} is no directory of a launch: {name}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(
+            f"{job_dir} is no directory of a launch, or a damaged one: {name} is not what was written"
+        ) from None

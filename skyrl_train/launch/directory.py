@@ -1,10 +1,12 @@
 """The job directory: on a disk that both jobs see, and all that they tell each other."""
 
+import contextlib
 import json
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -57,6 +59,22 @@ def adopt(path: str) -> str:
     if taken:
         raise UsageError(f"{path} holds {taken[0]} of an earlier launch; wanted a directory of this launch alone")
     return os.path.abspath(path)
+
+
+@contextmanager
+def unless_in_vain(job_dir: str, *, new: bool) -> Iterator[None]:
+    """A launch that comes to nothing leaves its directory as it was. Once a job was submitted, it stays and tells of it."""
+    before = set(os.listdir(job_dir))
+    try:
+        yield
+    except BaseException:
+        if not os.path.exists(os.path.join(job_dir, JOBS)):
+            for name in set(os.listdir(job_dir)) - before:
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(job_dir, name))
+            with contextlib.suppress(OSError):
+                os.rmdir(job_dir if new else "")
+        raise
 
 
 def latest(root: str) -> str:

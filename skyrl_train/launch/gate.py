@@ -6,7 +6,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -76,8 +76,15 @@ def refusal(role: Role, job_dir: str) -> str:
 
 
 def said(path: str) -> Iterator[str]:
-    """Each error of a report, and what could not be looked at where there is none."""
-    outcomes = _outcomes(path)
+    """Each error of a report, and what could not be looked at where there is none. Nothing of a damaged one."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            yield from list(_said(json.load(file)["outcomes"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+
+
+def _said(outcomes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     errors = [
         f"{outcome['id']} {found['message']}"
         for outcome in outcomes
@@ -86,11 +93,3 @@ def said(path: str) -> Iterator[str]:
     ]
     unknown = [f"{one['id']} could not look: {one['reason']}" for one in outcomes if one["status"] == "unknown"]
     yield from errors or unknown
-
-
-def _outcomes(path: str) -> list[dict[str, Any]]:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return list(json.load(file)["outcomes"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return []

@@ -1,6 +1,7 @@
 """One launch from its configuration to two submitted jobs. Whatever fails on the way leaves nothing submitted."""
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -59,16 +60,23 @@ def submit(job_dir: str, paths: dict[Role, str], say: Callable[[str], None]) -> 
             directory.write_jobs(job_dir, submitted)
             say(f"submitted {role} as job {submitted[role]}")
     except BaseException as error:
-        _take_back(submitted, error, say)
+        if submitted:
+            _take_back(job_dir, submitted, error, say)
         raise
     return submitted
 
 
-def _take_back(submitted: dict[str, str], error: BaseException, say: Callable[[str], None]) -> None:
-    if not submitted:
-        return
+def _take_back(job_dir: str, submitted: dict[str, str], error: BaseException, say: Callable[[str], None]) -> None:
+    """Said in the job's directory too, and there first: the runtime that is cancelled tells why."""
+    ids = ", ".join(submitted.values())
+    try:
+        why = f"never submitted: {str(error) or type(error).__name__}"
+        directory.write_jobs(job_dir, submitted)
+        directory.write_ended(job_dir, Role.TRAINER, directory.Ended(1, why, time.time()))
+    except TrainError as worse:
+        say(str(worse))
     try:
         slurm.cancel(*submitted.values())
-        say(f"cancelled job {', '.join(submitted.values())} again")
+        say(f"cancelled job {ids} again, of which {job_dir} tells")
     except TrainError as worse:
-        say(f"job {', '.join(submitted.values())} is still there and could not be cancelled: {worse} (after: {error})")
+        say(f"job {ids} is still there and could not be cancelled: {worse} (after: {error})")

@@ -12,6 +12,7 @@ from skyrl_train.config.walltime import minutes
 from skyrl_train.fail import TrainError
 
 LIMIT_S = 30.0
+_SCRIPT = re.compile(r" Command=(.*?) WorkDir=")
 _ID = re.compile(r"(\d+)(?:;\S+)?")
 
 
@@ -29,6 +30,7 @@ class State:
     ran_s: float = 0.0
     limit_s: float = 0.0
     """0 where it is not known."""
+    script: str = ""
 
     @property
     def left_s(self) -> float:
@@ -68,6 +70,7 @@ def state(job_id: str, *, limit_s: float = LIMIT_S) -> State:
         restarts=int(restarts) if restarts.isdigit() else 0,
         ran_s=_seconds(facts.get("RunTime", "")),
         limit_s=_seconds(facts.get("TimeLimit", "")),
+        script=found[1] if (found := _SCRIPT.search(said)) else "",
     )
 
 
@@ -102,7 +105,7 @@ def _run(*words: str, limit_s: float = LIMIT_S, environ: Mapping[str, str] | Non
             raise SlurmError(f"{shown(words)} did not answer within {limit_s:g} s{_perhaps(words)}") from None
     if child.returncode:
         said = "; ".join((err or out).strip().splitlines()) or "no reason given"
-        raise SlurmError(f"{words[0]} refused: {said}")
+        raise SlurmError(f"{words[0]} refused: {said}{_perhaps(words) if 'timed out' in said else ''}")
     return out
 
 

@@ -32,9 +32,9 @@ def lines(job_dir: str) -> Iterator[str]:
 
 def _job(job_dir: str, role: Role, job_id: str | None) -> str:
     ended = directory.read_ended(job_dir, role)
-    if job_id is None:
-        return "not submitted"
     how = "" if ended is None else f", ended with {ended.status}{f': {ended.reason}' if ended.reason else ''}"
+    if job_id is None:
+        return f"not submitted{how}"
     if job_id.startswith(local.LOCAL):
         runs = int(job_id.partition(":")[2]) in marked({MARK: job_dir})  # not another that has its number now
         return f"process {job_id.partition(':')[2]} {'runs' if runs else 'is gone'}{how}"

@@ -40,7 +40,7 @@ def supervise(work: Work) -> int:
     try:
         directory.forget(work.job_dir, directory.ended_name(work.role))  # of an earlier turn
         ended = _run(work)
-    except TrainError as error:
+    except (TrainError, OSError) as error:
         ended = directory.Ended(1, str(error), time.time())
     finally:
         _close(work, ended)

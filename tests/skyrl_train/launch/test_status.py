@@ -1,0 +1,108 @@
+"""status and stop of whatever a directory holds: a launch, half of one, another's, garbage or nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.cli.app import dispatch
+from skyrl_train.config.load import parse, resolved
+from skyrl_train.launch import commands, status
+from skyrl_train.launch.directory import Ended, write_ended, write_jobs
+from skyrl_train.launch.role import Role
+from skyrl_train.launch.slurm import SlurmError, State
+from skyrl_train.launch.stop import stop
+
+GARBAGE = (b"", b"{", b"[]", b"[1]", b"null", b'"text"', b"\xff\xfe\x00", b'{"outcomes": [1]}', b'{"outcomes": [{}]}')
+GARBAGE += (b'{"status": [], "reason": 1, "at": "x"}', b'{"runtime": {"a": 1}, "trainer": null}', b"9" * 5000)
+ALIVE = State("RUNNING", script="/w/job/trainer.sh")
+
+
+@pytest.fixture
+def job_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(status, "_opinion", lambda _: "no opinion yet")
+    monkeypatch.chdir(tmp_path)
+    at = tmp_path / "job"
+    at.mkdir()
+    (at / "config.json").write_text(resolved(parse('[model]\npath = "a/b"\n')))
+    commands.write(str(at), commands.Commands(runtime=("true",), trainer=("true",)))
+    return at
+
+
+def shown(at: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    assert dispatch(["status", str(at)]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def test_one_that_was_never_submitted(job_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(job_dir, capsys)[:4] == [
+        f"launch:   {job_dir}",
+        "runtime:  not submitted",
+        "trainer:  not submitted",
+        "health:   the runtime is not ready",
+    ]
+
+
+def test_one_whose_second_job_was_refused(job_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_jobs(str(job_dir), {Role.RUNTIME: "local:4194304"})
+    write_ended(str(job_dir), Role.TRAINER, Ended(1, "never submitted: sbatch refused: invalid partition", 0))
+    assert shown(job_dir, capsys)[1:3] == [
+        "runtime:  process 4194304 is gone",
+        "trainer:  not submitted, ended with 1: never submitted: sbatch refused: invalid partition",
+    ]
+
+
+@pytest.mark.parametrize("text", GARBAGE)
+@pytest.mark.parametrize(
+    "name",
+    ["jobs.json", "runtime_ended.json", "trainer_ended.json", "gate_trainer.json", "runtime_url.txt", "verdict.json"],
+)
+def test_a_damaged_file_is_no_reason_to_say_nothing(
+    job_dir: Path, name: str, text: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (job_dir / "runtime_ready.flag").touch()
+    (job_dir / name).write_bytes(text)
+    assert len(shown(job_dir, capsys)) >= 6
+
+
+@pytest.mark.parametrize("text", GARBAGE)
+@pytest.mark.parametrize("name", ["config.json", "launch.json"])
+def test_what_is_no_launch_is_said_in_one_line(
+    job_dir: Path, name: str, text: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (job_dir / name).write_bytes(text)
+    assert dispatch(["status", str(job_dir)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"skyrl-train status: {job_dir} is no directory of a launch")
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["status", "stop"])
+@pytest.mark.parametrize("place", ["empty", "absent", "file"])
+def test_an_empty_or_absent_directory(
+    tmp_path: Path, command: str, place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").touch()
+    assert dispatch([command, str(tmp_path / place)]) == 2
+    said = capsys.readouterr().err
+    assert str(tmp_path / place) in said
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("text", GARBAGE)
+def test_stop_hands_no_garbage_to_slurm(job_dir: Path, text: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    (job_dir / "jobs.json").write_bytes(text)
+    assert dispatch(["stop", str(job_dir)]) == 2
+    assert "tells of no submitted job" in capsys.readouterr().err
+
+
+def test_stop_cancels_the_job_of_this_launch_alone() -> None:
+    told: list[str] = []
+    assert stop("7", "trainer", "/w/job", lambda _: ALIVE, told.append) == "cancelled"
+    for over in (State(""), State("COMPLETED"), State("NODE_FAIL")):
+        assert stop("7", "trainer", "/w/job", lambda _, over=over: over, told.append) == "had ended"
+    with pytest.raises(
+        SlurmError, match=r"job 7 is none of /w/other: it runs /w/job/trainer\.sh; .*nothing was cancelled"
+    ):
+        stop("7", "trainer", "/w/other", lambda _: ALIVE, told.append)
+    assert told == ["7"]
