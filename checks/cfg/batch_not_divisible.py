@@ -64,4 +64,5 @@ def _samples(plan: Plan) -> Iterator[Violation]:
         yield from batch_violations(batch=batch, n=n, devices=devices)
     mini = plan.integer("actor.ppo_mini_batch_size")
     if mini is not None:
-        yield from mini_batch_violations(batch=batch, mini_batch=mini)
+        ranks = devices // (plan.integer("actor.sequence_parallel_size") or 1)
+        yield from mini_batch_violations(batch=batch, mini_batch=mini, n=n or 1, ranks=ranks)

@@ -24,8 +24,18 @@ def batch_violations(*, batch: int, n: int, devices: int) -> Iterator[Violation]
     )
 
 
-def mini_batch_violations(*, batch: int, mini_batch: int) -> Iterator[Violation]:
-    """An update takes its mini batch out of the train batch."""
+def mini_batch_violations(*, batch: int, mini_batch: int, n: int = 1, ranks: int = 1) -> Iterator[Violation]:
+    """An update takes its mini batch out of the train batch, and gives each rank an equal part of it.
+
+    verl asks for the latter after the first rollouts. It is also why no mini batch is all padding, however many rollouts
+    are left out: the padding of a step is less than one mini batch.
+    """
+    if ranks > 0 and n > 0 and mini_batch * n % ranks:
+        yield Violation(
+            key="actor.ppo_mini_batch_size",
+            message=f"a mini batch of {mini_batch * n} samples ({mini_batch} prompts x {n} trajectories) does not divide over {ranks} GPUs",
+            settings={"actor.ppo_mini_batch_size": str(next_divisible(mini_batch * n, ranks, n) // n)},
+        )
     if mini_batch <= batch:
         return
     yield Violation(

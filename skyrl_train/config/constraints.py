@@ -6,7 +6,7 @@ Pydantic is not imported here: whatever has RunConfig's attributes can be judged
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from skyrl_train.config import batch, context, offload, slots, walltime
+from skyrl_train.config import adapter, batch, context, offload, slots, walltime
 from skyrl_train.config.violation import Violation
 
 if TYPE_CHECKING:
@@ -47,9 +47,12 @@ def note_comes_late(config: "RunConfig") -> Iterator[Violation]:
 
 def batch_divides(config: "RunConfig") -> Iterator[Violation]:
     if not config.actor.dynamic_batch_size:
-        size = config.data.train_batch_size
-        yield from batch.batch_violations(batch=size, n=config.rollout.n, devices=_devices(config))
-        yield from batch.mini_batch_violations(batch=size, mini_batch=config.actor.ppo_mini_batch_size)
+        size, n = config.data.train_batch_size, config.rollout.n
+        ranks = _devices(config) // config.actor.sequence_parallel_size
+        yield from batch.batch_violations(batch=size, n=n, devices=_devices(config))
+        yield from batch.mini_batch_violations(
+            batch=size, mini_batch=config.actor.ppo_mini_batch_size, n=n, ranks=ranks
+        )
 
 
 def server_fits_node(config: "RunConfig") -> Iterator[Violation]:
@@ -95,6 +98,16 @@ def offload_goes_with_adapter(config: "RunConfig") -> Iterator[Violation]:
         )
 
 
+def adapter_arrives(config: "RunConfig") -> Iterator[Violation]:
+    if adapter.arrives_empty(strategy=config.actor.strategy, lora=config.model.lora_rank > 0):
+        yield Violation(
+            key="actor.strategy",
+            message=f"strategy fsdp with a LoRA adapter (rank {config.model.lora_rank}) sends vLLM an adapter without "
+            "tensors, and the run hangs; wanted fsdp2",
+            settings={"actor.strategy": "fsdp2"},
+        )
+
+
 def packing_has_its_kernel(config: "RunConfig") -> Iterator[Violation]:
     if config.model.remove_padding and config.model.attention != "flash_attention_2":
         yield Violation(
@@ -129,9 +142,10 @@ TOLD_APART = (
     slots_suffice,
     runtime_outlives_trainer,
     offload_goes_with_adapter,
+    adapter_arrives,
     parser_has_its_switch,
 )
-"""Rules that have a check of their own (CFG001, AGT020, CFG002, RUN005, SLM001, TRN003, CFG006)."""
+"""Rules that have a check of their own (CFG001, AGT020, CFG002, RUN005, SLM001, TRN003, TRN007, CFG006)."""
 TOLD_TOGETHER = (server_fits_node, packing_has_its_kernel, resume_names_its_checkpoint)
 """Rules that CFG004 tells."""
 RULES = (*TOLD_APART, *TOLD_TOGETHER)

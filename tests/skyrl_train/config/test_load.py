@@ -39,17 +39,34 @@ def test_rules_between_settings_are_told_together() -> None:
         MODEL
         + "lora_rank = 8\nattention = 'eager'\n[actor]\ncpu_offload = true\n[data]\ntrain_batch_size = 3\n[slurm]\ngpus_per_node = 4\n"
     )
-    assert [key for key, _ in reasons(text)] == ["data.train_batch_size", "actor.cpu_offload", "model.remove_padding"]
+    assert [key for key, _ in reasons(text)] == [
+        "data.train_batch_size",
+        "actor.ppo_mini_batch_size",
+        "actor.cpu_offload",
+        "model.remove_padding",
+    ]
+
+
+def test_a_mini_batch_divides_over_the_gpus_that_share_it() -> None:
+    text = MODEL + "[data]\ntrain_batch_size = 4\n[slurm]\ngpus_per_node = 4\n[actor]\n"
+    said = "a mini batch of 2 samples (1 prompts x 2 trajectories) does not divide over 4 GPUs"
+    assert reasons(text + "ppo_mini_batch_size = 1\n") == [("actor.ppo_mini_batch_size", said)]
+    for divides in ("ppo_mini_batch_size = 1\nsequence_parallel_size = 2\n", "ppo_mini_batch_size = 2\n"):
+        assert parse(text + divides).devices == 4
 
 
 EACH: dict[str, tuple[str, str]] = {
     "context_fits": ("[rollout]\nmax_tokens = 2049\n", "rollout.max_tokens"),
     "note_comes_late": ("[agent]\nbudget_note_tokens = 2048\n", "agent.budget_note_tokens"),
-    "batch_divides": ("[slurm]\ngpus_per_node = 4\n", "data.train_batch_size"),
+    "batch_divides": (
+        "[slurm]\ngpus_per_node = 4\n[data]\ntrain_batch_size = 3\n[actor]\nppo_mini_batch_size = 2\n",
+        "data.train_batch_size",
+    ),
     "server_fits_node": ("[rollout]\ntensor_parallel_size = 3\n", "rollout.tensor_parallel_size"),
     "slots_suffice": ("[slurm]\nruntime_cpus = 8\n[data]\ntrain_batch_size = 2\n", "agent.max_parallel"),
     "runtime_outlives_trainer": ("[slurm]\nruntime_time_limit = '1:00:00'\n", "slurm.runtime_time_limit"),
     "offload_goes_with_adapter": ("lora_rank = 8\n[actor]\ncpu_offload = true\n", "actor.cpu_offload"),
+    "adapter_arrives": ("lora_rank = 8\n[actor]\nstrategy = 'fsdp'\n", "actor.strategy"),
     "packing_has_its_kernel": ("attention = 'sdpa'\n", "model.remove_padding"),
     "resume_names_its_checkpoint": ("[trainer]\nresume_from = 'x'\n", "trainer.resume_from"),
     "parser_has_its_switch": ("[rollout]\nauto_tool_choice = true\n", "rollout.tool_call_parser"),
