@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ LABELS = {
 }
 _RECIPE = 1
 """Raised when the text below changes what an image holds: older ones are then not taken for it."""
+_FROM = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)(?:[ \t]+AS[ \t]+(\S+))?", re.MULTILINE | re.IGNORECASE)
 _SOURCE_DIRECTORY = "/agent-server"
 _BUNDLE = (
     f"COPY --chown=0:0 . {PLACE}",
@@ -79,6 +81,19 @@ def containerfile(base: str, base_digest: str, options: BuildOptions) -> str:
 def _recipe(lines: Sequence[str], labels: Mapping[str, str]) -> str:
     end = ["ENTRYPOINT []", *(f"LABEL {name}={json.dumps(value)}" for name, value in labels.items())]
     return "\n".join([*lines, *end]) + "\n"
+
+
+def bases_of(recipe: str) -> tuple[str, ...]:
+    """The images that a recipe is made from, each once. What a variable names is left to Podman."""
+    stages: set[str] = {"scratch"}
+    found: dict[str, None] = {}
+    for match in _FROM.finditer(recipe):
+        image, stage = match[1], match[2]
+        if image.lower() not in stages and "$" not in image:
+            found[image] = None
+        if stage:
+            stages.add(stage.lower())
+    return tuple(found)
 
 
 def _check(options: BuildOptions) -> None:

@@ -202,7 +202,17 @@ class Fetcher:
         with tempfile.TemporaryDirectory(prefix="skyrl-build-") as place:
             file = Path(place) / "Containerfile"
             file.write_text(recipe, encoding="utf-8")
-            words = ("build", "--force-rm", "--pull=never", "--network=none", "--tag", derived, "--file", str(file))
+            words = (
+                "build",
+                "--force-rm",
+                "--layers=false",
+                "--pull=never",
+                "--network=none",
+                "--tag",
+                derived,
+                "--file",
+                str(file),
+            )
             return self._podman.run(*words, self._ways.context or place, limit_s=self._ways.limit_s)
 
 

@@ -2,8 +2,9 @@
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from skyrl_train.sandbox.inject import ImageFacts, Python
 from skyrl_train.sandbox.runtime.engine import (
@@ -43,6 +44,7 @@ class FakeEngine:
         self.healthy = True
         self.hook: Callable[[str], None] = lambda _call: None
         self.closed = False
+        self.recipes: list[str] = []
         self._servers: list[asyncio.Task[None]] = []
 
     async def start(self, spec: ContainerSpec) -> Container:
@@ -97,6 +99,11 @@ class FakeEngine:
     async def build(self, reference: str) -> None:
         await self._called("build", reference)
         self.images[f"{reference}-derived"] = self.images[reference]
+
+    async def build_from(self, directory: str, recipe: str, names: Sequence[str]) -> None:
+        self.recipes.append(Path(directory, recipe).read_text())
+        await self._called("build_from", names[0])
+        self.images |= dict.fromkeys(names, self.images[IMAGE])
 
     async def connect(self, container: Container) -> socket.socket:
         found = self.standing.get(container.name)

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fakes.engine import IMAGE
@@ -76,6 +77,9 @@ class ProcessEngine:
 
     async def build(self, reference: str) -> None:
         raise BuildFailedError(f"{reference}: nothing is built here")
+
+    async def build_from(self, directory: str, recipe: str, names: Sequence[str]) -> None:  # noqa: ARG002 -- as above
+        raise BuildFailedError(f"{names[0]}: nothing is built here")
 
     async def connect(self, container: Container) -> socket.socket:
         made = socket.socket()

@@ -13,6 +13,7 @@ import httpx
 from fakes.engine import IMAGE, FakeEngine
 from skyrl_train.sandbox.runtime.app import application
 from skyrl_train.sandbox.runtime.book import Book
+from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.metrics import Metrics
 from skyrl_train.sandbox.runtime.parts import Parts
@@ -82,9 +83,9 @@ async def serving(
         now=clock,
         store=store,
     )
-    running = Running(parts)
+    running = Running(parts, Builds(parts, directory / "builds"))
     await running.open()
-    transport = httpx.ASGITransport(app=application(parts, running.sessions, KEY))
+    transport = httpx.ASGITransport(app=application(parts, running.sessions, running.builds, KEY))
     async with httpx.AsyncClient(transport=transport, base_url="http://runtime", headers={"X-API-Key": KEY}) as client:
         try:
             yield Server(running=running, engine=engine, client=client, clock=clock)

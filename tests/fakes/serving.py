@@ -10,6 +10,7 @@ from fakes.processes import ProcessEngine
 from fakes.runtime import KEY, SETTINGS
 from skyrl_train.sandbox.runtime.app import application
 from skyrl_train.sandbox.runtime.book import Book
+from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.connections import HEAD_S
 from skyrl_train.sandbox.runtime.connections import http_server as connections
 from skyrl_train.sandbox.runtime.doors import listen
@@ -50,9 +51,9 @@ def http_server(
             now=time,
             store="/store",
         )
-        running = Running(parts)
+        running = Running(parts, Builds(parts, directory / "builds"))
         await running.open()
-        app = application(parts, running.sessions, KEY)
+        app = application(parts, running.sessions, running.builds, KEY)
         server = connections(app, app.refusals.unread, head_s=head_s)
         serving = asyncio.ensure_future(server.serve(sockets=[listener]))
         while not server.started:

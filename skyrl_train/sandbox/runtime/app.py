@@ -14,6 +14,7 @@ from skyrl_train.fail import TrainError
 from skyrl_train.sandbox import wire
 from skyrl_train.sandbox.references import fault_of
 from skyrl_train.sandbox.runtime.body import Json, read_json
+from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.guard import Guard, Refusals
 from skyrl_train.sandbox.runtime.openapi import DOCUMENT
 from skyrl_train.sandbox.runtime.parts import Parts
@@ -28,9 +29,10 @@ _MOST_PREWARMED = 1024
 
 
 class Routes:
-    def __init__(self, parts: Parts, sessions: Sessions) -> None:
+    def __init__(self, parts: Parts, sessions: Sessions, builds: Builds) -> None:
         self._parts = parts
         self._sessions = sessions
+        self._builds = builds
 
     def told(self, record: Record, status: int = 200) -> Json:
         return Json(record.session(self._parts.settings.host).to_json(), status)
@@ -92,15 +94,12 @@ class Routes:
     async def registry_prefix(self, _request: Request) -> Response:
         return Json({"registry_prefix": self._parts.settings.registry_prefix})
 
-    async def build(self, _request: Request) -> Response:
-        raise RefusedError(
-            501,
-            "this runtime builds no image for a client: the agent server is mounted into the image as it is; "
-            "`skyrl-train images` pulls and builds ahead of a run",
-        )
+    async def build(self, request: Request) -> Response:
+        """202: clients of OpenHands 1.0 take no other status for a build that has begun."""
+        return Json((await self._builds.begin(request)).to_json(), 202)
 
     async def build_status(self, request: Request) -> Response:
-        raise RefusedError(404, f"no build {request.query_params.get('build_id', '')!r:.80}")
+        return Json(self._builds.get(request.query_params.get("build_id", "")).to_json())
 
     async def health(self, _request: Request) -> Response:
         return Json({"status": "draining" if self._parts.draining else "ok"})
@@ -143,8 +142,8 @@ async def _http_error(_request: Request, error: Exception) -> Response:
     return Json({"detail": error.detail}, error.status_code, headers=dict(error.headers or {}))
 
 
-def application(parts: Parts, sessions: Sessions, key: str) -> Guard:
-    routes = Routes(parts, sessions)
+def application(parts: Parts, sessions: Sessions, builds: Builds, key: str) -> Guard:
+    routes = Routes(parts, sessions, builds)
     changes = {wire.STOP: sessions.stop, wire.PAUSE: sessions.pause, wire.RESUME: sessions.resume}
     table = [
         Route(wire.START, routes.start, methods=["POST"]),

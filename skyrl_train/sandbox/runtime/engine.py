@@ -1,7 +1,7 @@
 """What the server asks of a container engine. Podman's implementation is in `podman/`; tests have one of their own."""
 
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -25,6 +25,10 @@ class BuildFailedError(EngineError):
     def __init__(self, message: str, log: str = "") -> None:
         super().__init__(message)
         self.log = log
+
+
+class BuildLateError(BuildFailedError):
+    """It was ended at its limit."""
 
 
 class EngineUnsureError(TrainError):
@@ -103,6 +107,9 @@ class Engine(Protocol):
 
     async def build(self, reference: str) -> None:
         """The derived image of one that is in the store. Raises BuildFailedError."""
+
+    async def build_from(self, directory: str, recipe: str, names: Sequence[str]) -> None:
+        """An image out of a directory, by a file in it, under all these names. Raises BuildFailedError."""
 
     async def connect(self, container: Container) -> socket.socket:
         """A connection to the agent server inside. OSError where nobody listens."""

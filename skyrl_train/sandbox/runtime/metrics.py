@@ -13,6 +13,7 @@ _HELP = {
     "refused_total": "Requests that were refused, by status.",
     "reaped_total": "Sandboxes that their clients left behind.",
     "prewarmed_used_total": "Starts that were served by a sandbox made ahead.",
+    "builds_total": "Images that clients had built, by how it ended.",
     "engine_restarts_total": "Restarts of Podman's service.",
     "engine_unsure_total": "Engine calls without an answer.",
 }
@@ -25,6 +26,7 @@ class Metrics:
         self._counts: Counter[tuple[str, str]] = Counter({(name, ""): 0 for name in _HELP})
         self._buckets = [0] * (len(_BOUNDS) + 1)
         self._sum = 0.0
+        self._build_s = 0.0
 
     def count(self, name: str, label: str = "") -> None:
         self._counts[name, label] += 1
@@ -32,6 +34,10 @@ class Metrics:
     def started(self, seconds: float) -> None:
         self._buckets[bisect_left(_BOUNDS, seconds)] += 1
         self._sum += seconds
+
+    def built(self, seconds: float, *, failed: bool) -> None:
+        self.count("builds_total", '{outcome="%s"}' % ("failed" if failed else "built"))
+        self._build_s += seconds
 
     def text(self, gauges: Mapping[str, float]) -> str:
         lines: list[str] = []
@@ -42,6 +48,7 @@ class Metrics:
             lines += [f"{PREFIX}{name}{label} {count}" for label, count in labelled]
         for name, value in gauges.items():
             lines += [f"# TYPE {PREFIX}{name} gauge", f"{PREFIX}{name} {value:g}"]
+        lines += [f"# TYPE {PREFIX}build_seconds_total counter", f"{PREFIX}build_seconds_total {self._build_s:.3f}"]
         return "\n".join((*lines, *self._histogram())) + "\n"
 
     def _histogram(self) -> list[str]:

@@ -63,9 +63,10 @@ _REFUSALS = {
     "409": "Not in the state that the session is in.",
     "413": "The body is too large.",
     "415": "The body is no JSON.",
+    "429": "As many builds as there may be; Retry-After says when.",
     "422": "More than this node has.",
-    "501": "Not done by this server.",
     "502": "The engine refused.",
+    "507": "The disk is full.",
     "503": "Not now; Retry-After says when.",
 }
 
@@ -89,6 +90,18 @@ def _named(name: str, place: str = "path", schema: Object | None = None) -> Obje
     return {"name": name, "in": place, "required": place == "path", "schema": schema or _TEXT}
 
 
+def _build_operation() -> Object:
+    made = _operation("Build an image out of a directory", _ANY)
+    made["responses"]["202"] = made["responses"].pop("200")
+    schema: Object = {
+        "type": "object",
+        "required": ["context", "target_image"],
+        "properties": {"context": _TEXT, "target_image": _TEXT, "tags": {"type": "array", "items": _TEXT}},
+    }
+    made["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
+    return made
+
+
 _MANY: Object = {"type": "array", "items": {"$ref": "#/components/schemas/Session"}}
 _ONE = _json({"$ref": "#/components/schemas/Session"})
 _ANY = _json({"type": "object"})
@@ -104,7 +117,7 @@ _PATHS: Object = {
     "/prewarm": {"post": _operation("Make sandboxes ahead", _ANY, body=_PREWARM)},
     wire.IMAGE_EXISTS: {"get": _operation("Whether an image is here", _ANY, where=(_named("image", "query"),))},
     wire.REGISTRY_PREFIX: {"get": _operation("The prefix of images", _ANY)},
-    wire.BUILD: {"post": _operation("Not done here", _ANY)},
+    wire.BUILD: {"post": _build_operation()},
     wire.BUILD_STATUS: {"get": _operation("Of a build", _ANY, where=(_named("build_id", "query"),))},
     wire.HEALTH: {"get": {**_operation("Whether the server is there", _ANY), "security": []}},
     wire.METRICS: {

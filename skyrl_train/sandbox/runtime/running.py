@@ -2,6 +2,7 @@
 
 import asyncio
 
+from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.reaper import end, reap_for_ever
 from skyrl_train.sandbox.runtime.reconcile import reconcile
@@ -13,8 +14,9 @@ from skyrl_train.sandbox.runtime.starter import Starter
 class Running:
     """`open`, then `sessions`, then `drain`."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, builds: Builds) -> None:
         self.parts = parts
+        self.builds = builds
         starter = Starter(parts)
         self.sessions = Sessions(parts, starter)
         self._starter = starter

@@ -15,6 +15,7 @@ from skyrl_train.fail import TrainError, UsageError
 from skyrl_train.node.podman_store import LOCAL_BASE
 from skyrl_train.sandbox.runtime.app import application
 from skyrl_train.sandbox.runtime.book import Book
+from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.connections import http_server
 from skyrl_train.sandbox.runtime.doors import listen
 from skyrl_train.sandbox.runtime.events import Events
@@ -37,7 +38,6 @@ from skyrl_train.sandbox.runtime.slots import Slots
 _ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _KEY, _PORT = "key", "port"
 _STEP_S = 0.01
-_DYING_S = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ async def serve(options: Options) -> int:
     async with only_one(state):
         remove_stale(options.job_dir)
         async with _running(options, state) as (running, key, listener):
-            app = application(running.parts, running.sessions, key)
+            app = application(running.parts, running.sessions, running.builds, key)
             server = http_server(app, app.refusals.unread)
             serving = asyncio.ensure_future(server.serve(sockets=[listener]))
             url = f"http://{_shown(options.settings.host)}:{listener.getsockname()[1]}"
@@ -102,7 +102,9 @@ async def _running(options: Options, state: str) -> AsyncIterator[tuple[Running,
     service = Service(home.socket, home.environ, told)
     ways = ways_of(options.sandbox, chosen)
     prefix = options.sandbox.image_prefix
-    supply = ImageSupply(home.environ, ways, prefix=prefix, run_dir=home.run_dir, told=events.add)
+    supply = ImageSupply(
+        home.environ, ways, prefix=prefix, network=settings.network, run_dir=home.run_dir, told=events.add
+    )
     engine = PodmanEngine(service, supply, run_dir=home.run_dir, threads=settings.starts_at_once + 8, told=events.add)
     parts = Parts(
         engine=engine,
@@ -116,7 +118,7 @@ async def _running(options: Options, state: str) -> AsyncIterator[tuple[Running,
         now=time.time,
         store=home.store,
     )
-    running = Running(parts)
+    running = Running(parts, Builds(parts, Path(state) / "builds"))
     try:
         await engine.open()
         await running.open()

@@ -25,6 +25,20 @@ def file_chunks(read: Callable[[int], bytes], content_type: str) -> Iterator[byt
         parts.skip()
 
 
+def each_part(read: Callable[[int], bytes], content_type: str) -> Iterator[tuple[dict[str, str], Iterator[bytes]]]:
+    """What the header of each part says of it, and its content, which is to be read before the next one."""
+    parts = _Parts(read, _boundary(content_type))
+    parts.skip()
+    while True:
+        head = parts.head()
+        if head is None:
+            return
+        content = parts.content()
+        yield _disposition(head), content
+        for _ in content:
+            pass
+
+
 class _Parts:
     def __init__(self, read: Callable[[int], bytes], boundary: bytes) -> None:
         self._read = read

@@ -4,14 +4,18 @@ What stands for the real server here is a small one with its command line: the l
 SKYRL_AGENT_SERVER names one (what `sandbox.agent_server` takes), that is tried instead.
 """
 
+import base64
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +23,7 @@ from lanes.podman.conftest import NewLab
 from lanes.podman.lab import IMAGE, Lab, state_of, wait_until
 from lanes.podman.runtime import SETTINGS, Server, agent, say, start
 from skyrl_train.config.sections.sandbox import SandboxSection
-from skyrl_train.sandbox.runtime.podman.supply import MARK
+from skyrl_train.sandbox.runtime.podman.half_made import MARK
 from skyrl_train.sandbox.server_bundle import ServerBundle, make_bundle
 from skyrl_train.sandbox.server_source import source_of
 
@@ -168,6 +172,50 @@ def test_a_server_killed_in_a_build_leaves_nothing_that_the_next_one_takes(
     external = json.loads(serving.podman("ps", "--all", "--external", "--format", "json").stdout or "[]")
     assert external == []
     assert serving.podman("images", "--filter", "dangling=true", "-q").stdout == ""
+
+
+def packed(recipe: str) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as archive:
+        for name, text in (("./Dockerfile", recipe), ("./added", "of the context")):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    return base64.b64encode(made.getvalue())
+
+
+def built(server: Server, recipe: str, image: str) -> dict[str, Any]:
+    client = server.client(60.0)
+    form = [("context", ("context.tar.gz", packed(recipe))), ("target_image", (None, image))]
+    answer = client.post("/build", files=form)
+    assert answer.status_code == 202, answer.text
+    told: dict[str, Any] = {}
+
+    def ended() -> bool:
+        told.update(client.get("/build_status", params={"build_id": answer.json()["build_id"]}).json())
+        return told["status"] != "IN_PROGRESS"
+
+    wait_until(ended, 120.0)
+    return told
+
+
+def test_a_client_has_an_image_built_and_starts_it(serving: Server) -> None:
+    serving.up()
+    recipe = f"FROM {IMAGE}\nCOPY added /added\nRUN sh -c 'echo of the build > /made; cat /proc/net/dev | id'\n"
+    told = built(serving, recipe, "localhost/runtime:oh_1")
+    assert told["status"] == "SUCCESS", told
+    begun = start(serving.client(), "s1", image=told["image"])
+    assert begun["pod_status"] == "ready", begun["pod_logs"]
+    assert say(begun, "cat /added /made")["stdout"] == "of the contextof the build\n"
+    failed = built(serving, f"FROM {IMAGE}\nRUN sh -c 'echo why it failed; exit 9'\n", "localhost/runtime:oh_2")
+    assert failed["status"] == "FAILURE"
+    assert "why it failed" in failed["error"]
+    absent = built(serving, "FROM localhost/absent:1\n", "localhost/runtime:oh_3")
+    assert "localhost/absent:1" in absent["error"]
+    assert serving.end() == 0
+    names = serving.podman("images", "--all", "--format", "{{.Repository}}:{{.Tag}}").stdout.split()
+    assert sorted(names) == [IMAGE, "localhost/runtime:oh_1"]
+    assert json.loads(serving.podman("ps", "--all", "--external", "--format", "json").stdout or "[]") == []
 
 
 def builder(server: Server) -> int:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import socket
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from skyrl_train.sandbox.inject import ImageFacts, facts_of
@@ -19,13 +19,14 @@ from skyrl_train.sandbox.runtime.engine import (
 from skyrl_train.sandbox.runtime.plan import LABEL
 from skyrl_train.sandbox.runtime.podman.api import Absent, Api
 from skyrl_train.sandbox.runtime.podman.ending import until_ended
+from skyrl_train.sandbox.runtime.podman.half_made import end_earlier, remove_half_made
 from skyrl_train.sandbox.runtime.podman.host import Host, host_of
 from skyrl_train.sandbox.runtime.podman.inside import Inside
 from skyrl_train.sandbox.runtime.podman.leftovers import end_leftovers
 from skyrl_train.sandbox.runtime.podman.look import looked_into, remove_looks
 from skyrl_train.sandbox.runtime.podman.service import Service
 from skyrl_train.sandbox.runtime.podman.spec import inspected, listed, log_text, payload
-from skyrl_train.sandbox.runtime.podman.supply import ImageSupply, end_earlier
+from skyrl_train.sandbox.runtime.podman.supply import ImageSupply
 
 _LOG_LINES = 200
 _LOG_CHARACTERS = 16_384
@@ -50,6 +51,9 @@ class PodmanEngine:
     async def open(self) -> None:
         await asyncio.to_thread(end_earlier, self._run_dir)
         await self.service.open()
+        half_made = await asyncio.to_thread(remove_half_made, self._supply.podman, self._run_dir)
+        if half_made:
+            self._told("half made", containers_removed=half_made)
         self.host = host_of(await self._api.ask("get", "/info"))
         await remove_looks(self._api)
         if not self.host.limits:
@@ -127,6 +131,9 @@ class PodmanEngine:
 
     async def build(self, reference: str) -> None:
         await self._supply.build(reference)
+
+    async def build_from(self, directory: str, recipe: str, names: Sequence[str]) -> None:
+        await self._supply.build_from(directory, recipe, names)
 
     async def connect(self, container: Container) -> socket.socket:
         return await self._inside.connect(container.pid, container.port)

@@ -4,21 +4,19 @@ However many sessions wait for an image, it is fetched once. Whoever gives up wa
 """
 
 import asyncio
-import contextlib
-import os
-import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 from skyrl_train.fail import TrainError
+from skyrl_train.sandbox.derive import bases_of
 from skyrl_train.sandbox.fetch import Fetched, Fetcher, Step, Ways
 from skyrl_train.sandbox.podman_cli import PodmanCli
 from skyrl_train.sandbox.references import parse_reference
-from skyrl_train.sandbox.runtime.engine import BuildFailedError, ImageAbsentError
+from skyrl_train.sandbox.runtime.engine import BuildFailedError, BuildLateError, ImageAbsentError
+from skyrl_train.sandbox.runtime.podman.half_made import MARK
 
-MARK = "SKYRL_IMAGES_OF"
-"""In the environment of what is started here; its value is the store's run directory."""
 _BEGUN = {Step.LOAD: "image loading", Step.PULL: "image pulling", Step.BUILD: "image building"}
 _DONE = {Step.LOAD: "image loaded", Step.PULL: "image pulled", Step.BUILD: "image built"}
 _AT_ONCE = 2
@@ -28,11 +26,19 @@ class ImageSupply:
     """One store's. `told` hears of every step, with its seconds."""
 
     def __init__(
-        self, environ: Mapping[str, str], ways: Ways, *, prefix: str, run_dir: str, told: Callable[..., None]
+        self,
+        environ: Mapping[str, str],
+        ways: Ways,
+        *,
+        prefix: str,
+        network: bool = False,
+        run_dir: str,
+        told: Callable[..., None],
     ) -> None:
         self.podman = PodmanCli(environ={**environ, MARK: run_dir})
         self.ways = ways
         self._prefix = prefix
+        self._network = network
         self._told = told
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="image")
         self._running: dict[tuple[str, bool], asyncio.Task[Fetched]] = {}
@@ -49,6 +55,24 @@ class ImageSupply:
         found = await self._once(image, build=True, again=False)
         if not found.ok:
             raise BuildFailedError(f"the agent server could not be built into {image}: {found.detail}", found.log)
+
+    async def build_from(self, directory: str, recipe: str, names: Sequence[str]) -> None:
+        """What it is made from comes as the images of sessions do. Raises BuildFailedError."""
+        text = Path(directory, recipe).read_text(encoding="utf-8", errors="replace")
+        for base in bases_of(text):
+            try:
+                await self.fetch(base)
+            except ImageAbsentError as error:
+                raise BuildFailedError(str(error)) from error
+        tags = [word for name in names for word in ("--tag", str(parse_reference(name, prefix=self._prefix)))]
+        network = () if self._network else ("--network=none",)
+        words = ("build", "--force-rm", "--layers=false", "--pull=never", *network, *tags)
+        argv = (*words, "--file", f"{directory}/{recipe}", directory)
+        done = await asyncio.to_thread(lambda: self.podman.run(*argv, limit_s=self.ways.limit_s))
+        if done.rc is None:
+            raise BuildLateError(f"podman build: {done.why}", done.log)
+        if not done.ok:
+            raise BuildFailedError(f"podman build ended with {done.rc}", done.log)
 
     async def _once(self, image: str, *, build: bool, again: bool) -> Fetched:
         key = (image, build)
@@ -89,31 +113,3 @@ class ImageSupply:
         await asyncio.to_thread(self.podman.end_all)
         await asyncio.gather(*self._running.values(), return_exceptions=True)
         self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-def end_earlier(run_dir: str) -> int:
-    """Loads, pulls and builds of a server that was killed go on without it: how many were ended. Each leads a session,
-    and what it started for a build is in it.
-    """
-    wanted = f"{MARK}={run_dir}".encode()
-    leaders = {pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _marked(pid, wanted)}
-    sessions = {_session(pid) for pid in leaders} - {0, os.getsid(0)}
-    ended = 0
-    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
-        if pid in leaders or _session(pid) in sessions:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-                ended += 1
-    return ended
-
-
-def _marked(pid: int, wanted: bytes) -> bool:
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
-        return wanted in file.read().split(b"\0")
-    return False
-
-
-def _session(pid: int) -> int:
-    with contextlib.suppress(OSError):
-        return os.getsid(pid)
-    return 0

@@ -95,7 +95,6 @@ async def test_the_wrong_method_route_or_kind_of_body(tmp_path: Path) -> None:
         assert (await server.client.post("/stop", json={"runtime_id": 7})).status_code == 400
         assert (await server.client.post("/stop", json={"runtime_id": "skyrl-unknown"})).status_code == 404
         assert (await server.client.post("/pause", json={"runtime_id": "../x"})).status_code == 400
-        assert (await server.client.post("/build", content=b"x")).status_code == 501
 
 
 @asynchronous

@@ -1,0 +1,130 @@
+"""The form of POST /build: a directory as a packed archive in base64, the name of the image, and further names.
+
+What a client packed is unpacked with nothing outside of its directory, no devices, and no more than the limits.
+"""
+
+import base64
+import binascii
+import hashlib
+import os
+import tarfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from skyrl_train.sandbox.references import fault_of, parse_reference
+from skyrl_train.sandbox.runtime.refusals import RefusedError
+from skyrl_train.sandbox.sandboxd.http import HttpError
+from skyrl_train.sandbox.sandboxd.multipart import each_part
+
+LARGEST_FORM = 512 << 20
+_MOST_FILES, _MOST_BYTES = 200_000, 4 << 30
+_LONGEST_WORD, _MOST_TAGS = 512, 20
+_RECIPES = ("Dockerfile", "Containerfile")
+_FOUR = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildForm:
+    """`directory` holds what was packed; `recipe` is the file in it that says how the image is made."""
+
+    image: str
+    tags: tuple[str, ...]
+    directory: str
+    recipe: str
+    content: str
+    """The hash of all that is in the directory: the archive's own holds the time of its packing."""
+
+
+def read_form(body: Path, content_type: str, place: Path) -> BuildForm:
+    """Unpacks into `place`. Raises RefusedError with what is wrong."""
+    words: dict[str, list[str]] = {"target_image": [], "tags": []}
+    archive = place / "context.tar.gz"
+    with ExitStack() as stack:
+        file = stack.enter_context(open(body, "rb"))
+        try:
+            for fields, content in each_part(file.read, content_type):
+                name = fields.get("name", "")
+                if name == "context":
+                    _decode(content, archive)
+                elif name in words:
+                    words[name].append(_word(content, name))
+        except HttpError as error:
+            raise RefusedError(error.status, str(error)) from error
+    image, tags = _names(words)
+    if not archive.exists():
+        raise RefusedError(400, "context: wanted the directory to build in, as a packed archive in base64")
+    directory = place / "context"
+    _unpack(archive, directory)
+    archive.unlink()
+    recipe = next((name for name in _RECIPES if (directory / name).is_file()), None)
+    if recipe is None:
+        raise RefusedError(400, f"context: holds no {' and no '.join(_RECIPES)}")
+    return BuildForm(image=image, tags=tags, directory=str(directory), recipe=recipe, content=_hash(directory))
+
+
+def _names(words: dict[str, list[str]]) -> tuple[str, tuple[str, ...]]:
+    if len(words["target_image"]) != 1:
+        raise RefusedError(400, f"target_image: wanted one, found {len(words['target_image'])}")
+    if len(words["tags"]) > _MOST_TAGS:
+        raise RefusedError(400, f"tags: {len(words['tags'])}; at most {_MOST_TAGS}")
+    image, tags = words["target_image"][0], tuple(dict.fromkeys(words["tags"]))
+    for key, name in (("target_image", image), *(("tags", tag) for tag in tags)):
+        fault = fault_of(name)
+        if fault:
+            raise RefusedError(400, f"{key}: {name[:160]!r} {fault}")
+    return str(parse_reference(image)), tuple(str(parse_reference(tag)) for tag in tags)
+
+
+def _word(content: Iterator[bytes], name: str) -> str:
+    text = b""
+    for part in content:
+        text += part
+        if len(text) > _LONGEST_WORD:
+            raise RefusedError(400, f"{name}: longer than {_LONGEST_WORD} bytes")
+    return text.decode("utf-8", "replace")
+
+
+def _decode(content: Iterator[bytes], target: Path) -> None:
+    rest = b""
+    try:
+        with open(target, "wb") as file:
+            for part in content:
+                text = rest + part.translate(None, b"\r\n")
+                whole = len(text) - len(text) % _FOUR
+                file.write(base64.b64decode(text[:whole], validate=True))
+                rest = text[whole:]
+        if rest:
+            raise binascii.Error(f"{len(rest)} characters are left over")
+    except binascii.Error as error:
+        raise RefusedError(400, f"context: no base64: {error}") from error
+
+
+def _unpack(archive: Path, directory: Path) -> None:
+    directory.mkdir()
+    files, size = 0, 0
+    try:
+        with tarfile.open(archive, "r:*") as packed:
+            for member in packed:
+                files, size = files + 1, size + member.size
+                if files > _MOST_FILES or size > _MOST_BYTES:
+                    raise RefusedError(
+                        413, f"context: more than {_MOST_FILES} files or {_MOST_BYTES >> 30} GiB unpacked"
+                    )
+                packed.extract(member, directory, filter="data")
+    except (tarfile.TarError, EOFError, OSError, ValueError, TypeError) as error:
+        raise RefusedError(400, f"context: cannot be unpacked: {str(error)[:300]}") from error
+
+
+def _hash(directory: Path) -> str:
+    made = hashlib.sha256()
+    for path in sorted(directory.rglob("*")):
+        found = path.lstat()
+        made.update(f"{path.relative_to(directory)}\0{found.st_mode:o}\0{found.st_size}\0".encode("utf-8", "replace"))
+        if path.is_symlink():
+            made.update(os.fsencode(os.readlink(path)))
+        elif path.is_file():
+            with open(path, "rb") as file:
+                made.update(hashlib.file_digest(file, "sha256").digest())
+    return made.hexdigest()

@@ -1,0 +1,167 @@
+"""Images that clients of OpenHands 1.0 have built: POST /build, then GET /build_status until it is over.
+
+One build for all who ask for the same; nothing is given out before Podman has the whole image under its name.
+"""
+
+import asyncio
+import contextlib
+import json
+import secrets
+import shutil
+import tempfile
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from starlette.requests import ClientDisconnect, Request
+
+from skyrl_train.fail import TrainError
+from skyrl_train.sandbox.runtime.book import BookError
+from skyrl_train.sandbox.runtime.build_form import LARGEST_FORM, BuildForm, read_form
+from skyrl_train.sandbox.runtime.engine import BuildFailedError, BuildLateError
+from skyrl_train.sandbox.runtime.parts import Parts
+from skyrl_train.sandbox.runtime.refusals import RefusedError
+from skyrl_train.sandbox.wire import BuildStatus
+
+_SETTING = "build "
+_AT_ONCE, _WAITING = 2, 16
+_READ_S = 300.0
+_RETRY_S = 30
+"""What clients wait by themselves after a 429."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    build_id: str
+    image: str
+    tags: tuple[str, ...]
+    content: str
+    status: BuildStatus = BuildStatus.IN_PROGRESS
+    error: str = ""
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, object]:
+        said = {"build_id": self.build_id, "status": self.status.value, "image": self.image}
+        return {**said, "error": self.error} if self.error else dict(said)
+
+
+class Builds:
+    """One server's. What ran when it was killed has failed for whoever asks the next one."""
+
+    def __init__(self, parts: Parts, place: Path) -> None:
+        self._parts = parts
+        self._place = place
+        self._builds: dict[str, Build] = {}
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+        shutil.rmtree(place, ignore_errors=True)
+
+    async def begin(self, request: Request) -> Build:
+        """Raises RefusedError."""
+        if self._parts.draining:
+            raise RefusedError(503, "this runtime is shutting down: its job ends; nothing is built any more")
+        if sum(build.status is BuildStatus.IN_PROGRESS for build in self._builds.values()) >= _WAITING:
+            raise RefusedError(429, f"{_WAITING} builds run or wait already", retry_after_s=_RETRY_S)
+        self._place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(dir=self._place))
+        with contextlib.ExitStack() as stack:
+            stack.callback(shutil.rmtree, place, ignore_errors=True)
+            body = place / "form"
+            await _received(request, body)
+            form = await asyncio.to_thread(read_form, body, request.headers.get("content-type", ""), place)
+            body.unlink()
+            known = await self._same(form)
+            if known is not None:
+                return known
+            stack.pop_all()
+            return self._begun(form, place)
+
+    def get(self, build_id: str) -> Build:
+        known = self._builds.get(build_id) or self._earlier(build_id)
+        if known is None:
+            raise RefusedError(404, f"no build {build_id!r:.80}")
+        return known
+
+    async def _same(self, form: BuildForm) -> Build | None:
+        """One that has built the same, if the image is still there, or builds it now. Nothing is awaited after that."""
+        of_image = [build for build in self._builds.values() if build.image == form.image]
+        for build in of_image:
+            if _is_for(build, form) and await self._there(build):
+                return build
+        running = [build for build in self._builds.values() if build.status is BuildStatus.IN_PROGRESS]
+        for build in running:
+            if build.image == form.image and not _is_for(build, form):
+                raise RefusedError(409, f"{form.image} is being built out of another directory, as {build.build_id}")
+            if build.image == form.image:
+                return build
+        return None
+
+    async def _there(self, build: Build) -> bool:
+        return build.status is BuildStatus.SUCCESS and await self._parts.engine.image(build.image) is not None
+
+    def _begun(self, form: BuildForm, place: Path) -> Build:
+        build = Build(build_id=secrets.token_hex(8), image=form.image, tags=form.tags, content=form.content)
+        self._keep(build)
+        self._parts.events.add("build", build_id=build.build_id, image=build.image)
+        self._parts.spawn(self._run(build, form, place), f"build {build.build_id}")
+        return build
+
+    async def _run(self, build: Build, form: BuildForm, place: Path) -> None:
+        began, status, error = time.monotonic(), BuildStatus.CANCELLED, "the runtime ended: its job is over"
+        try:
+            async with self._slots:
+                began = time.monotonic()
+                await self._parts.engine.build_from(form.directory, form.recipe, (form.image, *form.tags))
+            status, error = BuildStatus.SUCCESS, ""
+        except BuildLateError as late:
+            status, error = BuildStatus.TIMEOUT, f"{late}\n{late.log}"
+        except BuildFailedError as failed:
+            status, error = BuildStatus.FAILURE, f"{failed}\n{failed.log}"
+        except (TrainError, OSError) as unable:
+            status, error = BuildStatus.INTERNAL_ERROR, str(unable)
+        finally:
+            seconds = round(time.monotonic() - began, 3)
+            self._keep(replace(build, status=status, error=error, seconds=seconds))
+            first = error.partition("\n")[0]
+            told = {"image": build.image, "status": status.value, "seconds": seconds, "why": first}
+            self._parts.events.add("build ended", build_id=build.build_id, **told)
+            self._parts.metrics.built(seconds, failed=bool(error))
+            shutil.rmtree(place, ignore_errors=True)
+
+    def _keep(self, build: Build) -> None:
+        self._builds[build.build_id] = build
+        with contextlib.suppress(BookError):
+            self._parts.book.set(_SETTING + build.build_id, json.dumps(asdict(build)))
+
+    def _earlier(self, build_id: str) -> Build | None:
+        text = self._parts.book.setting(_SETTING + build_id)
+        if text is None:
+            return None
+        said = json.loads(text)
+        build = Build(**{**said, "tags": tuple(said["tags"]), "status": BuildStatus(said["status"])})
+        if build.status is not BuildStatus.IN_PROGRESS:
+            return build
+        error = "the runtime was killed while it built; ask for it again"
+        return replace(build, status=BuildStatus.INTERNAL_ERROR, error=error)
+
+
+def _is_for(build: Build, form: BuildForm) -> bool:
+    return (build.image, build.content, set(build.tags)) == (form.image, form.content, set(form.tags))
+
+
+async def _received(request: Request, target: Path) -> None:
+    """Onto the disk, piece by piece: a directory may be as large as a disk, and this server's memory is not."""
+    size = 0
+    try:
+        with open(target, "wb") as file:
+            async with asyncio.timeout(_READ_S):
+                async for part in request.stream():
+                    size += len(part)
+                    if size > LARGEST_FORM:
+                        raise RefusedError(413, f"the form is larger than {LARGEST_FORM >> 20} MiB")
+                    file.write(part)
+    except TimeoutError as error:
+        raise RefusedError(408, f"the form did not come within {_READ_S:g} s") from error
+    except ClientDisconnect as error:
+        raise RefusedError(400, "the client went away before its request was whole") from error
+    except OSError as error:
+        raise RefusedError(507, f"the form cannot be kept: {error.strerror}") from error

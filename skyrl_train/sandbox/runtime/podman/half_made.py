@@ -1,0 +1,70 @@
+"""What a server that was killed left half made of images: loads, pulls and builds that go on, and containers of builds.
+
+An image itself is never half made: Podman gives it its name when it is whole.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import time
+
+from skyrl_train.sandbox.podman_cli import PodmanCli
+
+MARK = "SKYRL_IMAGES_OF"
+"""In the environment of what fetches and builds; its value is the store's run directory."""
+_WORKING = "-working-container"
+"""What Podman calls the container of a build."""
+_REMOVE_S, _GONE_S, _STEP_S = 60.0, 5.0, 0.02
+
+
+def end_earlier(run_dir: str) -> int:
+    """Loads, pulls and builds of a server that was killed go on without it: how many were ended. Each leads a session,
+    and what it started for a build is in it.
+    """
+    wanted = f"{MARK}={run_dir}".encode()
+    leaders = {pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _marked(pid, wanted)}
+    sessions = {_session(pid) for pid in leaders} - {0, os.getsid(0)}
+    ended: list[int] = []
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        if pid in leaders or _session(pid) in sessions:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+                ended.append(pid)
+    end = time.monotonic() + _GONE_S
+    while any(_alive(pid) for pid in ended) and time.monotonic() < end:
+        time.sleep(_STEP_S)
+    return len(ended)
+
+
+def _alive(pid: int) -> bool:
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def _marked(pid: int, wanted: bytes) -> bool:
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
+        return wanted in file.read().split(b"\0")
+    return False
+
+
+def _session(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        return os.getsid(pid)
+    return 0
+
+
+def remove_half_made(podman: PodmanCli, run_dir: str) -> int:
+    """The containers of builds that nobody goes on with; how many there were. The store's own list is only read."""
+    path = f"{os.path.dirname(run_dir)}/graph/overlay-containers/containers.json"
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        return 0
+    names = [str(name) for each in found for name in each.get("names") or ()]
+    working = [name for name in names if _WORKING in name]
+    if working:
+        podman.run("rm", "--force", "--time", "0", *working, limit_s=_REMOVE_S)
+    return len(working)
