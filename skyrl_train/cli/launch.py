@@ -46,8 +46,10 @@ def run(args: argparse.Namespace) -> int:
     assert request is not None
     from datetime import datetime
 
-    from skyrl_train.launch import directory
+    from skyrl_train.launch import directory, partitions
 
+    if not args.local:
+        partitions.refuse(request.config, request.roles)
     root = os.path.join(os.getcwd(), directory.ROOT)
     new = not (args.job_dir and os.path.isdir(args.job_dir))
     job_dir = directory.adopt(args.job_dir) if args.job_dir else directory.create(root, datetime.now())  # noqa: DTZ005 -- a name for the user's own clock
@@ -79,7 +81,7 @@ def _looked_at(args: argparse.Namespace) -> "tuple[Request | None, str | None]":
 
 def _get_ready() -> None:
     """Loads what the way to sbatch needs while the doctor still looks."""
-    from skyrl_train.launch import commands, launch, local, render  # noqa: F401
+    from skyrl_train.launch import commands, launch, local, partitions, render  # noqa: F401
 
     render.load()
 

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -69,12 +69,17 @@ def unless_in_vain(job_dir: str, *, new: bool) -> Iterator[None]:
         yield
     except BaseException:
         if not os.path.exists(os.path.join(job_dir, JOBS)):
-            for name in set(os.listdir(job_dir)) - before:
-                with contextlib.suppress(OSError):
-                    os.unlink(os.path.join(job_dir, name))
-            with contextlib.suppress(OSError):
-                os.rmdir(job_dir if new else "")
+            _take_away(job_dir, set(os.listdir(job_dir)) - before, new=new)
         raise
+
+
+def _take_away(job_dir: str, names: Collection[str], *, new: bool) -> None:
+    for name in names:
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(job_dir, name))
+    if new:
+        with contextlib.suppress(OSError):
+            os.rmdir(job_dir)
 
 
 def latest(root: str) -> str:

@@ -55,6 +55,11 @@ def requeue(job_id: str) -> None:
     _run("scontrol", "requeue", job_id)
 
 
+def partitions(*, limit_s: float = LIMIT_S) -> str:
+    """One line for each."""
+    return _run("scontrol", "--oneliner", "show", "partition", limit_s=limit_s)
+
+
 def state(job_id: str, *, limit_s: float = LIMIT_S) -> State:
     try:
         said = _run("scontrol", "--oneliner", "show", "job", job_id, limit_s=limit_s)

@@ -90,6 +90,8 @@ GresTypes=gpu
 NodeName=cpu1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 RealMemory=64000
 {gpu_lines}
 PartitionName={CPU_PARTITION} Nodes=cpu1 Default=YES
+PartitionName=short Nodes=cpu1 MaxTime=2
+PartitionName=theirs Nodes=cpu1 AllowAccounts=them
 PartitionName={GPU_PARTITION} Nodes={",".join(gpu_nodes)}
 {extra}"""
 

@@ -1,0 +1,77 @@
+"""Jobs that a partition would never start, told before anything is submitted."""
+
+import pytest
+
+from skyrl_train.config.load import parse
+from skyrl_train.fail import UsageError
+from skyrl_train.launch.partitions import refuse
+from skyrl_train.launch.role import Role
+from skyrl_train.launch.slurm import SlurmError
+
+# Slurm 22.05's own line, shortened, and others in its form.
+TOLD = """\
+PartitionName=cpu AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL Default=YES QoS=N/A MaxNodes=UNLIMITED MaxTime=UNLIMITED MinNodes=0 State=UP
+PartitionName=gpu AllowGroups=ALL AllowAccounts=lab,ai AllowQos=ALL Default=NO MaxNodes=1 MaxTime=04:00:00 State=UP
+PartitionName=old AllowAccounts=ALL Default=NO MaxNodes=UNLIMITED MaxTime=1-00:00:00 State=DOWN
+"""
+
+
+def said(told: str = TOLD, roles: tuple[Role, ...] = tuple(Role), **slurm: object) -> str:
+    lines = "".join(f"{key} = {value!r}\n" for key, value in slurm.items())
+    config = parse(f'[model]\npath = "a/b"\n[slurm]\n{lines}'.replace("'", '"'))
+    try:
+        refuse(config, roles, lambda: told)
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+def test_a_time_limit_that_the_partition_does_not_give() -> None:
+    assert said(gpu_partition="gpu", trainer_time_limit="6:00:00") == (
+        "nothing was submitted, for Slurm would never start it: "
+        "slurm.trainer_time_limit = 6:00:00 is more than partition gpu gives (04:00:00)"
+    )
+    for fits in ("4:00:00", "240", "0-4"):
+        assert said(gpu_partition="gpu", trainer_time_limit=fits) == ""
+    assert "UNLIMITED is more" in said(
+        gpu_partition="gpu", trainer_time_limit="UNLIMITED", runtime_time_limit="UNLIMITED"
+    )
+
+
+def test_a_qos_may_give_more_time() -> None:
+    assert said(gpu_partition="gpu", trainer_time_limit="6:00:00", qos="long") == ""
+
+
+@pytest.mark.parametrize(
+    ("slurm", "fault"),
+    [
+        ({"gpu_partition": "gpu", "nodes": 2}, "slurm.nodes = 2 is more than partition gpu gives (1)"),
+        ({"gpu_partition": "gpu", "account": "x"}, "slurm.account = 'x' may not use partition gpu, which takes lab,ai"),
+        ({"gpu_partition": "old"}, "partition old of the trainer is DOWN"),
+        ({"cpu_partition": "gpu", "runtime_time_limit": "8:00:00"}, "slurm.runtime_time_limit = 8:00:00 is more than"),
+    ],
+)
+def test_what_else_it_does_not_give(slurm: dict[str, object], fault: str) -> None:
+    assert fault in said(**({"trainer_time_limit": "4:00:00"} | slurm))
+
+
+def test_the_default_partition_is_the_one_of_a_job_that_names_none() -> None:
+    assert said(TOLD.replace("MaxTime=UNLIMITED", "MaxTime=10")).count("partition cpu gives (10)") == 2
+
+
+def test_what_is_not_asked_for_is_not_judged() -> None:
+    assert said(roles=(Role.RUNTIME,), gpu_partition="old") == ""
+
+
+@pytest.mark.parametrize(
+    "told", ["", "garbage\n=\n", "PartitionName=gpu\n", "PartitionName=gpu MaxTime=x MaxNodes=x\n"]
+)
+def test_where_nothing_is_told_sbatch_has_the_word(told: str) -> None:
+    assert said(told, gpu_partition="gpu") == ""
+
+
+def test_a_controller_that_does_not_answer_refuses_nothing() -> None:
+    def silent() -> str:
+        raise SlurmError("scontrol did not answer")
+
+    refuse(parse('[model]\npath = "a/b"\n'), tuple(Role), silent)
