@@ -19,12 +19,4 @@ SIGNATURES = {
             versions="verl",
         ),
     ),
-    "TRN007": (
-        Signature(
-            pattern=r"\b_create_merged_loras_inplace\b",
-            sample='  File "/venv/lib/python3.12/site-packages/vllm/lora/model_manager.py", line 512, in _create_merged_loras_inplace',
-            explain="the trainer sent vLLM a LoRA adapter without tensors",
-            versions="vllm 0.24, verl 0.9.1",
-        ),
-    ),
 }

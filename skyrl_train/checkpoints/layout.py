@@ -19,7 +19,7 @@ the tracker before it writes it: docs/adr/0021-checkpoints.md.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 TRACKER = "latest_checkpointed_iteration.txt"
@@ -67,6 +67,17 @@ def tracked(text: str) -> int | None:
     """The step that a tracker names. verl takes int() of it, so blanks around are no fault; None where it would die."""
     stripped = text.strip()
     return int(stripped) if stripped.isascii() and stripped.isdecimal() and len(stripped) <= 9 else None
+
+
+def chosen(good: Iterable[int], tracked: int | None) -> int | None:
+    """The complete step to go on from: what the tracker names, else the newest before it.
+
+    Newer ones than the tracker's are of a run that was left, or never came to their end. Where the tracker says nothing
+    (not there, empty: verl truncates it before it writes) it is the newest of all.
+    """
+    steps = sorted(good)
+    before = [step for step in steps if tracked is None or step <= tracked]
+    return max(before or steps, default=None)
 
 
 def shards(listing: Listing, role: str) -> dict[Shard, int]:

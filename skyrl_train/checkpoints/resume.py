@@ -120,3 +120,17 @@ def _repaired(found: Survey, last: Saved) -> tuple[str, ...]:
         with contextlib.suppress(OSError):
             point(found.root, last.step)
     return said
+
+
+def last_step(*, steps: int | None, epochs: int | None, rows: int | None, batch: int | None) -> int | None:
+    """Where verl's trainer ends: `steps` and `epochs` both bound it. None where neither is known."""
+    each = rows // batch if rows is not None and batch else None
+    by_epochs = each * epochs if each is not None and epochs is not None else None
+    return min((end for end in (steps, by_epochs) if end is not None), default=None)
+
+
+def nothing_left(start: Resume, end: int | None) -> str | None:  # FIX(CKP004)
+    """The sentence for a run that would train nothing and end as if all were well."""
+    if end is None or start.step < end:
+        return None
+    return f"the run goes on from step {start.step} and ends after step {end}: nothing is left to train"

@@ -26,14 +26,9 @@ class Survey(NamedTuple):
 
     @property
     def last_good(self) -> Saved | None:
-        """The one to go on from: what the tracker names, if it is complete; else the newest complete one before it.
-
-        Newer ones than the tracker's are of a run that was left, or never came to their end. Where the tracker says
-        nothing (not there, empty: verl truncates it before it writes) it is the newest of all.
-        """
-        good = [one for one in self.saved if one.complete]
-        before = [one for one in good if self.tracked is None or one.step <= self.tracked]
-        return max(before or good, key=lambda one: one.step, default=None)
+        """The one to go on from."""
+        step = layout.chosen((one.step for one in self.saved if one.complete), self.tracked)
+        return next((one for one in self.saved if one.step == step), None)
 
     @property
     def lost(self) -> bool:

@@ -1,0 +1,67 @@
+"""There is no room for the checkpoints that the run will write.
+
+## What it does
+Works out the size of one checkpoint from the model's shape (weights and Adam's two states in the master precision, the
+critic's too) and compares as many as are kept, and one more, with what is free where they go. A quota that the file system
+does not tell is not seen.
+
+## Why it breaks training
+A checkpoint of a 7B model trained in full takes 85 GB. The first save is the one that fails: after the first steps, with
+half a checkpoint on a full disk, which then takes logs and sandboxes along.
+
+## How to fix
+Save elsewhere, keep fewer, or remove old ones: `skyrl-train checkpoints prune DIR`.
+
+## Example
+    OSError: [Errno 28] No space left on device: '/ckpt/global_step_40'
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Role, Severity
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.checkpoints import Checkpoints, CheckpointSize
+from skyrl_doctor.facts.gpu_budget import in_gib
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import fault, required
+from skyrl_train.checkpoints.room import at_once
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\b[Nn]o space left on device\b|\bDisk quota exceeded\b|PytorchStreamWriter failed writing",
+        sample="OSError: [Errno 28] No space left on device: '/ckpt/global_step_40'",
+        explain="the disk is full; keep fewer checkpoints or write them elsewhere",
+        versions="any",
+    ),
+)
+
+EVERY, KEEP, STEPS, PLACE = (
+    "trainer.save_every_steps",
+    "trainer.checkpoints_to_keep",
+    "trainer.steps",
+    "trainer.checkpoint_dir",
+)
+
+
+@check("CKP003", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/checkpoints/room.py")
+def disk_too_small(plan: Plan, there: Checkpoints, one: CheckpointSize) -> Iterator[Finding]:
+    every = required(plan).integer(EVERY) or 0
+    if every < 1:
+        raise NotApplicable(f"{plan.name(EVERY)} is {every}: no checkpoint is saved")
+    count = at_once(keep=plan.integer(KEEP), steps=plan.integer(STEPS), every=every)
+    present = sum(found.size for found in there.found)
+    needed = one.bytes if count is None else max(one.bytes, count * one.bytes - present)
+    if there.free >= needed:
+        return
+    settings, fits = {}, max(1, (there.free + present) // one.bytes - 1)
+    if there.free >= one.bytes and (count is None or fits < count - 1):
+        settings = {plan.name(KEEP): str(fits)}
+    several = "" if needed == one.bytes else f", and {count} of them stand there at once"
+    message = (
+        f"{in_gib(there.free)} are free in {there.root} and a checkpoint of {one.model} takes {in_gib(one.bytes)}{several}; "
+        f"wanted {in_gib(needed)}"
+    )
+    severity = Severity.ERROR if there.free < one.bytes else Severity.WARNING
+    yield fault(message, plan.place(PLACE), settings, summary="save elsewhere, or keep fewer", severity=severity)

@@ -1,0 +1,49 @@
+"""The run would go on from its own end: no step is left to train.
+
+## What it does
+Compares the step that a resume takes with the last step of the plan: `steps`, or as many epochs as the prompts of the
+data set make (its rows are counted where they are here).
+
+## Why it breaks training
+A job that is requeued after its last step, or continued with the same number of epochs, loads everything for minutes,
+trains nothing and ends with status 0: the queue takes it for a success. (At the end of an epoch that is not the last, verl's V1 trainer
+begins the next one, though the saved data loader is used up.)
+
+## How to fix
+Raise `epochs` or `steps`, or save into another directory.
+
+## Example
+    Resuming from /ckpt/run/global_step_40, setting global step to 40
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Role, Severity
+from skyrl_doctor.facts.checkpoints import AUTO, Checkpoints
+from skyrl_doctor.facts.prompts import PromptLengths
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import fault, required
+from skyrl_train.checkpoints.resume import last_step
+
+STEPS, EPOCHS, BATCH = "trainer.steps", "trainer.epochs", "data.train_batch_size"
+RESUME, OWN = "trainer.resume", "run-config"
+
+
+@check("CKP004", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/checkpoints/resume.py")
+def resume_at_epoch_end(plan: Plan, there: Checkpoints, prompts: PromptLengths | None) -> Iterator[Finding]:
+    taken = there.taken(required(plan).text(RESUME) or AUTO, ours=plan.is_of(OWN))
+    if taken is None or not taken.complete:
+        raise NotApplicable("there is no checkpoint that the run goes on from")
+    epochs = plan.integer(EPOCHS)
+    rows = None if prompts is None else prompts.rows
+    end = last_step(steps=plan.integer(STEPS), epochs=epochs, rows=rows, batch=plan.integer(BATCH))
+    if end is None:
+        raise NotApplicable(f"the last step is not known: {plan.name(STEPS)} is not set, and no data set was counted")
+    if taken.step < end:
+        return
+    key = STEPS if plan.integer(STEPS) is not None and (plan.integer(STEPS) or 0) <= taken.step else EPOCHS
+    settings = {plan.name(key): str(taken.step + 1 if key == STEPS else (epochs or 1) + 1)}
+    message = f"the run goes on from {taken.path} and ends after step {end}; wanted an end beyond step {taken.step}"
+    yield fault(message, plan.place(key), settings, summary="raise the end of the run", severity=Severity.WARNING)

@@ -1,0 +1,120 @@
+"""There is work on the disk, and the run will not find it.
+
+## What it does
+Looks where the run saves its checkpoints, as far as names and sizes tell: which `global_step_N` are whole, and what verl's
+tracker file says. Or at the checkpoint that `resume_from` names.
+
+## Why it breaks training
+verl believes its tracker alone. Without the file, or with one that names a directory that is gone, it trains from the
+model again, in silence, and writes over what is there; an empty tracker (a kill came while it was written) or a step that
+was cut short ends the run after minutes of loading. A run of `skyrl-train` looks for itself: it goes on from the last
+complete one, and refuses to start where there was one and none can be loaded.
+
+## How to fix
+Let the tracker name the last complete step (`skyrl-train checkpoints list DIR` shows it), or say `resume = "disable"`.
+
+## Example
+    Checkpoint tracker file does not exist: /ckpt/run/latest_checkpointed_iteration.txt
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.checkpoints import AUTO, PATHS, Checkpoints
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import required
+from skyrl_train.checkpoints.layout import TRACKER
+
+SIGNATURES = (
+    Signature(
+        pattern=r"[Cc]heckpoint tracker file does not exist|^Training from scratch",
+        sample="Checkpoint tracker file does not exist: /ckpt/run/latest_checkpointed_iteration.txt",
+        explain="the run did not find the checkpoint that it was to go on from, and started anew",
+        versions="verl",
+        near=r"global_step_\d+|SLURM_RESTART_COUNT\W{1,3}[1-9]|[Rr]esum(?:ing|ed) (?:from|training|run)|resume_from_path\W{1,4}/",
+        within=100000,
+        fatal=False,
+    ),
+    Signature(
+        pattern=r"resume ckpt must specify the global_steps|\b[Cc]heckpoint does not exist: ",
+        sample="AssertionError: resume ckpt must specify the global_steps",
+        explain="resume_from_path does not name a global_step_N that is there",
+        versions="verl",
+    ),
+)
+
+RESUME, FROM, OWN = "trainer.resume", "trainer.resume_from", "run-config"
+SHOWN = 3
+
+
+@check("CKP001", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/checkpoints/resume.py")
+def resume_finds_nothing(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
+    mode = required(plan).text(RESUME) or AUTO
+    if mode in PATHS:
+        yield from _named(plan, there)
+    elif mode != AUTO:
+        raise NotApplicable(f"{plan.name(RESUME)} is {mode!r}: nothing is looked for")
+    elif there.found and plan.is_of(OWN):
+        yield from _ours(plan, there)
+    elif there.found:
+        yield from _verls(plan, there)
+
+
+def _named(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
+    if there.named is None:
+        why = "names no checkpoint"
+    elif there.named.faults:
+        why = f"names {there.named.path}: {'; '.join(there.named.faults[:SHOWN])}"
+    else:
+        return
+    good = there.last_good
+    wanted = good.path if good else "a complete global_step_N"
+    settings = {plan.name(FROM): good.path} if good else {}
+    remedy = Remedy(kind=RemedyKind.FIX_CONFIG, summary="name one that is whole", settings=settings)
+    message = f"{plan.name(FROM)} {why}; wanted {wanted}"
+    yield Finding(message=message, location=plan.place(FROM), remedy=remedy, severity=Severity.ERROR)
+
+
+def _ours(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
+    if there.last_good is None and (there.tracked is not None or any(one.marked for one in there.found)):
+        told = tuple(f"{one.path}: {'; '.join(one.faults[:SHOWN])}" for one in there.found)
+        message = (
+            f"{there.root} had a complete checkpoint and has none now; wanted one to go on from: the start is refused"
+        )
+        settings = {plan.name(RESUME): "disable"}
+        remedy = Remedy(kind=RemedyKind.FIX_CONFIG, summary="put it back, or start anew", settings=settings)
+        where = plan.place(RESUME)
+        yield Finding(message=message, evidence=told, location=where, remedy=remedy, severity=Severity.ERROR)
+
+
+def _verls(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
+    taken, newest = there.taken(AUTO, ours=False), there.found[-1]
+    if taken is not None and taken.complete:
+        return
+    good = there.last_good
+    anew, severity = "verl starts from the model and writes over it", Severity.WARNING
+    if taken is not None:
+        stands = f"names {taken.path}, which is not whole ({'; '.join(taken.faults[:SHOWN])})"
+        anew, severity = "verl dies when it loads it", Severity.ERROR
+    elif there.tracker is None:
+        stands = "is not there"
+    elif there.tracked is None:
+        stands = f"says {there.tracker!r}"
+        anew, severity = "verl dies when it reads it", Severity.ERROR
+    else:
+        stands = f"names step {there.tracked}, which is not there"
+    wanted = str(good.step) if good else "a complete checkpoint"
+    message = f"{newest.path} is there and {there.root}/{TRACKER} {stands}; wanted {wanted}: {anew}"
+    yield Finding(message=message, location=plan.place(RESUME), remedy=_told(plan, there), severity=severity)
+
+
+def _told(plan: Plan, there: Checkpoints) -> Remedy:
+    good = there.last_good
+    if good is None:
+        settings = {plan.name(RESUME): "disable"}
+        return Remedy(kind=RemedyKind.FIX_CONFIG, summary="none is whole: start anew", settings=settings)
+    command = f"printf {good.step} > '{there.root}/{TRACKER}'"
+    return Remedy(kind=RemedyKind.RESET_STORE, summary="let it name the last complete one", commands=(command,))

@@ -1,0 +1,70 @@
+"""A LoRA adapter reaches vLLM without its tensors, and the run hangs.
+
+## What it does
+Looks for FSDP1 (verl's default strategy, `fsdp`) beside an adapter that is sent as such, under a training interpreter with
+peft 0.21 or later. With fewer than that it passes. `rollout.layered_summon` with FSDP1 is told too: that way finds
+no adapter with any peft.
+
+## Why it breaks training
+peft finds an adapter's tensors by the names of modules since 0.21, and FSDP1 changes those names: verl sends none. vLLM's
+worker dies with an empty `StopIteration` at the first weight sync, nothing tells the trainer, and the job holds its GPU until
+its time limit.
+
+## How to fix
+Train under FSDP2 (`actor_rollout_ref.actor.strategy=fsdp2`, and the same for `ref` and the critic). Or let verl send whole
+weights (`+actor_rollout_ref.model.lora.merge=True`), or hold `peft<0.21`.
+
+## Example
+    File ".../vllm/lora/model_manager.py", line 512, in _create_merged_loras_inplace
+    StopIteration
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.model import Finding, Role
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.interpreter import Interpreter
+from skyrl_doctor.plan.answers import PRIME
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.verdicts import fault, required
+from skyrl_train.config.adapter import arrives_empty, gathers_by_layers
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\b_create_merged_loras_inplace\b",
+        sample='  File "/venv/lib/python3.12/site-packages/vllm/lora/model_manager.py", line 512, in _create_merged_loras_inplace',
+        explain="the trainer sent vLLM a LoRA adapter without tensors: train under FSDP2, or hold peft<0.21",
+        versions="vllm 0.24, verl 0.9.1, peft >= 0.21",
+    ),
+)
+
+RANK, STRATEGY = "model.lora_rank", "actor.strategy"
+MERGE, LAYERED = "actor_rollout_ref.model.lora.merge", "actor_rollout_ref.rollout.layered_summon"
+
+
+@check("TRN007", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/config/adapter.py")
+def lora_adapter_sent_empty(plan: Plan, interpreter: Interpreter | None) -> Iterator[Finding]:
+    rank = required(plan).integer(RANK) or 0
+    if rank == 0 or plan.is_of(*PRIME):
+        raise NotApplicable("the configuration trains no LoRA adapter through verl")
+    strategy, merged = plan.text(STRATEGY) or "fsdp2", _on(plan, MERGE)
+    peft = None if interpreter is None else interpreter.packages.get("peft")
+    if arrives_empty(strategy=strategy, lora=True, merged=merged, peft=peft):
+        with_peft = f" and peft {peft}" if peft else ""
+        message = (
+            f"{plan.name(STRATEGY)} is {strategy!r} beside a LoRA adapter ({plan.name(RANK)} = {rank}){with_peft}: vLLM gets "
+            "an adapter without tensors and the run hangs; wanted 'fsdp2'"
+        )
+        yield fault(message, plan.place(STRATEGY), {plan.name(STRATEGY): "fsdp2"}, summary="train under FSDP2")
+    elif gathers_by_layers(strategy=strategy, lora=True, merged=merged, layered=_on(plan, LAYERED)):
+        message = f"{LAYERED} is on under {plan.name(STRATEGY)} = {strategy!r}: no adapter is found layer by layer; wanted off"
+        yield fault(
+            message, plan.own[LAYERED].location, {LAYERED: "False"}, summary="gather it as a whole, or take FSDP2"
+        )
+
+
+def _on(plan: Plan, key: str) -> bool:
+    found = plan.own.get(key)
+    return found is not None and found.value is True

@@ -1,0 +1,74 @@
+"""CKP003."""
+
+import pytest
+
+from checks.ckp.disk_too_small import disk_too_small
+from plans import MIG20, example, plan
+from skyrl_doctor.core.model import Severity, Status
+from skyrl_doctor.facts.checkpoints import Checkpoints, CheckpointSize, Found
+from skyrl_train.checkpoints.room import at_once
+from support import judge, plan_of
+
+GIB = 2**30
+SIZE = CheckpointSize("m", 6 * GIB)
+VERL = (
+    "python -m verl.trainer.main_ppo trainer.default_local_dir=/ckpt/run trainer.n_gpus_per_node=1 trainer.save_freq=5 "
+    "actor_rollout_ref.model.path=Qwen/Qwen2.5-Coder-0.5B-Instruct algorithm.adv_estimator=grpo "
+    "actor_rollout_ref.rollout.tensor_model_parallel_size=1\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("keep", "steps", "every", "count"),
+    [(2, None, 1, 3), (2, 10, 5, 2), (1, 10, 1, 2), (None, 10, 4, 3), (None, None, 1, None), (0, None, 1, None)],
+)
+def test_how_many_stand_there_at_once(keep: int | None, steps: int | None, every: int, count: int | None) -> None:
+    assert at_once(keep=keep, steps=steps, every=every) == count
+
+
+@pytest.mark.parametrize(
+    ("free", "present", "severity"),
+    [
+        (18, 0, None),
+        (17.9, 0, Severity.WARNING),
+        (6, 12, None),
+        (6, 0, Severity.WARNING),
+        (5.9, 0, Severity.ERROR),
+        (5.9, 60, Severity.ERROR),
+    ],
+)
+def test_room_for_those_that_are_kept_and_one_more(free: float, present: int, severity: Severity | None) -> None:
+    old = (Found(step=1, path="/c/global_step_1", size=present * GIB),)
+    there = Checkpoints(root="/c", found=old, free=int(free * GIB))
+    made = plan_of(trainer__save_every_steps=1, trainer__checkpoints_to_keep=2)
+    found = list(disk_too_small(made, there, SIZE))
+    assert [one.severity for one in found] == ([severity] if severity else [])
+
+
+def test_what_is_said_and_proposed() -> None:
+    made = plan_of(trainer__save_every_steps=1, trainer__checkpoints_to_keep=4)
+    (finding,) = disk_too_small(made, Checkpoints(root="/c", free=20 * GIB), SIZE)
+    assert finding.message == (
+        "20.0 GiB are free in /c and a checkpoint of m takes 6.0 GiB, and 5 of them stand there at once; wanted 30.0 GiB"
+    )
+    assert finding.remedy is not None
+    assert finding.remedy.settings == {"trainer.checkpoints_to_keep": "2"}
+
+
+def test_reproduces_on_a_recording() -> None:
+    outcome = judge("CKP003", "checkpoint_disk_small", plan=plan(VERL, "run.sh"))
+    assert outcome.status is Status.FAIL
+    (finding,) = outcome.findings
+    assert finding.severity is Severity.ERROR
+    assert finding.message == (
+        "5.0 GiB are free in /ckpt/run and a checkpoint of Qwen/Qwen2.5-Coder-0.5B-Instruct takes 6.0 GiB; wanted 6.0 GiB"
+    )
+
+
+def test_silent_on_the_clean_machine() -> None:
+    assert judge("CKP003", "clean_gpu_node", plan=example(MIG20)).status is Status.PASS
+
+
+def test_a_run_that_saves_nothing_is_not_judged() -> None:
+    outcome = judge("CKP003", "checkpoint_disk_small", plan=plan(VERL.replace("=5 ", "=-1 "), "run.sh"))
+    assert (outcome.status, outcome.reason) == (Status.SKIP, "trainer.save_freq is -1: no checkpoint is saved")

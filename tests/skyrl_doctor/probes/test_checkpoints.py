@@ -1,0 +1,82 @@
+import pytest
+
+from plans import plan
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.facts.checkpoints import Checkpoints, CheckpointSize, Found
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.host import Host
+from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.probes.checkpoints import checkpoint_size, checkpoints
+from support import plan_of, recorded
+
+HOST = Host(
+    name="n", user="u", uid=1, gid=1, pid=1, cpus=1, system="Linux", python="/p", cwd="/home/trainer/run", now=0.0
+)
+ENVIRON = Environ({"HOME": "/home/trainer"})
+MODEL = ModelFiles(
+    name="Qwen/Qwen2.5-0.5B", is_local=False, directory=None, config=None, has_tokenizer=False, looked=()
+)
+TOTAL = 6_000_000_000 + 15_000 + 3 * 700 + 1500
+
+
+def look(name: str, made: Plan) -> Checkpoints:
+    seen = checkpoints.look(recorded(name), made, ENVIRON, HOST)
+    assert isinstance(seen, Checkpoints)
+    return seen
+
+
+def verl(**more: object) -> Plan:
+    values = plan_of(trainer__checkpoint_dir="/ckpt/run", **more).values
+    return Plan(("run.sh",), "verl", values)
+
+
+def test_what_a_good_one_looks_like() -> None:
+    made = plan_of(trainer__checkpoint_dir="checkpoints", trainer__project="skyrl-dev", trainer__experiment="mig20")
+    root = "/home/trainer/run/checkpoints/skyrl-dev/mig20"
+    good = Found(step=2, path=f"{root}/global_step_2", worlds=(1,), size=TOTAL)
+    assert look("clean_gpu_node", made) == Checkpoints(root=root, tracker="2", found=(good,), free=2_000_000_000_000)
+
+
+def test_what_is_missing_is_named() -> None:
+    (found,) = look("save_cut_short", verl()).found
+    assert found.faults == (
+        "actor/fsdp_config.json is not there",
+        "data.pt is not there: the save was cut short before its end",
+    )
+
+
+def test_a_directory_that_is_to_come() -> None:
+    assert look("checkpoint_disk_small", verl()) == Checkpoints(root="/ckpt/run", free=5 * 2**30)
+
+
+def test_a_checkpoint_by_name() -> None:
+    for name, faults in (
+        ("/ckpt/run/global_step_20/", ()),
+        ("/ckpt/run", ("it is no global_step_N",)),
+    ):
+        named = look("checkpoint_of_two_gpus", verl(trainer__resume_from=name)).named
+        assert named is not None
+        assert named.faults == faults
+
+
+@pytest.mark.parametrize("place", [None, "hdfs://a/b"])
+def test_places_that_are_no_directory_here(place: str | None) -> None:
+    with pytest.raises(NotApplicable):
+        checkpoints.look(recorded("clean_gpu_node"), plan_of(trainer__checkpoint_dir=place), ENVIRON, HOST)
+
+
+def test_home_without_a_home() -> None:
+    with pytest.raises(CouldNotLook, match="HOME is not set"):
+        checkpoints.look(recorded("clean_gpu_node"), plan_of(trainer__checkpoint_dir="~/c"), Environ({}), HOST)
+
+
+def test_the_size_of_one_by_the_memory_model() -> None:
+    run = "python -m verl.trainer.main_ppo actor_rollout_ref.actor.strategy=fsdp2 trainer.n_gpus_per_node=1 "
+    run += "actor_rollout_ref.rollout.tensor_model_parallel_size=1 algorithm.adv_estimator=grpo"
+    size = checkpoint_size.look(plan(run + "\n", "run.sh"), MODEL)
+    assert size == CheckpointSize("Qwen/Qwen2.5-0.5B", 12 * 494_032_768)
+    with pytest.raises(NotApplicable, match="save_contents"):
+        checkpoint_size.look(
+            plan(f"{run} 'actor_rollout_ref.actor.checkpoint.save_contents=[model]'\n", "run.sh"), MODEL
+        )
