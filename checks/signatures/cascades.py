@@ -21,6 +21,15 @@ SIGNATURES = {
             versions="ray",
         ),
     ),
+    "node-lost": (
+        Signature(
+            pattern=r"Health check failed for node \w{1,80}, remaining checks 0|death reason = UNEXPECTED_TERMINATION|\bRaylet is terminated\. Termination is unexpected|node with node id: \w{1,80} .{0,200}marked dead",
+            sample="(gcs_server) gcs_node_manager.cc:734: , death reason = UNEXPECTED_TERMINATION, death message = health check failed due to missing too many heartbeats node_id=b84efd node_name=192.0.2.2",
+            explain="Ray has lost a node; why, that node's own logs say",
+            role=Part.CASCADE,
+            versions="ray",
+        ),
+    ),
     "task-error": (
         Signature(
             pattern=r"\bray\.exceptions\.RayTaskError\b",

@@ -36,6 +36,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     once = parser.add_mutually_exclusive_group()
     once.add_argument("--once", action="store_true", help="look at everything one time, and end")
     once.add_argument("--post-mortem", action="store_true", help="write summary.md of a job that is over, and end")
+    parser.add_argument(
+        "--no-summary", action="store_true", help="leave summary.md to whoever asks for the --post-mortem afterwards"
+    )
     _policy(parser)
     parser.add_argument(
         "--webhook",
@@ -115,7 +118,7 @@ def _watched(args: argparse.Namespace, machine: "Machine", *, writes: bool) -> i
     watch = build(_settings(args, writes=writes), machine, _silent if args.tui else _tell)
     why = _until_the_end(args, watch)
     watch.finish(why or "the watch was told to end")
-    if writes and not args.once:
+    if writes and not args.once and not args.no_summary:
         _post_mortem(args.job_dir)
     return FOUND if watch.roots else 0
 

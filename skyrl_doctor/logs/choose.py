@@ -140,6 +140,7 @@ HARD = frozenset(
     (
         "actor-died",
         "worker-died",
+        "node-lost",
         "task-error",
         "engine-core-dead",
         "worker-proc-failed",

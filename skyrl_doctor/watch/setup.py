@@ -14,6 +14,7 @@ from skyrl_doctor.machine.redact import Redactor
 from skyrl_doctor.watch import act
 from skyrl_doctor.watch.books import Books
 from skyrl_doctor.watch.files import LOCK
+from skyrl_doctor.watch.follow import ray
 from skyrl_doctor.watch.follow.follower import Follower, inotify_of
 from skyrl_doctor.watch.loop import Watch
 from skyrl_doctor.watch.rules.wall import RUNTIME, TRAINER
@@ -37,7 +38,10 @@ def build(settings: Settings, machine: Machine, tell: Callable[[str], None]) -> 
         machine,
         books=books,
         follower=Follower(
-            places, inotify=inotify_of(places, on_network=_on_network(machine, places)), marks=books.memory.marks
+            places,
+            inotify=inotify_of(places, on_network=_on_network(machine, places)),
+            marks=books.memory.marks,
+            more=ray.sessions_of(machine.environ()),
         ),
         samplers=Samplers(samplers(settings, machine) if settings.samplers else (), machine),
         target=act.target(machine, settings.pids, settings.job, settings.policy),

@@ -25,6 +25,7 @@ def words(config: RunConfig, job_dir: str, jobs: Mapping[str, str]) -> tuple[str
         *DOCTOR,
         "watch",
         job_dir,
+        "--no-summary",
         f"--on-root={watch.on_root}",
         f"--settle={watch.settle_s:g}",
         f"--grace={watch.grace_s:g}",
@@ -37,7 +38,7 @@ def words(config: RunConfig, job_dir: str, jobs: Mapping[str, str]) -> tuple[str
 def watched(
     config: RunConfig, job_dir: str, jobs: Mapping[str, str], environ: Mapping[str, str]
 ) -> Iterator["subprocess.Popen[bytes] | None"]:
-    """Runs the watch until the context ends; then it, or a last look, writes the summary."""
+    """Runs the watch until the context ends. The summary is written once, when both jobs have ended: `post_mortem`."""
     if not config.watch.enabled:
         yield None
         return

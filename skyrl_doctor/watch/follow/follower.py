@@ -1,7 +1,7 @@
 """Follows many logs at once: bounded work a turn, bounded files open, and it goes on whatever happens to one of them."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from skyrl_doctor.watch.follow.files import Listing, listing
 from skyrl_doctor.watch.follow.inotify import Inotify
@@ -24,10 +24,17 @@ Identity = tuple[int, int]
 
 
 class Follower:
-    """`places` are directories and files. `inotify` None: look at every file every turn."""
+    """`places` are directories and files, `more` tells of such as come. `inotify` None: look at every file every turn."""
 
-    def __init__(self, places: Sequence[str], *, inotify: Inotify | None = None, marks: Sequence[Mark] = ()) -> None:
-        self._places = tuple(places)
+    def __init__(
+        self,
+        places: Sequence[str],
+        *,
+        inotify: Inotify | None = None,
+        marks: Sequence[Mark] = (),
+        more: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        self._places, self._more = tuple(places), more
         self._inotify = inotify
         self._marks = {mark.identity: mark for mark in marks}
         self._tails: dict[Identity, Tail] = {}
@@ -88,7 +95,7 @@ class Follower:
 
     def _list(self, now: float) -> None:
         self._listed_at = now
-        found = listing(self._places)
+        found = listing((*self._places, *self._more()))
         for trouble in found.troubles:
             self._say(trouble)
         self._watch(found)

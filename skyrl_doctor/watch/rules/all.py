@@ -18,6 +18,7 @@ from skyrl_doctor.watch.rules import (
     resumed,
     sandboxes,
     stall,
+    stops,
     wall,
 )
 from skyrl_doctor.watch.rules.progress import Progress
@@ -25,6 +26,7 @@ from skyrl_doctor.watch.rules.progress import Progress
 RULES = (
     known.RULE,
     refusals.RULE,
+    stops.RULE,
     stall.RULE,
     metrics.RULE,
     agent.RULE,

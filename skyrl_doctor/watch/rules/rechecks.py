@@ -1,4 +1,4 @@
-"""GPU003, POD005: what preflight found in order and is so no more."""
+"""GPU003, POD004, POD005: what preflight found in order and is so no more."""
 
 from collections.abc import Mapping
 from dataclasses import field

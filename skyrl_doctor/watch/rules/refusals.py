@@ -15,6 +15,8 @@ from skyrl_doctor.watch.observe import Fault, Observation, Served
 from skyrl_doctor.watch.rules.base import Rule
 
 ENOUGH = 3.0
+IDS = frozenset({"CFG001", "CFG006"})
+"""Those whose failure makes an inference server refuse requests."""
 
 
 @record
@@ -28,7 +30,8 @@ class State:
 
 def judge(state: State, seen: Observation) -> tuple[State, tuple[Said, ...]]:
     if isinstance(seen, Fault):
-        return replace(state, faults=(*state.faults, (seen.id, seen.message, seen.file, seen.line))), ()
+        known = (*state.faults, (seen.id, seen.message, seen.file, seen.line)) if seen.id in IDS else state.faults
+        return replace(state, faults=known), ()
     if not isinstance(seen, Served) or seen.refused is None:
         return state, ()
     finished = seen.finished or 0.0

@@ -9,11 +9,12 @@ from typing import Any
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.watch.observe import Fault, Observation
+from skyrl_doctor.watch.rules import refusals, stops
 from skyrl_doctor.watch.sample.base import Look
 
 LIMIT_S = 30.0
-CHECKS = ("CFG001", "CFG006")
-"""Those whose failure makes an inference server refuse requests."""
+CHECKS = (*sorted(refusals.IDS), stops.ID)
+"""Those whose failure is the cause once its consequence is seen."""
 
 
 def configuration(job_dir: str, named: Sequence[str]) -> Look:
@@ -35,8 +36,11 @@ def configuration(job_dir: str, named: Sequence[str]) -> Look:
 def faults(report: dict[str, Any], now: float) -> list[Fault]:
     """The failures of a report of preflight."""
     failed = [one for one in report["outcomes"] if one["status"] == "fail"]
+    wanted = [(one, finding) for one in failed for finding in one["findings"]]
     return [
-        _fault(one, finding, now) for one in failed for finding in one["findings"] if finding["severity"] == "error"
+        _fault(one, finding, now)
+        for one, finding in wanted
+        if finding["severity"] == "error" or one["id"] == stops.ID  # a warning only, as long as the agent makes calls
     ]
 
 

@@ -10,8 +10,8 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.watch.observe import Observation, Recheck
 
 LIMIT_S = 40.0
-CHECKS = ("GPU003", "POD005")
-"""A stranger on the job's GPU; Podman's locks. Both only read."""
+CHECKS = ("GPU003", "POD004", "POD005")
+"""A stranger on the job's GPU; containers that outlive their job, on the runtime's node; Podman's locks. All only read."""
 IN_SLURM = frozenset({"GPU003"})
 """Outside of a Slurm job nobody can tell the run's own processes from a stranger's."""
 

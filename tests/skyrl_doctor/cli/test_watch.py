@@ -101,6 +101,17 @@ def test_the_end_of_the_process_is_the_end_of_the_job_and_leaves_a_summary(tmp_p
     assert (tmp_path / "summary.md").read_text(encoding="utf-8").startswith("# Post-mortem\n\n**CFG001 max-tokens-")
 
 
+def test_a_launch_has_its_summary_written_once_and_not_by_the_watch(tmp_path: Path) -> None:
+    job = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    with job, watching(tmp_path, "--pid", str(job.pid), "--no-summary") as watch:
+        until(lambda: keys(tmp_path, "start") != [])
+        assert job.stdin is not None
+        job.stdin.close()
+        assert watch.wait(30) == 0
+    assert keys(tmp_path, "end") == ["the process has ended"]
+    assert not (tmp_path / "summary.md").exists()
+
+
 def test_a_doomed_process_is_stopped(tmp_path: Path) -> None:
     code = "import signal\nprint(flush=True)\nsignal.sigwait([signal.SIGTERM])\nprint('saved', flush=True)"
     job = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)

@@ -34,6 +34,10 @@ def test_a_runtime_that_died_without_a_word_is_not_waited_for(tmp_path: Path) ->
     assert (ended, told and told.reason) == (1, f"the runtime process {child.pid} is gone, and it was never ready")
 
 
+def test_the_watch_leaves_the_summary_to_the_supervisor() -> None:
+    assert "--no-summary" in sidecar.words(CONFIG, "/j", {})
+
+
 def test_a_directory_that_takes_no_log_leaves_the_job_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     nowhere = str(tmp_path / "gone")
     with sidecar.watched(CONFIG, nowhere, {}, {}) as watch:

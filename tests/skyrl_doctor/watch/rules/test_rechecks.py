@@ -55,7 +55,11 @@ def test_strangers_are_looked_for_only_where_they_can_be_told(monkeypatch: pytes
     inside = Node({"SLURM_JOB_ID": "7"})
     for node in (outside, inside):
         assert rechecks(node, 3.0) == ()
-    assert (outside.asked[0], outside.asked[-1], inside.asked[-1]) == (sys.executable, "POD005", "GPU003,POD005")
+    assert (outside.asked[0], outside.asked[-1], inside.asked[-1]) == (
+        sys.executable,
+        "POD004,POD005",
+        "GPU003,POD004,POD005",
+    )
 
 
 def test_they_are_checks_of_preflight() -> None:
