@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from plans import plan
@@ -6,9 +8,10 @@ from skyrl_doctor.facts.checkpoints import Checkpoints, CheckpointSize, Found
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.probes.checkpoints import checkpoint_size, checkpoints
-from support import plan_of, recorded
+from support import MACHINES, plan_of, recorded
 
 HOST = Host(
     name="n", user="u", uid=1, gid=1, pid=1, cpus=1, system="Linux", python="/p", cwd="/home/trainer/run", now=0.0
@@ -80,3 +83,18 @@ def test_the_size_of_one_by_the_memory_model() -> None:
         checkpoint_size.look(
             plan(f"{run} 'actor_rollout_ref.actor.checkpoint.save_contents=[model]'\n", "run.sh"), MODEL
         )
+
+
+@pytest.mark.parametrize(
+    ("size", "faults"), [(1500, ()), (1501, ("data.pt has 1500 bytes; it had 1501 when it was saved",))]
+)
+def test_our_mark_says_what_the_files_were(size: int, faults: tuple[str, ...]) -> None:
+    answers = json.loads((MACHINES / "run_at_its_end/machine.json").read_text(encoding="utf-8"))
+    step = "/ckpt/run/global_step_40"
+    mark = {"format": 1, "step": 40, "files": {"data.pt": {"size": size, "digest": "x"}}}
+    answers[f"list {step}"].append("skyrl_complete.json")
+    answers[f"read {step}/skyrl_complete.json"] = [json.dumps(mark)]
+    answers[f"stat {step}/skyrl_complete.json"] = answers[f"stat {step}/data.pt"]
+    seen = checkpoints.look(RecordedMachine(answers, strict=True), verl(), ENVIRON, HOST)
+    assert isinstance(seen, Checkpoints)
+    assert [(one.faults, one.marked) for one in seen.found] == [(faults, True)]
