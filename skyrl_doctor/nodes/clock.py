@@ -8,7 +8,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from skyrl_doctor.core.errors import CouldNotLook
@@ -21,15 +21,24 @@ _ASK = b"?"
 
 
 @contextmanager
-def telling() -> Iterator[int]:
-    """Tells the time to whoever asks, on a port of the kernel's choice: the port."""
-    with socket.create_server(("", 0), backlog=128) as server:
+def telling(ports: Sequence[int] = ()) -> Iterator[int]:
+    """Tells the time to whoever asks, on the first of these ports that is free, else on one of the kernel's: the port."""
+    with _server(ports) as server:
         threading.Thread(target=_serve, args=(server,), name="clock", daemon=True).start()
         try:
             yield int(server.getsockname()[1])
         finally:
             with contextlib.suppress(OSError):
                 server.shutdown(socket.SHUT_RDWR)
+
+
+def _server(ports: Sequence[int]) -> socket.socket:
+    both = socket.has_dualstack_ipv6()
+    family = socket.AF_INET6 if both else socket.AF_INET
+    for port in ports:
+        with contextlib.suppress(OSError):
+            return socket.create_server(("", port), family=family, dualstack_ipv6=both, backlog=128)
+    return socket.create_server(("", 0), family=family, dualstack_ipv6=both, backlog=128)
 
 
 def ask(host: str, port: int, now: Callable[[], float] = time.time) -> Clock:

@@ -29,6 +29,8 @@ class Round:
     step: tuple[str, ...]
     words: tuple[str, ...]
     limit_s: float
+    ports: tuple[int, ...] = ()
+    """Where to tell the time: at a port at which Ray's head will be, if it is free."""
 
 
 def allocated(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -62,7 +64,7 @@ def collect(one: Round) -> dict[str, Answer]:
             _remove(letter_path(one.directory, node))
     except OSError as error:
         raise UsageError(f"--node-dir {one.directory} cannot be used: {error.strerror}") from None
-    with telling() as port:
+    with telling(one.ports) as port:
         how = _run(one, port)
     return {node: _answer(one.directory, node, how) for node in one.nodes}
 

@@ -7,8 +7,9 @@ from statistics import median
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.nodes.letter import Letter
+from skyrl_doctor.nodes.traits import DEVICES
 
-FATAL = ("ray", "python", "torch", "verl", "vllm", "GPUs")
+FATAL = ("ray", "python", "torch", "verl", "vllm", DEVICES)
 """Ray refuses another Ray or Python; verl wants as many GPUs of every node, and NCCL like ones."""
 CLOCK_LIMIT_S = 1.0
 """Beyond this, log lines and verdicts of two nodes cannot be put in order."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.core.model import Severity
+from skyrl_doctor.inventory import STACK
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.nodes import clock, letter
 from skyrl_doctor.nodes.collect import (
@@ -20,9 +21,10 @@ from skyrl_doctor.nodes.collect import (
     write_lists,
 )
 from skyrl_doctor.nodes.merge import merge
+from skyrl_doctor.nodes.traits import ABSENT
 from skyrl_doctor.report.model import Report
 from skyrl_train.files import write_whole
-from skyrl_train.node.ray_cluster import LAUNCH_ADDRESS
+from skyrl_train.node.ray_cluster import LAUNCH_ADDRESS, ports
 from skyrl_train.version import VERSION
 
 NAME = "SLURMD_NODENAME"
@@ -34,11 +36,22 @@ def all_nodes(args: argparse.Namespace, environ: Mapping[str, str]) -> Report:
     """Examines every node of this Slurm job, and merges what they say."""
     if args.bundle is not None:
         raise UsageError("--nodes looks at the nodes of this job, and --from at a recording; wanted one of the two")
+    if getattr(args, "structure_only", False):
+        raise UsageError("--nodes looks at machines, and --structure-only at none; wanted one of the two")
     nodes = allocated(environ)
     directory = os.path.abspath(args.node_dir or _directory(args, environ))
     step = tuple(shlex.split(args.step)) if args.step else default_step(len(nodes))
     limit_s = max(DEFAULT_LIMIT_S, args.deadline + SLACK_S)
-    answers = collect(Round(nodes=nodes, directory=directory, step=step, words=_words(args), limit_s=limit_s))
+    answers = collect(
+        Round(
+            nodes=nodes,
+            directory=directory,
+            step=step,
+            words=_words(args),
+            limit_s=limit_s,
+            ports=tuple(port for port, _ in ports(environ.get("SLURM_JOB_ID", ""))),
+        )
+    )
     fail_on = Severity[args.fail_on.upper()]
     merged = merge(answers, fail_on)
     states = {state: getattr(merged.nodes, state) for state in ("passing", "failing", "unknown")}
@@ -55,7 +68,7 @@ def all_nodes(args: argparse.Namespace, environ: Mapping[str, str]) -> Report:
         host=machine.identity().host,
         fail_on=fail_on,
         notes=(*merged.notes, f"{_counted(states)}; lists for sbatch --exclude: {directory}/nodes_*.txt"),
-        versions={name: value for name, value in (first.traits if first else {}).items() if _is_version(name)},
+        versions={name: value for name, value in (first.traits if first else {}).items() if _is_version(name, value)},
         nodes=states,
         finished_at=machine.now(),
     )
@@ -68,7 +81,10 @@ def send(report: Report, args: argparse.Namespace, environ: Mapping[str, str]) -
         raise UsageError(f"--letter is for a task of srun, which has {NAME}")
     found, unreached = None, ""
     try:
-        found = clock.ask(environ.get(LAUNCH_ADDRESS, ""), args.clock)
+        host = environ.get(LAUNCH_ADDRESS, "")
+        if not host:
+            raise CouldNotLook(f"srun told it no {LAUNCH_ADDRESS}")
+        found = clock.ask(host, args.clock)
     except CouldNotLook as error:
         unreached = str(error)
     try:
@@ -105,5 +121,5 @@ def _counted(states: Mapping[str, tuple[str, ...]]) -> str:
     return f"nodes: {', '.join(named)}"
 
 
-def _is_version(name: str) -> bool:
-    return not name.startswith("$") and name not in ("GPUs", "kernel", "driver")
+def _is_version(name: str, value: str) -> bool:
+    return name in ("python", *STACK) and value != ABSENT

@@ -12,7 +12,7 @@ from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.interpreter import Interpreter
 from skyrl_doctor.facts.visible_devices import VARIABLE
 from skyrl_doctor.inventory import STACK
-from skyrl_doctor.machine.redact import is_secret_name
+from skyrl_doctor.machine.redact import Redactor, is_secret_name
 
 T = TypeVar("T")
 FACTS: tuple[type, ...] = (Environ, Host, Gpus, Interpreter)
@@ -25,6 +25,7 @@ COMPARED = re.compile(
 """Variables that a run reads on every node. Slurm's own differ by their nature."""
 OWN = frozenset({VARIABLE, "CUDA_DEVICE_ORDER_LIST", "SKYRL_JOB_NODE"})
 """These name the node's own devices, or the node."""
+DEVICES, ABSENT = "set of GPUs", "absent"
 MOST = 300
 
 
@@ -35,11 +36,11 @@ def traits(answers: Mapping[type, Answer]) -> dict[str, str]:
     found: dict[str, str] = {}
     if python is not None:
         found["python"] = python.version
-        found |= {name: python.packages.get(name, "absent") for name in STACK}
+        found |= {name: python.packages.get(name, ABSENT) for name in STACK}
     if gpus is not None:
         found["driver"] = gpus.driver or "not told"
         if environ is not None:
-            found["GPUs"] = _devices(gpus, environ)
+            found[DEVICES] = _devices(gpus, environ)
     if host is not None:
         found["kernel"] = host.system
     return found | (_variables(environ) if environ is not None else {})
@@ -59,10 +60,15 @@ def _devices(gpus: Gpus, environ: Environ) -> str:
 
 def _variables(environ: Environ) -> dict[str, str]:
     return {
-        f"${name}": value[:MOST]
+        f"${name}": _without_secrets(value)[:MOST]
         for name, value in sorted(environ.items())
         if COMPARED.search(name) and name not in OWN and not is_secret_name(name)
     }
+
+
+def _without_secrets(value: str) -> str:
+    """A proxy's password and its kin, overwritten in the same way on every node: a token would differ from node to node."""
+    return Redactor().in_place(value.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
 
 
 def _value(answers: Mapping[type, Answer], kind: type[T]) -> T | None:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from skyrl_doctor.core.signature import Part
+from skyrl_doctor.facts.launches import OF_NODES
 from skyrl_doctor.logs.choose import Diagnosis
 from skyrl_doctor.report.plain import encodable, plain
 from skyrl_doctor.watch.rules.base import lasting
 from skyrl_doctor.watch.summary.gather import Story
-from skyrl_doctor.watch.summary.nodes import OF_NODES, Before
+from skyrl_doctor.watch.summary.nodes import Before
 
 UNKNOWN = "unknown"
 MOST = 200

@@ -111,6 +111,7 @@ def job(tmp_path: Path) -> Iterator[Job]:
     made = Job(tmp_path, address)
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, f"/tmp/r{JOB}", ignore_errors=True)
+        stack.callback(lambda: [task.wait(20) for task in made.tasks.values()])
         stack.callback(lambda: [os.kill(pid, signal.SIGKILL) for pid in made.of_job()])
         Path(f"/tmp/r{JOB}").mkdir(mode=0o700)
         for number in range(2):

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.nodes.drift import drift
 from skyrl_doctor.nodes.letter import Clock, Letter
+from skyrl_doctor.nodes.traits import DEVICES
 
 
 def letters(**traits: dict[str, str]) -> list[Letter]:
@@ -36,9 +37,9 @@ def test_two_that_differ_are_both_named_and_neither_is_to_blame() -> None:
 
 
 def test_a_tie_of_many_is_no_majority() -> None:
-    four = letters(a={"GPUs": "8 x H200"}, b={"GPUs": "7 x H200"}, c={"GPUs": "7 x H200"}, d={"GPUs": "8 x H200"})
+    four = letters(**{node: {DEVICES: f"{count} x H200"} for node, count in zip("abcd", (8, 7, 7, 8), strict=True)})
     assert found(*four) == [
-        (Severity.ERROR, "GPUs differs: 8 x H200 on a, d; 7 x H200 on b, c; wanted one value on every node", ()),
+        (Severity.ERROR, "set of GPUs differs: 8 x H200 on a, d; 7 x H200 on b, c; wanted one value on every node", ()),
     ]
 
 
