@@ -317,3 +317,13 @@ def _below(kind: int) -> int:
 def may_open(user: User, path: str) -> bool:
     """Whether the user may open a device, asked as the user."""
     return subprocess.Popen(["test", "-w", path], preexec_fn=user.become).wait() == 0
+
+
+def may_read(user: User, path: str) -> bool:
+    """Whether the user may enter and read a directory."""
+    return (
+        subprocess.Popen(
+            ["ls", path], preexec_fn=user.become, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ).wait()
+        == 0
+    )
