@@ -49,17 +49,17 @@ async def suite_score(
 ) -> Score:
     """Runs the tests and compares, by the rules of the data set that the task is from."""
     compare = score_swe_run if source == SWE_BENCH else score_run
-    return compare(suite_of(await _script(sandbox, RUN_TESTS, limit_s)), expected_json)
+    return compare(suite_of(await run_script(sandbox, RUN_TESTS, limit_s)), expected_json)
 
 
 async def prepare(sandbox: Sandbox) -> None:
     """Takes the tests out of the agent's sight; raises where there are none, so that the rollout is masked (IMG006)."""
-    result = await _script(sandbox, PREPARE, PREPARE_S)
+    result = await run_script(sandbox, PREPARE, PREPARE_S)
     if not has_tests(suite_of(result).output):
         raise NoTestsError(f"the sandbox has no tests: {result.text.strip()[-500:]}")
 
 
-async def _script(sandbox: Sandbox, script: str, limit_s: float) -> Result:
+async def run_script(sandbox: Sandbox, script: str, limit_s: float) -> Result:
     """In a new shell. A time that is above the limit: silence does not end the wait, and the limit stops the script."""
     command = f"bash -c {shlex.quote(script)}"
     action = Action("terminal", {"command": command, "reset": True, "timeout": 2 * limit_s})

@@ -14,11 +14,14 @@ from skyrl_train.agent.loop import rollout
 from skyrl_train.agent.ports import OpenSandbox, Sandbox, Scorer, Task
 from skyrl_train.agent.tools import TOOLS
 from skyrl_train.agent.transcript import Message, Transcript
+from skyrl_train.rewards.hidden import Hidden
+from skyrl_train.rewards.score import Score
 from skyrl_train.rewards.suite import prepare, suite_scorer
 from skyrl_train.rl import ends
 from skyrl_train.rl.engine import EngineModel
 from skyrl_train.rl.shared import Shared, runtime_sandboxes, shared
 from skyrl_train.rl.trained import Trained, trained
+from skyrl_train.sandbox.client.tools import RemoteTools
 
 
 class SkyrlAgentLoop(AgentLoopBase):
@@ -41,13 +44,14 @@ class SkyrlAgentLoop(AgentLoopBase):
             sampling=sampling_params,
             stop=config.rollout.stop,
         )
+        opened, scorer = hidden(self.sandboxes(row), self.scorer(row), hide=config.sandbox.hide_tests)
         async with self._shared.slots:
             transcript = await rollout(
                 task,
                 model,
-                prepared(self.sandboxes(row)),
+                opened,
                 self._shared.limits,
-                scorer=self.scorer(row),
+                scorer=scorer,
                 tools=[tool for tool in TOOLS if tool.name in config.agent.tools],
             )
         made = trained(transcript)
@@ -93,13 +97,23 @@ def task_of(row: Mapping[str, Any], rollout_id: str) -> Task:
     return Task(id=str(row["extra_info"]["task_id"]), rollout_id=rollout_id, prompt=prompt)
 
 
-def prepared(open_sandbox: OpenSandbox) -> OpenSandbox:
-    """The same, with the tests out of the agent's way; without tests the rollout ends before it begins (IMG006)."""
+def hidden(open_sandbox: OpenSandbox, score: Scorer, *, hide: bool) -> tuple[OpenSandbox, Scorer]:
+    """The same two, with the tests out of the agent's way: out of its sandbox where `hide` says so and the sandbox can
+    give files away. Without tests the rollout ends before it begins (IMG006)."""
+    tests = Hidden()
 
     @asynccontextmanager
     async def opened(task: Task) -> AsyncIterator[Sandbox]:
         async with open_sandbox(task) as sandbox:
-            await prepare(sandbox)
+            if hide and isinstance(sandbox, RemoteTools):
+                await tests.hide(sandbox, sandbox.files)
+            else:
+                await prepare(sandbox)
             yield sandbox
 
-    return opened
+    async def scored(sandbox: Sandbox, transcript: Transcript) -> Score:
+        if hide and isinstance(sandbox, RemoteTools):
+            return await tests.scorer(sandbox.files, score)(sandbox, transcript)
+        return await score(sandbox, transcript)
+
+    return opened, scored

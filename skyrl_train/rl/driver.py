@@ -35,8 +35,9 @@ def main(job_dir: str, work_dir: str) -> int:
         with phase(START, config.trainer.phase_timeout_s):
             place = Place(job_dir, work_dir)
             settings = composed(overrides(config, place, resumed(config, place).overrides))
-            ray_start.begin(settings, config)
+            proof = ray_start.begin(settings, config)
             transfer_queue.init(settings.transfer_queue)
+            proof.hold()
             trainer = Trainer(config=settings)
             trainer.ready(config.trainer.phase_timeout_s)
             loops = agent_loops(

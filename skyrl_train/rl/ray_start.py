@@ -2,6 +2,8 @@
 
 import os
 import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import ray
@@ -11,21 +13,42 @@ from verl.trainer.constants_ppo import get_ppo_ray_runtime_env
 from skyrl_train.config.run import RunConfig
 from skyrl_train.fail import TrainError
 from skyrl_train.node.ray import ADDRESS, starts_own_cluster
-from skyrl_train.node.ray_env import fingerprints, needs, unproven, worker_variables
+from skyrl_train.node.ray_env import needs, unproven, worker_variables
 
 FIRST_TASK_S = 300.0
 SIZES = ("num_cpus", "num_gpus", "object_store_memory")
 
 
-def begin(settings: DictConfig, config: RunConfig) -> None:
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What the first task was asked: whether it has the variables that it should have."""
+
+    wanted: Mapping[str, str]
+    salt: str
+    answer: Any
+
+    def hold(self) -> None:
+        """Waits for the answer. TrainError where a variable did not arrive."""
+        faults = unproven(self.wanted, ray.get(self.answer, timeout=FIRST_TASK_S), self.salt)
+        if faults:  # FIX(RUN002)
+            raise TrainError(f"RUN002: {'; '.join(faults)}")
+
+
+def begin(settings: DictConfig, config: RunConfig) -> Proof:
+    """Starts Ray and its first task; whoever begins something else meanwhile asks for the proof after that."""
     wanted = {need.name: os.environ.get(need.name, "") for need in needs(os.environ, config.env)} | config.env
-    words = init_words(settings, config)
-    ray.init(**words)
+    ray.init(**init_words(settings, config))
+
+    def marks(names: list[str], salt: str) -> dict[str, str]:
+        # Sent by value: by its name, the worker would import this module first, and torch and verl with it.
+        import os
+
+        from skyrl_train.node.ray_env import fingerprints
+
+        return fingerprints(os.environ, names, salt)
+
     salt = secrets.token_hex(16)
-    seen = ray.get(ray.remote(num_cpus=0)(_marks).remote(list(wanted), salt), timeout=FIRST_TASK_S)
-    faults = unproven(wanted, seen, salt)
-    if faults:  # FIX(RUN002)
-        raise TrainError(f"RUN002: {'; '.join(faults)}")
+    return Proof(wanted, salt, ray.remote(num_cpus=0)(marks).remote(list(wanted), salt))
 
 
 def init_words(settings: DictConfig, config: RunConfig) -> dict[str, Any]:
@@ -41,7 +64,3 @@ def init_words(settings: DictConfig, config: RunConfig) -> dict[str, Any]:
     environment = get_ppo_ray_runtime_env(settings)
     variables = {**environment["env_vars"], "TRANSFER_QUEUE_ENABLE": "1", **ours, **given.pop("env_vars", {})}
     return {**words, "runtime_env": {**environment, **given, "env_vars": variables}}
-
-
-def _marks(names: list[str], salt: str) -> dict[str, str]:
-    return fingerprints(os.environ, names, salt)

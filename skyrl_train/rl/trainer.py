@@ -1,6 +1,7 @@
 """verl's synchronous trainer, each of whose long phases has a limit, and which saves when it is told that time runs out."""
 
 import signal
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -31,7 +32,7 @@ class Trainer(PPOTrainerSync):
         self.stop_asked = True
 
     def on_init_end(self) -> None:
-        self._timed(SYNC, super().on_init_end)
+        self._synced(super().on_init_end)
 
     def on_sample_end(self) -> None:
         """Rollouts are there: from here to the end of `step` the device computes."""
@@ -50,9 +51,10 @@ class Trainer(PPOTrainerSync):
         end(SAVE)
         if self.stop_asked:
             raise StoppedError(f"told that time runs out: step {self.global_steps} was the last one of this turn")
-        self._timed(SYNC, super().on_step_end)
+        self._synced(super().on_step_end)
 
-    def _timed(self, name: str, work: Callable[[], None]) -> None:
-        begin(name, self.phase_timeout_s)
+    def _synced(self, work: Callable[[], None]) -> None:
+        sys.stderr.write("skyrl-train train: syncing weights to the model servers\n")  # the watch knows such lines
+        begin(SYNC, self.phase_timeout_s)
         work()
-        end(name)
+        end(SYNC)

@@ -53,6 +53,11 @@ class RemoteTools:
         self._sandbox = sandbox
         self._number = 0
 
+    @property
+    def files(self) -> Sandbox:
+        """The same sandbox past the tools: its files above all."""
+        return self._sandbox
+
     async def begin(self, directory: str) -> None:
         with tempfile.TemporaryDirectory(prefix="skyrl-tools-") as place:
             bundle = await asyncio.to_thread(write_bundle, Path(place) / "tools.zip")
