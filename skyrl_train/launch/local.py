@@ -21,6 +21,7 @@ def run(job_dir: str, paths: Mapping[Role, str], stopped: Callable[[], bool], sa
     for name in [name for name in environ if name.startswith("SLURM_")]:
         del environ[name]  # these are not jobs of the Slurm job in which this may run
     with ExitStack() as stack:
+        stack.callback(_clear, job_dir, say)  # last of all
         children = {}
         for role, path in paths.items():
             children[role] = _started(job_dir, role, path, environ)
@@ -32,15 +33,18 @@ def run(job_dir: str, paths: Mapping[Role, str], stopped: Callable[[], bool], sa
             wait(lambda: last.poll() is not None or stopped(), 1.0)
         if not stopped():  # the runtime sees that the trainer has ended, and ends by itself
             wait(lambda: all(child.poll() is not None for child in children.values()), GRACE_S)
-    end_marked({MARK: job_dir}, GRACE_S)
-    others = marked_by(MARK)  # another launch here works in the same directory of the node
-    trouble = "" if others else leavings.remove(leavings.node_directory(os.getuid(), None))
-    if trouble:
-        say(trouble)
     for role in paths:
         ended = directory.read_ended(job_dir, role)
         say(f"{role}: {(ended.reason or f'exit status {ended.status}') if ended else 'ended without a word'}")
     return last.returncode if last.returncode >= 0 else 128 - last.returncode
+
+
+def _clear(job_dir: str, say: Callable[[str], None]) -> None:
+    end_marked({MARK: job_dir}, GRACE_S)
+    if marked_by(MARK):
+        return  # another launch here works in the same directory of the node
+    for trouble in leavings.clear([leavings.node_directory(os.getuid(), None)]).troubles:
+        say(trouble)
 
 
 def stop(job_id: str, job_dir: str) -> bool:

@@ -15,8 +15,14 @@ TRAINER_ENDED = "the trainer has ended"
 ALIVE = frozenset(
     {"PENDING", "RUNNING", "CONFIGURING", "SUSPENDED", "COMPLETING", "REQUEUED", "REQUEUE_HOLD", "RESIZING"}
 )
+ASK_LIMIT_S = 5.0
 PATIENCE_S = 15.0
 """A busy server may be late; a dead one stays dead."""
+
+
+def soon(job_id: str) -> slurm.State:
+    """What Slurm tells of a job. A job that waits for the answer hears no signal meanwhile."""
+    return slurm.state(job_id, limit_s=ASK_LIMIT_S)
 
 
 def asked(url: str) -> bool:
@@ -43,7 +49,7 @@ def why_not_ready(job_dir: str, over: bool, timeout_s: float) -> str | None:  # 
     return f"the runtime was not ready within {timeout_s:g} s (slurm.ready_timeout_s)" if over else None
 
 
-def gone(job_dir: str, role: Role, state: Callable[[str], slurm.State] = slurm.state) -> str:
+def gone(job_dir: str, role: Role, state: Callable[[str], slurm.State] = soon) -> str:
     """Why a job that tells nothing will never tell more: killed, or ended before it could. Nothing while it lives."""
     job_id = directory.read_jobs(job_dir).get(role, "")
     if not job_id.isdigit():
@@ -56,7 +62,7 @@ def gone(job_dir: str, role: Role, state: Callable[[str], slurm.State] = slurm.s
     return f"the {role} job {job_id} is {told or 'no longer known to Slurm'}" if told not in ALIVE else ""
 
 
-def is_queued(job_dir: str, role: Role, state: Callable[[str], slurm.State] = slurm.state) -> bool:
+def is_queued(job_dir: str, role: Role, state: Callable[[str], slurm.State] = soon) -> bool:
     """Whether Slurm has not started the job yet."""
     job_id = directory.read_jobs(job_dir).get(role, "")
     try:
@@ -68,9 +74,7 @@ def is_queued(job_dir: str, role: Role, state: Callable[[str], slurm.State] = sl
 class Partner:
     """Follows the trainer; says when the runtime has nobody left to serve. A killed one tells nothing: Slurm does."""
 
-    def __init__(
-        self, job_dir: str, clock: Callable[[], float], state: Callable[[str], slurm.State] = slurm.state
-    ) -> None:
+    def __init__(self, job_dir: str, clock: Callable[[], float], state: Callable[[str], slurm.State] = soon) -> None:
         self._job_dir, self._clock, self._state = job_dir, clock, state
         self._asked = clock()
 

@@ -192,7 +192,7 @@ def _end_other(work: Work, ended: directory.Ended, turn: turns.Next | None) -> N
     try:
         if turn is turns.Next.TO_ASK_FOR:
             slurm.requeue(work.job_id)
-        elif other and work.role is Role.RUNTIME and ended.status and not slurm.state(other).restarts:
+        elif other and work.role is Role.RUNTIME and ended.status and not turns.asked(other).restarts:
             slurm.cancel(other)
     except TrainError as error:
         _say(str(error))

@@ -15,10 +15,9 @@ from skyrl_train.fail import TrainError
 from skyrl_train.launch import directory, slurm
 from skyrl_train.launch.names import KEY, READY, URL
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.runtime_watch import ALIVE
+from skyrl_train.launch.runtime_watch import ALIVE, soon
 
 RESTARTS = "SLURM_RESTART_COUNT"
-ASK_LIMIT_S = 5.0
 END_LIMIT_S = 90.0
 """How long a runtime of the turn before gets to take its sandboxes down."""
 _STEP_S = 0.5
@@ -37,10 +36,10 @@ def is_over(told: slurm.State) -> bool:
     return told.limit_s > 0 and told.ran_s >= told.limit_s
 
 
-def asked(job_id: str, state: Callable[..., slurm.State] = slurm.state) -> slurm.State:
+def asked(job_id: str, state: Callable[[str], slurm.State] = soon) -> slurm.State:
     """What Slurm says of this job, while little time is left. Nothing where it does not answer."""
     try:
-        return state(job_id, limit_s=ASK_LIMIT_S)
+        return state(job_id)
     except slurm.SlurmError:
         return slurm.State("")
 

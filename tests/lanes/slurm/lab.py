@@ -151,6 +151,12 @@ class Cluster:
     def node_state(self, name: str) -> str:
         return self.run("sinfo", "--noheader", "--Node", f"--nodes={name}", "--format=%T").stdout.split()[0]
 
+    def revive(self, node: str) -> None:
+        """A node whose slurmd was killed takes jobs again."""
+        _start(self, ("slurmd", "-D", "-N", node), ready=lambda: True)
+        self.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
+        wait_until(lambda: self.node_state(node).rstrip("*") == "idle", f"{node} is back", 60)
+
     def clear(self) -> None:
         """No job is left, and every node takes jobs again."""
         for job_id in self.jobs():

@@ -10,7 +10,7 @@ import pytest
 
 from skyrl_train.cli.app import dispatch
 from skyrl_train.fail import UsageError
-from skyrl_train.launch import local
+from skyrl_train.launch import leavings, local
 from skyrl_train.launch.child import MARK, end, marked, marked_by
 from skyrl_train.launch.directory import log, write_jobs
 from skyrl_train.launch.role import Role
@@ -42,7 +42,7 @@ def test_told_to_end_it_ends_both(tmp_path: Path) -> None:
 
 def test_what_another_launch_uses_on_this_node_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     removed: list[str] = []
-    monkeypatch.setattr(local.leavings, "remove", lambda path: removed.append(path) or "")
+    monkeypatch.setattr(local.leavings, "clear", lambda paths: removed.extend(paths) or leavings.Cleared())
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={MARK: "/another/launch"})
     try:
         assert other.pid in marked_by(MARK)

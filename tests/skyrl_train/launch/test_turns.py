@@ -51,8 +51,8 @@ def test_the_count_of_turns(said: str, count: int) -> None:
 
 
 def test_slurm_that_does_not_answer_says_nothing() -> None:
-    def silent(job_id: str, *, limit_s: float) -> State:
-        raise SlurmError(f"{job_id} {limit_s}")
+    def silent(job_id: str) -> State:
+        raise SlurmError(job_id)
 
     assert turns.asked(TRAINER, silent) == State("")
 
