@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from skyrl_train.checkpoints import archive, layout, manifest
+from skyrl_train.checkpoints import layout, manifest
 from skyrl_train.checkpoints.layout import KINDS, MANIFEST, Listing
 
 
@@ -76,6 +76,8 @@ def deep_faults(saved: Saved) -> Iterator[str]:
 
 def strangers(saved: Saved) -> Iterator[str]:
     """What loading the checkpoint would run that is neither torch's nor verl's."""
+    from skyrl_train.checkpoints import archive
+
     for name, _ in sorted(listed(saved.path)):
         if name.endswith(".pt"):
             with open(os.path.join(saved.path, name), "rb") as file:
@@ -108,6 +110,8 @@ def _changed(path: str, step: int | None, mark: manifest.Mark, listing: Listing)
 def _structure(path: str, name: str, size: int, *, deep: bool) -> Iterator[str]:
     if not name.endswith((".pt", ".safetensors")):
         return
+    from skyrl_train.checkpoints import archive  # zipfile and pickletools: the doctor's checks need neither
+
     try:
         with open(os.path.join(path, name), "rb") as file:
             found = archive.faults(file, deep=deep) if name.endswith(".pt") else archive.tensors_faults(file, size)

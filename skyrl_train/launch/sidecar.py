@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from skyrl_train.checkpoints.places import checkpoint_root, work_dir_of
 from skyrl_train.config.run import RunConfig
 from skyrl_train.launch.child import end
 from skyrl_train.launch.gate import DOCTOR
@@ -29,7 +30,7 @@ def words(config: RunConfig, job_dir: str, jobs: Mapping[str, str]) -> tuple[str
         f"--on-root={watch.on_root}",
         f"--settle={watch.settle_s:g}",
         f"--grace={watch.grace_s:g}",
-        f"--checkpoints={config.trainer.checkpoint_dir}",
+        f"--checkpoints={checkpoint_root(config, work_dir_of(job_dir))}",
         *(f"{option}={job_id}" for option, job_id in named.items() if job_id.isdigit()),
     )
 

@@ -1,6 +1,5 @@
 """Checkpoints as verl writes them: global_step_N, and a tracker file that names the last whole one."""
 
-import re
 from collections.abc import Sequence
 
 from skyrl_doctor.core.errors import CouldNotLook
@@ -8,10 +7,9 @@ from skyrl_doctor.machine.base import Absent, Machine, unless_absent
 from skyrl_doctor.machine.questions import Stat
 from skyrl_doctor.watch.observe import Checkpoint, Observation
 from skyrl_doctor.watch.sample.base import Look
+from skyrl_train.checkpoints import layout
 
-TRACKER = "latest_checkpointed_iteration.txt"
 MOST_FILES = 2000
-_STEP = re.compile(r"global_step_(\d{1,12})")
 
 
 def checkpoints(directory: str) -> Look:
@@ -22,13 +20,13 @@ def checkpoints(directory: str) -> Look:
             names = machine.listdir(directory)
         except Absent:
             return ()
-        steps = sorted(int(found[1]) for name in names if (found := _STEP.fullmatch(name)))
+        steps = sorted(step for name in names if (step := layout.step_of(name)) is not None)
         if not steps:
             return ()
         newest = steps[-1]
-        text = unless_absent(lambda: machine.read(f"{directory}/{TRACKER}", limit_bytes=64))
-        tracked = int(text) if text is not None and text.strip().isdecimal() else None
-        size = _size(machine, f"{directory}/global_step_{newest}")
+        text = unless_absent(lambda: machine.read(f"{directory}/{layout.TRACKER}", limit_bytes=64))
+        tracked = None if text is None else layout.tracked(text)
+        size = _size(machine, f"{directory}/{layout.directory_of(newest)}")
         return (Checkpoint(at=now, step=newest, bytes=size, tracked=tracked),)
 
     return look
