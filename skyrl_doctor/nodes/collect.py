@@ -14,7 +14,6 @@ from skyrl_doctor.nodes.clock import telling
 from skyrl_doctor.nodes.letter import Answer, Silence, read
 from skyrl_train.node.hostlist import NotAHostlist, expand
 
-DEFAULT_LIMIT_S = 60.0
 MOST_BYTES = 8 << 20
 _STEP_S = 0.05
 _END_S = 5.0
@@ -49,7 +48,7 @@ def allocated(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 def default_step(count: int) -> tuple[str, ...]:
     counts = (f"--nodes={count}", f"--ntasks={count}", "--ntasks-per-node=1")
-    return ("srun", *counts, "--kill-on-bad-exit=0", "--wait=0")
+    return ("srun", "--export=ALL", *counts, "--kill-on-bad-exit=0", "--wait=0")
 
 
 def letter_path(directory: str, node: str) -> str:

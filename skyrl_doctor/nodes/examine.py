@@ -12,7 +12,6 @@ from skyrl_doctor.inventory import STACK
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.nodes import clock, letter
 from skyrl_doctor.nodes.collect import (
-    DEFAULT_LIMIT_S,
     Round,
     allocated,
     collect,
@@ -41,7 +40,7 @@ def all_nodes(args: argparse.Namespace, environ: Mapping[str, str]) -> Report:
     nodes = allocated(environ)
     directory = os.path.abspath(args.node_dir or _directory(args, environ))
     step = tuple(shlex.split(args.step)) if args.step else default_step(len(nodes))
-    limit_s = max(DEFAULT_LIMIT_S, args.deadline + SLACK_S)
+    limit_s = args.deadline + SLACK_S
     answers = collect(
         Round(
             nodes=nodes,

@@ -19,10 +19,10 @@ def train(config: RunConfig, job_dir: str, python: str) -> tuple[str, ...]:
 
 
 def _srun(config: RunConfig) -> tuple[str, ...]:
-    """srun has not taken --cpus-per-task from the job since Slurm 22.05."""
+    """srun has not taken --cpus-per-task from the job since Slurm 22.05; and a site may submit with --export=NONE."""
     nodes = config.slurm.nodes
     counts = (f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1")
-    return ("srun", *counts, f"--cpus-per-task={config.slurm.trainer_cpus}")
+    return ("srun", "--export=ALL", *counts, f"--cpus-per-task={config.slurm.trainer_cpus}")
 
 
 def _through(job_dir: str) -> tuple[str, ...]:

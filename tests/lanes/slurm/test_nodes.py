@@ -30,7 +30,6 @@ def two_nodes() -> Iterator[Cluster]:
         pytest.skip("the slurm lane needs root: slurmd starts jobs as their users")
     with tempfile.TemporaryDirectory(prefix="sl", dir="/tmp", ignore_cleanup_errors=True) as name:
         Path(name).chmod(0o755)
-        # With a watch of its own on each node: half of it is slurmd's, which runs it as root before each job.
         with a_cluster(Path(name), gpu_nodes=NODES) as cluster:
             yield cluster
 
@@ -87,9 +86,7 @@ def test_a_node_that_differs_is_named_by_the_gate(site: Site) -> None:
     other.mkdir()
     (other / "ray-2.50.0.dist-info").mkdir()
     (other / "ray-2.50.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: ray\nVersion: 2.50.0\n")
-    (site.at / "usercustomize.py").write_text("")
-    prolog = site.at / "sitecustomize.py"
-    prolog.write_text(
+    (site.at / "sitecustomize.py").write_text(
         "import os, sys\n"
         f"if os.environ.get('SLURMD_NODENAME') == 'gpu2' and 'SLURM_PROCID' in os.environ: sys.path.insert(0, {str(other)!r})\n"
     )
@@ -100,6 +97,22 @@ def test_a_node_that_differs_is_named_by_the_gate(site: Site) -> None:
     assert "SLM003 ray differs: absent on gpu1; 2.50.0 on gpu2" in ended.reason
     made.leaves_nothing()
     assert not (site.at / "begun").exists()
+
+
+def test_a_node_that_does_not_answer_is_unknown_and_the_others_are_told(site: Site) -> None:
+    (site.at / "sitecustomize.py").write_text(
+        "import os, time\n"
+        "if os.environ.get('SLURMD_NODENAME') == 'gpu2' and 'SLURM_PROCID' in os.environ: time.sleep(600)\n"
+    )
+    look = f"{sys.executable} -m skyrl_doctor preflight --role gpu --nodes --deadline 1 --select ENV016"
+    script = f"PYTHONPATH={site.at} {look} --node-dir nodes --format json --output out.json; echo $? > code"
+    job = site.cluster.submit(script, "--partition=gpu_test", "--nodes=2", "--ntasks-per-node=1", cwd=site.at)
+    site.cluster.wait(job, 90)
+    report = json.loads((site.at / "out.json").read_text())
+    assert report["nodes"] == {"passing": ["gpu1"], "failing": [], "unknown": ["gpu2"]}
+    assert (site.at / "code").read_text() == "3\n"
+    assert (site.at / "nodes" / "nodes_unknown.txt").read_text() == "gpu2\n"
+    assert {one["id"]: one["reason"] for one in report["outcomes"]}["SLM003"] == "gpu2: no answer within 31 s"
 
 
 def test_a_worker_s_ray_that_dies_is_named(site: Site) -> None:

@@ -90,4 +90,4 @@ def test_the_scripts_of_several_nodes_are_shown(capsys: pytest.CaptureFixture[st
     assert launch(GOOD.replace("[model]", "[slurm]\nnodes = 2\n[model]"), "--dry-run") == 0
     shown = capsys.readouterr().out
     assert f"# {Path('job').absolute()}/trainer_node.sh\n#!/bin/bash\n" in shown
-    assert shown.count("#   srun --nodes=2 ") == 2
+    assert shown.count("#   srun --export=ALL --nodes=2 ") == 2
