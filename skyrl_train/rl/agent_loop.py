@@ -1,6 +1,7 @@
 """Our agent as an agent loop of verl: one rollout in, one row of a batch out, or none."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -22,6 +23,8 @@ from skyrl_train.rl.engine import EngineModel
 from skyrl_train.rl.shared import Shared, runtime_sandboxes, shared
 from skyrl_train.rl.trained import Trained, trained
 from skyrl_train.sandbox.client.tools import RemoteTools
+
+LOG = logging.getLogger(__name__)
 
 
 class SkyrlAgentLoop(AgentLoopBase):
@@ -55,10 +58,10 @@ class SkyrlAgentLoop(AgentLoopBase):
                 tools=[tool for tool in TOOLS if tool.name in config.agent.tools],
             )
         made = trained(transcript)
-        await asyncio.to_thread(self._keep, transcript, int(row["global_steps"]))
         await transfer_queue.async_kv_put(
             key=f"{uid}_{session}", partition_id=ends.PARTITION, tag=ends.tag_of(transcript, made)
         )
+        await asyncio.to_thread(self._keep, transcript, int(row["global_steps"]))
         return [self._output(made, model, transcript)] if isinstance(made, Trained) else []
 
     def sandboxes(self, row: Mapping[str, Any]) -> OpenSandbox:
@@ -69,8 +72,12 @@ class SkyrlAgentLoop(AgentLoopBase):
         return suite_scorer(str(row["reward_model"]["ground_truth"]), source=str(row["data_source"]))
 
     def _keep(self, transcript: Transcript, step: int) -> None:
-        self._shared.journals.mkdir(parents=True, exist_ok=True)
-        journal.append(self._shared.journals / f"step_{step}.jsonl", transcript)
+        """A full disk takes the transcript, and not the rollout."""
+        try:
+            self._shared.journals.mkdir(parents=True, exist_ok=True)
+            journal.append(self._shared.journals / f"step_{step}.jsonl", transcript)
+        except OSError as error:
+            LOG.warning("the transcript of %s is lost: %s", transcript.rollout_id, error)
 
     def _output(self, made: Trained, model: EngineModel, transcript: Transcript) -> AgentLoopOutput:
         return AgentLoopOutput(

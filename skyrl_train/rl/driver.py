@@ -18,7 +18,7 @@ from skyrl_train.rl.overrides import Place, overrides
 from skyrl_train.rl.phases import phase
 from skyrl_train.rl.settings import composed, write_agent_loops
 from skyrl_train.rl.shared import shared
-from skyrl_train.rl.trainer import StoppedError, Trainer
+from skyrl_train.rl.trainer import StoppedError, Trainer, Warned
 
 START, END = "start-up", "end"
 END_S = 60.0
@@ -27,6 +27,8 @@ STOPPED = 75
 
 
 def main(job_dir: str, work_dir: str) -> int:
+    warned = Warned()
+    warned.listen()
     faulthandler.register(signal.SIGUSR2, all_threads=True)  # the watchman asks where it hangs
     config = shared(job_dir).config
     write_agent_loops(job_dir)
@@ -39,7 +41,7 @@ def main(job_dir: str, work_dir: str) -> int:
             transfer_queue.init(settings.transfer_queue)
             proof.hold()
             trainer = Trainer(config=settings)
-            trainer.ready(config.trainer.phase_timeout_s)
+            trainer.ready(config.trainer.phase_timeout_s, warned)
             loops = agent_loops(
                 config.rollout.agent_workers,
                 config=settings,

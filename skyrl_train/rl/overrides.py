@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from skyrl_train.checkpoints.places import checkpoint_root
 from skyrl_train.config.run import RunConfig
+from skyrl_train.fail import UsageError
 
 Value = bool | int | float | str | None | list["Value"] | dict[str, "Value"]
 
@@ -30,9 +31,19 @@ class Place:
 def overrides(config: RunConfig, place: Place, start: Mapping[str, Value]) -> list[str]:
     """As verl's command line takes them. `start` says where training goes on from (skyrl_train.checkpoints.resume); the
     configuration's own `trainer.verl_overrides` come last, and win."""
+    _refuse(config)
     sections = (_model, _data, _rollout, _actor, _critic, _algorithm, _trainer, _processes)
     values = {key: value for section in sections for key, value in section(config, place).items()} | dict(start)
     return [*(f"{key}={text(value)}" for key, value in values.items()), *config.trainer.verl_overrides]
+
+
+def _refuse(config: RunConfig) -> None:
+    """What verl would find out minutes later, in words that name none of this."""
+    if not config.data.train_files:
+        raise UsageError("data.train_files is empty; wanted at least one file of tasks")
+    validates = config.trainer.validate_first or config.trainer.validate_every_steps > 0
+    if validates and not config.data.val_files:
+        raise UsageError("trainer asks for validation and data.val_files is empty; wanted files, or no validation")
 
 
 def text(value: Value) -> str:
@@ -193,7 +204,8 @@ def _trainer(config: RunConfig, place: Place) -> dict[str, Value]:
         "trainer.project_name": trainer.project,
         "trainer.experiment_name": trainer.experiment,
         "trainer.logger": list(trainer.logger),
-        "trainer.total_epochs": trainer.epochs,
+        # where steps are counted, the number of passes ends nothing
+        "trainer.total_epochs": max(trainer.epochs, trainer.steps or 0),
         "trainer.total_training_steps": trainer.steps,
         "trainer.save_freq": trainer.save_every_steps,
         "trainer.test_freq": trainer.validate_every_steps,

@@ -25,6 +25,10 @@ class Tasks(Dataset):
         kept = [row for row in rows if _length(tokenizer, row, config.prompt_key) <= config.max_prompt_length]
         if paths and not kept:
             raise UsageError(f"{paths[0]}: none of {len(rows)} prompts has at most {config.max_prompt_length} tokens")
+        if paths == list(config.train_files) and len(kept) < config.train_batch_size:
+            raise UsageError(
+                f"{paths[0]}: {len(kept)} tasks, fewer than data.train_batch_size {config.train_batch_size}"
+            )
         self._rows = kept[:max_samples] if max_samples > 0 else kept
         self._prompt_key = config.prompt_key
 

@@ -16,40 +16,49 @@ class StoppedError(Exception):
     """The run was told to stop, and has saved what it had."""
 
 
+class Warned:
+    """SIGUSR1, which comes before a job's time limit: heard from the first moment, heeded after the next step."""
+
+    asked: bool = False
+
+    def listen(self) -> None:
+        signal.signal(signal.SIGUSR1, self._hear)
+
+    def _hear(self, _number: int, _frame: object) -> None:
+        self.asked = True
+
+
 class Trainer(PPOTrainerSync):
     """Only verl's own hooks are overridden: what happens in a step is verl's."""
 
     phase_timeout_s: float
-    stop_asked: bool = False
+    warned: Warned
 
-    def ready(self, phase_timeout_s: float) -> None:
-        """Models loaded and the last checkpoint read. SIGUSR1, which comes before a job's time limit, is heard from now."""
+    def ready(self, phase_timeout_s: float, warned: Warned) -> None:
+        """Models loaded and the last checkpoint read."""
         self.phase_timeout_s = phase_timeout_s
-        signal.signal(signal.SIGUSR1, self._ask_to_stop)
+        self.warned = warned
         self.init()
-
-    def _ask_to_stop(self, _number: int, _frame: object) -> None:
-        self.stop_asked = True
 
     def on_init_end(self) -> None:
         self._synced(super().on_init_end)
 
     def on_sample_end(self) -> None:
         """Rollouts are there: from here to the end of `step` the device computes."""
-        super().on_sample_end()
         begin(UPDATE, self.phase_timeout_s)
+        super().on_sample_end()
 
     def step(self, metrics: dict[str, Any], timing_raw: dict[str, float]) -> Any:
         batch = super().step(metrics, timing_raw)
         end(UPDATE)
-        if self.stop_asked and self.config.trainer.save_freq > 0:
+        if self.warned.asked and self.config.trainer.save_freq > 0:
             self.config.trainer.save_freq = 1  # this step is the last one: it is saved whatever its number
         begin(SAVE, self.phase_timeout_s)  # what verl does between `step` and `on_step_end`
         return batch
 
     def on_step_end(self) -> None:
         end(SAVE)
-        if self.stop_asked:
+        if self.warned.asked:
             raise StoppedError(f"told that time runs out: step {self.global_steps} was the last one of this turn")
         self._synced(super().on_step_end)
 

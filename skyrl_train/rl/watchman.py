@@ -109,7 +109,7 @@ def _follow(child: "subprocess.Popen[bytes]", reader: int, told: Told) -> str:
 def main(job_dir: str, work_dir: str, environ: Mapping[str, str]) -> int:
     told = Told()
     told.listen()
-    words = [sys.executable, "-m", "skyrl_train.rl.driver", job_dir, work_dir]
+    words = [sys.executable, "-u", "-m", "skyrl_train.rl.driver", job_dir, work_dir]
     return watch(words, environ, told, _say)
 
 

@@ -8,11 +8,12 @@ import pytest
 from plans import plan
 from skyrl_train.checkpoints.resume import Resume
 from skyrl_train.config.load import parse
+from skyrl_train.fail import UsageError
 from skyrl_train.rl.overrides import Place, overrides, text
 
 PLACE = Place("/jobs/1", "/home/ada/run")
 START = Resume("/c/global_step_3", 3, ()).overrides
-MINIMAL = '[model]\npath = "org/model"\n'
+MINIMAL = '[model]\npath = "org/model"\n[data]\ntrain_files = ["a.parquet"]\n'
 FULL = """
 [model]
 path = "/models/m"
@@ -38,7 +39,7 @@ top_k = 20
 tensor_parallel_size = 2
 agent_workers = 2
 [actor]
-strategy = "fsdp"
+strategy = "fsdp2"
 lr = 2e-6
 ppo_mini_batch_size = 2
 kl_loss = true
@@ -69,6 +70,7 @@ OTHERWISE = {
     "trainer.resume_from": "as above",
     "trainer.checkpoints_to_keep": "old ones are removed after the new one is proved whole",
     "trainer.rollout_dir": "transcripts are ours to write",
+    "trainer.epochs": "where steps are counted, passes end nothing",
     "data.train_files": "whole paths",
     "data.val_files": "whole paths",
 }
@@ -114,6 +116,26 @@ def test_where_training_goes_on_from_is_said_by_those_who_looked() -> None:
 
 def test_the_configurations_own_overrides_come_last() -> None:
     assert overrides(parse(FULL), PLACE, START)[-2:] == ["data.train_batch_size=12", "+trainer.mine=1"]
+
+
+@pytest.mark.parametrize(
+    ("said", "epochs"), [("", "1"), ("epochs = 3", "3"), ("steps = 7", "7"), ("steps = 2\nepochs = 5", "5")]
+)
+def test_steps_are_not_cut_short_by_the_passes(said: str, epochs: str) -> None:
+    assert words(f"{MINIMAL}[trainer]\n{said}\n")["trainer.total_epochs"] == epochs
+
+
+@pytest.mark.parametrize(
+    ("toml", "why"),
+    [
+        ('[model]\npath = "m"\n', "data.train_files is empty"),
+        (MINIMAL + "[trainer]\nvalidate_first = true\n", "data.val_files is empty"),
+        (MINIMAL + "[trainer]\nvalidate_every_steps = 5\n", "data.val_files is empty"),
+    ],
+)
+def test_what_verl_would_find_out_late_is_refused_at_once(toml: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        words(toml)
 
 
 def test_no_process_is_started_that_has_nothing_to_do() -> None:
