@@ -11,10 +11,10 @@ from skyrl_doctor.facts.launches import Failure, Launches, of_end, of_events, of
 from skyrl_doctor.machine.base import Machine, unless_absent
 
 ROOT, JOB_DIR = ".skyrl_jobs", "SKYRL_JOB_DIR"
-MOST = 50
+MOST = 30
 SACCT = ("sacct", "--allocations", "--noheader", "--parsable2", "--starttime=now-14days", "--state=NODE_FAIL,BOOT_FAIL")
 FORMAT = "--format=JobID,State,NodeList"
-SACCT_LIMIT_S = 3.0
+SACCT_LIMIT_S = 1.0
 """Accounting is a welcome witness and no needed one: its server may be slow, or none."""
 
 

@@ -58,13 +58,25 @@ def head(job_dir: str) -> Head | None:
         return None
 
 
-def head_has_ended(job_dir: str) -> bool:
-    """Whether the head is through: then a worker's Ray may go without a word."""
-    return os.path.exists(os.path.join(job_dir, RAY, HEAD_ENDED))
+def head_has_ended(job_dir: str, *, surely: bool = False) -> bool:
+    """Whether the head is through: then a worker's Ray may go without a word.
+
+    `surely` lists the directory, since a network file system may for a while know no file that it has just denied.
+    """
+    path = os.path.join(job_dir, RAY)
+    try:
+        return HEAD_ENDED in os.listdir(path) if surely else os.path.exists(os.path.join(path, HEAD_ENDED))
+    except OSError:
+        return False
 
 
-def tell_head_ended(job_dir: str) -> None:
-    _write(job_dir, HEAD_ENDED, {})
+def tell_head_ended(job_dir: str, status: int) -> None:
+    _write(job_dir, HEAD_ENDED, {"status": status})
+
+
+def head_ended_well(job_dir: str) -> bool:
+    found = _read(job_dir, HEAD_ENDED)
+    return found is not None and found.get("status") == 0
 
 
 def warn(job_dir: str) -> None:

@@ -7,8 +7,8 @@ from skyrl_train.launch import node_files
 from skyrl_train.launch.node_files import ENDED, ENDING, NodeState
 
 BEAT_S = 10.0
-PATIENCE_S = 6 * BEAT_S
-"""A file system may show a change late; Slurm itself takes minutes to miss a node."""
+PATIENCE_S = 18 * BEAT_S
+"""A network file system may show a change a minute late; Slurm itself takes five to miss a node."""
 SILENT = "ended without a word: it was killed, or the node is down"
 
 
@@ -40,7 +40,12 @@ class Cause:
 
 
 def cause(job_dir: str, nodes: Sequence[str]) -> Cause | None:
-    """None where no node says so. srun's own status is that of a node that it ended for the first one's sake."""
+    """None where no node says so. srun's own status is that of a node that it ended for the first one's sake.
+
+    A trainer that ended well has ended well, however a worker took the end of its Ray.
+    """
+    if node_files.head_ended_well(job_dir):
+        return Cause(0, "")
     said = node_files.states(job_dir, nodes)
     told = sorted((one for one in said.values() if _is_cause(one)), key=lambda one: one.at)
     silent = [f"node {node} {SILENT}" for node, one in said.items() if one.state not in (ENDING, ENDED)]

@@ -114,7 +114,9 @@ def _head(work: NodeWork, teller: Teller) -> End:
                 end = _follow(work, teller, ray, trainer)
         else:
             end = replace(end, reason=node_files.lacking(work.job_dir) or end.reason)
-        node_files.tell_head_ended(work.job_dir)  # before Ray goes, so that the workers' Ray goes without a complaint
+        node_files.tell_head_ended(
+            work.job_dir, end.status
+        )  # before Ray goes, so that the workers' Ray goes without a complaint
     return end
 
 
@@ -162,6 +164,8 @@ def _now(work: NodeWork, ray: "subprocess.Popen[bytes]", child: "subprocess.Pope
     elif node_files.head_has_ended(work.job_dir):
         return End()
     if ray.poll() is not None:
+        if child is None and node_files.head_has_ended(work.job_dir, surely=True):
+            return End()
         return End(1, f"Ray ended with {ray.returncode}; its own words stand above in the log")
     return None
 

@@ -71,6 +71,18 @@ def test_one_without_a_last_word_is_named(job_dir: str) -> None:
     assert cause(job_dir, ("n1",)) is None
 
 
+def test_a_trainer_that_ended_well_has_ended_well(job_dir: str) -> None:
+    tell(job_dir, NodeState(node="n1"), NodeState(node="n2", state=ENDED, status=1, reason="Ray ended with 1"))
+    node_files.tell_head_ended(job_dir, 3)
+    found = cause(job_dir, NODES)
+    assert found is not None
+    assert found.status == 1
+    node_files.tell_head_ended(job_dir, 0)
+    assert cause(job_dir, NODES) == Cause(0, "")
+    assert node_files.head_has_ended(job_dir)
+    assert node_files.head_has_ended(job_dir, surely=True)
+
+
 def test_a_new_turn_begins_empty_with_a_token_of_its_own(job_dir: str) -> None:
     tell(job_dir, NodeState(node="n1"))
     token = Path(node_files.token_path(job_dir))
