@@ -1,5 +1,6 @@
 """From a configuration and the words of a command line to what a server is to be. Words win over the configuration."""
 
+import contextlib
 import ipaddress
 import os
 import socket
@@ -13,6 +14,8 @@ from skyrl_train.sandbox.runtime.settings import RuntimeSettings, slots_for
 
 AUTO = "auto"
 _LOOPBACK = "127.0.0.1"
+_ELSEWHERE = ("192.0.2.1", 9)
+"""An address that is nobody's (RFC 5737)."""
 _MIB = 1 << 20
 
 
@@ -49,16 +52,34 @@ def settings_of(
 
 def address_of(host: str, environ: Mapping[str, str]) -> str:
     """Loopback, or the one address that the other job reaches this node by. Never every address."""
-    if host == AUTO and not environ.get("SLURM_JOB_ID"):
-        return _LOOPBACK
-    name = environ.get("SLURMD_NODENAME") or socket.gethostname() if host == AUTO else host
+    if host == AUTO:
+        return _of_this_node(environ) if environ.get("SLURM_JOB_ID") else _LOOPBACK
     try:
-        address = str(socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)[0][4][0])
+        address = _resolved(host)
     except OSError as error:
-        raise UsageError(f"--host {name} is no address of this node: {error.strerror}; name one") from error
-    if ipaddress.ip_address(address.partition("%")[0]).is_unspecified:
+        raise UsageError(f"--host {host} is no address of this node: {error.strerror}; name one") from error
+    if ipaddress.ip_address(address).is_unspecified:
         raise UsageError(f"--host {host} would listen on every network of this node; name the job's own address")
     return address
+
+
+def _of_this_node(environ: Mapping[str, str]) -> str:
+    """Slurm's name of a node need not be one of its network's, and a host may know itself by loopback only."""
+    found = _LOOPBACK
+    for name in (environ.get("SLURMD_NODENAME"), socket.gethostname()):
+        with contextlib.suppress(OSError):
+            found = _resolved(name) if name else found
+        if not ipaddress.ip_address(found).is_loopback:
+            return found
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(_ELSEWHERE)  # nothing is sent: the kernel says which of its addresses it would send from
+        found = str(probe.getsockname()[0])
+    return found
+
+
+def _resolved(name: str) -> str:
+    address = str(socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)[0][4][0])
+    return address.partition("%")[0]
 
 
 def node_cpus(environ: Mapping[str, str]) -> int:
