@@ -11,7 +11,7 @@ from skyrl_doctor.logs.pieces import Seen
 Later = Callable[[], Block]
 """Reads a block. OSError where it cannot be read."""
 _FEWEST, _MOST = 2, 4
-_AHEAD = 4
+_AHEAD = 2
 """So many blocks are seen ahead of the one that is judged, for each thread."""
 
 

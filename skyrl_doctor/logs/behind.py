@@ -25,6 +25,15 @@ class Behind:
         self._kept = more if len(more) == REACH else (self._kept + more)[-REACH:]
         self._block = block
 
+    @property
+    def begun(self) -> int:
+        """Where the block begins that is being read."""
+        return self._block.start
+
+    def all(self) -> bytes:
+        """The block and what is kept of the text before it."""
+        return self._kept + self._block.data
+
     def text(self, start: int, end: int) -> bytes:
         """From one place of the file to another, not further back than REACH before the other."""
         begun, kept = self._block.start, self._kept

@@ -34,7 +34,7 @@ class Patterns:
         self.suspects = frozenset(numbers[text] for text in SUSPECTS)
         self.done, self.step = numbers[DONE], numbers[STEP]
         self.traceback = numbers[TRACEBACK]
-        self.special = frozenset((self.done, self.step, self.traceback))
+        self.special = frozenset((self.done, self.step, self.traceback, *self.far))
 
     def matches(self, numbers: Set[int], text: bytes) -> dict[int, re.Match[bytes]]:
         """By number, in order."""

@@ -36,10 +36,14 @@ class Piece:
 
     start: int
     end: int
+    raw: bytes
     text: bytes
-    whose: bytes
     feeds: int
     patterns: frozenset[int]
+
+    @property
+    def whose(self) -> bytes:
+        return prefix(self.raw)
 
 
 def pieces(seen: Seen, full: Set[int] = frozenset()) -> Iterator[Piece]:
@@ -78,4 +82,4 @@ def _windows(block: Block, start: int, end: int, feeds: int, places: Sequence[Pl
 
 def _piece(block: Block, start: int, end: int, feeds: int, patterns: frozenset[int]) -> Piece:
     raw = block.data[start:end]
-    return Piece(start, end, clean(raw), prefix(raw), feeds, patterns)
+    return Piece(start, end, raw, clean(raw), feeds, patterns)

@@ -3,10 +3,10 @@
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.core.signature import Part, Signature
+from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.advice import is_retried, is_suspect, repeated
 from skyrl_doctor.logs.behind import Behind, Sighting
 from skyrl_doctor.logs.blocks import Block, Blocks
@@ -16,7 +16,8 @@ from skyrl_doctor.logs.frames import last_frame
 from skyrl_doctor.logs.happened import happened, spoken_of
 from skyrl_doctor.logs.known import Known
 from skyrl_doctor.logs.lines import REACHED, After, Line, before, shown
-from skyrl_doctor.logs.patterns import Patterns, compiled, is_far
+from skyrl_doctor.logs.near import Near
+from skyrl_doctor.logs.patterns import Patterns
 from skyrl_doctor.logs.pieces import Piece, Seen, pieces
 from skyrl_doctor.logs.quoted import IN_SANDBOXES, Quotes, inline
 from skyrl_doctor.logs.steps import Mark, Steps, clock_at, thinned
@@ -76,11 +77,11 @@ class Scanner:
         self._blocks, self._behind = Blocks(), Behind()
         self._number = 1
         self._clock, self._quotes = Sighting(CLOCK), Quotes()
-        self._near: dict[str, Sighting] = {}
-        self._far: dict[str, int] = {}
+        self._near = Near()
         self._hits: list[Hit] = []
         self._counts: Counter[int] = Counter()
         self._counted: dict[int, int] = {}
+        self._spent: set[int] = set()
         self._suspects = Suspects()
         self._traceback: Line | None = None
         self._done: Line | None = None
@@ -133,6 +134,7 @@ class Scanner:
         """The next block and what was seen in it."""
         block = seen.block
         self._behind.take(block)
+        self._near.begin()
         self._waiting = [number for number in self._waiting if not self._after[number].take(block)]
         for piece in pieces(seen, self._full):
             self._look(block, piece, self._number + piece.feeds)
@@ -141,16 +143,14 @@ class Scanner:
 
     def _look(self, block: Block, piece: Piece, number: int) -> None:
         patterns = self._patterns
-        if _is_own(piece.text):
+        if _is_own(piece.text) or self._is_spent(block, piece, number):
             return
         matches = patterns.matches(piece.patterns - patterns.suspects, piece.text)
         for index in matches.keys() & patterns.far.keys():
-            self._far[patterns.far[index]] = number
+            self._near.saw(patterns.far[index], number)
         if patterns.step in matches:
             self._step(number, block.start + piece.end)
         entries = [(at, match) for index, match in matches.items() for at in patterns.of.get(index, ())]
-        if matches.keys().isdisjoint(patterns.special) and self._is_spent(entries, block, piece, number):
-            return
         if matches.keys() <= {patterns.step} and piece.patterns.isdisjoint(patterns.suspects):
             return
         quoted = self._quotes.hold(self._behind, block.start + piece.start, piece.whose)
@@ -168,17 +168,20 @@ class Scanner:
         elif not taken:
             self._suspected(block, piece, number)
 
-    def _is_spent(
-        self, entries: Sequence[tuple[int, re.Match[bytes]]], block: Block, piece: Piece, number: int
-    ) -> bool:
-        """Whether the line is only one more of what was counted to the end."""
-        spent = [(at, match) for at, match in entries if self._counts[at] >= COUNTED]
-        if not any(self._said(at, match, piece, quoted=False) for at, match in spent):
+    def _is_spent(self, block: Block, piece: Piece, number: int) -> bool:
+        """Whether the line is only one more of what was counted to the end. Then little more is asked of it."""
+        patterns, spent = self._patterns, False
+        if not self._spent or not piece.patterns.isdisjoint(patterns.special):
             return False
-        return all(
-            self._counts[at] >= COUNTED or self._gap(self._patterns.entries[at].signature, block, piece, number) is None
-            for at, _ in entries
-        )
+        for index in piece.patterns - patterns.suspects:
+            entries = patterns.of[index]
+            full = [at for at in entries if at in self._spent]
+            live = any(at not in self._spent and self._gap(at, block, piece, number) is not None for at in entries)
+            match = patterns.search(index, piece.text) if full or live else None
+            if match and live:
+                return False
+            spent = spent or any(match and self._said(at, match, piece, quoted=False) for at in full)
+        return spent
 
     def _step(self, number: int, end: int) -> None:
         self._steps.add(number, end)
@@ -193,10 +196,10 @@ class Scanner:
 
     def _hit(self, at: int, match: re.Match[bytes], block: Block, piece: Piece, number: int) -> bool:
         """Whether the line says that it happened; the same line counts once."""
-        if self._counts[at] >= COUNTED:
+        if at in self._spent:
             return True
         entry = self._patterns.entries[at]
-        gap = self._gap(entry.signature, block, piece, number)
+        gap = self._gap(at, block, piece, number)
         if gap is None or not happened(entry.signature, piece.text, match):
             return False
         if entry.signature.role is Part.ROOT and entry.signature.fatal and is_retried(piece.text):
@@ -206,6 +209,8 @@ class Scanner:
         if self._counted.get(at) != number:
             self._counted[at] = number
             self._counts[at] += repeated(piece.text)
+            if self._counts[at] >= COUNTED:
+                self._spent.add(at)
             name = (entry.name, entry.signature.role)
             if self._kept[at] < KEPT and self._named.get(name) != number:
                 self._named[name] = number
@@ -213,18 +218,8 @@ class Scanner:
                 self._hits.append(Hit(entry, self._line(block, piece, number), gap))
         return True
 
-    def _gap(self, signature: Signature, block: Block, piece: Piece, number: int) -> int | None:
-        """How many lines above the near pattern stood, if near enough."""
-        if not signature.near:
-            return 0
-        if is_far(signature):
-            stood = self._far.get(signature.near)
-            return None if stood is None or number - stood > signature.within else number - stood
-        end = block.start + piece.end
-        near = self._near.setdefault(signature.near, Sighting(compiled(signature.near)))
-        found = near.last(self._behind, end)
-        gap = self._behind.text(found[0], end).count(b"\n") if found else signature.within + 1
-        return gap if gap <= signature.within else None
+    def _gap(self, at: int, block: Block, piece: Piece, number: int) -> int | None:
+        return self._near.gap(self._patterns.entries[at].signature, self._behind, block.start + piece.end, number)
 
     def _suspected(self, block: Block, piece: Piece, number: int) -> None:
         if self._suspects.full:
