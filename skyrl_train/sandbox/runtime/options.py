@@ -58,7 +58,7 @@ def address_of(host: str, environ: Mapping[str, str]) -> str:
         address = _resolved(host)
     except OSError as error:
         raise UsageError(f"--host {host} is no address of this node: {error.strerror}; name one") from error
-    if ipaddress.ip_address(address).is_unspecified:
+    if _ip(address).is_unspecified:
         raise UsageError(f"--host {host} would listen on every network of this node; name the job's own address")
     return address
 
@@ -69,7 +69,7 @@ def _of_this_node(environ: Mapping[str, str]) -> str:
     for name in (environ.get("SLURMD_NODENAME"), socket.gethostname()):
         with contextlib.suppress(OSError):
             found = _resolved(name) if name else found
-        if not ipaddress.ip_address(found).is_loopback:
+        if not _ip(found).is_loopback:
             return found
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(_ELSEWHERE)  # nothing is sent: the kernel says which of its addresses it would send from
@@ -78,8 +78,11 @@ def _of_this_node(environ: Mapping[str, str]) -> str:
 
 
 def _resolved(name: str) -> str:
-    address = str(socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)[0][4][0])
-    return address.partition("%")[0]
+    return str(socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)[0][4][0])
+
+
+def _ip(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    return ipaddress.ip_address(address.partition("%")[0])
 
 
 def node_cpus(environ: Mapping[str, str]) -> int:

@@ -48,7 +48,7 @@ class Network:
         ({}, "10.0.0.9", "10.0.0.9"),
         ({"cpu1": "127.0.1.1"}, None, "127.0.1.1"),
         ({}, None, "127.0.0.1"),
-        ({"cpu1": "fe80::1%eth0"}, None, "fe80::1"),
+        ({"cpu1": "fe80::1%eth0"}, None, "fe80::1%eth0"),
     ],
 )
 def test_in_a_job_of_slurm(
