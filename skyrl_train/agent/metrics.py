@@ -83,7 +83,10 @@ def _reward(transcript: Transcript) -> float | None:
 
 
 def figures(counts: Counts) -> dict[str, float]:
-    """The names that SkyRL logs. A ratio of nothing is left out: it is neither 0 nor NaN."""
+    """The names that SkyRL logs, and two of ours that the doctor's watch asks for: `rollouts` and `no_call_ratio`.
+
+    A ratio of nothing is left out: it is neither 0 nor NaN.
+    """
     ends = counts.ends
     rollouts = counts.rollouts
     ratios = {
@@ -91,10 +94,12 @@ def figures(counts: Counts) -> dict[str, float]:
         "context_exceed_ratio": (ends.get(Finish.CONTEXT_WINDOW_EXCEEDED, 0), rollouts),
         "iter_cap_ratio": (ends.get(Finish.MAX_ITERATIONS_REACHED, 0), rollouts),
         "stuck_in_a_loop_ratio": (ends.get(Finish.STUCK_IN_A_LOOP, 0), rollouts),
+        "no_call_ratio": (counts.no_calls, counts.turns),
         "avg_turn_assistant": (counts.turns, rollouts),
         "raw_reward": (counts.reward, counts.scored),
     }
     numbers = {
+        "rollouts": rollouts,
         "error_runtime": ends.get(Finish.ERROR_RUNTIME, 0),
         "error_evaluation": ends.get(Finish.ERROR_EVALUATION, 0),
         "bad_llm_response": ends.get(Finish.BAD_LLM_RESPONSE, 0),

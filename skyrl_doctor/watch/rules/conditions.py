@@ -1,5 +1,6 @@
 """What is bad in the figures of a step, as a table: for how many steps in a row, and what that means."""
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 
@@ -16,13 +17,20 @@ class Condition:
     """`seen` says what is wrong with a step's figures, "" if nothing, None if the figures are not there."""
 
     key: str
-    id: str
     seen: Callable[[Metrics], str | None]
     wanted: str
     after: int
     root: bool = False
     severity: Severity = Severity.WARNING
     remedy: Remedy | None = None
+
+    @property
+    def id(self) -> str:
+        """The failure that its key begins with."""
+        return self.key.partition(".")[0]
+
+
+_root = functools.partial(Condition, root=True, severity=Severity.ERROR)
 
 
 def first(metrics: Metrics, *names: str) -> float | None:
@@ -85,32 +93,25 @@ def all_alike(metrics: Metrics) -> str | None:
 
 
 CONDITIONS = (
-    Condition(
+    _root(
         key="TRN005.metrics",
-        id="TRN005",
         seen=not_finite,
         wanted="finite numbers",
         after=3,
-        root=True,
-        severity=Severity.ERROR,
         remedy=fix_config(
             "go back to the last checkpoint with a smaller learning rate, or clip the gradient",
             actor__optim__lr="a third of it",
         ),
     ),
-    Condition(
+    _root(
         key="TRN001.empty",
-        id="TRN001",
         seen=nothing_to_learn,
         wanted="some tokens to learn from",
         after=3,
-        root=True,
-        severity=Severity.ERROR,
         remedy=fix_config("look at why the rollouts fail: finish reasons, the runtime's log"),
     ),
     Condition(
         key="AGT019.masked",
-        id="AGT019",
         seen=mask_ratio,
         wanted="at most half of them",
         after=3,
@@ -118,7 +119,6 @@ CONDITIONS = (
     ),
     Condition(
         key="AGT021.rewards",
-        id="AGT021",
         seen=all_alike,
         wanted="rewards that differ: of equal ones nothing is learnt",
         after=5,
@@ -126,25 +126,20 @@ CONDITIONS = (
     ),
     Condition(
         key="AGT021.gradient",
-        id="AGT021",
         seen=_compared(lambda value: abs(value) < 1e-9, "actor/grad_norm"),
         wanted="a gradient",
         after=5,
         remedy=fix_config("look at rewards, masks and actor/lr: no advantage is other than 0"),
     ),
-    Condition(
+    _root(
         key="AGT016.logprob",
-        id="AGT016",
         seen=below(0.9, CORRELATION),
         wanted="at least 0.99: trainer and inference do not see the same tokens or weights",
         after=3,
-        root=True,
-        severity=Severity.ERROR,
         remedy=fix_config("train on the engine's own tokens, and see that its weights are those of the trainer"),
     ),
     Condition(
         key="AGT016.drift",
-        id="AGT016",
         seen=below(0.98, CORRELATION),
         wanted="at least 0.99",
         after=5,
@@ -152,7 +147,6 @@ CONDITIONS = (
     ),
     Condition(
         key="TRN004.empty",
-        id="TRN004",
         seen=below(1.0, "response_length/min"),
         wanted="at least 1: the reward of an empty response lands on a padding token",
         after=3,
@@ -160,26 +154,21 @@ CONDITIONS = (
     ),
     Condition(
         key="AGT001.no-call",
-        id="AGT001",
         seen=above(0.5, "rollout_metrics/no_call_ratio"),
         wanted="at most 0.5",
         after=3,
         severity=Severity.ERROR,
         remedy=fix_config("show the model the XML form of a call in its prompt"),
     ),
-    Condition(
+    _root(
         key="AGT015.no-calls",
-        id="AGT015",
         seen=above(0.95, "rollout_metrics/no_call_ratio"),
         wanted="calls: this model makes none",
         after=2,
-        root=True,
-        severity=Severity.ERROR,
         remedy=fix_config("take a model that was trained to call tools"),
     ),
     Condition(
         key="AGT019.context",
-        id="AGT019",
         seen=above(0.5, "rollout_metrics/context_exceed_ratio"),
         wanted="at most 0.5",
         after=3,
@@ -187,14 +176,12 @@ CONDITIONS = (
     ),
     Condition(
         key="AGT019.loops",
-        id="AGT019",
         seen=above(0.3, "rollout_metrics/stuck_in_a_loop_ratio"),
         wanted="at most 0.3",
         after=3,
     ),
     Condition(
         key="AGT019.clipped",
-        id="AGT019",
         seen=above(0.5, "response_length/clip_ratio"),
         wanted="at most 0.5: cut answers earn nothing",
         after=5,

@@ -1,6 +1,7 @@
 """The counts that a trainer leaves for whoever watches it."""
 
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,11 @@ from skyrl_doctor.watch.follow.files import is_log
 from skyrl_doctor.watch.follow.tail import Lines
 from skyrl_doctor.watch.observe import Rollouts
 from skyrl_doctor.watch.read.logs import Logs
+from skyrl_doctor.watch.rules import base
 from skyrl_doctor.watch.rules.agent import RULE
 from skyrl_train.agent.counted import append, line, read
 from skyrl_train.agent.finish import Finish
-from skyrl_train.agent.metrics import Counts
+from skyrl_train.agent.metrics import Counts, figures
 from skyrl_train.launch.names import COUNTS
 from watching import brief, play
 
@@ -36,6 +38,15 @@ def test_what_the_trainer_writes_the_watch_judges(tmp_path: Path) -> None:
     seen = list(Logs().take(Lines(str(path), 1, path.read_bytes()), 3.0))
     assert seen == [Rollouts(at=3.0, counts=line(SILENT).strip())] * 2
     assert brief(play(RULE, seen)) == [(3.0, "AGT015.agent"), (3.0, "AGT001.agent")]
+
+
+def test_the_figures_that_the_watch_asks_for_are_those_that_the_trainer_prints() -> None:
+    rules = Path(base.__file__).parent.glob("*.py")
+    asked = {
+        name for rule in rules for name in re.findall(r'"(rollout_metrics/\w+)"', rule.read_text(encoding="utf-8"))
+    }
+    assert asked > set()
+    assert asked - set(figures(SILENT)) == set()
 
 
 def test_where_there_is_no_room(tmp_path: Path) -> None:
