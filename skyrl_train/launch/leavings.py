@@ -14,6 +14,7 @@ from skyrl_train.node.places import job_directories
 from skyrl_train.node.podman_store import LOCAL_BASE, job_directory
 
 LIMIT_S = 60.0
+ROUNDS = 3
 MOUNTS = "/proc/self/mountinfo"
 _DETACH, _NOFOLLOW = 2, 8
 
@@ -36,8 +37,8 @@ def node_directory(uid: int, job_id: str | None) -> str:
 def of_dead_job(job_id: str, uid: int, bases: Sequence[str] = (LOCAL_BASE,)) -> Cleared:
     """For a job that is over: every process of it that is left here, and all that it made. Doing it twice does nothing."""
     directories = job_directories(uid=uid, job_id=job_id, bases=bases)
-    ended = strays.end(strays.either(strays.of_job(job_id, uid), strays.inside(directories)))
-    return _cleared(directories, uid, ended)
+    # conmon first: one that sees its container die starts a podman, which mounts and writes anew
+    return _cleared(directories, uid, (strays.of_job(job_id, uid), strays.inside(directories, uid)))
 
 
 def of_this_job(job_id: str, bases: Sequence[str] = (LOCAL_BASE,)) -> Cleared:
@@ -47,7 +48,7 @@ def of_this_job(job_id: str, bases: Sequence[str] = (LOCAL_BASE,)) -> Cleared:
 
 def clear(directories: Sequence[str]) -> Cleared:
     """The sandboxes that live in these directories of ours, and the directories."""
-    return _cleared(directories, os.getuid(), strays.end(strays.inside(directories)))
+    return _cleared(directories, os.getuid(), (strays.inside(directories, os.getuid()),))
 
 
 def remove(path: str, *, uid: int | None = None) -> str:
@@ -82,20 +83,27 @@ def mounts_below(directories: Sequence[str], table: str) -> list[str]:
     return sorted(found, key=len, reverse=True)
 
 
-def _cleared(directories: Sequence[str], uid: int, ended: list[int]) -> Cleared:
-    done = Cleared(processes=ended)
-    done.mounts += [point for point in mounts_below(directories, _table()) if _unmount(point)]
-    held = mounts_below(directories, _table())
-    done.troubles += [f"{point} is still mounted" for point in held]
-    for path in directories:
-        if not os.path.lexists(path) or any(f"{point}/".startswith(f"{path}/") for point in held):
-            continue  # never into a mount: what is below it may be anybody's
-        trouble = remove(path, uid=uid)
-        if trouble:
-            done.troubles.append(trouble)
-        elif not os.path.lexists(path):
-            done.directories.append(path)
+def _cleared(directories: Sequence[str], uid: int, kinds: Sequence[strays.Belongs]) -> Cleared:
+    done = Cleared()
+    for _ in range(ROUNDS):
+        for belongs in kinds:
+            done.processes += strays.end(belongs)
+        done.mounts += [point for point in mounts_below(directories, _table()) if _unmount(point)]
+        done.troubles = [trouble for path in directories if (trouble := _gone(path, uid, done))]
+        if not done.troubles:
+            break
     return done
+
+
+def _gone(path: str, uid: int, done: Cleared) -> str:
+    """Removes one; why it could not. Never into a mount: what is below it may be anybody's."""
+    if not os.path.lexists(path):
+        return ""
+    held = mounts_below([path], _table())
+    trouble = f"{held[0]} is still mounted" if held else remove(path, uid=uid)
+    if not trouble and not os.path.lexists(path):
+        done.directories.append(path)
+    return trouble
 
 
 def _open_up(path: str) -> None:

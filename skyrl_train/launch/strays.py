@@ -44,22 +44,42 @@ def of_job(job_id: str, uid: int) -> Belongs:
     return belongs
 
 
-def inside(directories: Sequence[str]) -> Belongs:
-    """Whether a process lives among other mounts than ours, and some of them come out of these directories."""
+def inside(directories: Sequence[str], uid: int) -> Belongs:
+    """Whether a process is in a sandbox of this user that these directories hold: what is mounted in it comes out of them.
+
+    A mount that is made on the host shows in every other process too, at its place below the directory: it tells nothing.
+    """
     marks = [_mark(directory) for directory in directories]
-    ours = _mounts_of("self")
+    ours, host = _mounts_of("self"), set(map(_place, _lines("self")))
 
     def belongs(pid: int) -> bool:
-        if _mounts_of(pid) in ("", ours):
+        if _mounts_of(pid) in ("", ours) or not (_owner(pid) == uid or _maps(pid, uid)):
             return False
-        table = _read(f"/proc/{pid}/mountinfo")
-        return any(mark in table for mark in marks)
+        own = [line for line in _lines(pid) if _place(line) not in host]
+        return any(mark in _source(line) and mark not in _place(line)[2] + b"/" for line in own for mark in marks)
 
     return belongs
 
 
-def either(*several: Belongs) -> Belongs:
-    return lambda pid: any(belongs(pid) for belongs in several)
+def _lines(pid: "int | str") -> list[list[bytes]]:
+    """The lines of proc(5)'s mountinfo, as words."""
+    words = [line.split(b" ") for line in _read(f"/proc/{pid}/mountinfo").splitlines()]
+    return [line for line in words if len(line) > 6]
+
+
+def _place(line: list[bytes]) -> tuple[bytes, bytes, bytes]:
+    """Device, path in its file system, mount point."""
+    return line[2], line[3], line[4]
+
+
+def _source(line: list[bytes]) -> bytes:
+    """Where it comes from: a path in a file system, or the options of an overlay."""
+    return line[3] + b"/ " + line[-1]
+
+
+def _maps(pid: int, uid: int) -> bool:
+    """Whether the user made its user namespace: podman maps him first. Images have users of their own."""
+    return any(words[1:2] == [b"%d" % uid] for words in map(bytes.split, _read(f"/proc/{pid}/uid_map").splitlines()))
 
 
 def _mark(directory: str) -> bytes:

@@ -51,6 +51,45 @@ def test_the_caller_and_its_parents_stay() -> None:
     assert done.stdout == "[]\nlived\n", done.stderr
 
 
+def in_a_mount_namespace(made: "list[subprocess.Popen[bytes]]", script: str) -> int:
+    """A process among mounts of its own, as a container's; root alone may make one everywhere."""
+    words = ["unshare", "--mount", "sh", "-c", f"{script} && echo there && exec sleep 60"]
+    child = subprocess.Popen(words, env={"PATH": os.defpath}, stdout=subprocess.PIPE, start_new_session=True)
+    made.append(child)
+    assert child.stdout is not None
+    with child.stdout as out:
+        if out.readline() != b"there\n":
+            pytest.skip("no mount namespace can be made here")
+    return child.pid
+
+
+def test_a_sandbox_is_known_by_what_is_mounted_in_it(tmp_path: Path, sleeper: "list[subprocess.Popen[bytes]]") -> None:
+    place = tmp_path / f"skyrl-{os.getuid()}-{OURS}"
+    (place / "root").mkdir(parents=True)
+    (tmp_path / "aim").mkdir()
+    sandbox = in_a_mount_namespace(sleeper, f"mount --bind {place}/root {tmp_path}/aim")
+    neighbour = in_a_mount_namespace(sleeper, "true")
+    seer = in_a_mount_namespace(sleeper, f"mount -t tmpfs none {place}/root")  # as if the host had made it
+    belongs = strays.inside([str(place)], os.getuid())
+    assert [belongs(pid) for pid in (sandbox, neighbour, seer)] == [True, False, False]
+    assert not strays.inside([str(place)], os.getuid() + 1)(sandbox)
+    assert not strays.inside([f"{tmp_path}/skyrl-{os.getuid()}-9"], os.getuid())(sandbox)
+
+
+def test_what_the_host_has_mounted_is_nobodys_sandbox(tmp_path: Path, sleeper: "list[subprocess.Popen[bytes]]") -> None:
+    """It shows in every mount namespace."""
+    place = tmp_path / f"skyrl-{os.getuid()}-{OURS}"
+    (tmp_path / "aim").mkdir()
+    place.mkdir()
+    if subprocess.run(["mount", "--bind", place, tmp_path / "aim"], check=False, capture_output=True).returncode:
+        pytest.skip("nothing can be mounted here")
+    try:
+        neighbour = in_a_mount_namespace(sleeper, "true")
+        assert not strays.inside([str(place)], os.getuid())(neighbour)
+    finally:
+        subprocess.run(["umount", tmp_path / "aim"], check=True)
+
+
 def test_directories_go_whatever_is_in_them(tmp_path: Path) -> None:
     place = tmp_path / f"skyrl-{os.getuid()}-{OURS}"
     (place / "read-only" / "below").mkdir(parents=True)
