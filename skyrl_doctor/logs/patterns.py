@@ -11,6 +11,8 @@ from skyrl_doctor.logs.known import Known, known
 
 FAR = 200
 """A near pattern that may stand so many lines above is looked for everywhere; others are, when they are asked for."""
+_SAME = 256
+"""What fails over and over prints the same lines: so many answers are remembered."""
 TRACEBACK = r"Traceback \(most recent call last\)"
 
 
@@ -42,7 +44,7 @@ class Patterns:
         return {number: match for number, match in found if match}
 
     def search(self, number: int, text: bytes) -> re.Match[bytes] | None:
-        return compiled(self.texts[number]).search(text)
+        return _searched(self.texts[number], text)
 
     def _texts(self) -> Iterator[str]:
         for entry in self.entries:
@@ -56,6 +58,11 @@ class Patterns:
 def compiled(pattern: str) -> re.Pattern[bytes]:
     """When it is first needed."""
     return re.compile(pattern.encode())
+
+
+@functools.lru_cache(_SAME)
+def _searched(pattern: str, text: bytes) -> re.Match[bytes] | None:
+    return compiled(pattern).search(text)
 
 
 def _far(entry: Known) -> str:

@@ -3,6 +3,7 @@
 What fails in a sandbox is the agent's work, and what a task tells of happened to someone else. Neither is the run's failure.
 """
 
+import functools
 import re
 
 from skyrl_doctor.logs.behind import Behind
@@ -43,6 +44,7 @@ _INLINE = re.compile(
     rb"""(?:^|[\s\[{(,|>])(?:assistant|[Oo]bservation|OBSERVATION):\s|['"]role['"]: ?['"]|<\|im_start\|>|<function=|\[(?:prompt|response)\]|(?:FAILED|ERROR) \S{1,200}::\S{1,200} - |^\s*(?:[-*>]|\d{1,2}\.) `|^\++ [\w./\['"({:]"""
 )
 """What stands before words that are quoted in the same line; a shell's trace of its commands is such a quotation too."""
+_SAME = 64
 _LINES, _REACH = 120, 1 << 14
 
 
@@ -74,6 +76,7 @@ def _last(regex: re.Pattern[bytes], line: bytes) -> int:
     return max((found.start() for found in regex.finditer(line)), default=-1)
 
 
+@functools.lru_cache(_SAME)
 def inline(text: bytes, at: int) -> bool:
     """Whether what stands at this place of a line is quoted in it."""
     return _INLINE.search(text, 0, at) is not None

@@ -174,13 +174,14 @@ class Scanner:
         if not self._spent or not piece.patterns.isdisjoint(patterns.special):
             return False
         for index in piece.patterns - patterns.suspects:
-            entries = patterns.of[index]
-            full = [at for at in entries if at in self._spent]
-            live = any(at not in self._spent and self._gap(at, block, piece, number) is not None for at in entries)
-            match = patterns.search(index, piece.text) if full or live else None
-            if match and live:
+            match = patterns.search(index, piece.text)
+            if match is None:
+                continue
+            left = [at for at in patterns.of[index] if at not in self._spent]
+            if any(self._gap(at, block, piece, number) is not None for at in left):
                 return False
-            spent = spent or any(match and self._said(at, match, piece, quoted=False) for at in full)
+            full = self._spent.intersection(patterns.of[index])
+            spent = spent or any(self._said(at, match, piece, quoted=False) for at in full)
         return spent
 
     def _step(self, number: int, end: int) -> None:
