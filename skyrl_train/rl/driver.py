@@ -4,6 +4,7 @@ import faulthandler
 import os
 import signal
 import sys
+import traceback
 
 import ray
 import transfer_queue
@@ -89,8 +90,17 @@ def say(text: str) -> None:
     sys.stderr.flush()
 
 
-if __name__ == "__main__":
-    code = main(*sys.argv[1:3])
+def leave(job_dir: str, work_dir: str) -> None:
+    """Ends the process at once: threads of Ray, vLLM and the loops have nothing more to say, and may take for ever."""
+    status = 1
+    try:
+        status = main(job_dir, work_dir)
+    except BaseException:  # noqa: BLE001 -- whatever it is, the process ends with it
+        traceback.print_exc()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)  # threads of Ray, vLLM and the loops have nothing more to say, and may take minutes to say it
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    leave(*sys.argv[1:3])

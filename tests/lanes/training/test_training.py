@@ -1,15 +1,12 @@
 """Real training on a CPU: verl's trainer, vLLM, Ray, our agent in sandboxes that are directories, rewards from pytest."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from cpu_stack.run import TESTS, write_job
+from cpu_stack.run import write_job
 from lanes.training.lab import allow, training
 from skyrl_train.agent.finish import Finish
 from skyrl_train.agent.metrics import Counts
@@ -17,14 +14,6 @@ from skyrl_train.checkpoints.saved import look
 from skyrl_train.payloads import from_json
 
 pytestmark = [pytest.mark.verl, pytest.mark.vllm]
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("tiny")
-    words = [sys.executable, "-m", "cpu_stack.tiny", str(made)]
-    subprocess.run(words, env={**os.environ, "PYTHONPATH": str(TESTS)}, check=True, timeout=300)
-    return made
 
 
 def counts(job: Path) -> list[Counts]:
