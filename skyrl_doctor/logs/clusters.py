@@ -1,7 +1,7 @@
 """Lines that say the same of different things: what changes from one to the next is a star.
 
 In the manner of Drain (He et al., 2017): of lines with as many words and the same first word, those are alike that share
-most of the others. drain3 itself groups worse here and loads fifty times as long: see ADR 10.
+most of the others. drain3 itself groups worse here and takes longer to load: see ADR 10.
 """
 
 import re
