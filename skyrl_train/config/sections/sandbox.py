@@ -32,6 +32,9 @@ class SandboxSection(Section):
     """Memory of one sandbox."""
     pids: int = Field(default=512, ge=16)
     """Processes in one sandbox."""
+    disk_mib: int | None = Field(default=None, ge=64)
+    """Disk of one sandbox. Only rootful Podman on an overlay store on xfs with project quotas can hold it; elsewhere
+    the runtime refuses to start with it. None is no limit."""
     reserved_cpus: int = Field(default=4, ge=0)
     """CPUs of the runtime node that are kept for the server and for image builds."""
     network: bool = False

@@ -16,6 +16,7 @@ from skyrl_train.sandbox.references import fault_of
 from skyrl_train.sandbox.runtime.body import Json, read_json
 from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.guard import Guard, Refusals
+from skyrl_train.sandbox.runtime.limits import gauges as limit_gauges
 from skyrl_train.sandbox.runtime.openapi import DOCUMENT
 from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.record import Record
@@ -108,6 +109,7 @@ class Routes:
         slots, records = self._parts.slots, self._parts.book.all()
         gauges: dict[str, float] = {"slots": slots.total, "slots_used": slots.used, "queue": slots.waiting}
         gauges |= {f'sessions{{state="{state}"}}': sum(r.state is state for r in records) for state in wire.State}
+        gauges |= limit_gauges(self._parts.limits)
         gauges["removals_open"] = sum(record.removal for record in records)
         return PlainTextResponse(self._parts.metrics.text(gauges), media_type="text/plain; version=0.0.4")
 

@@ -9,9 +9,9 @@ import hashlib
 import os
 import tarfile
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from skyrl_train.sandbox.references import fault_of, parse_reference
 from skyrl_train.sandbox.runtime.refusals import RefusedError
@@ -39,19 +39,12 @@ class BuildForm:
 
 def read_form(body: Path, content_type: str, place: Path) -> BuildForm:
     """Unpacks into `place`. Raises RefusedError with what is wrong."""
-    words: dict[str, list[str]] = {"target_image": [], "tags": []}
     archive = place / "context.tar.gz"
-    with ExitStack() as stack:
-        file = stack.enter_context(open(body, "rb"))
-        try:
-            for fields, content in each_part(file.read, content_type):
-                name = fields.get("name", "")
-                if name == "context":
-                    _decode(content, archive)
-                elif name in words:
-                    words[name].append(_word(content, name))
-        except HttpError as error:
-            raise RefusedError(error.status, str(error)) from error
+    try:
+        with open(body, "rb") as file:
+            words = _read_parts(file, content_type, archive)
+    except HttpError as error:
+        raise RefusedError(error.status, str(error)) from error
     image, tags = _names(words)
     if not archive.exists():
         raise RefusedError(400, "context: wanted the directory to build in, as a packed archive in base64")
@@ -62,6 +55,18 @@ def read_form(body: Path, content_type: str, place: Path) -> BuildForm:
     if recipe is None:
         raise RefusedError(400, f"context: holds no {' and no '.join(_RECIPES)}")
     return BuildForm(image=image, tags=tags, directory=str(directory), recipe=recipe, content=_hash(directory))
+
+
+def _read_parts(file: BinaryIO, content_type: str, archive: Path) -> dict[str, list[str]]:
+    """The words of the form; its archive goes into a file."""
+    words: dict[str, list[str]] = {"target_image": [], "tags": []}
+    for fields, content in each_part(file.read, content_type):
+        name = fields.get("name", "")
+        if name == "context":
+            _decode(content, archive)
+        elif name in words:
+            words[name].append(_word(content, name))
+    return words
 
 
 def _names(words: dict[str, list[str]]) -> tuple[str, tuple[str, ...]]:
@@ -103,18 +108,20 @@ def _decode(content: Iterator[bytes], target: Path) -> None:
 
 def _unpack(archive: Path, directory: Path) -> None:
     directory.mkdir()
-    files, size = 0, 0
     try:
         with tarfile.open(archive, "r:*") as packed:
-            for member in packed:
-                files, size = files + 1, size + member.size
-                if files > _MOST_FILES or size > _MOST_BYTES:
-                    raise RefusedError(
-                        413, f"context: more than {_MOST_FILES} files or {_MOST_BYTES >> 30} GiB unpacked"
-                    )
-                packed.extract(member, directory, filter="data")
+            _extract(packed, directory)
     except (tarfile.TarError, EOFError, OSError, ValueError, TypeError) as error:
         raise RefusedError(400, f"context: cannot be unpacked: {str(error)[:300]}") from error
+
+
+def _extract(packed: tarfile.TarFile, directory: Path) -> None:
+    files, size = 0, 0
+    for member in packed:
+        files, size = files + 1, size + member.size
+        if files > _MOST_FILES or size > _MOST_BYTES:
+            raise RefusedError(413, f"context: more than {_MOST_FILES} files or {_MOST_BYTES >> 30} GiB unpacked")
+        packed.extract(member, directory, filter="data")
 
 
 def _hash(directory: Path) -> str:

@@ -12,6 +12,7 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import BinaryIO
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -150,18 +151,21 @@ def _is_for(build: Build, form: BuildForm) -> bool:
 
 async def _received(request: Request, target: Path) -> None:
     """Onto the disk, piece by piece: a directory may be as large as a disk, and this server's memory is not."""
-    size = 0
     try:
         with open(target, "wb") as file:
-            async with asyncio.timeout(_READ_S):
-                async for part in request.stream():
-                    size += len(part)
-                    if size > LARGEST_FORM:
-                        raise RefusedError(413, f"the form is larger than {LARGEST_FORM >> 20} MiB")
-                    file.write(part)
+            await asyncio.wait_for(_written(request, file), _READ_S)
     except TimeoutError as error:
         raise RefusedError(408, f"the form did not come within {_READ_S:g} s") from error
     except ClientDisconnect as error:
         raise RefusedError(400, "the client went away before its request was whole") from error
     except OSError as error:
         raise RefusedError(507, f"the form cannot be kept: {error.strerror}") from error
+
+
+async def _written(request: Request, file: BinaryIO) -> None:
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > LARGEST_FORM:
+            raise RefusedError(413, f"the form is larger than {LARGEST_FORM >> 20} MiB")
+        file.write(part)

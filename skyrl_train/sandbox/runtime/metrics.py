@@ -46,8 +46,9 @@ class Metrics:
             known = sorted((label, count) for (counted, label), count in self._counts.items() if counted == name)
             labelled = [entry for entry in known if entry[0]] or known
             lines += [f"{PREFIX}{name}{label} {count}" for label, count in labelled]
-        for name, value in gauges.items():
-            lines += [f"# TYPE {PREFIX}{name} gauge", f"{PREFIX}{name} {value:g}"]
+        for name in dict.fromkeys(name.partition("{")[0] for name in gauges):
+            lines.append(f"# TYPE {PREFIX}{name} gauge")
+            lines += [f"{PREFIX}{each} {value:g}" for each, value in gauges.items() if each.partition("{")[0] == name]
         lines += [f"# TYPE {PREFIX}build_seconds_total counter", f"{PREFIX}build_seconds_total {self._build_s:.3f}"]
         return "\n".join((*lines, *self._histogram())) + "\n"
 

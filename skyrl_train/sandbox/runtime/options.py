@@ -44,6 +44,7 @@ def settings_of(
         cpus=sandbox.cpus,
         memory_mib=sandbox.memory_mib,
         pids=sandbox.pids,
+        disk_mib=sandbox.disk_mib,
         network=sandbox.network,
         start_limit_s=sandbox.ready_timeout_s,
     )

@@ -11,6 +11,7 @@ from skyrl_train.sandbox.runtime.book import Book
 from skyrl_train.sandbox.runtime.doors import Door
 from skyrl_train.sandbox.runtime.engine import Container, ContainerSpec, Engine
 from skyrl_train.sandbox.runtime.events import Events
+from skyrl_train.sandbox.runtime.limits import Limit
 from skyrl_train.sandbox.runtime.metrics import Metrics
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
@@ -44,6 +45,8 @@ class Parts:
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     draining: bool = False
+    limits: tuple[Limit, ...] = ()
+    """What sandboxes are held to, for who looks at the metrics."""
 
     def spawn(self, work: Coroutine[object, object, None], name: str) -> None:
         """A task that is kept until it ends; one that crashes says so."""

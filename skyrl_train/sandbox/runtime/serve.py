@@ -22,6 +22,8 @@ from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.injection import choose, injector, ways_of
 from skyrl_train.sandbox.runtime.job_files import publish, remove_stale, withdraw
 from skyrl_train.sandbox.runtime.keys import new_key
+from skyrl_train.sandbox.runtime.limits import effective
+from skyrl_train.sandbox.runtime.limits import told as told_of
 from skyrl_train.sandbox.runtime.metrics import Metrics
 from skyrl_train.sandbox.runtime.only_one import only_one
 from skyrl_train.sandbox.runtime.parts import Parts
@@ -121,6 +123,8 @@ async def _running(options: Options, state: str) -> AsyncIterator[tuple[Running,
     running = Running(parts, Builds(parts, Path(state) / "builds"))
     try:
         await engine.open()
+        parts.limits = effective(settings, engine.host)
+        events.add("limits", **told_of(parts.limits))
         await running.open()
         yield running, key, listener
     finally:

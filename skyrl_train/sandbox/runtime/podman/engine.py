@@ -54,7 +54,7 @@ class PodmanEngine:
         half_made = await asyncio.to_thread(remove_half_made, self._supply.podman, self._run_dir)
         if half_made:
             self._told("half made", containers_removed=half_made)
-        self.host = host_of(await self._api.ask("get", "/info"))
+        self.host = host_of(await self._api.ask("get", "/info"), mounts=_mounts())
         await remove_looks(self._api)
         if not self.host.limits:
             self._told("no limits", why=self.host.why_no_limits)
@@ -151,6 +151,12 @@ class PodmanEngine:
         await self.service.close()
         self._api.close()
         await asyncio.to_thread(end_leftovers, self._run_dir)
+
+
+def _mounts() -> str:
+    with contextlib.suppress(OSError), open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as file:
+        return file.read()
+    return ""
 
 
 def _stopped(container: Container) -> Container:

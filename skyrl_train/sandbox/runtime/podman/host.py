@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _WANTED = frozenset({"cpu", "memory", "pids"})
+_PROJECT_QUOTA = frozenset({"pquota", "prjquota"})
 _OPEN_FILES = 20_000
 _PROCESSES = 20_000
 """Podman's service asks for more than it has itself: it comes down to the kernel's pid_max, 32,768 by default."""
@@ -18,12 +19,13 @@ class Host:
     why_no_limits: str = "nobody has looked"
     freezer: bool = False
     disk_quota: bool = False
+    why_no_disk: str = "nobody has looked"
     open_files: int = field(default_factory=lambda: _at_most(resource.RLIMIT_NOFILE, _OPEN_FILES))
     processes: int = field(default_factory=lambda: _at_most(resource.RLIMIT_NPROC, _PROCESSES))
 
 
-def host_of(info: Mapping[str, Any]) -> Host:
-    """From GET /info. Without a delegated cgroup (a job of Slurm has none) a rootless Podman sets no limits."""
+def host_of(info: Mapping[str, Any], *, mounts: str = "") -> Host:
+    """From GET /info, and /proc/self/mountinfo for the store's file system. Without a delegated cgroup (a job of Slurm has none) a rootless Podman sets no limits."""
     host, store = info.get("host") or {}, info.get("store") or {}
     rootless = bool((host.get("security") or {}).get("rootless"))
     version, controllers = str(host.get("cgroupVersion")), frozenset(host.get("cgroupControllers") or ())
@@ -32,13 +34,42 @@ def host_of(info: Mapping[str, Any]) -> Host:
         why = f"rootless Podman sets no limits on cgroup {version}; wanted v2"
     elif rootless and not controllers >= _WANTED:
         why = f"this user has the cgroup controllers {', '.join(sorted(controllers)) or 'none'}; wanted cpu, memory and pids"
-    status = store.get("graphStatus") or {}
+    no_disk = _why_no_disk(store, mounts, rootless=rootless)
     return Host(
         limits=not why,
         why_no_limits=why,
         freezer=not why,
-        disk_quota=status.get("Backing Filesystem") == "xfs" and not rootless,
+        disk_quota=not no_disk,
+        why_no_disk=no_disk,
     )
+
+
+def _why_no_disk(store: Mapping[str, Any], mounts: str, *, rootless: bool) -> str:
+    """Podman's overlay driver gives each container a project of xfs, which wants the mount's option and root's powers."""
+    driver = str(store.get("graphDriverName") or "unknown")
+    below = str((store.get("graphStatus") or {}).get("Backing Filesystem") or "unknown")
+    have = f"{driver} on {below}, {'rootless' if rootless else 'rootful'}"
+    if driver != "overlay" or below != "xfs" or rootless:
+        return f"it is {have}; wanted overlay on xfs that is mounted with pquota, and rootful Podman"
+    options = _options_of(str(store.get("graphRoot") or ""), mounts)
+    if not options & _PROJECT_QUOTA:
+        return f"it is {have}, mounted without project quotas; wanted the mount option pquota"
+    return ""
+
+
+def _options_of(path: str, mounts: str) -> frozenset[str]:
+    """Of the file system that holds the path."""
+    found, longest = "", -1
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        words, rest = before.split(), after.split()
+        if len(words) < 6 or len(rest) < 3:
+            continue
+        point = words[4]
+        inside = point == "/" or path == point or path.startswith(point + "/")
+        if inside and len(point) >= longest:
+            found, longest = f"{words[5]},{rest[2]}", len(point)
+    return frozenset(found.split(","))
 
 
 def _at_most(kind: int, wanted: int) -> int:
