@@ -11,6 +11,7 @@ from contextlib import contextmanager
 MARK, ROLE_MARK = "SKYRL_JOB_DIR", "SKYRL_JOB_ROLE"
 """Every process of a launch has these in its environment: that is how one that went its own way is found."""
 STEP_S = 0.1
+_JOB = "SLURM_JOB_ID"
 
 
 @contextmanager
@@ -44,9 +45,15 @@ def end_marked(marks: Mapping[str, str], grace_s: float) -> list[int]:
 
 
 def marked(marks: Mapping[str, str]) -> list[int]:
-    """This user's processes with these variables in their environment."""
+    """This user's processes with these variables in their environment. A job that was submitted from one of them has them
+    too: what bears the id of another job than ours is that job's."""
     wanted = {f"{name}={value}".encode() for name, value in marks.items()}
-    return [pid for pid, environ in _others() if wanted <= set(environ)]
+    own = f"{_JOB}={os.environ.get(_JOB, '')}".encode()
+    return [pid for pid, environ in _others() if wanted <= set(environ) and not _of_another(environ, own)]
+
+
+def _of_another(environ: Sequence[bytes], own: bytes) -> bool:
+    return any(word.startswith(f"{_JOB}=".encode()) and word != own for word in environ)
 
 
 def marked_by(name: str) -> list[int]:

@@ -37,8 +37,7 @@ def node_directory(uid: int, job_id: str | None) -> str:
 def of_dead_job(job_id: str, uid: int, bases: Sequence[str] = (LOCAL_BASE,)) -> Cleared:
     """For a job that is over: every process of it that is left here, and all that it made. Doing it twice does nothing."""
     directories = job_directories(uid=uid, job_id=job_id, bases=bases)
-    # conmon first: one that sees its container die starts a podman, which mounts and writes anew
-    return _cleared(directories, uid, (strays.of_job(job_id, uid), strays.inside(directories, uid)))
+    return _cleared(directories, uid, (strays.of_job(job_id, uid), *_sandboxes(directories, uid)))
 
 
 def of_this_job(job_id: str, bases: Sequence[str] = (LOCAL_BASE,)) -> Cleared:
@@ -48,7 +47,12 @@ def of_this_job(job_id: str, bases: Sequence[str] = (LOCAL_BASE,)) -> Cleared:
 
 def clear(directories: Sequence[str]) -> Cleared:
     """The sandboxes that live in these directories of ours, and the directories."""
-    return _cleared(directories, os.getuid(), (strays.inside(directories, os.getuid()),))
+    return _cleared(directories, os.getuid(), _sandboxes(directories, os.getuid()))
+
+
+def _sandboxes(directories: Sequence[str], uid: int) -> tuple[strays.Belongs, ...]:
+    """conmon first: one that sees its container die starts a podman, which mounts and writes anew."""
+    return strays.serving(directories, uid), strays.inside(directories, uid)
 
 
 def remove(path: str, *, uid: int | None = None) -> str:

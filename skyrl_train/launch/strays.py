@@ -15,6 +15,8 @@ from skyrl_train.launch.child import lives, parents
 ROUNDS = 5
 """One that is made while the others end is found in the next round."""
 NAME = "skyrl-"
+_PODMANS = ("XDG_RUNTIME_DIR", "CONTAINERS_CONF")
+_JOB = b"SLURM_JOB_ID="
 _EPILOG = b"SLURM_SCRIPT_CONTEXT=epilog"
 WAIT_S = 2.0
 _STEP_S = 0.02
@@ -40,6 +42,19 @@ def of_job(job_id: str, uid: int) -> Belongs:
     def belongs(pid: int) -> bool:
         words = _read(f"/proc/{pid}/environ").split(b"\0")
         return mark in words and not any(word.startswith(_EPILOG) for word in words) and _owner(pid) == uid
+
+    return belongs
+
+
+def serving(directories: Sequence[str], uid: int) -> Belongs:
+    """Whether a process of this user is Podman's for a store below these. Such as conmon has little in its environment,
+    and no job's id: with that of another job it is that job's, which was submitted from this one."""
+    marks = tuple(f"{name}={directory}/".encode() for directory in directories for name in _PODMANS)
+
+    def belongs(pid: int) -> bool:
+        words = _read(f"/proc/{pid}/environ").split(b"\0")
+        ours = any(word.startswith(marks) for word in words) and not any(word.startswith(_JOB) for word in words)
+        return ours and _owner(pid) == uid
 
     return belongs
 

@@ -10,7 +10,7 @@ import pytest
 
 from skyrl_train.cli.app import dispatch
 from skyrl_train.launch import leavings, strays
-from skyrl_train.launch.child import end, lives, wait
+from skyrl_train.launch.child import end, lives, marked, wait
 
 OURS, OTHER = "990000001", "990000002"
 
@@ -49,6 +49,27 @@ def test_the_caller_and_its_parents_stay() -> None:
     shell = f'"{sys.executable}" -c "{words}"; echo lived'
     done = subprocess.run(["sh", "-c", shell], env={"SLURM_JOB_ID": OURS}, capture_output=True, text=True, check=False)
     assert done.stdout == "[]\nlived\n", done.stderr
+
+
+def test_podmans_own_processes_are_known_by_their_store(sleeper: "list[subprocess.Popen[bytes]]") -> None:
+    place = f"/tmp/skyrl-{os.getuid()}-{OURS}"
+    conmons = [sleeps(sleeper, XDG_RUNTIME_DIR=f"{place}/podman/run"), sleeps(sleeper, CONTAINERS_CONF=f"{place}/c")]
+    others = [
+        sleeps(sleeper, XDG_RUNTIME_DIR=f"{place}9/podman/run"),
+        sleeps(sleeper, XDG_RUNTIME_DIR=f"{place}/podman/run", SLURM_JOB_ID=OTHER),  # submitted from the job
+    ]
+    assert strays.end(strays.serving([place], os.getuid())) == conmons
+    assert all(map(lives, others))
+
+
+def test_a_job_that_was_submitted_from_a_payload_is_not_the_payloads(
+    sleeper: "list[subprocess.Popen[bytes]]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_JOB_ID", OURS)
+    marks = {"SKYRL_JOB_DIR": f"/w/{OURS}"}
+    own = [sleeps(sleeper, **marks, SLURM_JOB_ID=OURS), sleeps(sleeper, **marks)]
+    sleeps(sleeper, **marks, SLURM_JOB_ID=OTHER)
+    assert marked(marks) == sorted(own)
 
 
 def in_a_mount_namespace(made: "list[subprocess.Popen[bytes]]", script: str) -> int:
