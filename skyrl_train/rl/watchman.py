@@ -51,7 +51,15 @@ class Told:
         self.before_end = True
 
 
-def watch(words: list[str], environ: Mapping[str, str], told: Told, say: Callable[[str], None]) -> int:
+def watch(
+    words: list[str],
+    environ: Mapping[str, str],
+    told: Told,
+    say: Callable[[str], None],
+    *,
+    grace_s: float = GRACE_S,
+    stacks_s: float = STACKS_S,
+) -> int:
     """Runs a driver to its end; its exit status, LATE where it hung, 128 + N where a signal ended it."""
     reader, writer = os.pipe()
     run = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
@@ -69,10 +77,10 @@ def watch(words: list[str], environ: Mapping[str, str], told: Told, say: Callabl
         if late:
             say(late)
             child.send_signal(signal.SIGUSR2)  # it writes where each of its threads stands
-            wait(lambda: child.poll() is not None, STACKS_S)
+            wait(lambda: child.poll() is not None, stacks_s)
     finally:
-        end(child, GRACE_S)
-        left = end_marked({MARK: run}, GRACE_S)
+        end(child, grace_s)
+        left = end_marked({MARK: run}, grace_s)
         os.close(reader)
     if left and not (late or told.stop):
         say(f"ended {len(left)} processes that the driver had left")

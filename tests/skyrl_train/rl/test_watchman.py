@@ -21,7 +21,7 @@ def driver(text: str) -> list[str]:
 
 def run(text: str, told: Told | None = None) -> tuple[int, list[str]]:
     said: list[str] = []
-    status = watch(driver(text), os.environ, told or Told(), said.append)
+    status = watch(driver(text), os.environ, told or Told(), said.append, grace_s=0.5, stacks_s=0.5)
     return status, said
 
 
