@@ -1,13 +1,18 @@
 """The engine on Hyperscan: all patterns at once, several hundred megabytes a second, without Python's lock."""
 
 import contextlib
+import functools
+import json
 import platform
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import hyperscan  # noqa: TID253 -- this module is imported only where the extra is installed
 
+from skyrl_doctor.logs import engine as engine_
+from skyrl_doctor.logs import literals as literals_
 from skyrl_doctor.logs.compiled import cached, load, store
 from skyrl_doctor.logs.engine import Place, loose, places
 from skyrl_doctor.logs.literals import branches, literals
@@ -38,11 +43,9 @@ class Hyperscan:
     """Compiled once, shared by threads. Noise has a database of its own: together both are half as fast."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        wanted = [(cheap, number) for number, pattern in enumerate(patterns) for cheap in _cheap(pattern)]
         self._count = len(patterns)
-        self._numbers = [number for _, number in wanted]
-        self._patterns = _database([cheap for cheap, _ in wanted])
-        self._odd = _database(list(ODD))
+        self._numbers, self._patterns = _database(patterns, _cheap)
+        _, self._odd = _database(ODD, lambda pattern: [pattern])
         self._own = threading.local()
 
     def places(self, data: bytes) -> list[Place]:
@@ -71,21 +74,40 @@ class Hyperscan:
         return own[name]
 
 
-def _database(expressions: list[str]) -> hyperscan.Database:
-    """From the cache, if this processor and this Hyperscan can use what lies there."""
-    path = cached([getattr(hyperscan, "__version__", ""), platform.machine(), *expressions])
-    stored = load(path)
-    if stored is not None:
-        with contextlib.suppress(hyperscan.error):
-            return hyperscan.loadb(stored, hyperscan.HS_MODE_BLOCK)
+def _database(patterns: Sequence[str], cheapened: Callable[[str], list[str]]) -> tuple[list[int], hyperscan.Database]:
+    """The number of the pattern for each expression, and all of these compiled.
+
+    From the cache, if this processor and this Hyperscan can use what lies there, and these modules made it.
+    """
+    path = _place(patterns)
+    numbers, _, stored = (load(path) or b"").partition(b"\n")
+    with contextlib.suppress(hyperscan.error, ValueError):
+        return json.loads(numbers), hyperscan.loadb(stored, hyperscan.HS_MODE_BLOCK)
+    wanted = [(cheap, number) for number, pattern in enumerate(patterns) for cheap in cheapened(pattern)]
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     database.compile(
-        expressions=[expression.encode() for expression in expressions],
-        ids=list(range(len(expressions))),
-        flags=[0] * len(expressions),
+        expressions=[cheap.encode() for cheap, _ in wanted],
+        ids=list(range(len(wanted))),
+        flags=[0] * len(wanted),
     )
-    store(path, hyperscan.dumpb(database))
-    return database
+    made = [number for _, number in wanted]
+    store(path, json.dumps(made).encode() + b"\n" + hyperscan.dumpb(database))
+    return made, database
+
+
+def _place(patterns: Sequence[str]) -> Path | None:
+    try:
+        return cached([getattr(hyperscan, "__version__", ""), platform.machine(), *_makers(), *patterns])
+    except OSError:  # modules that lie in no files
+        return None
+
+
+@functools.cache
+def _makers() -> tuple[str, ...]:
+    """The text of the modules that make expressions of patterns: others would make others."""
+    return tuple(
+        Path(module).read_text(encoding="utf-8") for module in (__file__, literals_.__file__, engine_.__file__)
+    )
 
 
 def _cheap(pattern: str) -> list[str]:

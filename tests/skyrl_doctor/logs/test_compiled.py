@@ -55,3 +55,21 @@ def test_the_engine_from_the_cache_finds_the_same(place: Path) -> None:
     for file in place.parent.iterdir():
         file.write_bytes(b"rubbish")
     assert engine(patterns, "hyperscan").places(text) == first
+
+
+def test_what_other_patterns_made_is_not_taken(place: Path) -> None:
+    text = b"abcdefgh\nijklmnop\n"
+    assert engine(["abcdefgh"], "hyperscan").places(text) == [(7, 0)]
+    assert engine(["ijklmnop"], "hyperscan").places(text) == [(16, 0)]
+    whole = [file.read_bytes() for file in place.parent.iterdir()]
+    assert len(whole) == 3  # the noise, and each
+    assert len({*whole}) == 3
+
+
+def test_a_stored_text_that_is_none_of_ours_is_made_anew(place: Path) -> None:
+    text = b"abcdefgh\n"
+    found = engine(["abcdefgh"], "hyperscan").places(text)
+    for rubbish in (b"[0]\nno database", b"no numbers", b"[0]\n"):
+        for file in place.parent.iterdir():
+            store(file, rubbish)
+        assert engine(["abcdefgh"], "hyperscan").places(text) == found

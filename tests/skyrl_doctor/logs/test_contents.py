@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_doctor.logs.contents import chunks
+from skyrl_doctor.logs.contents import blocks, chunks
 from skyrl_doctor.logs.diagnose import diagnose
 
 TEXT = b"one\ntwo\n" * 1000
@@ -28,6 +28,15 @@ def read(path: Path) -> bytes:
 def test_packed_files_are_unpacked_whatever_their_name(tmp_path: Path, pack: type[bytes]) -> None:
     (tmp_path / "a.log").write_bytes(pack(TEXT))
     assert read(tmp_path / "a.log") == TEXT
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bytes])
+def test_blocks_are_the_same_packed_or_not(tmp_path: Path, pack: type[bytes]) -> None:
+    text = b"".join(b"%d\n" % number for number in range(400_000)) + b"x" * 3_000_000 + b"\nend"
+    (tmp_path / "plain.log").write_bytes(text)
+    (tmp_path / "a.log").write_bytes(pack(text))
+    with blocks(str(tmp_path / "a.log")) as found, blocks(str(tmp_path / "plain.log")) as plain:
+        assert [later() for later in found] == [later() for later in plain]
 
 
 def test_zst_is_unpacked_or_the_reason_is_said(tmp_path: Path) -> None:
@@ -84,7 +93,8 @@ def test_a_pipe_with_a_writer_is_read_to_its_end(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=write)
     thread.start()
-    text = b"".join(chunks(str(pipe), patience_s=5))
+    with blocks(str(pipe)) as found:  # to open a pipe and close it again would be the end of its writer
+        text = b"".join(later().data for later in found)
     thread.join()
     os.close(reader)
     assert text == TEXT
