@@ -17,6 +17,7 @@ from skyrl_train.sandbox.runtime.body import Json, read_json
 from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.guard import Guard, Refusals
 from skyrl_train.sandbox.runtime.limits import gauges as limit_gauges
+from skyrl_train.sandbox.runtime.notices import noticed
 from skyrl_train.sandbox.runtime.openapi import DOCUMENT
 from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.record import Record
@@ -47,10 +48,11 @@ class Routes:
         name = request.path_params["session_id"]
         if not is_session_id(name):
             raise RefusedError(400, f"{name!r:.80} is no session id")
-        return self.told(self._sessions.of_session(name))
+        return self.told(await noticed(self._parts, self._sessions.of_session(name)))
 
     async def runtime(self, request: Request) -> Response:
-        return self.told(self._sessions.get(_runtime_id(request.path_params["runtime_id"])))
+        record = self._sessions.get(_runtime_id(request.path_params["runtime_id"]))
+        return self.told(await noticed(self._parts, record))
 
     async def batch(self, request: Request) -> Response:
         words = [word for value in request.query_params.getlist("ids") for word in value.split(",") if word]

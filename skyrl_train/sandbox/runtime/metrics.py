@@ -11,6 +11,7 @@ _HELP = {
     "ready_total": "Sandboxes that became ready.",
     "failed_total": "Sandboxes that failed.",
     "refused_total": "Requests that were refused, by status.",
+    "limits_total": "Sandboxes that went beyond a limit, and were held back.",
     "reaped_total": "Sandboxes that their clients left behind.",
     "prewarmed_used_total": "Starts that were served by a sandbox made ahead.",
     "builds_total": "Images that clients had built, by how it ended.",

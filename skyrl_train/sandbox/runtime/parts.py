@@ -41,6 +41,8 @@ class Parts:
     containers: dict[str, Container] = field(default_factory=dict)
     doors: dict[str, Door] = field(default_factory=dict)
     granted: dict[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
+    looked: dict[str, float] = field(default_factory=dict)
+    """When a sandbox's log was last read for what it was held back from."""
     locks: dict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)

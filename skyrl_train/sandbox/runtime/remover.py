@@ -33,6 +33,7 @@ async def _once(parts: Parts, runtime_id: str) -> bool:
     await parts.put(record.now(record.state, removal=False))
     parts.release(runtime_id)
     parts.granted.pop(runtime_id, None)
+    parts.looked.pop(runtime_id, None)
     parts.events.add("removed", runtime_id=runtime_id, session_id=record.session_id)
     return True
 

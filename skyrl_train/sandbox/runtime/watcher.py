@@ -4,6 +4,7 @@ import asyncio
 
 from skyrl_train.fail import TrainError
 from skyrl_train.sandbox.runtime.engine import Container, Phase
+from skyrl_train.sandbox.runtime.notices import limits_in
 from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.remover import remove
 
@@ -18,10 +19,12 @@ async def watch(parts: Parts, container: Container) -> None:
     if parts.containers.get(container.name) is not container:
         return
     cause = await why_ended(parts, container.name)
+    logs = await parts.logs(container.name)
     record = parts.current(container.name)
     if not record.live:
         return
-    await parts.fail(container.name, cause, await parts.logs(container.name))
+    held = limits_in(logs)[-1:]
+    await parts.fail(container.name, "; ".join((cause, *held)), logs)
     await remove(parts, container.name)
 
 

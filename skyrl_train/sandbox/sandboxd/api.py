@@ -29,3 +29,5 @@ BASH_COMMAND, BASH_OUTPUT = "BashCommand", "BashOutput"
 TIMED_OUT = -1
 """The exit code of a command that was ended at its time-out, or that could not be started."""
 DEFAULT_TIMEOUT_S = 300
+LIMIT = "limit: "
+"""Begins a line of the log about what went beyond a limit of the sandbox, and was ended."""

@@ -13,6 +13,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from skyrl_train.sandbox.sandboxd.api import LIMIT
+
 STEP_S = 0.02
 _LOOK_EVERY = 5
 """Steps. In between only the namespace's last process number is read, which tells of a burst."""
@@ -84,7 +86,7 @@ class Warden:
     def _tell(self, said: str) -> None:
         now = time.monotonic()
         if now - self._acted > _QUIET_S:
-            self._log(said)
+            self._log(LIMIT + said)
         self._said = said
         self._acted = now
 

@@ -95,6 +95,7 @@ def _become_server(server: "Server") -> None:
         log = os.open(server.lab.base / "server.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.dup2(log, 1)
         os.dup2(log, 2)
+        server.before()
         server.lab.user.become()
         os.chdir("/")
         status = _serve(server)
@@ -115,6 +116,8 @@ class Server:
     doctor: bool = True
     drain_s: float = 20.0
     sandbox: SandboxSection = field(default_factory=SandboxSection)
+    before: Callable[[], None] = lambda: None
+    """Done by the server's process while it is still ours: what bounds it from outside."""
     pid: int = 0
     clients: list[httpx.Client] = field(default_factory=list)
     zygote: "Zygote | None" = None

@@ -1,7 +1,6 @@
 """The real agent server in sandboxes of a real Podman, mounted and built in; images out of archives; kills in a build.
 
-What stands for the real server here is a small one with its command line: the lane needs no package of OpenHands. Where
-SKYRL_AGENT_SERVER names one (what `sandbox.agent_server` takes), that is tried instead.
+What stands for the real server is in `stand_in`.
 """
 
 import base64
@@ -9,8 +8,6 @@ import io
 import json
 import os
 import signal
-import subprocess
-import sys
 import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,52 +19,19 @@ import pytest
 from lanes.podman.conftest import NewLab
 from lanes.podman.lab import IMAGE, Lab, state_of, wait_until
 from lanes.podman.runtime import SETTINGS, Server, agent, say, start
+from lanes.podman.stand_in import stand_in_bundle
 from skyrl_train.config.sections.sandbox import SandboxSection
 from skyrl_train.sandbox.runtime.podman.half_made import MARK
-from skyrl_train.sandbox.server_bundle import ServerBundle, make_bundle
-from skyrl_train.sandbox.server_source import source_of
+from skyrl_train.sandbox.server_bundle import ServerBundle
 
 pytestmark = pytest.mark.podman
 ABSENT = "docker.io/skyrl/one:1"
 COMMAND = "/usr/local/bin/openhands-agent-server --port 60000"
-STAND_IN = """\
-import http.server, json, subprocess, sys
-words = sys.argv[1:]
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.answer({"status": "ok", "title": "stand-in"})
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        done = subprocess.run(["/bin/sh", "-c", body["command"]], capture_output=True, text=True)
-        self.answer({"exit_code": done.returncode, "stdout": done.stdout, "stderr": done.stderr})
-    def answer(self, body):
-        data = json.dumps(body).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-    def log_message(self, *words):
-        pass
-port = int(words[words.index("--port") + 1])
-http.server.ThreadingHTTPServer((words[words.index("--host") + 1], port), Handler).serve_forever()
-"""
 
 
 @pytest.fixture(scope="module")
 def bundle(workshop: Path) -> ServerBundle:
-    """Readable to the lane's user, who may not read the interpreter that it was made with."""
-    place = workshop / "agent-server"
-    named = os.environ.get("SKYRL_AGENT_SERVER")
-    if named:
-        return make_bundle(source_of(named, version="1.58.0"), place, whole=True)
-    environment = workshop / "environment"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
-    site = next(environment.glob("lib/python*/site-packages"))
-    (site / "openhands" / "agent_server").mkdir(parents=True)
-    (site / "openhands" / "agent_server" / "__main__.py").write_text(STAND_IN)
-    (site / "openhands_agent_server-1.58.0.dist-info").mkdir()
-    (site / "openhands_agent_server-1.58.0.dist-info" / "RECORD").touch()
-    return make_bundle(source_of(str(environment), version="0"), place, whole=True)
+    return stand_in_bundle(workshop)
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def payload(spec: ContainerSpec, host: Host) -> dict[str, Any]:
         "mounts": [_mount(mount) for mount in spec.mounts],
         "netns": {"nsmode": "slirp4netns" if spec.network else "none"},  # FIX(POD008) -- no bridge: that wants a helper
         "no_new_privileges": True,
-        "image_volume_mode": "tmpfs",
+        "image_volume_mode": "ignore",  # a file system of memory would be no part of the sandbox's own limit
         "hostname": "sandbox",
         "systemd": "false",
         "oom_score_adj": _FIRST_TO_GO,
