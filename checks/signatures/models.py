@@ -87,7 +87,7 @@ SIGNATURES = {
             "sglang, litellm",
         ),
         (
-            r"Prompt length \d+ is longer than \d+|sequence_length=\d+ is longer than max_length|exceeds this limit even without any output tokens|max_(?:completion_)?tokens must be at least 1, got -\d",
+            r"Prompt length \d+ is longer than \d+|sequence_length=\d+ is longer than max_length|exceeds this limit even without any output tokens|[Pp]rompt \(\d+ tokens\) is too long and exceeds|max_(?:completion_)?tokens must be at least 1, got -\d",
             "RuntimeError: Prompt length 2310 is longer than 1024.",
             "verl",
         ),

@@ -22,6 +22,7 @@ _SUSPECT = (
     r"(?:command not found|cannot execute binary file|Exec format error|No such file or directory)\s*$",
     r"\bthread .{0,80} panicked at\b|\bhave not registered within the timeout\b|\bUnhandled exception\b",
     r"[\w.]+(?:Error: |Exception: )\S",
+    r"^Error (?:(?:start|creat|load|initiali[sz]|connect|process|handl|sav)ing|in|while|during) [^:\n]{1,80}: |\b\d{1,4} validation errors? for \w",
 )
 SUSPECT = "|".join(f"(?:{part})" for part in _SUSPECT)
 """What looks like an error, known or not."""
@@ -38,7 +39,7 @@ STEP = r"(?:^|[\s)\]])step:\d{1,12} - |\bStep \d{1,12} \| Time: "
 _BENIGN = re.compile(
     r"^\++ \S|\[[\w./-]+:\d+\] {2,}\S|(?i:\berror[ _-](?:handl\w+|codes?|logs?|files?|counts?|rates?|recovery|correction)\b)|Exception ignored in|\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bW\d{4} |level=(?:info|debug|warning)|\bwarnings?\.warn\b|\w+Warning:"
     r"|(?i:\bretry\b|\bretries\b|\bretrying\b|\bretried\b|\bignor(?:e|ed|ing)\b)"
-    r"|(?i:\b(?:0|no|zero|without) (?:\w+ )?errors?\b|errors?\W{1,4}(?:0\b|none\b|null\b|false\b|\[\]|\{\}))|dependency resolver"
+    r"|(?i:\b(?:0|no|zero|without) (?:\w+ )?errors?\b|errors?\W{1,4}(?:0\b|none\b|null\b|false\b|\[\]|\{\}))|dependency resolver|^Error executing job with overrides"
     r"|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)|^\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)=|--?\w*error\w*=|\b\w*(?:rate|ratio|count|loss|num)\w*/?\w*error"
 )
 
