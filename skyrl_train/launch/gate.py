@@ -17,6 +17,8 @@ from skyrl_train.launch.role import Role
 
 LOGIN_LIMIT_S = 60.0
 DOCTOR = ("-m", "skyrl_doctor")
+NEEDLESS_AT_LOGIN = ("ENV001",)
+"""It runs a compiler, which takes longer than all else, and on a node that will not train it only warns: that refuses nothing."""
 
 
 def report_path(role: str, job_dir: str) -> str:
@@ -60,7 +62,8 @@ class Look:
 @contextmanager
 def login(config: str, report: str) -> Iterator[Look]:
     """Examines the configuration here, before anything is submitted; ended with the context."""
-    words = (sys.executable, *DOCTOR, "preflight", config, "--role", "login", "--format", "json", "--output", report)
+    what = ("--role", "login", "--ignore", ",".join(NEEDLESS_AT_LOGIN))
+    words = (sys.executable, *DOCTOR, "preflight", config, *what, "--format", "json", "--output", report)
     with subprocess.Popen(
         words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace"
     ) as child:

@@ -5,6 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from checks.env.triton_python_h import triton_python_h
+from skyrl_doctor.core.model import Role, Severity
+from skyrl_doctor.facts.host import Roles
+from skyrl_doctor.facts.interpreter import TrainingPython
+from skyrl_doctor.facts.triton_build import TritonBuild
 from skyrl_train.cli.app import dispatch
 from skyrl_train.launch import gate
 from skyrl_train.launch.directory import read_jobs
@@ -72,6 +77,12 @@ def test_a_doctor_that_fails_or_hangs_lets_nothing_through(
     assert time.monotonic() - began < 30
     assert "did not answer within 0.2 s" in capsys.readouterr().err
     assert not Path("job").exists()
+
+
+def test_what_the_login_gate_leaves_out_could_not_refuse() -> None:
+    build, login = TritonBuild(gpu_here=False, fault="it is not there"), Roles(frozenset({Role.LOGIN}), asked=True)
+    assert gate.NEEDLESS_AT_LOGIN == ("ENV001",)
+    assert [one.severity for one in triton_python_h(TrainingPython("/p", "x"), build, login)] == [Severity.WARNING]
 
 
 def test_a_fault_of_ours_leaves_no_doctor_behind(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
