@@ -2,8 +2,9 @@
 
 python benchmarks/diagnose.py [--short] [--megabytes N] [--rounds N]
 
-A log like those of verl, vLLM, Ray and the sandbox runtime is made on the spot; then a line of 100 MB, and a file whose
-every line is a failure. Each round times both programs; the best of the rounds stands, and the load of the machine.
+A log like those of verl, vLLM, Ray and the sandbox runtime is made on the spot; then lines of 50 and of 100 MB, and files
+whose every line is a failure, one twice the other; and a log of 10 kB, for what it takes to start. Each round times both
+programs; the best of the rounds stands, and the load of the machine.
 """
 
 import argparse
@@ -52,6 +53,8 @@ WEIGHTS = (8, 20, 40, 30, 20, 6, 10, 0.05)
 RG = ("-c", "-a", "--no-unicode", "--regex-size-limit", "1G", "--dfa-size-limit", "1G", "-f")
 """Bytes, as we read them; with the limits that it was built with it refuses so many patterns."""
 FAILURE = f"{RAY}torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.16 GiB. GPU 0 has a total capacity of 19.62 GiB.\n"
+FORMS = 1_000
+"""So many lines of failures differ."""
 
 
 def realistic(megabytes: float) -> Iterator[bytes]:
@@ -76,9 +79,7 @@ def fill(log: Path, pieces: list[bytes]) -> None:
 
 def patterns() -> str:
     """As ripgrep takes them: what is escaped needlessly it refuses."""
-    found = installed()
-    texts = [regex.pattern.decode() for regex in found.regexes]
-    return "".join(re.sub(r"\\(['\"/<>])", r"\1", text) + "\n" for text in texts)
+    return "".join(re.sub(r"\\(['\"/<>])", r"\1", text) + "\n" for text in installed().texts)
 
 
 def timed(argv: list[str]) -> tuple[float, float, int]:
@@ -93,7 +94,14 @@ def timed(argv: list[str]) -> tuple[float, float, int]:
     return spent, usage.ru_utime + usage.ru_stime, usage.ru_maxrss >> 10
 
 
-def compare(title: str, log: Path, rounds: int, rg: list[str] | None) -> None:
+def failures(megabytes: float) -> list[bytes]:
+    """Lines of one failure, which differ in their figures."""
+    forms = [FAILURE.replace("2.16", f"{at / 7:.2f}").encode() for at in range(1, FORMS + 1)]
+    return [b"".join(forms)] * max(1, int(megabytes * 1e6 / len(FAILURE) / FORMS))
+
+
+def compare(title: str, log: Path, rounds: int, rg: list[str] | None) -> float:
+    """One line of the table; our seconds, the best of the rounds."""
     size = log.stat().st_size / 1e6
     ours, theirs = [], []
     for _ in range(rounds):
@@ -101,11 +109,21 @@ def compare(title: str, log: Path, rounds: int, rg: list[str] | None) -> None:
         if rg:
             theirs.append(timed([*rg, str(log)]))
     wall, cpu = min(one[0] for one in ours), min(one[1] for one in ours)
-    line = f"{title:21} {size:5.0f} MB: ours {wall:.2f} s, cpu {cpu:.2f} s, {max(one[2] for one in ours)} MiB"
+    line = f"{title:21} {size:7.2f} MB: ours {wall:.2f} s, cpu {cpu:.2f} s, {max(one[2] for one in ours)} MiB"
     if theirs:
         rg_wall, rg_cpu = min(one[0] for one in theirs), min(one[1] for one in theirs)
         line += f"; rg {rg_wall:.2f} s, cpu {rg_cpu:.2f} s; speed of ours by rg's: {rg_wall / wall:.2f}, by cpu {rg_cpu / cpu:.2f}"
     print(line, flush=True)
+    return wall
+
+
+def growth(title: str, log: Path, halves: list[list[bytes]], rounds: int, rg: list[str] | None) -> None:
+    """A size and its double: what takes more than twice as long is not linear. The start counts in both."""
+    walls = []
+    for content in halves:
+        fill(log, content)
+        walls.append(compare(title, log, rounds, rg))
+    print(f"{title:21} twice the size takes {walls[1] / walls[0]:.2f} times as long", flush=True)
 
 
 def main() -> None:
@@ -122,14 +140,15 @@ def main() -> None:
         rg = [found, *RG, str(directory / "patterns")] if found else None
         log = directory / "train.log"
         print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {'ripgrep beside it' if rg else 'no rg here'}")
+        fill(log, [next(realistic(1))[:10_000]])
+        compare("small", log, rounds + 2, rg)
         with log.open("wb") as out:
             out.writelines(realistic(size))
         compare("realistic", log, rounds, rg)
-        fill(log, [b"x" * 100_000] * int(size) + [b" No available worker slots\n"])
-        compare("one line", log, 1, rg)
-        for part in (0.01, 0.02):
-            fill(log, [FAILURE.encode()] * int(size * part * 1e6 / len(FAILURE)))
-            compare("every line a failure", log, 1, rg)
+        ends = [b" No available worker slots\n"]
+        growth("one line", log, [[b"x" * 50_000] * int(size * part) + ends for part in (1, 2)], rounds, rg)
+        half = failures(size * 0.01)
+        growth("every line a failure", log, [half, half * 2], rounds, rg)
         print(f"load {os.getloadavg()[0]:.1f}")
 
 
