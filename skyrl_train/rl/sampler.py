@@ -19,6 +19,8 @@ from skyrl_train.rl.trained import comparable, group_of
 
 LOG = logging.getLogger(__name__)
 POLL_S = 0.1
+PAUSE_S = 10.0
+"""Before the second batch that is drawn anew, and longer before each further one: what fails at once may come back."""
 DONE = ("finished", "failure")
 TRAIN = "train"
 
@@ -39,13 +41,14 @@ class Sampler(ReplayBuffer):
         """FIX(TRN001): a step without one usable rollout is not trained on. New prompts are drawn for it, so often as
         the configuration allows, and then the run ends with the cause."""
         with phase("rollouts", self._config.trainer.phase_timeout_s):
-            for _ in range(self._config.trainer.empty_steps_allowed + 1):
+            for attempt in range(self._config.trainer.empty_steps_allowed + 1):
                 batch, metrics, why = self._sampled(partition_id, batch_size)
                 if batch.keys:
                     return batch, metrics
                 if partition_id != TRAIN:
                     raise NothingToTrainOnError(f"validation: no rollout could be scored: {why}")
                 LOG.warning("step %d has no usable rollout, new prompts are drawn: %s", global_steps, why)
+                time.sleep(PAUSE_S * attempt)
                 self.refill_fn(batch_size)
         raise NothingToTrainOnError(
             f"TRN001: {self._config.trainer.empty_steps_allowed + 1} batches in a row without one usable rollout "

@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from cpu_stack.mend import write_mend
 from cpu_stack.run import BROKEN
 from skyrl_train.agent.ports import OpenSandbox, Sandbox, Task
 from skyrl_train.agent.sandboxes.directory import directory_sandbox
 from skyrl_train.rl.agent_loop import SkyrlAgentLoop
 from skyrl_train.tasks.demo.rows import TASKS
 from skyrl_train.tasks.demo.seed import write_seed
-from skyrl_train.tasks.demo.task import DemoTask
 
 
 class DirectoryLoop(SkyrlAgentLoop):
@@ -24,18 +24,12 @@ class DirectoryLoop(SkyrlAgentLoop):
 
         @asynccontextmanager
         async def opened(_task: Task) -> AsyncIterator[Sandbox]:
-            if os.path.exists(os.environ.get(BROKEN, "")):
+            if _broken(Path(os.environ[BROKEN])):
                 raise RuntimeError("the sandbox's disk is full")
             with tempfile.TemporaryDirectory(prefix="skyrl-seed-") as seed:
                 root = write_seed(demo, Path(seed), python=sys.executable)
-                _write_mend(demo, root / "testbed")
+                write_mend(demo, root / "testbed")
                 async with directory_sandbox(root, environ=os.environ) as sandbox:
                     yield sandbox
 
         return opened
-
-
-def _write_mend(demo: DemoTask, repository: Path) -> None:
-    """The command that the tiny model knows: it puts the mended files in their places."""
-    lines = [f"cat > {path} <<'END'\n{text}\nEND\n" for path, text in demo.gold.items()]
-    (repository / "mend").write_text("".join(lines), encoding="utf-8")

@@ -14,7 +14,7 @@ from skyrl_train.tasks.demo.rows import TASKS, r2e_row
 from skyrl_train.tasks.rows import TaskRow, read_row
 
 BROKEN = "SKYRL_TEST_BROKEN_SANDBOXES"
-"""Names a file; while it exists, no sandbox starts."""
+"""Names a file; so many sandboxes as stand in it do not start."""
 TESTS = Path(__file__).parents[1]
 CONFIG = """\
 [model]

@@ -11,7 +11,7 @@ import shutil
 import sys
 import tarfile
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -26,13 +26,16 @@ APPLETS = "sh ls cat mkdir rm mv cp ln sed grep find chmod head tail wc id env s
 PATH = "/usr/bin:/bin"
 
 
-def write_archive(directory: Path, name: str, task: DemoTask, *, tests: bool = True) -> Path:
+def write_archive(
+    directory: Path, name: str, task: DemoTask, *, tests: bool = True, more: Callable[[Path], None] = lambda _root: None
+) -> Path:
     """The archive of the image, by the name that it is looked for in a directory of archives."""
     with tempfile.TemporaryDirectory() as at:
         root = Path(at)
         write_seed(task, root, python="/usr/bin/python3")
         if not tests:
             shutil.rmtree(root / "r2e_tests")
+        more(root)
         _programs(root)
         path = directory / f"{archive_stem(parse_reference(name))}.tar"
         _save(root, path, name, {"Env": [f"PATH={PATH}"], "WorkingDir": "/testbed", "Cmd": ["/bin/sh"]})
