@@ -40,16 +40,18 @@ class Sampler(ReplayBuffer):
     def sample(self, global_steps: int, partition_id: str, batch_size: int) -> tuple[KVBatchMeta, dict[str, float]]:
         """FIX(TRN001): a step without one usable rollout is not trained on. New prompts are drawn for it, so often as
         the configuration allows, and then the run ends with the cause."""
+        why = ""
         with phase("rollouts", self._config.trainer.phase_timeout_s):
             for attempt in range(self._config.trainer.empty_steps_allowed + 1):
+                if attempt:
+                    LOG.warning("step %d has no usable rollout, new prompts are drawn: %s", global_steps, why)
+                    time.sleep(PAUSE_S * (attempt - 1))
+                    self.refill_fn(batch_size)
                 batch, metrics, why = self._sampled(partition_id, batch_size)
                 if batch.keys:
                     return batch, metrics
                 if partition_id != TRAIN:
                     raise NothingToTrainOnError(f"validation: no rollout could be scored: {why}")
-                LOG.warning("step %d has no usable rollout, new prompts are drawn: %s", global_steps, why)
-                time.sleep(PAUSE_S * attempt)
-                self.refill_fn(batch_size)
         raise NothingToTrainOnError(
             f"TRN001: {self._config.trainer.empty_steps_allowed + 1} batches in a row without one usable rollout "
             f"(trainer.empty_steps_allowed is {self._config.trainer.empty_steps_allowed}): {why}"

@@ -33,3 +33,11 @@ class DirectoryLoop(SkyrlAgentLoop):
                     yield sandbox
 
         return opened
+
+
+def _broken(path: Path) -> bool:
+    """Whether this sandbox is one of so many, as the file says, that do not start."""
+    left = int(path.read_text() or 0) if path.exists() else 0
+    if left:
+        path.write_text(str(left - 1))
+    return left > 0
