@@ -33,9 +33,9 @@ limited() {
   while kill -0 "$limited_pid" 2>/dev/null; do
     limited_now=$(date +%s)
     if [ "$limited_now" -ge "$limited_until" ]; then
-      kill -TERM -- "-$limited_pid" 2>/dev/null
+      kill -s TERM -- "-$limited_pid" 2>/dev/null
       sleep 1
-      kill -KILL -- "-$limited_pid" 2>/dev/null
+      kill -s KILL -- "-$limited_pid" 2>/dev/null
       return 124
     fi
     sleep "$limited_step"

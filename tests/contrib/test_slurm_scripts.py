@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train.launch.child import wait
+from skyrl_train.launch.child import marked, wait
 
 ROOT = Path(__file__).parents[2] / "contrib" / "slurm"
 SCRIPTS = sorted(path.name for path in ROOT.glob("*.sh"))
@@ -98,6 +98,18 @@ def test_whatever_becomes_of_the_doctor_they_say_yes(node: Node, script: str, te
     done = node.run(script, SLURM_JOB_ID="77", SLURM_JOB_UID="1000")
     assert (done.returncode, done.stdout) == (0, "")
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "dash"])
+def test_what_hangs_is_ended_with_all_that_it_started(shell: str, tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell} here")
+    hangs = "trap '' TERM; sleep 60 & sleep 60"
+    text = f'here={ROOT}; . "$here/common.sh"; limited 1 sh -c "{hangs}"; echo $?'
+    env = {"PATH": os.environ["PATH"], "HANGS_IN": str(tmp_path)}
+    done = subprocess.run([shell, "-c", text], env=env, capture_output=True, text=True, timeout=30, check=False)
+    assert done.stdout == "124\n"
+    assert wait(lambda: not marked({"HANGS_IN": str(tmp_path)}), 5)
 
 
 @pytest.mark.parametrize("broken", ["if", "exit 3", ". /nowhere", "false"])
