@@ -7,45 +7,43 @@ eval "$(skyrl-doctor env --shell)" && skyrl-train images pull run.toml
 import argparse
 import os
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from pathlib import Path
 from typing import TextIO
 
-from skyrl_train.config.load import ConfigError, read
+from skyrl_train.cli.images_target import Asked, asked_of, with_words
+from skyrl_train.config.sections.sandbox import SandboxSection
 from skyrl_train.fail import TrainError, UsageError
 from skyrl_train.sandbox.agent_server import BUILD_TARGET, TARGET_OF
-from skyrl_train.sandbox.derive import BuildOptions
 from skyrl_train.sandbox.fetch import Fetched, Fetcher, Step, Store, Ways
 from skyrl_train.sandbox.podman_cli import PodmanCli
-from skyrl_train.sandbox.references import BadReferenceError, Reference, parse_reference
-from skyrl_train.tasks.datasets import images_of, is_dataset
+from skyrl_train.sandbox.recipe import recipe_of
+from skyrl_train.sandbox.references import Reference
+from skyrl_train.sandbox.server_bundle import make_bundle
+from skyrl_train.sandbox.server_source import INDEX, source_of
 
-VERBS = ("list", "check", "pull", "build")
+VERBS = ("list", "check", "pull", "build", "server")
 NOT_ALL = 1
-DEFAULT_SDK = "1.58.0"
 _MOST_BAD = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """The images that TARGET needs, and what it says of where they come from."""
-
-    references: tuple[Reference, ...]
-    bad: tuple[str, ...]
-    without: int
-    archive: str
-
-
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("verb", choices=VERBS, help="list and check look, pull and build fetch what is not here")
-    parser.add_argument("target", metavar="TARGET", help="a RunConfig TOML, or a data set (.jsonl, .parquet)")
+    parser.add_argument(
+        "verb", choices=VERBS, help="list and check look, pull and build fetch what is not here; server makes DIR"
+    )
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        help="a RunConfig TOML, or a data set (.jsonl, .parquet); server: the directory to make",
+    )
     parser.add_argument(
         "--archive", metavar="DIR", help="load from archives in DIR, named after the image, and pull nothing"
     )
-    parser.add_argument("--mirror", default="", metavar="HOST[/PATH]", help="pull from there in the registry's place")
+    parser.add_argument("--mirror", metavar="HOST[/PATH]", help="pull from there in the registry's place")
     parser.add_argument("--prefix", metavar="P", help="put before names without a registry (default: docker.io/)")
     parser.add_argument("--jobs", type=_count, default=2, metavar="N", help="images at a time (default: 2)")
     parser.add_argument("--tries", type=_count, default=3, metavar="N", help="for each image (default: 3)")
@@ -56,24 +54,32 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--log", metavar="F", help="add a JSON line for each image (default: $SKYRL_JOB_DIR/images.jsonl)"
     )
     parser.add_argument(
-        "--sdk-version", default=DEFAULT_SDK, metavar="V", help=f"build: the agent server's (default: {DEFAULT_SDK})"
+        "--sdk-version", metavar="V", help="the agent server's version (default: sandbox.agent_server_version)"
+    )
+    parser.add_argument(
+        "--agent-server",
+        metavar="WHAT",
+        help="build, server: an environment, wheels, a program or 'index' (default: sandbox.agent_server)",
     )
     targets = [name for names in TARGET_OF.values() for name in names]
     parser.add_argument(
         "--build-target", choices=targets, default=BUILD_TARGET, help=f"build: (default: {BUILD_TARGET})"
     )
     parser.add_argument("--server-image", metavar="IMAGE", help="build: the image that holds the agent server")
-    parser.add_argument("--context", metavar="DIR", help="build: take the agent server from DIR instead of an image")
 
 
 def run(args: argparse.Namespace) -> int:
-    asked = _asked(args)
-    for line in asked.bad[:_MOST_BAD]:
+    if args.verb == "server":
+        return _server(args)
+    asked = asked_of(args)
+    for line in (*asked.bad[:_MOST_BAD], *asked.unread[:_MOST_BAD]):
         sys.stderr.write(f"skyrl-train images: {line}\n")
+    if asked.unread:
+        sys.stderr.write(f"skyrl-train images: {len(asked.unread)} rows cannot be read, and are left out\n")
     if asked.without:
         sys.stderr.write(f"skyrl-train images: {asked.without} rows name no image\n")
     podman = PodmanCli()
-    fault = bool(asked.bad)
+    fault = bool(asked.bad or asked.unread)
     try:
         if args.verb in ("list", "check"):
             absent = _listed(asked, Store(podman))
@@ -102,32 +108,21 @@ def _seconds(text: str) -> float:
     return value
 
 
-def _asked(args: argparse.Namespace) -> Asked:
-    files, prefix, archive = [args.target], args.prefix or "docker.io/", args.archive or ""
-    if not is_dataset(args.target):
-        try:
-            config = read(args.target)
-        except ConfigError as error:
-            raise UsageError(f"{args.target}: {error}") from None
-        except (OSError, ValueError) as error:
-            raise UsageError(f"{args.target}: {getattr(error, 'strerror', None) or error}") from None
-        files = [*config.data.train_files, *config.data.val_files]
-        prefix = args.prefix or config.sandbox.image_prefix
-        archive = args.archive or config.sandbox.image_archive or ""
-    if not files:
-        raise UsageError(f"{args.target}: names no data set; wanted data.train_files")
-    if archive and not os.path.isdir(archive):
-        raise UsageError(f"{archive}: no such directory; wanted the one that holds the archives of images")
-    found, without = images_of(files)
-    good: dict[str, Reference] = {}
-    bad: list[str] = []
-    for image in found:
-        try:
-            reference = parse_reference(image.name, prefix=prefix)
-            good.setdefault(reference.stored_as, reference)
-        except BadReferenceError as error:
-            bad.append(str(error))
-    return Asked(references=tuple(good.values()), bad=tuple(bad), without=without, archive=archive)
+def _server(args: argparse.Namespace) -> int:
+    """The directory that `sandbox.agent_server` may name on any node: made once, with no network but for "index"."""
+    sandbox = with_words(args, SandboxSection())
+    source = source_of(sandbox.agent_server or INDEX, version=sandbox.agent_server_version)
+    place = Path(os.path.abspath(args.target))
+    if place.exists():
+        raise UsageError(f"{place} is there already; name a directory that is to be made")
+    try:
+        bundle = make_bundle(source, place.parent, whole=True, name=place.name)
+    except OSError as error:
+        raise UsageError(f"{place}: {error.strerror or error}") from None
+    sys.stdout.write(
+        f"openhands-agent-server {bundle.version} in {bundle.directory}: name it in sandbox.agent_server\n"
+    )
+    return 0
 
 
 def _listed(asked: Asked, store: Store) -> int:
@@ -144,22 +139,25 @@ def _listed(asked: Asked, store: Store) -> int:
 
 def _fetched(args: argparse.Namespace, asked: Asked, podman: PodmanCli) -> int:
     """How many could not be had."""
-    options = None
-    if args.verb == "build":
-        options = BuildOptions(
-            sdk_version=args.sdk_version,
-            target=args.build_target,
-            server_image=args.server_image,
-            from_context=args.context is not None,
+    sandbox, recipe = asked.sandbox, None
+    place = tempfile.TemporaryDirectory(prefix="skyrl-server-")
+    with place:
+        if args.verb == "build":
+            version, target = sandbox.agent_server_version, args.build_target
+            server, image = sandbox.agent_server, args.server_image
+            recipe = recipe_of(server, version, Path(place.name), target=target, server_image=image)
+        ways = Ways(
+            archive=sandbox.image_archive or "",
+            mirror=sandbox.image_mirror or "",
+            tries=args.tries,
+            limit_s=args.limit,
+            build=None if recipe is None else recipe.options,
+            context="" if recipe is None else recipe.context,
         )
-    ways = Ways(
-        archive=asked.archive,
-        mirror=args.mirror,
-        tries=args.tries,
-        limit_s=args.limit,
-        build=options,
-        context=args.context or "",
-    )
+        return _fetch_all(args, asked, podman, ways)
+
+
+def _fetch_all(args: argparse.Namespace, asked: Asked, podman: PodmanCli, ways: Ways) -> int:
     stop = threading.Event()
     fetcher = Fetcher(podman, ways, wait=stop.wait)
     Store(podman).names()  # a store that is damaged says so once, and not for each image

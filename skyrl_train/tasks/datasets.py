@@ -2,7 +2,7 @@
 
 import importlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from skyrl_train.fail import UsageError
@@ -16,20 +16,26 @@ def is_dataset(path: str) -> bool:
     return path.endswith((*LINES, PARQUET))
 
 
-def rows_of(path: str) -> Iterator[object]:
-    """Raises UsageError where the file does not read."""
+def rows_of(path: str, *, bad: Callable[[str], None] | None = None) -> Iterator[object]:
+    """Raises UsageError where the file does not read. With `bad`, a row that does not read is told there, and the others
+    follow; what comes behind a damaged part of a parquet file cannot be read.
+    """
     try:
-        yield from _parquet(path) if path.endswith(PARQUET) else _lines(path)
+        yield from _parquet(path, bad) if path.endswith(PARQUET) else _lines(path, bad or _refuse)
     except OSError as error:
         raise UsageError(f"data set {path}: {error.strerror or error}") from None
 
 
-def images_of(paths: Iterable[str]) -> tuple[list[TaskImage], int]:
+def _refuse(why: str) -> None:
+    raise UsageError(why)
+
+
+def images_of(paths: Iterable[str], *, bad: Callable[[str], None] | None = None) -> tuple[list[TaskImage], int]:
     """The images of all rows, each once and in the order of first use; and how many rows name none."""
     found: dict[TaskImage, None] = {}
     without = 0
     for path in paths:
-        for row in rows_of(path):
+        for row in rows_of(path, bad=bad):
             image = image_of(row)
             if image is None:
                 without += 1
@@ -38,7 +44,7 @@ def images_of(paths: Iterable[str]) -> tuple[list[TaskImage], int]:
     return list(found), without
 
 
-def _lines(path: str) -> Iterator[object]:
+def _lines(path: str, bad: Callable[[str], None]) -> Iterator[object]:
     with Path(path).open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
@@ -46,18 +52,24 @@ def _lines(path: str) -> Iterator[object]:
             try:
                 yield json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise UsageError(f"data set {path}, line {number}: no JSON: {error}") from None
+                bad(f"data set {path}, line {number}: no JSON: {error}")
 
 
-def _parquet(path: str) -> Iterator[object]:
+def _parquet(path: str, bad: Callable[[str], None] | None) -> Iterator[object]:
     try:
         parquet = importlib.import_module("pyarrow.parquet")
     except ImportError:
         raise UsageError(
             f"data set {path}: reading parquet needs pyarrow; pip install 'skyrl-doctor[data]', or give JSON lines"
         ) from None
+    read = 0
     try:
         for batch in parquet.ParquetFile(path).iter_batches(batch_size=256, use_threads=False):
-            yield from batch.to_pylist()
-    except ValueError as error:  # what pyarrow raises derives from it, or from OSError
-        raise UsageError(f"data set {path}: {str(error)[:200]}") from None
+            for row in batch.to_pylist():
+                read += 1
+                yield row
+    except (ValueError, OSError) as error:  # what pyarrow raises derives from one of them
+        why = f"data set {path}: {str(error)[:200]}"
+        if bad is None or not read:
+            raise UsageError(why) from None
+        bad(f"{why}; the rows after {read} cannot be read")

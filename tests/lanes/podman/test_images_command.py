@@ -76,7 +76,7 @@ def test_builds_a_derived_image_once(lab: Lab, archive: Path) -> None:
     server = context / "usr" / "local" / "bin" / "openhands-agent-server"
     server.write_text("#!/bin/sh\necho built in\n")
     server.chmod(0o755)
-    words = (rows(lab, NAMES[0]), "--archive", str(archive), "--context", str(context))
+    words = (rows(lab, NAMES[0]), "--archive", str(archive), "--agent-server", str(context))
     log = lab.base / "home" / "log.jsonl"
     status, printed = images(lab, "build", *words, "--log", str(log))
     assert status == 0, printed

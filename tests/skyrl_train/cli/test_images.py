@@ -147,3 +147,73 @@ def test_a_kill_leaves_a_state_that_the_next_start_understands(store: Path, tmp_
         process.wait()
     assert sorted(path.name for path in store.iterdir()) == ["docker.io_a_bc_1"]
     assert called("pull", dataset(tmp_path, "a/bc:1", "a/bd:1")) == 0
+
+
+def test_rows_that_cannot_be_read_are_counted_and_the_others_served(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_bytes(b'{"docker_image": "a/bc:1"}\n{"docker_im\n\xff\xfe\n[1]\nnull\n{"docker_image": "a/bd:1"}\n')
+    assert called("pull", str(file)) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("2 of 2 images are here")
+    assert f"skyrl-train images: data set {file}, line 2: no JSON: " in said.err
+    assert "skyrl-train images: 2 rows cannot be read, and are left out\n" in said.err
+    assert "skyrl-train images: 2 rows name no image\n" in said.err
+    assert called("check", str(file)) == 1
+    assert called("list", str(file)) == 0
+
+
+@pytest.mark.parametrize("cut", [0.5, 0.99])
+def test_a_damaged_parquet_file_is_one_sentence(store: Path, tmp_path: Path, cut: float) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "rows.parquet"
+    parquet.write_table(pyarrow.table({"docker_image": [f"a/b{n}:1" for n in range(2000)]}), file, row_group_size=500)
+    content = file.read_bytes()
+    file.write_bytes(content[: int(len(content) * cut)])
+    with pytest.raises(UsageError, match=r"data set .*rows\.parquet: "):
+        called("list", str(file))
+
+
+def test_a_damaged_part_of_a_parquet_file_leaves_what_stands_before_it(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "rows.parquet"
+    names = [f"a/image{n}:1" for n in range(1024)]
+    parquet.write_table(
+        pyarrow.table({"docker_image": names}), file, row_group_size=256, compression="NONE", use_dictionary=False
+    )
+    content = bytearray(file.read_bytes())
+    at = content.index(b"a/image600:1")
+    content[at - 4 : at + 4000] = b"\xff" * 4004
+    file.write_bytes(bytes(content))
+    assert called("check", str(file)) == 1
+    said = capsys.readouterr()
+    assert "512 images, 512 of them absent" in said.out
+    assert "the rows after 512 cannot be read" in said.err
+    assert "1 rows cannot be read, and are left out" in said.err
+
+
+def test_the_agent_server_is_made_into_a_directory_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    environment = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    info = next(environment.glob("lib/python*/site-packages")) / "openhands_agent_server-1.58.0.dist-info"
+    info.mkdir()
+    (info / "RECORD").touch()
+    words = ("server", str(tmp_path / "made"), "--agent-server", str(environment))
+    assert called(*words) == 0
+    assert capsys.readouterr().out == (
+        f"openhands-agent-server 1.58.0 in {tmp_path}/made: name it in sandbox.agent_server\n"
+    )
+    assert (tmp_path / "made" / "agent-server.json").exists()
+    with pytest.raises(UsageError, match="is there already; name a directory that is to be made"):
+        called(*words)
+
+
+def test_what_is_no_agent_server_is_refused(store: Path, tmp_path: Path) -> None:
+    for verb, target in (("server", str(tmp_path / "made")), ("build", dataset(tmp_path, "a/bc:1"))):
+        with pytest.raises(UsageError, match=r"sandbox\.agent_server = '/nowhere': no such path"):
+            called(verb, target, "--agent-server", "/nowhere")
