@@ -4,6 +4,8 @@ import argparse
 import sys
 
 REFUSED = 78
+STACK = ("ray", "torch", "transfer_queue", "verl", "vllm")
+"""Packages that the driver imports."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,10 +26,24 @@ def run(args: argparse.Namespace) -> int:
         return REFUSED
     if why:
         _say(f"--no-gate: training without the gate's word, though {why}")
+    _has_the_stack()
     from skyrl_train.checkpoints.places import work_dir_of
     from skyrl_train.rl.watchman import main
 
     return main(job_dir, work_dir_of(job_dir), os.environ)
+
+
+def _has_the_stack() -> None:
+    from importlib.util import find_spec
+
+    from skyrl_train.fail import UsageError
+
+    missing = [name for name in STACK if find_spec(name) is None]
+    if missing:
+        raise UsageError(
+            f"{sys.executable} has no {', '.join(missing)}; wanted the training environment: install "
+            "'skyrl-doctor[train]' there, or name another one as python.interpreter"
+        )
 
 
 def _refusal(job_dir: str) -> str | None:
