@@ -1,0 +1,33 @@
+"""A store whose pause process died under a running server: the user namespace of its containers is lost with it.
+
+Podman's service ends as soon as it is started then, for ever, as long as its database tells of containers that run and
+none of them is left to join (POD001). Nothing of the store runs any more, or can be reached; so it is put into the state
+that it has after a boot, where Podman makes a new namespace and takes every container for ended. Nothing is repaired,
+migrated or reset: the images stay, and the server takes its dead sandboxes away one by one.
+"""
+
+import contextlib
+import os
+import re
+
+from skyrl_train.sandbox.runtime.podman.leftovers import end_leftovers
+
+NAMESPACE_LOST = re.compile(
+    r"invalid internal status, try resetting the pause process"
+    r"|cannot re-exec process to join the existing user namespace"
+    r"|cannot set user namespace"
+)
+"""level=error msg="invalid internal status, try resetting the pause process with \\"podman system migrate\\": could not
+find any running process: no such process"; the second while the dead are not reaped, the third where a stranger has the
+number of the dead."""
+OF_THIS_BOOT = ("libpod/tmp/pause.pid", "libpod/tmp/alive")
+"""Below the run directory. Podman takes a store without the second for one that was not used since the boot."""
+
+
+def as_after_a_boot(run_dir: str) -> tuple[int, ...]:  # FIX(POD001)
+    """Only for the server's own store. The ids of processes that could be reached no more, and were ended."""
+    ended = end_leftovers(run_dir)
+    for name in OF_THIS_BOOT:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(run_dir, name))
+    return ended
