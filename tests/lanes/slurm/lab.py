@@ -59,7 +59,8 @@ def free_ports(count: int) -> list[int]:
 
 
 def configuration(base: Path, extra: str = "", gpu_nodes: Sequence[str] = ("gpu1",)) -> str:
-    """slurm.conf. The scheduler looks at once, so that a job needs half a second and not five."""
+    """slurm.conf. The scheduler looks at once, so that a job needs half a second and not five. Two clusters of one machine
+    at once have no job's number in common, and so none of the directories that are named after one."""
     ports = free_ports(2 + len(gpu_nodes))
     gpu_lines = "\n".join(
         f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs=4 RealMemory=64000 Gres=gpu:2g.20gb:2"
@@ -67,6 +68,7 @@ def configuration(base: Path, extra: str = "", gpu_nodes: Sequence[str] = ("gpu1
     )
     return f"""
 ClusterName=lane
+FirstJobId={500 * ports[0]}
 SlurmctldHost=localhost
 SlurmUser=root
 SlurmctldPort={ports[0]}
