@@ -21,7 +21,7 @@ esac
 [ -n "${SLURM_JOB_ID-}" ] && [ -n "${SLURM_JOB_UID-}" ] || exit 0
 did=$(mktemp) || exit 0
 trap 'rm -f "$did"; exit 0' EXIT
-set -- "$SLURM_JOB_ID" --uid "$SLURM_JOB_UID"
+set -- "$SLURM_JOB_ID" --over --uid "$SLURM_JOB_UID"
 for base in $SCRATCH; do set -- "$@" --base "$base"; done
 SLURM_SCRIPT_CONTEXT=epilog_slurmd "$TRAIN" sweep "$@" >"$did" 2>&1
 status=$?

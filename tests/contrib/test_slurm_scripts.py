@@ -138,7 +138,9 @@ def test_a_prolog_that_hangs_is_noted(node: Node) -> None:
 def test_an_epilog_sweeps_the_job_of_its_user(node: Node) -> None:
     node.settings(f"SCRATCH='/tmp /local'\nTRAIN={node.program('train', 'echo $SLURM_SCRIPT_CONTEXT: $*')}")
     assert node.run("epilog.sh", SLURM_JOB_ID="77", SLURM_JOB_UID="1000").returncode == 0
-    assert node.log("epilog.log").splitlines()[1] == "epilog_slurmd: sweep 77 --uid 1000 --base /tmp --base /local"
+    assert (
+        node.log("epilog.log").splitlines()[1] == "epilog_slurmd: sweep 77 --over --uid 1000 --base /tmp --base /local"
+    )
     assert node.run("epilog.sh").returncode == 0
     assert len(node.log("epilog.log").splitlines()) == 2
 

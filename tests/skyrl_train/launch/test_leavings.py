@@ -155,23 +155,28 @@ def test_sweep_tells_what_it_did(
     pid = sleeps(sleeper, SLURM_JOB_ID=OURS)
     place = tmp_path / f"skyrl-{os.getuid()}-{OURS}"
     place.mkdir()
-    assert dispatch(["sweep", OURS, "--base", str(tmp_path)]) == 0
+    assert dispatch(["sweep", OURS, "--over", "--base", str(tmp_path)]) == 0
     assert capsys.readouterr().out == f"ended 1 processes: {pid}\nremoved {place}\n"
-    assert dispatch(["sweep", OURS, "--base", str(tmp_path)]) == 0
+    assert dispatch(["sweep", OURS, "--over", "--base", str(tmp_path)]) == 0
     assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["sweep", "*"], "'*' is no id of a job"),
-        (["sweep", OURS, "--base", "tmp"], "wanted absolute paths"),
-        (["sweep", OTHER], f"job {OTHER} is this one, which is not over"),
+        (["*"], "'*' is no id of a job"),
+        ([OURS, "--base", "tmp"], "wanted absolute paths"),
+        ([OURS], f"job {OURS} is RUNNING; wanted one that is over"),
+        ([OTHER], f"whether job {OTHER} is over cannot be told: scontrol refused: it hangs; say --over if it is"),
     ],
 )
 def test_sweep_refuses(
-    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("SLURM_JOB_ID", OTHER)
-    assert dispatch(words) == 2
+    scontrol = tmp_path / "scontrol"
+    answers = f"case $4 in {OURS}) echo JobState=RUNNING;; *) echo it hangs >&2; exit 1;; esac"
+    scontrol.write_text(f"#!/bin/sh\n{answers}\n")
+    scontrol.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert dispatch(["sweep", *words]) == 2
     assert said in capsys.readouterr().err
