@@ -31,8 +31,15 @@ def test_finds_the_file_and_the_processes() -> None:
 
 def test_looks_where_ray_would() -> None:
     path = "/home/trainer/run/ray/ray_current_cluster"
-    machine = CLEAN.but({f"read {path}": ["10.2.3.17:6379"], f"stat {path}": {"absent": path}})
+    gone = {f"stat {place}": {"absent": place} for place in (path, "/home/trainer/run/ray")}
+    machine = CLEAN.but({f"read {path}": ["10.2.3.17:6379"], **gone})
     assert look(machine, RAY_TMPDIR="") == RayClusters(file=AddressFile(path, "10.2.3.17:6379", None))
+
+
+def test_a_directory_that_may_not_be_written_into_is_closed() -> None:
+    found = look(FOREIGN.but({"writable /tmp/ray": False}))
+    assert isinstance(found, RayClusters)
+    assert found.closed == AddressFile("/tmp/ray", None, 1007)
 
 
 def test_a_file_that_may_not_be_read_is_there() -> None:
