@@ -66,7 +66,7 @@ def _lost(need: Need, workers: RayWorkers) -> Finding:
         seen = f"{workers.of} was started without it"
     return Finding(
         message=f"{need.name} is set here, and Ray's workers will not have it: {seen}; wanted it there, since {need.why}",
-        severity=Severity.ERROR,
+        severity=Severity.ERROR if need.vital else Severity.WARNING,
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG,
             summary="pass it to the workers, or export it before Ray is started",

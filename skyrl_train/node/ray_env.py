@@ -14,15 +14,15 @@ SANDBOXES = ("SANDBOX_REMOTE_RUNTIME_API_URL", "SANDBOX_API_KEY", "ALLHANDS_API_
 """Of the sandboxes' runtime, as its clients read it."""
 LOGINS = ("WANDB_API_KEY", "WANDB_BASE_URL", "WANDB_MODE", "HF_TOKEN", "HF_HOME", "HF_ENDPOINT")
 PROXIES = ("NO_PROXY", "no_proxy")
-SECRETS = frozenset({"SANDBOX_API_KEY", "ALLHANDS_API_KEY", "WANDB_API_KEY", "HF_TOKEN"})
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A variable that the workers need, and for what."""
+    """A variable that the workers need, and for what. Without a vital one the run fails; without another it may."""
 
     name: str
     why: str
+    vital: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class Variables(Mapping[str, str]):
 
 def needs(environ: Mapping[str, str], configured: Iterable[str]) -> tuple[Need, ...]:
     """What the job has that its workers need too: the runtime's address and key, logins, and the configuration's [env]."""
-    found = {name: Need(name, "[env] of the configuration") for name in configured}
-    for names, why in (
-        (SANDBOXES, "clients of the sandboxes' runtime read it"),
-        (LOGINS, "loggers and downloads read it"),
-        (PROXIES, "the runtime is reached past the proxy by it"),
+    found = {name: Need(name, "[env] of the configuration", vital=True) for name in configured}
+    for names, why, vital in (
+        (SANDBOXES, "clients of the sandboxes' runtime read it", True),
+        (LOGINS, "loggers and downloads read it", False),
+        (PROXIES, "the runtime is reached past the proxy by it", False),
     ):
-        found |= {name: Need(name, why) for name in names if environ.get(name) and name not in found}
+        found |= {name: Need(name, why, vital) for name in names if environ.get(name) and name not in found}
     return tuple(found.values())
 
 

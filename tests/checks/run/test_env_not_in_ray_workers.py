@@ -51,6 +51,15 @@ def test_another_s_cluster_has_nothing_of_ours() -> None:
     ]
 
 
+def test_what_may_do_without_is_a_warning() -> None:
+    environ = Environ({"HF_TOKEN": "hf_x", "NO_PROXY": "cpu1"})
+    found = env_not_in_ray_workers(verl(), environ, FOREIGN)
+    assert [(one.severity, one.message.partition(" ")[0]) for one in found] == [
+        (Severity.WARNING, "HF_TOKEN"),
+        (Severity.WARNING, "NO_PROXY"),
+    ]
+
+
 def test_ray_that_was_started_before_the_variable_was_set() -> None:
     assert judged(verl(), EARLIER) == [lost(URL, "the raylet of this job (process 5) was started without it")]
 

@@ -11,9 +11,9 @@ JOB = {URL: "http://cpu1:8000", KEY: "k-123456", "PATH": "/bin", "HF_TOKEN": ""}
 
 def test_workers_need_what_the_job_has_of_it() -> None:
     assert needs(JOB, ["MINE"]) == (
-        Need("MINE", "[env] of the configuration"),
-        Need(URL, "clients of the sandboxes' runtime read it"),
-        Need(KEY, "clients of the sandboxes' runtime read it"),
+        Need("MINE", "[env] of the configuration", vital=True),
+        Need(URL, "clients of the sandboxes' runtime read it", vital=True),
+        Need(KEY, "clients of the sandboxes' runtime read it", vital=True),
     )
     assert needs({}, []) == ()
 
@@ -42,7 +42,9 @@ def test_what_no_worker_will_have() -> None:
     wanted = needs(JOB, [])
     assert missing(wanted, inherited=JOB, passed=()) == ()
     assert missing(wanted, inherited=(), passed=(URL, KEY)) == ()
-    assert missing(wanted, inherited=(URL,), passed=()) == (Need(KEY, "clients of the sandboxes' runtime read it"),)
+    assert missing(wanted, inherited=(URL,), passed=()) == (
+        Need(KEY, "clients of the sandboxes' runtime read it", vital=True),
+    )
 
 
 def test_the_first_task_proves_it_without_telling_a_value() -> None:
