@@ -1,0 +1,121 @@
+"""The agent looks for the tests in a real container, as root and with all that is there, and does not find them; then
+they are back, and are what is scored, whatever it left in their place.
+"""
+
+import asyncio
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lanes.podman.conftest import NewLab
+from lanes.podman.lab import IMAGE
+from lanes.podman.runtime import Server
+from skyrl_train.agent.arguments import Action
+from skyrl_train.agent.finish import Finish
+from skyrl_train.agent.ports import Sandbox, Task
+from skyrl_train.agent.transcript import Transcript
+from skyrl_train.rewards.hidden import Hidden
+from skyrl_train.rewards.score import Score, Scored
+from skyrl_train.rewards.suite import suite_scorer
+from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted
+from skyrl_train.sandbox.client.tools import RemoteTools, opener
+
+pytestmark = pytest.mark.podman
+TASK_IMAGE = "localhost/r2e:1"
+SECRET = "do-not-read-this-5b1f"
+APPLETS = ["cat", "chmod", "chown", "cp", "cut", "dirname", "env", "find", "grep", "head", "id", "ln", "ls", "mkdir", "mkfifo", "mv", "printf", "ps", "pwd", "rm", "sed", "setsid", "sh", "sleep", "sort", "stat", "tail", "tar", "touch", "tr", "true", "wc", "xargs"]  # fmt: skip
+BASH = '#!/bin/sh\nexec /bin/busybox sh "$@"\n'
+RUN_TESTS = """\
+grep -q %s r2e_tests/test_secret.py && word=PASSED || word=FAILED
+echo "=== short test summary info ==="
+echo "$word r2e_tests/test_secret.py::test_it"
+"""
+TRANSCRIPT = Transcript(task_id="t", rollout_id="t-0", prompt=(), prompt_ids=(), steps=(), finish=Finish.FINISH_TOOL)
+HALVES = f"{SECRET[:9]}''{SECRET[9:]}"
+"""As a shell joins it: the command that looks for the secret does not hold it."""
+HUNTS = {
+    "by name": "find / -path /proc -prune -o -path /sys -prune -o '(' -name 'r2e_tests*' -o -name '.r2e_tests.tar' "
+    "-o -name 'test_secret*' -o -name run_tests.sh ')' -print 2>/dev/null",
+    "by content": f"grep -rlF {HALVES} /testbed /root /r2e_tests /tmp /var /etc /opt /home /dev/shm /run 2>/dev/null",
+    "roots of processes": "ls -d /proc/[0-9]*/root/r2e_tests /proc/[0-9]*/root/root/r2e_tests /proc/[0-9]*/cwd/r2e_tests 2>/dev/null",
+    "open files": "ls -l /proc/[0-9]*/fd 2>/dev/null | grep -E 'r2e_tests|test_secret|run_tests'",
+    "contents of open files": f"for each in /proc/[0-9]*/fd/*; do [ -f $each ] && grep -qF {HALVES} $each && echo $each; done 2>/dev/null",
+    "environments": f"for each in /proc/[0-9]*/environ; do tr '\\0' '\\n' <$each | grep -F {HALVES}; done 2>/dev/null",
+    "command lines": "for each in /proc/[0-9]*/cmdline; do tr '\\0' ' ' <$each | grep -E '[t]est_secret'; done 2>/dev/null",
+}  # fmt: skip
+
+
+@pytest.fixture
+def server(new_lab: NewLab, image_archive: Path) -> Iterator[Server]:
+    lab = new_lab()
+    made = Server(lab).stock(image_archive)
+    try:
+        made.up()
+        _build(made)
+        yield made
+    finally:
+        made.close()
+        lab.close()
+
+
+def _build(server: Server) -> None:
+    """An image as R2E-Gym's are: the tests at the root, their command in the repository."""
+    place = server.lab.base / "image-of-a-task"
+    (place / "bin").mkdir(parents=True)
+    (place / "testbed").mkdir()
+    (place / "r2e_tests").mkdir()
+    for name in APPLETS:
+        (place / "bin" / name).symlink_to("busybox")
+    (place / "bin" / "bash").write_text(BASH)
+    (place / "bin" / "bash").chmod(0o755)
+    (place / "testbed" / "run_tests.sh").write_text(RUN_TESTS % SECRET)
+    (place / "r2e_tests" / "test_secret.py").write_text(f"def test_it(): assert '{SECRET}'\n")
+    copies = "COPY bin /bin\nCOPY testbed /testbed\nCOPY r2e_tests /r2e_tests\n"
+    (place / "Containerfile").write_text(f"FROM {IMAGE}\n{copies}")
+    done = server.podman("build", "-q", "--layers=false", "-t", TASK_IMAGE, str(place), limit_s=120.0)
+    assert done.returncode == 0, done.stdout
+    shutil.rmtree(place)
+
+
+async def said(sandbox: Sandbox, command: str) -> str:
+    result = await sandbox.run(Action("terminal", {"command": command, "reset": True}), limit_s=60)
+    return result.text
+
+
+async def played(server: Server, *, hide: bool) -> tuple[dict[str, str], Score]:
+    tests = Hidden()
+    task = Task(id="t", rollout_id="t-0", prompt=())
+    async with (
+        RuntimeClient(server.url, server.key) as client,
+        opener(client, lambda _task: Wanted(image=TASK_IMAGE))(task) as sandbox,
+    ):
+        assert isinstance(sandbox, RemoteTools)
+        if hide:
+            await tests.hide(sandbox, sandbox.files)
+        found = {name: await said(sandbox, f"echo begin; {hunt}; echo end") for name, hunt in HUNTS.items()}
+        await said(sandbox, "mkdir -p /root/r2e_tests /testbed/r2e_tests; echo 'echo PASSED' > /root/run_tests.sh")
+        scorer = suite_scorer('{"test_it": "PASSED"}')
+        score = await (tests.scorer(sandbox.files, scorer) if hide else scorer)(sandbox, TRANSCRIPT)
+        return {name: _between(text) for name, text in found.items()}, score
+
+
+def _between(text: str) -> str:
+    """What a hunt brought."""
+    lines = text.splitlines()
+    return "\n".join(lines[lines.index("begin") + 1 : lines.index("end")])
+
+
+def test_an_agent_that_looks_for_the_tests_finds_none_and_its_own_are_not_run(server: Server) -> None:
+    found, score = asyncio.run(played(server, hide=True))
+    assert found == dict.fromkeys(HUNTS, "")
+    assert score == Scored(1.0, "all 1 tests as expected")
+
+
+def test_the_same_hunts_find_them_where_they_are_not_hidden(server: Server) -> None:
+    """Else the test above would show nothing."""
+    found, _ = asyncio.run(played(server, hide=False))
+    assert found["by name"].split() == ["/r2e_tests", "/r2e_tests/test_secret.py", "/testbed/run_tests.sh"]
+    assert found["by content"].split() == ["/testbed/run_tests.sh", "/r2e_tests/test_secret.py"]
+    assert "/proc/1/root/r2e_tests" in found["roots of processes"].split()
