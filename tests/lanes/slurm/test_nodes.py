@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -53,8 +54,9 @@ def of_node(made: Launched, node: str) -> list[int]:
 def of_ray(made: Launched, node: str) -> int:
     """The process of a node's Ray."""
     for pid in of_node(made, node):
-        if "ray.scripts.scripts" in Path(f"/proc/{pid}/cmdline").read_text():
-            return pid
+        with suppress(OSError):
+            if "ray.scripts.scripts" in Path(f"/proc/{pid}/cmdline").read_text():
+                return pid
     raise AssertionError(f"no Ray on {node}")
 
 
@@ -129,7 +131,8 @@ def test_a_worker_that_is_killed_whole_is_named(site: Site) -> None:
     made = launch(site, WAITS)
     begun(site, made)
     for pid in of_node(made, "gpu2"):
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     assert "node gpu2 ended without a word" in made.ended(Role.TRAINER).reason
     made.leaves_nothing()
 

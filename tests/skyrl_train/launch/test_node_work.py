@@ -62,12 +62,13 @@ class Job:
 
     def processes(self) -> list[int]:
         mark = f"SKYRL_JOB_DIR={self.job_dir}".encode()
-        return [int(one.name) for one in Path("/proc").glob("[0-9]*") if mark in _environ(one)]
+        return [int(one.name) for one in Path("/proc").glob("[0-9]*") if mark in _words(one / "environ")]
 
 
-def _environ(process: Path) -> list[bytes]:
+def _words(path: Path) -> list[bytes]:
+    """Of a process that may be gone by now."""
     try:
-        return (process / "environ").read_bytes().split(b"\0")
+        return path.read_bytes().split(b"\0")
     except OSError:
         return []
 
@@ -119,8 +120,8 @@ def test_a_ray_that_dies_ends_its_node_s_part(job: Job) -> None:
     (ray,) = [
         pid
         for pid in job.processes()
-        if b"SKYRL_JOB_NODE=two" in _environ(Path(f"/proc/{pid}"))
-        and b"ray.scripts.scripts" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        if b"SKYRL_JOB_NODE=two" in _words(Path(f"/proc/{pid}/environ"))
+        and b"ray.scripts.scripts" in _words(Path(f"/proc/{pid}/cmdline"))
     ]
     os.kill(ray, signal.SIGKILL)
     assert job.tasks["two"].wait(LIMIT_S) == 1
