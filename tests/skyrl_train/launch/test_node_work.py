@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -85,7 +86,8 @@ def job(tmp_path: Path) -> Iterator[Job]:
     made = Job(tmp_path)
     yield made
     for pid in made.processes():
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     for task in made.tasks.values():
         task.wait(LIMIT_S)
 
