@@ -90,10 +90,17 @@ SIGNATURES = {
     ),
     "RUN010": (
         Signature(
-            pattern=r"\b50[0234] (?:Server Error|Internal Server Error|Service Unavailable|Bad Gateway|Gateway Time-?out).{0,200}/(?:start|sessions?|runtime)\b|/(?:start|sessions?)\S* HTTP/1\.1\" 50\d",
+            pattern=r"\b50[0234] (?:Server Error|Internal Server Error|Service Unavailable|Bad Gateway|Gateway Time-?out).{0,200}/(?:start|sessions?|runtime)\b",
             sample="requests.exceptions.HTTPError: 503 Server Error: Service Unavailable for url: http://node07:8000/start",
             explain="the runtime breaks under that many starts at once; bound them",
             versions="requests",
+        ),
+        Signature(
+            pattern=r"/(?:start|sessions?)\S* HTTP/1\.1\" 50\d",
+            sample='INFO:     10.0.0.3:5004 - "POST /start HTTP/1.1" 503 Service Unavailable',
+            explain="the runtime breaks under that many starts at once; bound them",
+            versions="uvicorn",
+            at_least=4,  # one or two are what a client tries again
         ),
         Signature(
             pattern=r"422 Unprocessable Entity.{0,120}/(?:start|sessions?|runtime)\b|\bServer error '50\d .{0,80}/(?:start|sessions?|runtime)\b",

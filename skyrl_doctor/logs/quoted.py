@@ -15,6 +15,7 @@ IN_SANDBOXES = frozenset(("IMG006", "IMG007", "RUN006"))
 _OPENS = re.compile(
     rb"EXECUTION RESULT of \[|OBSERVATION:|[Oo]bservation:(?:\s|$)|CmdOutputObservation|<(?:issue|pr)_description>|<problem_statement>"
     rb"|\[prompt\]|\[response\]|<\|im_start\|>|={5,} test session starts|={5,} (?:FAILURES|ERRORS|short test summary)"
+    rb"|Exception ignored in|\b(?:agent|rollout|turn|tool)\b[^\n]{0,60} (?:result|output|stdout):\s*$"
 )
 _OPENERS = (
     b"EXECUTION RESULT of [",
@@ -31,6 +32,10 @@ _OPENERS = (
     b"= FAILURES",
     b"= ERRORS",
     b"= short test summary",
+    b"Exception ignored in",
+    b" result:",
+    b" output:",
+    b" stdout:",
 )
 """What each match of _OPENS holds: to look for these takes a tenth of the time."""
 _CLOSES = re.compile(
@@ -40,6 +45,8 @@ _CLOSES = re.compile(
 )
 _OWN_CODE = re.compile(rb'File "[^"\n]{0,200}/(?:verl|vllm|sglang|ray|openhands|skyrl\w*|prime_rl|verifiers|trl)/')
 """A traceback through these is that of the run, wherever it stands."""
+_RAISED = re.compile(rb"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b")
+"""What an exception that Python ignores ends with, beside its traceback."""
 _INLINE = re.compile(
     rb"""(?:^|[\s\[{(,|>])(?:assistant|[Oo]bservation|OBSERVATION):\s|['"]role['"]: ?['"]|<\|im_start\|>|<function=|\[(?:prompt|response)\]|(?:FAILED|ERROR) \S{1,200}::\S{1,200} - |^\s*(?:[-*>]|\d{1,2}\.) `|^\++ [\w./\['"({:]"""
 )
@@ -62,13 +69,17 @@ class Quotes:
 
 def _quoted(above: list[bytes]) -> bool:
     """Of the lines above, the nearest first."""
+    own = raised = False
     for raw in above:
         line = clean(raw).strip()
+        if b"Exception ignored in" in line:
+            return not raised
         opens, closes = _last(_OPENS, line), _last(_CLOSES, line)
         if opens >= 0 and opens >= closes:
-            return True
-        if closes >= 0 or _OWN_CODE.search(line):
+            return not own
+        if closes >= 0:
             return False
+        own, raised = own or _OWN_CODE.search(line) is not None, raised or _RAISED.search(line) is not None
     return False
 
 
@@ -80,7 +91,3 @@ def _last(regex: re.Pattern[bytes], line: bytes) -> int:
 def inline(text: bytes, at: int) -> bool:
     """Whether what stands at this place of a line is quoted in it."""
     return _INLINE.search(text, 0, at) is not None
-
-
-def is_quoted(behind: Behind, start: int) -> bool:
-    return Quotes().hold(behind, start, b"")

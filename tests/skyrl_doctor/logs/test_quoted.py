@@ -25,6 +25,7 @@ def names(*lines: str) -> list[str]:
         ("<issue_description>", "</issue_description>"),
         ("<|im_start|>user", "<|im_end|>"),
         ("OBSERVATION:", "2026-03-02 09:14:03,120 - INFO - next"),
+        ("agent 3 turn 5 result:", "2026-03-02 09:14:03,120 INFO reward 1.0"),
         ("===== test session starts =====", "==== 1 failed, 3 passed in 3.12s ===="),
     ],
 )
@@ -68,3 +69,10 @@ def test_what_will_be_tried_again_is_a_cause_only_when_nobody_stops_trying() -> 
     assert names(*[retried] * (RETRIED - 1)) == []
     assert names(*[retried] * RETRIED) == ["POD009"]
     assert names(retried, LOCKED) == ["POD009"]
+
+
+def test_an_exception_that_python_ignores_is_over_with_its_own_line() -> None:
+    ignored = "Exception ignored in: <function A.__del__ at 0x7f3a>"
+    frame = '  File "/venv/lib/python3.12/site-packages/ray/actor.py", line 3, in __del__'
+    assert names(ignored, "Traceback (most recent call last):", frame, OOM) == []
+    assert names(ignored, frame, "AttributeError: x", LOCKED) == ["POD009"]
