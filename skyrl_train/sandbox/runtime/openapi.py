@@ -86,6 +86,11 @@ def _operation(summary: str, answer: Object, *, body: Object | None = None, wher
     return made
 
 
+def _named_operation(name: str, summary: str, answer: Object, **more: Any) -> Object:
+    """One that links lead to."""
+    return {"operationId": name, **_operation(summary, answer, **more)}
+
+
 def _named(name: str, place: str = "path", schema: Object | None = None) -> Object:
     return {"name": name, "in": place, "required": place == "path", "schema": schema or _TEXT}
 
@@ -105,14 +110,30 @@ def _build_operation() -> Object:
 _MANY: Object = {"type": "array", "items": {"$ref": "#/components/schemas/Session"}}
 _ONE = _json({"$ref": "#/components/schemas/Session"})
 _ANY = _json({"type": "object"})
+_BY_RUNTIME: Object = {"requestBody": {"runtime_id": "$response.body#/runtime_id"}}
+_BEGUN: Object = {
+    **_ONE,
+    "links": {
+        "stop": {"operationId": "stop", **_BY_RUNTIME},
+        "pause": {"operationId": "pause", **_BY_RUNTIME},
+        "resume": {"operationId": "resume", **_BY_RUNTIME},
+        "session": {"operationId": "session", "parameters": {"session_id": "$response.body#/session_id"}},
+        "runtime": {"operationId": "runtime", "parameters": {"runtime_id": "$response.body#/runtime_id"}},
+    },
+}
+"""What a client does with a session that it has."""
 _PATHS: Object = {
-    wire.START: {"post": _operation("Start a session's sandbox, or find it", _ONE, body=_START)},
-    wire.STOP: {"post": _operation("Stop a sandbox for good", _ONE, body=_CHANGE)},
-    wire.PAUSE: {"post": _operation("Hold a sandbox", _ONE, body=_CHANGE)},
-    wire.RESUME: {"post": _operation("Let a paused sandbox go on", _ONE, body=_CHANGE)},
+    wire.START: {"post": _operation("Start a session's sandbox, or find it", _BEGUN, body=_START)},
+    wire.STOP: {"post": _named_operation("stop", "Stop a sandbox for good", _ONE, body=_CHANGE)},
+    wire.PAUSE: {"post": _named_operation("pause", "Hold a sandbox", _ONE, body=_CHANGE)},
+    wire.RESUME: {"post": _named_operation("resume", "Let a paused sandbox go on", _ONE, body=_CHANGE)},
     f"{wire.SESSIONS}/batch": {"get": _operation("Several sessions", _json(_MANY), where=(_named("ids", "query"),))},
-    f"{wire.SESSIONS}/{{session_id}}": {"get": _operation("A session", _ONE, where=(_named("session_id"),))},
-    f"{wire.RUNTIME}/{{runtime_id}}": {"get": _operation("A sandbox", _ONE, where=(_named("runtime_id"),))},
+    f"{wire.SESSIONS}/{{session_id}}": {
+        "get": _named_operation("session", "A session", _ONE, where=(_named("session_id"),))
+    },
+    f"{wire.RUNTIME}/{{runtime_id}}": {
+        "get": _named_operation("runtime", "A sandbox", _ONE, where=(_named("runtime_id"),))
+    },
     "/list": {"get": _operation("What is not over", _ANY)},
     "/prewarm": {"post": _operation("Make sandboxes ahead", _ANY, body=_PREWARM)},
     wire.IMAGE_EXISTS: {"get": _operation("Whether an image is here", _ANY, where=(_named("image", "query"),))},
