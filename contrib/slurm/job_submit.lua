@@ -10,8 +10,8 @@ local PARTITIONS = nil -- e.g. { gpu = true, mig = true }; nil is all
 local SHELLS = { sh = true, bash = true, dash = true, ksh = true, zsh = true }
 
 local GATE = string.format(
-  "if [ -x %s ]; then timeout -k 5 60 %s gate --role gpu --select GPU --allow-unknown --deadline 20 -- true; "
-    .. 'if [ "$?" -eq 78 ]; then exit 78; fi; fi # by job_submit.lua\n',
+  "[ ! -x %s ] || timeout -k 5 60 %s gate --role gpu --select GPU --allow-unknown --deadline 20 -- true || "
+    .. '[ "$?" -ne 78 ] || exit 78 # by job_submit.lua\n', -- one list: nothing in it ends a script under `set -e`
   DOCTOR, DOCTOR)
 
 -- The name of the program in a script's first line: `#!/usr/bin/env -S bash -l` is bash's.

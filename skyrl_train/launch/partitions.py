@@ -63,8 +63,6 @@ def _faults(config: RunConfig, asked: Asked, partitions: list[dict[str, str]]) -
         several = found.get(allowed, "ALL")
         if value is not None and several != "ALL" and value not in several.split(","):
             yield f"slurm.{key} = {value!r} may not use partition {name}, which takes {several}"
-    if found.get("State", "UP") in ("DOWN", "INACTIVE"):
-        yield f"partition {name} of the {asked.role} is {found['State']}"
 
 
 def _is_meant(found: Mapping[str, str], name: str | None) -> bool:

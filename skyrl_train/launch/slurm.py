@@ -1,5 +1,6 @@
 """Slurm's commands, each with a limit. What they say wrong is told with their own words."""
 
+import contextlib
 import os
 import re
 import shlex
@@ -12,6 +13,7 @@ from skyrl_train.config.walltime import minutes
 from skyrl_train.fail import TrainError
 
 LIMIT_S = 30.0
+FINISH_S = 5.0
 _SCRIPT = re.compile(r" Command=(.*?) WorkDir=")
 _ID = re.compile(r"(\d+)(?:;\S+)?")
 
@@ -104,7 +106,7 @@ def _run(*words: str, limit_s: float = LIMIT_S, environ: Mapping[str, str] | Non
         try:
             out, err = child.communicate(timeout=limit_s)
         except BaseException as error:
-            os.killpg(child.pid, signal.SIGKILL)  # not waited for yet: the number is still its own
+            _cut_short(child, None if isinstance(error, subprocess.TimeoutExpired) else words)
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
             raise SlurmError(f"{shown(words)} did not answer within {limit_s:g} s{_perhaps(words)}") from None
@@ -112,6 +114,19 @@ def _run(*words: str, limit_s: float = LIMIT_S, environ: Mapping[str, str] | Non
         said = "; ".join((err or out).strip().splitlines()) or "no reason given"
         raise SlurmError(f"{words[0]} refused: {said}{_perhaps(words) if 'timed out' in said else ''}")
     return out
+
+
+def _cut_short(child: "subprocess.Popen[str]", interrupted: Sequence[str] | None) -> None:
+    """Ends a command. An sbatch that we are told to end in the middle of may finish, and its job is cancelled."""
+    out = ""
+    if interrupted and interrupted[0] == "sbatch":
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            out, _ = child.communicate(timeout=FINISH_S)
+    if child.poll() is None:  # not waited for yet: the number is still its own
+        os.killpg(child.pid, signal.SIGKILL)
+    found = _ID.fullmatch(out.strip())
+    if found:
+        cancel(found[1])
 
 
 def _perhaps(words: Sequence[str]) -> str:

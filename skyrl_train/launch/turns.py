@@ -86,6 +86,8 @@ def new_runtime(
         if runtime and scheduler.state(runtime).state in ALIVE:
             scheduler.cancel(runtime)
         _wait_for_end(runtime, scheduler, stopped)
+        if stopped():
+            return ""
         for name in (READY, URL, KEY, directory.ended_name(Role.RUNTIME)):
             directory.forget(job_dir, name)
         script = os.path.join(job_dir, f"{Role.RUNTIME}.sh")

@@ -151,3 +151,10 @@ def test_one_that_does_not_end_is_not_doubled(tmp_path: Path) -> None:
     cluster = Cluster({OLD: [State("COMPLETING")], TRAINER: [State("RUNNING")]})
     with pytest.raises(TrainError, match=r"job 7, did not end within 90 s"):
         begin(half_done(tmp_path), cluster)
+
+
+def test_one_that_is_told_to_end_meanwhile_starts_no_other(tmp_path: Path) -> None:
+    cluster = Cluster({OLD: [State("RUNNING")], TRAINER: [State("RUNNING", limit_s=60)]})
+    assert begin(half_done(tmp_path), cluster, stopped=True) == ""
+    assert cluster.told == [f"cancel {OLD}"]
+    assert read_jobs(str(tmp_path)) == {"trainer": TRAINER}

@@ -1,0 +1,99 @@
+"""Slurm's commands, played by scripts: what they say, and what becomes of those that hang."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.launch import slurm
+from skyrl_train.launch.child import marked, wait
+from skyrl_train.launch.slurm import SlurmError, State
+
+SHOWN = (
+    "JobId=8 JobName=x JobState=RUNNING Reason=None Requeue=1 Restarts=2 RunTime=00:01:05 TimeLimit=06:00:00 "
+    "Command=/w/my jobs/trainer.sh WorkDir=/w StdErr=/w/x.err"
+)
+
+
+class Told(Exception):  # noqa: N818 -- as a signal of the command line is told
+    pass
+
+
+@pytest.fixture
+def bin_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("SLURM_TEST_OF", str(tmp_path))
+    return tmp_path
+
+
+def program(at: Path, name: str, text: str) -> None:
+    (at / name).write_text(f"#!/bin/sh\n{text}\n")
+    (at / name).chmod(0o755)
+
+
+def test_what_a_job_is_told_of(bin_dir: Path) -> None:
+    program(bin_dir, "scontrol", f"echo '{SHOWN}'")
+    told = State("RUNNING", "None", restarts=2, ran_s=65.0, limit_s=21600.0, script="/w/my jobs/trainer.sh")
+    assert slurm.state("8") == told
+    assert told.left_s == 21535.0
+    program(bin_dir, "scontrol", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
+    assert slurm.state("8") == State("")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("echo no such account >&2; exit 1", "sbatch refused: no such account"),
+        ("exit 1", "sbatch refused: no reason given"),
+        ("echo hello", "sbatch said 'hello'; wanted the id of a job"),
+        (":", "sbatch said ''; wanted the id of a job"),
+        ("echo Socket timed out on send/recv >&2; exit 1", "`squeue --me` tells"),
+    ],
+)
+def test_what_sbatch_refuses_is_told_in_its_words(bin_dir: Path, text: str, said: str) -> None:
+    program(bin_dir, "sbatch", text)
+    with pytest.raises(SlurmError, match=said):
+        slurm.submit("job.sh")
+
+
+def test_a_command_that_is_not_there(bin_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(bin_dir))
+    with pytest.raises(SlurmError, match="sbatch is not installed here: launch from a login node, or say --local"):
+        slurm.submit("job.sh")
+
+
+def test_one_that_hangs_is_ended_with_what_it_started(bin_dir: Path) -> None:
+    program(bin_dir, "scontrol", "sleep 60 & sleep 60")
+    began = time.monotonic()
+    with pytest.raises(SlurmError, match=r"scontrol --oneliner show job 8 did not answer within 0\.3 s"):
+        slurm.state("8", limit_s=0.3)
+    assert time.monotonic() - began < 10
+    assert wait(lambda: not marked({"SLURM_TEST_OF": str(bin_dir)}), 10)
+
+
+def test_a_launch_that_is_told_to_end_while_sbatch_submits_cancels_the_job(bin_dir: Path) -> None:
+    program(bin_dir, "sbatch", f"touch {bin_dir}/begun; sleep 0.5; echo 4711")
+    program(bin_dir, "scancel", f'echo "$@" > {bin_dir}/cancelled')
+
+    def stop(_number: int, _frame: object) -> None:
+        raise Told
+
+    before = signal.signal(signal.SIGUSR2, stop)
+    main = threading.main_thread().ident
+
+    def tell() -> None:
+        wait((bin_dir / "begun").exists, 10)
+        signal.pthread_kill(main or 0, signal.SIGUSR2)
+
+    teller = threading.Thread(target=tell)
+    try:
+        teller.start()
+        with pytest.raises(Told):
+            slurm.submit("job.sh")
+    finally:
+        teller.join()
+        signal.signal(signal.SIGUSR2, before)
+    assert (bin_dir / "cancelled").read_text() == "4711\n"
