@@ -40,16 +40,17 @@ def resume_from(
     ranks: int | None = None,
     critic: bool | None = None,
     kinds: tuple[str, ...] = KINDS,
+    end: int | None = None,
     repair: bool = True,
 ) -> Resume:
     """Decides, and with `repair` puts right what a kill left: the tracker, and marks for whole checkpoints without one.
 
-    `ranks` is the number of GPUs of this run. CheckpointError where a checkpoint was asked for, or there was one, and
+    `ranks` is the number of GPUs of this run and `end` its last step, where that is known. CheckpointError where a checkpoint was asked for, or there was one, and
     none can be loaded: a run never starts anew in silence.
     """
     root = os.path.abspath(root)
     if mode == "path":
-        return _resumed(_named(named, critic=critic, kinds=kinds), ranks, ())
+        return _ending(_resumed(_named(named, critic=critic, kinds=kinds), ranks, ()), end)
     found = survey(root, critic=critic, kinds=kinds)
     if mode == "disable":
         there = f"; {len(found.saved)} checkpoints in {root} are not looked at" if found.saved else ""
@@ -62,7 +63,7 @@ def resume_from(
         return _anew(found, said)  # FIX(CKP001)
     if repair:
         said += _repaired(found, last)
-    return _resumed(last, ranks, said)
+    return _ending(_resumed(last, ranks, said), end)
 
 
 def _resumed(saved: Saved, ranks: int | None, said: tuple[str, ...]) -> Resume:
@@ -127,6 +128,11 @@ def last_step(*, steps: int | None, epochs: int | None, rows: int | None, batch:
     each = rows // batch if rows is not None and batch else None
     by_epochs = each * epochs if each is not None and epochs is not None else None
     return min((end for end in (steps, by_epochs) if end is not None), default=None)
+
+
+def _ending(start: Resume, end: int | None) -> Resume:
+    told = nothing_left(start, end)
+    return start if told is None else start._replace(said=(*start.said, told))
 
 
 def nothing_left(start: Resume, end: int | None) -> str | None:  # FIX(CKP004)

@@ -71,6 +71,7 @@ def resumed(config: RunConfig, place: Place) -> Resume:
         named=None if config.trainer.resume_from is None else place.of(config.trainer.resume_from),
         ranks=config.devices,
         critic=config.needs_critic,
+        end=config.trainer.steps,
     )
     for line in found.said:
         say(line)

@@ -135,3 +135,11 @@ def test_the_one_to_go_on_from_stays_though_newer_ones_are_there(tmp_path: Path)
     saved(tmp_path, 10, 20, 30, 12)
     assert [one.step for one in prune(str(tmp_path), keep=1).removed] == [10, 20]
     assert resume_from(str(tmp_path)).step == 12
+
+
+def test_a_run_at_its_end_is_told_so(tmp_path: Path) -> None:
+    saved(tmp_path, 5)
+    told = "the run goes on from step 5 and ends after step 5: nothing is left to train"
+    for how in ({"mode": "auto"}, {"mode": "path", "named": f"{tmp_path}/global_step_5"}):
+        assert resume_from(str(tmp_path), end=5, **how).said[-1] == told  # type: ignore[arg-type]  # a table of words
+        assert told not in resume_from(str(tmp_path), end=6, **how).said  # type: ignore[arg-type]  # as above
