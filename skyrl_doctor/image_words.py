@@ -8,7 +8,7 @@ from skyrl_doctor.core.model import Remedy, RemedyKind
 from skyrl_doctor.facts.images.stored import StoredImage, StoredImages
 from skyrl_doctor.plan.model import Plan
 
-INJECT = "sandbox.inject"
+INJECT, AGENT_SERVER = "sandbox.inject", "sandbox.agent_server"
 NAMED = 5
 
 

@@ -9,8 +9,8 @@ A program built on a newer system asks for symbols that an older library lacks, 
 Ubuntu 22.04, with 2.35; images of Alpine have no glibc at all.
 
 ## How to fix
-`sandbox.inject = "mount"`: sandboxd is Python text and runs by the image's own interpreter. Or build the agent server on
-an older system.
+`sandbox.inject = "mount"`: sandboxd is Python text and runs by the image's own interpreter. Or name an environment or wheels
+in `sandbox.agent_server`: they bring their own C library. Or build the agent server on an older system.
 
 ## Example
     [PYI-7:ERROR] Failed to load Python shared library: version 'GLIBC_2.38' not found
@@ -19,11 +19,11 @@ an older system.
 from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
-from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.stored import StoredImage, StoredImages
-from skyrl_doctor.image_words import INJECT, inject_of, listed, looked_into
+from skyrl_doctor.image_words import AGENT_SERVER, INJECT, inject_of, listed, looked_into
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.sandbox.agent_server import BINARY
@@ -42,6 +42,11 @@ SIGNATURES = (
 @check("IMG008", roles=[Role.RUNTIME], fix="skyrl_train/sandbox/glibc.py")
 def glibc_too_old_in_image(plan: Plan, stored: StoredImages) -> Iterator[Finding]:
     inject = inject_of(plan)
+    if inject is not None and plan.text(AGENT_SERVER):
+        raise NotApplicable(
+            f"{AGENT_SERVER} brings its own C library; where it is the released program, the runtime refuses each image "
+            "that is too old for it"
+        )
     if inject == "mount":
         return
     images = [image for image in looked_into(stored) if inject == "build" or image.has(BINARY) is not False]

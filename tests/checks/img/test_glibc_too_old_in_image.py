@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from checks.img.glibc_too_old_in_image import glibc_too_old_in_image
-from fakes.images import BUILD, FILE, IMAGE, MOUNT, NAME, OTHERS, at, stored
-from skyrl_doctor.core.errors import CouldNotLook
+from fakes.images import BUILD, DATA, FILE, IMAGE, MOUNT, NAME, OTHERS, at, stored
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_train.sandbox.agent_server import BINARY
-from support import judge
+from support import judge, plan_of
 
 SUMMARY = "mount sandboxd, which needs no C library of its own, or build the agent server on an older system"
 
@@ -39,6 +39,15 @@ def test_sandboxd_and_newer_systems_have_no_such_need() -> None:
     assert len(list(glibc_too_old_in_image(OTHERS, stored(at(BINARY, FILE))))) == 1
     newer = replace(IMAGE, os_release='ID=debian\nVERSION_ID="12"\n')
     assert list(glibc_too_old_in_image(BUILD, stored(newer))) == []
+
+
+@pytest.mark.parametrize("inject", ["mount", "build"])
+def test_an_environment_brings_its_own_library(inject: str) -> None:
+    plan = plan_of(data__train_files=[DATA], sandbox__inject=inject, sandbox__agent_server="/srv/environment")
+    with pytest.raises(
+        NotApplicable, match=r"^sandbox\.agent_server brings its own C library; where it is the released"
+    ):
+        list(glibc_too_old_in_image(plan, stored()))
 
 
 def test_a_system_that_is_not_known_is_unknown() -> None:
