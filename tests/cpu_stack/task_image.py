@@ -22,7 +22,6 @@ from skyrl_train.tasks.demo.seed import write_seed
 from skyrl_train.tasks.demo.task import DemoTask
 
 PYTEST = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
-APPLETS = "sh ls cat mkdir rm mv cp ln sed grep find chmod head tail wc id env sleep kill tar touch true false test"
 PATH = "/usr/bin:/bin"
 
 
@@ -58,8 +57,9 @@ def _programs(root: Path) -> None:
             for word in line.split():
                 if word.startswith("/"):
                     shutil.copy2(os.path.realpath(word), libraries / os.path.basename(word))
-    for applet in APPLETS.split():
-        (root / "bin" / applet).symlink_to("busybox")
+    for applet in run_tool([str(root / "bin" / "busybox"), "--list"]).split():
+        if not (root / "bin" / applet).exists():
+            (root / "bin" / applet).symlink_to("busybox")
     for place in ("lib", "lib64"):  # where loaders look, and where they lie themselves
         (root / place).symlink_to("usr/libs")
     for place in ("tmp", "root", "etc"):

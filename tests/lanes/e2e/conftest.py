@@ -1,0 +1,53 @@
+"""The fixtures of the e2e lane: one cluster, one model and one directory of images for all of its tests."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from cpu_stack.run import TESTS
+from lanes.e2e.whole import Whole, podman_environment, write_images
+from lanes.slurm.lab import Cluster, a_cluster
+
+
+@pytest.fixture(scope="session")
+def session_cluster() -> Iterator[Cluster]:
+    if os.getuid() != 0:
+        pytest.skip("the e2e lane needs root: slurmd starts jobs as their users")
+    first = f"FirstJobId={10_000 + os.getpid()}"  # of no other cluster here: what a job left is known by its id
+    with (
+        tempfile.TemporaryDirectory(prefix="e2e", dir="/tmp", ignore_cleanup_errors=True) as name,
+        a_cluster(Path(name), first) as cluster,
+    ):
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("tiny")
+    words = [sys.executable, "-m", "cpu_stack.tiny", str(made)]
+    subprocess.run(words, env={**os.environ, "PYTHONPATH": str(TESTS)}, check=True, timeout=300)
+    return made
+
+
+@pytest.fixture(scope="session")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_images(tmp_path_factory.mktemp("images") / "archives")
+
+
+@pytest.fixture(scope="session")
+def podman_env(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
+    with podman_environment(tmp_path_factory.mktemp("podman")) as env:
+        yield env
+
+
+@pytest.fixture
+def whole(
+    session_cluster: Cluster, tmp_path: Path, model: Path, images: Path, podman_env: Mapping[str, str]
+) -> Iterator[Whole]:
+    yield Whole(session_cluster, tmp_path, model, images, podman_env)
+    session_cluster.clear()
