@@ -1,5 +1,6 @@
 """The engine on RE2: says which patterns stand in a text, so that halving the text finds the lines."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import re2  # noqa: TID253 -- this module is imported only where the extra is installed
@@ -24,7 +25,7 @@ class Re2:
         self._count = len(patterns)
         for pattern in patterns:
             self._set.Add(loose(pattern).encode())
-        for odd in ODD:
+        for odd in itertools.chain(*ODD.values()):
             self._set.Add(odd.encode())
         self._set.Compile()
 

@@ -17,15 +17,15 @@ _PREFIX = re.compile(
 )
 """How Ray and vLLM mark whose line it is: (TaskRunner pid=123, ip=10.0.0.1); one in the other, if need be."""
 
-ODD = (
-    r"[^\n\r) ]\x1b",
-    r" \x1b\[[0-9;]*m[^(]",
-    r"[^0-9]\)\x1b",
-    r"\x1b\[[0-9;]*m[^ (\n\r\x1b]",
-    r"\x1b\[[0-9;]*[^0-9;m]",
-    r"\x1b[^\[]",
-    r"\x00[^\x00\n\r]",
-)
+ODD = {
+    b"\x1b": (
+        r"[^\n\r) ]\x1b",
+        r" \x1b\[[0-9;]*m[^(]",
+        r"[^0-9]\)\x1b",
+        r"\x1b(?:[^\[]|\[[0-9;]*(?:[^0-9;m]|m[^ (\n\r\x1b]))",
+    ),
+    b"\x00": (r"\x00[^\x00\n\r]",),
+}
 """Where a code or a NUL parts what belongs together. Codes around Ray's prefix do not, and stand in every line of it."""
 
 
