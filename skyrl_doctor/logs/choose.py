@@ -84,8 +84,13 @@ def _is_past(
     if counts[hit.line.file, hit.known] >= OFTEN:
         return False
     last = max((one.line for one in roots if one.known == hit.known), key=lambda line: (line.order, line.number))
-    long = [scan.steps[0] for scan in scans if len(scan.steps) == OUTLIVED]
-    return any(order.before(last, step, unless_clocked=False) for step in long)
+    steps = [scan.steps[0] for scan in scans if len(scan.steps) == OUTLIVED]
+    return any(_comparable(last, step) and order.before(last, step, unless_clocked=False) for step in steps)
+
+
+def _comparable(line: Placed, other: Placed) -> bool:
+    """Whether it is sure which was first: an hour's error in the zone of a log must not make a cause of nothing."""
+    return line.file == other.file or all(one.clock and one.clock.zone is not None for one in (line, other))
 
 
 def _demoted(hits: list[Hit]) -> list[Hit]:

@@ -47,11 +47,13 @@ _OWN_CODE = re.compile(rb'File "[^"\n]{0,200}/(?:verl|vllm|sglang|ray|openhands|
 """A traceback through these is that of the run, wherever it stands."""
 _RAISED = re.compile(rb"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b")
 """What an exception that Python ignores ends with, beside its traceback."""
+_TRACE = re.compile(rb"\s|Traceback|(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b")
 _INLINE = re.compile(
     rb"""(?:^|[\s\[{(,|>])(?:assistant|[Oo]bservation|OBSERVATION):\s|['"]role['"]: ?['"]|<\|im_start\|>|<function=|\[(?:prompt|response)\]|(?:FAILED|ERROR) \S{1,200}::\S{1,200} - |^\s*(?:[-*>]|\d{1,2}\.) `|^\++ [\w./\['"({:]"""
 )
 """What stands before words that are quoted in the same line; a shell's trace of its commands is such a quotation too."""
 _SAME = 64
+_HEAD = 300
 _LINES, _REACH = 120, 1 << 14
 
 
@@ -64,22 +66,25 @@ class Quotes:
             return False
         above = text.split(b"\n")[:-1]
         lines = [raw for raw in above[: -_LINES - 1 : -1] if prefix(raw) == whose]
-        return _quoted(lines)
+        line = clean(behind.text(start, start + _HEAD).partition(b"\n")[0])
+        return _quoted(lines, is_trace=_TRACE.match(line) is not None)
 
 
-def _quoted(above: list[bytes]) -> bool:
-    """Of the lines above, the nearest first."""
-    own = raised = False
+def _quoted(above: list[bytes], *, is_trace: bool) -> bool:
+    """Of the lines above, the nearest first; `is_trace`: the line can be one of a traceback."""
+    own, in_trace = False, is_trace
     for raw in above:
-        line = clean(raw).strip()
+        line = clean(raw)
         if b"Exception ignored in" in line:
-            return not raised
+            return in_trace
+        in_trace = in_trace and _TRACE.match(line) is not None and _RAISED.match(line) is None
+        line = line.strip()
         opens, closes = _last(_OPENS, line), _last(_CLOSES, line)
         if opens >= 0 and opens >= closes:
             return not own
         if closes >= 0:
             return False
-        own, raised = own or _OWN_CODE.search(line) is not None, raised or _RAISED.search(line) is not None
+        own = own or _OWN_CODE.search(line) is not None
     return False
 
 

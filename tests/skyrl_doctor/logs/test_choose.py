@@ -45,8 +45,8 @@ def test_consequences_are_never_the_cause() -> None:
 def test_what_a_run_lives_with_is_the_cause_only_where_nothing_else_is() -> None:
     assert root(a_log=f"{DEL}\n") == "RUN007"
     assert root(a_log=f"{DEL}\n{SLOTS}\n") == "RUN005"
-    unknown = diagnosis(a_log=f"{DEL}\nZeroDivisionError: division by zero\n")
-    assert (unknown.root, unknown.unknown and unknown.unknown.number) == (None, 2)
+    unknown = diagnosis(a_log=f"{DEL}\nfine\nZeroDivisionError: division by zero\n")
+    assert (unknown.root, unknown.unknown and unknown.unknown.number) == (None, 3)
 
 
 def test_the_more_exact_of_two_is_named() -> None:

@@ -43,12 +43,14 @@ def test_three_steps_outlive_a_known_failure_that_was_rare() -> None:
 
 
 def test_steps_of_another_file_tell_by_the_clock() -> None:
-    runtime = f"2026-03-02 09:14:03 {LOCKED}\n"
-    later = "".join(f"2026-03-02 1{at}:00:00 step:{at} - actor/loss:0.1\n" for at in range(3))
+    runtime = f"2026-03-02T09:14:03Z {LOCKED}\n"
+    later = "".join(f"2026-03-02T1{at}:00:00Z step:{at} - actor/loss:0.1\n" for at in range(3))
     assert diagnosis(runtime_log=runtime, training_out=later).root is None
     earlier = later.replace("2026-03-02", "2026-03-01")
     assert diagnosis(runtime_log=runtime, training_out=earlier).root is not None
     assert diagnosis(runtime_log=f"{LOCKED}\n", training_out=steps(1)).root is not None
+    of_some_zone = later.replace("Z", "")
+    assert diagnosis(runtime_log=runtime, training_out=of_some_zone).root is not None
 
 
 def test_a_traceback_too() -> None:
