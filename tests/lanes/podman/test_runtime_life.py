@@ -150,3 +150,20 @@ def test_what_a_client_left_is_taken_away(stocked_server: Server) -> None:
     client = stocked_server.up().client()
     start(client, "s1")
     wait_until(lambda: stocked_server.podman("ps", "-aq").stdout == "", 20.0)
+
+
+def test_a_store_that_lost_its_namespace_serves_again(server: Server) -> None:
+    """As an out-of-memory killer or a careless pkill leaves it: nothing of Podman's lives, but the server."""
+    client = server.client()
+    begun = [start(client, name)["session_id"] for name in ("s1", "s2")]
+    killed = server.left()
+    for pid in killed:
+        os.kill(pid, signal.SIGKILL)
+    for name in begun:
+        ended = until_state(client, name, lambda told: told["pod_status"] == "failed")
+        assert ended["pod_logs"].startswith("the sandbox "), ended
+    again = start(client, "s3")
+    assert (again["pod_status"], say(again, "echo here")["stdout"]) == ("ready", "here\n"), again["pod_logs"]
+    wait_until(lambda: len(server.podman("ps", "-aq").stdout.split()) == 1, 30.0)
+    assert server.end() == 0
+    assert server.left() == []
