@@ -33,17 +33,20 @@ RESUME, OWN = "trainer.resume", "run-config"
 
 @check("CKP004", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/checkpoints/resume.py")
 def resume_at_epoch_end(plan: Plan, there: Checkpoints, prompts: PromptLengths | None) -> Iterator[Finding]:
-    taken = there.taken(required(plan).text(RESUME) or AUTO, ours=plan.is_of(OWN))
+    ours = required(plan).is_of(OWN)
+    taken = there.taken(plan.text(RESUME) or AUTO, ours=ours)
     if taken is None or not taken.complete:
         raise NotApplicable("there is no checkpoint that the run goes on from")
-    epochs = plan.integer(EPOCHS)
-    rows = None if prompts is None else prompts.rows
-    end = last_step(steps=plan.integer(STEPS), epochs=epochs, rows=rows, batch=plan.integer(BATCH))
+    steps, epochs = plan.integer(STEPS), plan.integer(EPOCHS)
+    rows = (
+        None if prompts is None or (ours and steps) else prompts.rows
+    )  # where steps are counted, ours goes by no epochs
+    end = last_step(steps=steps, epochs=epochs, rows=rows, batch=plan.integer(BATCH))
     if end is None:
         raise NotApplicable(f"the last step is not known: {plan.name(STEPS)} is not set, and no data set was counted")
     if taken.step < end:
         return
-    key = STEPS if plan.integer(STEPS) is not None and (plan.integer(STEPS) or 0) <= taken.step else EPOCHS
+    key = STEPS if steps is not None and steps <= taken.step else EPOCHS
     settings = {plan.name(key): str(taken.step + 1 if key == STEPS else (epochs or 1) + 1)}
     message = f"the run goes on from {taken.path} and ends after step {end}; wanted an end beyond step {taken.step}"
     yield fault(message, plan.place(key), settings, summary="raise the end of the run", severity=Severity.WARNING)

@@ -7,6 +7,7 @@ from plans import plan
 from skyrl_doctor.core.model import Severity, Status
 from skyrl_doctor.facts.checkpoints import Checkpoints, Found
 from skyrl_doctor.facts.prompts import PromptLengths
+from skyrl_doctor.plan.model import Plan
 from skyrl_train.checkpoints.resume import Resume, last_step, nothing_left
 from support import judge, plan_of
 
@@ -54,6 +55,15 @@ def test_an_end_by_epochs(step: int, told: int) -> None:
         )
         assert findings[0].remedy is not None
         assert findings[0].remedy.settings == {"trainer.epochs": "3"}
+
+
+def test_steps_alone_end_a_run_of_ours() -> None:
+    found = Found(step=25, path="/c/global_step_25", worlds=(1,))
+    there = Checkpoints(root="/c", tracker="25", found=(found,), free=0)
+    prompts = PromptLengths(file="f", count=1, rows=40, p50=1, p95=1, longest=1)
+    values = plan_of(trainer__epochs=2, trainer__steps=30, data__train_batch_size=4).values
+    assert list(resume_at_epoch_end(Plan(("run.toml",), "run-config", values), there, prompts)) == []
+    assert len(list(resume_at_epoch_end(Plan(("run.sh",), "verl", values), there, prompts))) == 1
 
 
 def test_reproduces_on_a_recording() -> None:
