@@ -15,6 +15,7 @@ import pytest
 from lanes.slurm.lab import Cluster, a_cluster, processes_with, wait_until
 from lanes.slurm.site import CONFIG, Launched, Site, bash
 from skyrl_train.launch import node_files
+from skyrl_train.launch.directory import Ended, read_ended
 from skyrl_train.launch.role import Role
 
 pytestmark = pytest.mark.slurm
@@ -22,6 +23,7 @@ RAY = Path(__file__).parent / "standin_ray"
 NODES = ("gpu1", "gpu2")
 TWO = CONFIG.replace("[slurm]", "[slurm]\nnodes = 2").replace("train_batch_size = 1", "train_batch_size = 2")
 TWO += '[actor]\nppo_mini_batch_size = 2\n[env]\nOF_THE_CONFIG = "1"\n'
+SLOW_S = 150.0
 WAITS = "bash -c 'touch begun; sleep 600'"
 
 
@@ -46,6 +48,12 @@ def launch(site: Site, trainer: str, *words: str, config: str = TWO, **more: str
     return site.launch(trainer, *words, config=config, PYTHONPATH=path, **more)
 
 
+def ended(made: Launched) -> Ended:
+    """Two looks by the doctor and two Rays take their time on a machine that does other things too."""
+    wait_until(lambda: read_ended(str(made.job_dir), Role.TRAINER), f"the trainer tells its end: {made.said}", SLOW_S)
+    return made.ended(Role.TRAINER)
+
+
 def of_node(made: Launched, node: str) -> list[int]:
     marks = (f"SKYRL_JOB_DIR={made.job_dir}", f"SKYRL_JOB_NODE={node}")
     return sorted(set.intersection(*(set(processes_with(mark)) for mark in marks)))
@@ -61,7 +69,7 @@ def of_ray(made: Launched, node: str) -> int:
 
 
 def begun(site: Site, made: Launched) -> None:
-    wait_until(lambda: (site.at / "begun").exists(), f"the trainer runs: {made.said}{made.log(Role.TRAINER)}", 60)
+    wait_until(lambda: (site.at / "begun").exists(), f"the trainer runs: {made.said}{made.log(Role.TRAINER)}", SLOW_S)
 
 
 def test_two_nodes_are_one_ray_cluster(site: Site) -> None:
@@ -70,7 +78,7 @@ def test_two_nodes_are_one_ray_cluster(site: Site) -> None:
     )
     made = launch(site, bash(trains))
     assert made.status == 0, made.said
-    assert (made.ended(Role.TRAINER).status, made.ended(Role.TRAINER).reason) == (0, ""), made.log(Role.TRAINER)
+    assert (ended(made).status, ended(made).reason) == (0, ""), made.log(Role.TRAINER)
     made.leaves_nothing()
     address, node, variable = (site.at / "seen").read_text().split()
     assert (address.split(":")[0], node, variable) == ("127.0.0.1", "gpu1", "1")
@@ -94,9 +102,9 @@ def test_a_node_that_differs_is_named_by_the_gate(site: Site) -> None:
     )
     path = f"{site.at}:{RAY}:{site.cluster.env['PYTHONPATH']}"
     made = site.launch(WAITS, config=TWO, PYTHONPATH=path)
-    ended = made.ended(Role.TRAINER)
-    assert ended.status == 78
-    assert "SLM003 ray differs: absent on gpu1; 2.50.0 on gpu2" in ended.reason
+    end = ended(made)
+    assert end.status == 78
+    assert "SLM003 ray differs: absent on gpu1; 2.50.0 on gpu2" in end.reason
     made.leaves_nothing()
     assert not (site.at / "begun").exists()
 
@@ -109,7 +117,7 @@ def test_a_node_that_does_not_answer_is_unknown_and_the_others_are_told(site: Si
     look = f"{sys.executable} -m skyrl_doctor preflight --role gpu --nodes --deadline 1 --select ENV016"
     script = f"PYTHONPATH={site.at} {look} --node-dir nodes --format json --output out.json; echo $? > code"
     job = site.cluster.submit(script, "--partition=gpu_test", "--nodes=2", "--ntasks-per-node=1", cwd=site.at)
-    site.cluster.wait(job, 90)
+    site.cluster.wait(job, SLOW_S)
     report = json.loads((site.at / "out.json").read_text())
     assert report["nodes"] == {"passing": ["gpu1"], "failing": [], "unknown": ["gpu2"]}
     assert (site.at / "code").read_text() == "3\n"
@@ -122,8 +130,8 @@ def test_a_worker_s_ray_that_dies_is_named(site: Site) -> None:
     begun(site, made)
     os.kill(of_ray(made, "gpu2"), signal.SIGKILL)
     began = time.monotonic()
-    assert "node gpu2: Ray ended with -9" in made.ended(Role.TRAINER).reason
-    assert time.monotonic() - began < 30
+    assert "node gpu2: Ray ended with -9" in ended(made).reason
+    assert time.monotonic() - began < 60
     made.leaves_nothing()
 
 
@@ -133,14 +141,14 @@ def test_a_worker_that_is_killed_whole_is_named(site: Site) -> None:
     for pid in of_node(made, "gpu2"):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    assert "node gpu2 ended without a word" in made.ended(Role.TRAINER).reason
+    assert "node gpu2 ended without a word" in ended(made).reason
     made.leaves_nothing()
 
 
 def test_the_trainer_s_own_end_is_the_job_s(site: Site) -> None:
     made = launch(site, "bash -c 'exit 3'")
-    ended = made.ended(Role.TRAINER)
-    assert (ended.status, ended.reason) == (3, "node gpu1: the trainer ended with 3")
+    end = ended(made)
+    assert (end.status, end.reason) == (3, "node gpu1: the trainer ended with 3")
     made.leaves_nothing()
 
 
@@ -149,7 +157,7 @@ def test_stop_leaves_nothing_on_either_node(site: Site) -> None:
     begun(site, made)
     assert site.cluster.run(sys.executable, "-m", "skyrl_train", "stop", str(made.job_dir), cwd=site.at).returncode == 0
     made.leaves_nothing()
-    assert "stopped by signal" in made.ended(Role.TRAINER).reason
+    assert "stopped by signal" in ended(made).reason
 
 
 def test_a_warning_before_the_limit_reaches_the_trainer(site: Site) -> None:
@@ -157,6 +165,6 @@ def test_a_warning_before_the_limit_reaches_the_trainer(site: Site) -> None:
     made = launch(site, bash(waits))
     begun(site, made)
     site.cluster.run("scancel", "--signal=USR1", "--batch", made.job(Role.TRAINER))
-    assert made.ended(Role.TRAINER).status == 0, made.log(Role.TRAINER)
+    assert ended(made).status == 0, made.log(Role.TRAINER)
     assert (site.at / "warned").exists()
     made.leaves_nothing()
