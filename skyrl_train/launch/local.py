@@ -10,6 +10,7 @@ from skyrl_train.fail import UsageError
 from skyrl_train.launch import directory, leavings
 from skyrl_train.launch.child import MARK, end, end_marked, marked, marked_by, wait
 from skyrl_train.launch.role import Role
+from skyrl_train.launch.slurm import OF_THE_SITE
 
 GRACE_S = 30.0
 LOCAL = "local"
@@ -18,7 +19,7 @@ LOCAL = "local"
 def run(job_dir: str, paths: Mapping[Role, str], stopped: Callable[[], bool], say: Callable[[str], None]) -> int:
     """Runs the jobs to their end; the trainer's exit status, or the runtime's where there is no trainer."""
     environ = {**os.environ, MARK: job_dir}
-    for name in [name for name in environ if name.startswith("SLURM_")]:
+    for name in [name for name in environ if name.startswith("SLURM_") and name not in OF_THE_SITE]:
         del environ[name]  # these are not jobs of the Slurm job in which this may run
     with ExitStack() as stack:
         stack.callback(_clear, job_dir, say)  # last of all

@@ -14,6 +14,8 @@ from skyrl_train.fail import TrainError
 
 LIMIT_S = 30.0
 FINISH_S = 5.0
+OF_THE_SITE = ("SLURM_CONF", "SLURM_CLUSTERS")
+"""The variables that are no job's: without them Slurm's commands find no cluster."""
 _SCRIPT = re.compile(r" Command=(.*?) WorkDir=")
 _ID = re.compile(r"(\d+)(?:;\S+)?")
 

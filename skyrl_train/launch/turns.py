@@ -22,7 +22,6 @@ END_LIMIT_S = 90.0
 """How long a runtime of the turn before gets to take its sandboxes down."""
 _STEP_S = 0.5
 _OF_THIS_JOB = ("SLURM_", "SLURMD_", "SBATCH_", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES")
-_OF_THE_SITE = ("SLURM_CONF", "SLURM_CLUSTERS")
 
 
 def number(environ: Mapping[str, str]) -> int:
@@ -117,4 +116,6 @@ def _wait_for_end(runtime: str, scheduler: Scheduler, stopped: Callable[[], bool
 
 def _of_nobody(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment without what is this job's own: the new job is another, on another node."""
-    return {name: value for name, value in environ.items() if name in _OF_THE_SITE or not name.startswith(_OF_THIS_JOB)}
+    return {
+        name: value for name, value in environ.items() if name in slurm.OF_THE_SITE or not name.startswith(_OF_THIS_JOB)
+    }

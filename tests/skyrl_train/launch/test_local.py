@@ -108,3 +108,13 @@ def test_a_dry_run_names_the_directory_that_the_launch_would(
     assert dispatch(["launch", "run.toml", "--dry-run", "--job-dir", "job"]) == 0
     assert f"#SBATCH --comment={tmp_path}/job\n" in capsys.readouterr().out
     assert not (tmp_path / "job").exists()
+
+
+def test_they_are_not_of_the_job_in_which_they_run_and_find_the_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_JOB_ID", "4711")
+    monkeypatch.setenv("SLURM_CONF", "/etc/slurm.conf")
+    paths = {Role.RUNTIME: script(tmp_path, Role.RUNTIME, f"env | grep ^SLURM_ > {tmp_path}/seen")}
+    local.run(str(tmp_path), paths, lambda: False, lambda _: None)
+    assert (tmp_path / "seen").read_text() == "SLURM_CONF=/etc/slurm.conf\n"
