@@ -1,5 +1,6 @@
 """The lines of a block in which patterns may stand: what lies between line feeds and carriage returns."""
 
+from array import array
 from collections.abc import Iterator, Sequence, Set
 
 from skyrl_doctor.core.record import record
@@ -10,21 +11,26 @@ from skyrl_doctor.logs.noise import OVERLAP, WINDOW, bounds, clean, prefix
 
 @record
 class Seen:
-    """A block, where the engine saw something in it, and how many lines end before each place. Made in any thread."""
+    """A block, and where the engine saw something in it: the place, the pattern, and how many lines end before.
+
+    Made in any thread. Arrays, for several wait to be judged, and each of a hundred thousand places may have one.
+    """
 
     block: Block
-    places: Sequence[Place]
+    places: Sequence[int]
+    numbers: Sequence[int]
     before: Sequence[int]
     feeds: int
 
     @classmethod
-    def of(cls, block: Block, places: Sequence[Place]) -> "Seen":
-        data, before, at, feeds = block.data, [], 0, 0
-        for place, _ in places:
+    def of(cls, block: Block, found: Sequence[Place]) -> "Seen":
+        data, before, at, feeds = block.data, array("Q"), 0, 0
+        for place, _ in found:
             feeds += data.count(b"\n", at, place)
             at = place
             before.append(feeds)
-        return cls(block, places, before, feeds + data.count(b"\n", at))
+        places, numbers = array("Q", (place for place, _ in found)), array("Q", (number for _, number in found))
+        return cls(block, places, numbers, before, feeds + data.count(b"\n", at))
 
 
 @record
@@ -48,21 +54,21 @@ class Piece:
 
 def pieces(seen: Seen, full: Set[int] = frozenset()) -> Iterator[Piece]:
     """In order, as the places are; `full` are the patterns that are looked for no more by the time that it comes to a place."""
-    block, places, at = seen.block, seen.places, 0
+    block, places, numbers, at = seen.block, seen.places, seen.numbers, 0
     while at < len(places):
-        if places[at][1] in full:
+        if numbers[at] in full:
             at += 1
             continue
-        start, end = bounds(block.data, places[at][0])
+        start, end = bounds(block.data, places[at])
         beyond = at
-        while beyond < len(places) and places[beyond][0] <= end:
+        while beyond < len(places) and places[beyond] <= end:
             beyond += 1
-        within, feeds = places[at:beyond], seen.before[at]
+        feeds, within = seen.before[at], slice(at, beyond)
         at = beyond
         if end - start > WINDOW:
-            yield from _windows(block, start, end, feeds, within)
-        elif numbers := frozenset(number for _, number in within if number not in full):
-            yield _piece(block, start, end, feeds, numbers)
+            yield from _windows(block, start, end, feeds, list(zip(places[within], numbers[within], strict=True)))
+        elif some := frozenset(numbers[within]).difference(full):
+            yield _piece(block, start, end, feeds, some)
 
 
 def _windows(block: Block, start: int, end: int, feeds: int, places: Sequence[Place]) -> Iterator[Piece]:
