@@ -5,11 +5,10 @@ import shlex
 import signal
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
-from lanes.slurm.lab import SLICES, processes_with, wait_until
+from lanes.slurm.lab import wait_until
 from lanes.slurm.site import CONFIG, WAITS, Site, bash
 from skyrl_train.launch.role import Role
 
@@ -94,20 +93,6 @@ def test_a_url_with_log_lines_in_it_is_no_url(site: Site) -> None:
     made.leaves_nothing()
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (('cpu_partition = "test"', 'cpu_partition = "nowhere"'), "invalid partition"),
-        (('gpu_partition = "gpu_test"', 'gpu_partition = "nowhere"'), "invalid partition"),
-    ],
-)
-def test_what_slurm_refuses_leaves_nothing_submitted(site: Site, change: tuple[str, str], said: str) -> None:
-    made = site.launch("true", config=CONFIG.replace(*change))
-    assert made.status == 2
-    assert said in made.said
-    wait_until(lambda: not site.cluster.jobs(), "nothing is queued")
-
-
 def test_a_directory_of_an_earlier_launch_is_not_taken(site: Site) -> None:
     (site.at / "job").mkdir()
     (site.at / "job" / "runtime_ready.flag").write_text("http://old\n")
@@ -115,22 +100,6 @@ def test_a_directory_of_an_earlier_launch_is_not_taken(site: Site) -> None:
     assert made.status == 2
     assert "runtime_ready.flag of an earlier launch" in made.said
     assert site.cluster.jobs() == []
-
-
-def test_without_sbatch_nothing_is_left_half_done(site: Site) -> None:
-    made = site.launch("true", PATH=str(Path(sys.executable).parent))
-    assert made.status == 2
-    assert "sbatch is not installed here" in made.said
-
-
-def test_the_same_flow_without_slurm(site: Site) -> None:
-    trainer = bash("echo $CUDA_VISIBLE_DEVICES > device; cat job/runtime_url.txt > url")
-    made = site.launch(trainer, "--local", LANE_GPUS="0", CUDA_VISIBLE_DEVICES=SLICES[0])
-    assert made.status == 0, made.said + made.log(Role.TRAINER) + made.log(Role.RUNTIME)
-    assert (site.at / "device").read_text().strip() == "0"
-    assert (site.at / "url").read_text().startswith("http://127.0.0.1:")
-    assert [made.ended(role).status for role in Role] == [0, 0]
-    assert processes_with(f"SKYRL_JOB_DIR={made.job_dir}") == []
 
 
 def test_a_doomed_run_is_stopped_by_the_watch_beside_it(site: Site) -> None:
