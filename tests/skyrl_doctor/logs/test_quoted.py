@@ -76,3 +76,4 @@ def test_an_exception_that_python_ignores_is_over_with_its_own_line() -> None:
     frame = '  File "/venv/lib/python3.12/site-packages/ray/actor.py", line 3, in __del__'
     assert names(ignored, "Traceback (most recent call last):", frame, OOM) == []
     assert names(ignored, frame, "AttributeError: x", LOCKED) == ["POD009"]
+    assert names(ignored, frame, "AttributeError: x", OOM) == ["MEM001"]
