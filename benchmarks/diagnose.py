@@ -100,8 +100,8 @@ def failures(megabytes: float) -> list[bytes]:
     return [b"".join(forms)] * max(1, int(megabytes * 1e6 / len(FAILURE) / FORMS))
 
 
-def compare(title: str, log: Path, rounds: int, rg: list[str] | None) -> float:
-    """One line of the table; our seconds, the best of the rounds."""
+def compare(title: str, log: Path, rounds: int, rg: list[str] | None) -> tuple[float, float]:
+    """One line of the table; our seconds, on the wall and of the processor, the best of the rounds."""
     size = log.stat().st_size / 1e6
     ours, theirs = [], []
     for _ in range(rounds):
@@ -114,16 +114,17 @@ def compare(title: str, log: Path, rounds: int, rg: list[str] | None) -> float:
         rg_wall, rg_cpu = min(one[0] for one in theirs), min(one[1] for one in theirs)
         line += f"; rg {rg_wall:.2f} s, cpu {rg_cpu:.2f} s; speed of ours by rg's: {rg_wall / wall:.2f}, by cpu {rg_cpu / cpu:.2f}"
     print(line, flush=True)
-    return wall
+    return wall, cpu
 
 
 def growth(title: str, log: Path, halves: list[list[bytes]], rounds: int, rg: list[str] | None) -> None:
     """A size and its double: what takes more than twice as long is not linear. The start counts in both."""
-    walls = []
+    spent = []
     for content in halves:
         fill(log, content)
-        walls.append(compare(title, log, rounds, rg))
-    print(f"{title:21} twice the size takes {walls[1] / walls[0]:.2f} times as long", flush=True)
+        spent.append(compare(title, log, rounds, rg))
+    wall, cpu = (double / single for single, double in zip(*spent, strict=True))
+    print(f"{title:21} twice the size takes {wall:.2f} times as long, by cpu {cpu:.2f}", flush=True)
 
 
 def main() -> None:
