@@ -31,7 +31,7 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.sandbox.supply import ANONYMOUS_PULLS, PULL_WINDOW_H, archive_of, archive_stem, pulls_beyond_quota
 
-KEY = "sandbox.image_archive"
+KEY, MIRROR = "sandbox.image_archive", "sandbox.image_mirror"
 SIGNATURES = (
     Signature(
         pattern=r"429 (?:Client Error: )?Too Many Requests.{0,300}(?:image|registry|docker)|toomanyrequests: ",
@@ -54,7 +54,8 @@ def image_absent_or_rate_limited(
 ) -> Iterator[Finding]:
     absent = [needed.references[name] for name in stored.absent]
     if not supply.archive:
-        beyond = pulls_beyond_quota(absent, logins=supply.logins)
+        mirrored = bool(plan.text(MIRROR))  # whose own limits nobody knows
+        beyond = 0 if mirrored else pulls_beyond_quota(absent, logins=supply.logins)
         if beyond:
             yield _beyond(len(absent), beyond)
         return

@@ -40,6 +40,8 @@ def test_finds_more_images_than_the_registry_gives() -> None:
     assert list(image_absent_or_rate_limited(MOUNT, needed, store, SUPPLY)) == [BEYOND]
     login = replace(SUPPLY, logins=("docker.io",))
     assert list(image_absent_or_rate_limited(MOUNT, needed, store, login)) == []
+    mirrored = plan_of(data__train_files=[DATA], sandbox__inject="mount", sandbox__image_mirror="mirror.site/hub")
+    assert list(image_absent_or_rate_limited(mirrored, needed, store, SUPPLY)) == []
 
 
 def test_finds_what_the_archive_lacks() -> None:
