@@ -67,6 +67,6 @@ case $status in
   0) undrain ;;
   1) [ -n "$ids" ] && [ "$ids" = "$(cat "$state/ids" 2>/dev/null)" ] && drain ;;
 esac
-[ "$status" -gt 1 ] || printf '%s\n' "$ids" >"$state/ids"
+printf '%s\n' "$ids" >"$state/ids"
 printf '%s status=%s %s\n' "$(date +%Y-%m-%dT%H:%M:%S)" "$status" "$found" >"$state/last.new"
 mv "$state/last.new" "$state/last"

@@ -195,7 +195,7 @@ def test_two_different_errors_are_not_one_that_lasts(health: Health) -> None:
 @pytest.mark.parametrize("status", [3, 127])
 def test_what_could_not_be_looked_at_changes_nothing(health: Health, status: int) -> None:
     assert [health.looks(status, ERROR) for _ in range(2)] == [IDLE, IDLE]
-    health.looks(1, ERROR)
+    assert [health.looks(1, ERROR), health.looks(status), health.looks(1, ERROR)] == [IDLE] * 3  # no two in a row
     drained = health.looks(1, ERROR)
     assert health.looks(status) == drained != IDLE
 
