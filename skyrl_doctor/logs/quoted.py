@@ -14,7 +14,7 @@ IN_SANDBOXES = frozenset(("IMG006", "IMG007", "RUN006"))
 
 _OPENS = re.compile(
     rb"EXECUTION RESULT of \[|OBSERVATION:|[Oo]bservation:(?:\s|$)|CmdOutputObservation|<(?:issue|pr)_description>|<problem_statement>"
-    rb"|\[prompt\]|\[response\]|<\|im_start\|>|={5,} test session starts|={5,} (?:FAILURES|ERRORS|short test summary)"
+    rb"|\[prompt\]|\[response\]|^<\|im_start\|>|={5,} test session starts|={5,} (?:FAILURES|ERRORS|short test summary)"
     rb"|Exception ignored in|\b(?:agent|rollout|turn|tool)\b[^\n]{0,60} (?:result|output|stdout):\s*$"
 )
 _OPENERS = (
@@ -52,6 +52,8 @@ _INLINE = re.compile(
     rb"""(?:^|[\s\[{(,|>])(?:assistant|[Oo]bservation|OBSERVATION):\s|['"]role['"]: ?['"]|<\|im_start\|>|<function=|\[(?:prompt|response)\]|(?:FAILED|ERROR) \S{1,200}::\S{1,200} - |^\s*(?:[-*>]|\d{1,2}\.) `|^\++ [\w./\['"({:]"""
 )
 """What stands before words that are quoted in the same line; a shell's trace of its commands is such a quotation too."""
+_OWN_ERROR = re.compile(rb"\b(?:ERROR|CRITICAL|FATAL)\b|Error: ")
+"""A line that says before the quotation that something failed: it tells of what was sent when it did."""
 _SAME = 64
 _HEAD = 300
 _LINES, _REACH = 120, 1 << 14
@@ -95,4 +97,5 @@ def _last(regex: re.Pattern[bytes], line: bytes) -> int:
 @functools.lru_cache(_SAME)
 def inline(text: bytes, at: int) -> bool:
     """Whether what stands at this place of a line is quoted in it."""
-    return _INLINE.search(text, 0, at) is not None
+    found = _INLINE.search(text, 0, at)
+    return found is not None and _OWN_ERROR.search(text, 0, found.start()) is None

@@ -71,6 +71,13 @@ def test_what_will_be_tried_again_is_a_cause_only_when_nobody_stops_trying() -> 
     assert names(retried, LOCKED) == ["POD009"]
 
 
+def test_a_request_that_is_told_of_is_no_quotation() -> None:
+    sent = "prompt: '<|im_start|>user\\nhi<|im_end|>\\n<|im_start|>assistant\\n'"
+    assert names(f"INFO 03-02 09:14:03 [a.py:1] Received request 1: {sent}", OOM) == ["MEM001"]
+    failed = "ERROR 03-02 09:14:03 [a.py:1] request [{'role': 'user', 'content': 'hi'}] failed: "
+    assert names(f"{failed}{OOM}") == ["MEM001"]
+
+
 def test_an_exception_that_python_ignores_is_over_with_its_own_line() -> None:
     ignored = "Exception ignored in: <function A.__del__ at 0x7f3a>"
     frame = '  File "/venv/lib/python3.12/site-packages/ray/actor.py", line 3, in __del__'
