@@ -38,7 +38,7 @@ HALVES = f"{SECRET[:9]}''{SECRET[9:]}"
 HUNTS = {
     "by name": "find / -path /proc -prune -o -path /sys -prune -o '(' -name 'r2e_tests*' -o -name '.r2e_tests.tar' "
     "-o -name 'test_secret*' -o -name run_tests.sh ')' -print 2>/dev/null",
-    "by content": f"grep -rlF {HALVES} /testbed /root /r2e_tests /tmp /var /etc /opt /home /dev/shm /run 2>/dev/null",
+    "by content": f"find /testbed /root /r2e_tests /tmp /var /etc /opt /home /dev/shm /run -type f -exec grep -lF {HALVES} {{}} + 2>/dev/null",
     "roots of processes": "ls -d /proc/[0-9]*/root/r2e_tests /proc/[0-9]*/root/root/r2e_tests /proc/[0-9]*/cwd/r2e_tests 2>/dev/null",
     "open files": "ls -l /proc/[0-9]*/fd 2>/dev/null | grep -E 'r2e_tests|test_secret|run_tests'",
     "contents of open files": f"for each in /proc/[0-9]*/fd/*; do [ -f $each ] && grep -qF {HALVES} $each && echo $each; done 2>/dev/null",
@@ -103,7 +103,7 @@ async def played(server: Server, *, hide: bool) -> tuple[dict[str, str], Score]:
 
 def _between(text: str) -> str:
     """What a hunt brought."""
-    lines = text.splitlines()
+    lines = [line.strip() for line in text.splitlines()]
     return "\n".join(lines[lines.index("begin") + 1 : lines.index("end")])
 
 
@@ -116,6 +116,6 @@ def test_an_agent_that_looks_for_the_tests_finds_none_and_its_own_are_not_run(se
 def test_the_same_hunts_find_them_where_they_are_not_hidden(server: Server) -> None:
     """Else the test above would show nothing."""
     found, _ = asyncio.run(played(server, hide=False))
-    assert found["by name"].split() == ["/r2e_tests", "/r2e_tests/test_secret.py", "/testbed/run_tests.sh"]
-    assert found["by content"].split() == ["/testbed/run_tests.sh", "/r2e_tests/test_secret.py"]
+    assert sorted(found["by name"].split()) == ["/r2e_tests", "/r2e_tests/test_secret.py", "/testbed/run_tests.sh"]
+    assert sorted(found["by content"].split()) == ["/r2e_tests/test_secret.py", "/testbed/run_tests.sh"]
     assert "/proc/1/root/r2e_tests" in found["roots of processes"].split()
