@@ -13,6 +13,7 @@ from skyrl_train.config.walltime import minutes
 from skyrl_train.fail import TrainError
 
 LIMIT_S = 30.0
+RESTARTS = "SLURM_RESTART_COUNT"
 FINISH_S = 5.0
 OF_THE_SITE = ("SLURM_CONF", "SLURM_CLUSTERS")
 """The variables that are no job's: without them Slurm's commands find no cluster."""
@@ -42,8 +43,12 @@ class State:
 
 
 def submit(script: str, *options: str, environ: Mapping[str, str] | None = None) -> str:
-    """The id of the new job. `environ`: what it starts from, where that is not our own."""
-    said = _run("sbatch", "--parsable", *options, script, environ=environ)
+    """The id of the new job. `environ`: what it starts from, where that is not our own.
+
+    We may be in a job that was restarted: Slurm sets that count for a job that was, and lets it stand for others.
+    """
+    given = {name: value for name, value in (environ or os.environ).items() if name != RESTARTS}
+    said = _run("sbatch", "--parsable", *options, script, environ=given)
     found = _ID.fullmatch(said.strip().splitlines()[-1] if said.strip() else "")
     if found is None:
         raise SlurmError(f"sbatch said {said.strip()[:200]!r}; wanted the id of a job")

@@ -17,7 +17,6 @@ from skyrl_train.launch.names import KEY, READY, URL
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import ALIVE, soon
 
-RESTARTS = "SLURM_RESTART_COUNT"
 END_LIMIT_S = 90.0
 """How long a runtime of the turn before gets to take its sandboxes down."""
 _STEP_S = 0.5
@@ -26,7 +25,7 @@ _OF_THIS_JOB = ("SLURM_", "SLURMD_", "SBATCH_", "CUDA_VISIBLE_DEVICES", "GPU_DEV
 
 def number(environ: Mapping[str, str]) -> int:
     """Of this turn; the first is 0."""
-    said = environ.get(RESTARTS, "")
+    said = environ.get(slurm.RESTARTS, "")
     return int(said) if said.isascii() and said.isdigit() else 0
 
 

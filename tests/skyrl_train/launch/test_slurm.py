@@ -59,6 +59,15 @@ def test_what_sbatch_refuses_is_told_in_its_words(bin_dir: Path, text: str, said
         slurm.submit("job.sh")
 
 
+def test_a_new_job_does_not_take_itself_for_one_that_was_restarted(
+    bin_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_RESTART_COUNT", "2")
+    program(bin_dir, "sbatch", f"env > {bin_dir}/env; echo 4711")
+    assert slurm.submit("job.sh") == "4711"
+    assert "SLURM_RESTART_COUNT" not in (bin_dir / "env").read_text()
+
+
 def test_a_command_that_is_not_there(bin_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(bin_dir))
     with pytest.raises(SlurmError, match="sbatch is not installed here: launch from a login node, or say --local"):
