@@ -1,7 +1,6 @@
 """Our agent as an agent loop of verl: one rollout in, one row of a batch out, or none."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -20,11 +19,10 @@ from skyrl_train.rewards.score import Score
 from skyrl_train.rewards.suite import prepare, suite_scorer
 from skyrl_train.rl import ends
 from skyrl_train.rl.engine import EngineModel
+from skyrl_train.rl.say import say
 from skyrl_train.rl.shared import Shared, runtime_sandboxes, shared
 from skyrl_train.rl.trained import Trained, trained
 from skyrl_train.sandbox.client.tools import RemoteTools
-
-LOG = logging.getLogger(__name__)
 
 
 class SkyrlAgentLoop(AgentLoopBase):
@@ -77,7 +75,7 @@ class SkyrlAgentLoop(AgentLoopBase):
             self._shared.journals.mkdir(parents=True, exist_ok=True)
             journal.append(self._shared.journals / f"step_{step}.jsonl", transcript)
         except OSError as error:
-            LOG.warning("the transcript of %s is lost: %s", transcript.rollout_id, error)
+            say(f"the transcript of {transcript.rollout_id} is lost: {error}")
 
     def _output(self, made: Trained, model: EngineModel, transcript: Transcript) -> AgentLoopOutput:
         return AgentLoopOutput(

@@ -17,6 +17,7 @@ from skyrl_train.rl import ray_start
 from skyrl_train.rl.loops import agent_loops
 from skyrl_train.rl.overrides import Place, overrides
 from skyrl_train.rl.phases import phase
+from skyrl_train.rl.say import say
 from skyrl_train.rl.settings import composed, write_agent_loops
 from skyrl_train.rl.shared import shared
 from skyrl_train.rl.trainer import StoppedError, Trainer, Warned
@@ -84,11 +85,6 @@ def close(trainer: Trainer | None, status: int) -> None:
     if tracking is not None:
         tracking.finish(exit_code=status)
     ray.shutdown()
-
-
-def say(text: str) -> None:
-    sys.stderr.write(f"skyrl-train train: {text}\n")
-    sys.stderr.flush()
 
 
 def leave(job_dir: str, work_dir: str) -> None:

@@ -1,6 +1,5 @@
 """What verl samples its batches with: waits for the rollouts of a step, counts them, and lets no empty batch through."""
 
-import logging
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -14,10 +13,10 @@ from skyrl_train.agent.metrics import Counts, figures
 from skyrl_train.fail import TrainError
 from skyrl_train.rl import ends
 from skyrl_train.rl.phases import phase
+from skyrl_train.rl.say import say
 from skyrl_train.rl.shared import shared
 from skyrl_train.rl.trained import comparable, group_of
 
-LOG = logging.getLogger(__name__)
 POLL_S = 0.1
 PAUSE_S = 10.0
 """Before the second batch that is drawn anew, and longer before each further one: what fails at once may come back."""
@@ -44,7 +43,7 @@ class Sampler(ReplayBuffer):
         with phase("rollouts", self._config.trainer.phase_timeout_s):
             for attempt in range(self._config.trainer.empty_steps_allowed + 1):
                 if attempt:
-                    LOG.warning("step %d has no usable rollout, new prompts are drawn: %s", global_steps, why)
+                    say(f"step {global_steps} has no usable rollout, new prompts are drawn: {why}")
                     time.sleep(PAUSE_S * (attempt - 1))
                     self.refill_fn(batch_size)
                 batch, metrics, why = self._sampled(partition_id, batch_size)
@@ -82,7 +81,7 @@ class Sampler(ReplayBuffer):
         try:
             append(self._job_dir, counts)
         except OSError as error:  # who only looks on costs no run its step
-            LOG.warning("the counts of this step are not written: %s", error)
+            say(f"the counts of this step are not written: {error}")
 
     def _finished(self, partition_id: str, batch_size: int) -> tuple[list[str], Mapping[str, Any]]:
         """Waits for so many prompts whose rollouts have all ended, in whatever way."""

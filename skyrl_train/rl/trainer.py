@@ -1,13 +1,13 @@
 """verl's synchronous trainer, each of whose long phases has a limit, and which saves when it is told that time runs out."""
 
 import signal
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
 from skyrl_train.rl.phases import begin, end
+from skyrl_train.rl.say import say
 
 SAVE, SYNC, UPDATE = "checkpoint", "weight sync", "update"
 
@@ -63,7 +63,7 @@ class Trainer(PPOTrainerSync):
         self._synced(super().on_step_end)
 
     def _synced(self, work: Callable[[], None]) -> None:
-        sys.stderr.write("skyrl-train train: syncing weights to the model servers\n")  # the watch knows such lines
+        say("syncing weights to the model servers")  # the watch knows such lines
         begin(SYNC, self.phase_timeout_s)
         work()
         end(SYNC)

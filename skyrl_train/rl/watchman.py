@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from skyrl_train.launch.child import end, end_marked, wait
 from skyrl_train.rl.phases import VARIABLE, Clock
+from skyrl_train.rl.say import say
 
 MARK = "SKYRL_TRAIN_RUN"
 LATE = 124
@@ -118,9 +119,4 @@ def main(job_dir: str, work_dir: str, environ: Mapping[str, str]) -> int:
     told = Told()
     told.listen()
     words = [sys.executable, "-u", "-m", "skyrl_train.rl.driver", job_dir, work_dir]
-    return watch(words, environ, told, _say)
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"skyrl-train train: {text}\n")
-    sys.stderr.flush()
+    return watch(words, environ, told, say)

@@ -66,6 +66,7 @@ def test_two_steps_then_a_kill_then_a_step_without_rollouts_then_the_third(tmp_p
     with training(job, "resumed") as run:
         assert run.status() == 0
         assert f"training goes on from {saved(job, 2)}" in run.log
+        assert "step 3 has no usable rollout, new prompts are drawn: 8 x error_initialization" in run.log
         assert run.left() == []
     assert counts(job)[len(done)].ends == {Finish.ERROR_INITIALIZATION: 8}
     assert counts(job)[-1].masked < 8
