@@ -21,16 +21,12 @@ from skyrl_doctor.logs.patterns import Patterns
 from skyrl_doctor.logs.pieces import Piece, Seen, pieces
 from skyrl_doctor.logs.quoted import IN_SANDBOXES, Quotes, inline
 from skyrl_doctor.logs.steps import Mark, Steps, clock_at, thinned
-from skyrl_doctor.logs.suspects import Suspects
+from skyrl_doctor.logs.suspects import COUNTED, RETRIED, Suspects
 
 KEPT = 64
 """Hits kept of one signature in one file; the rest are counted."""
 OWN = b"skyrl-doctor watch: "
 """How the watch begins its lines in the job's log: they speak of failures, and are none."""
-RETRIED = 5
-"""A failure that will be tried again is a cause when it was seen so often."""
-COUNTED = 1000
-"""So far hits are counted."""
 
 
 @record
@@ -138,7 +134,7 @@ class Scanner:
         self._waiting = [number for number in self._waiting if not self._after[number].take(block)]
         for piece in pieces(seen, self._full):
             self._look(block, piece, self._number + piece.feeds)
-        self._steps.clock(self._behind)
+        self._steps.keep(self._behind)
         self._number += seen.feeds
 
     def _look(self, block: Block, piece: Piece, number: int) -> None:

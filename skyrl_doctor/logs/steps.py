@@ -4,7 +4,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.logs.behind import Behind, Sighting
+from skyrl_doctor.logs.behind import REACH, Behind, Sighting
+from skyrl_doctor.logs.blocks import Block
 from skyrl_doctor.logs.clock import CLOCK, Clock, clock_of
 from skyrl_doctor.logs.engine import Place
 from skyrl_doctor.logs.noise import WINDOW, bounds, clean
@@ -21,29 +22,34 @@ class Mark:
 
 
 class Steps:
-    """The last that ended. Only what is one of them at the end of its block is asked for its clock."""
+    """The last that ended. The text before each is kept, for most are followed by others before anyone asks for a clock."""
 
     def __init__(self, file: str) -> None:
         self._file = file
-        self._marks: deque[Mark] = deque(maxlen=OUTLIVED)
+        self._marks: deque[tuple[int, bytes]] = deque(maxlen=OUTLIVED)
         self._fresh: deque[tuple[int, int]] = deque(maxlen=OUTLIVED)
-        self._clock = Sighting(CLOCK)
 
     def add(self, number: int, end: int) -> None:
         self._fresh.append((number, end))
 
     def outlive(self, number: int) -> bool:
         """Whether so many have ended after a line."""
-        numbers = [*(mark.number for mark in self._marks), *(fresh for fresh, _ in self._fresh)]
+        numbers = [*(mark for mark, _ in self._marks), *(fresh for fresh, _ in self._fresh)]
         return len(numbers) >= OUTLIVED and numbers[-OUTLIVED] > number
 
-    def clock(self, behind: Behind) -> None:
+    def keep(self, behind: Behind) -> None:
         """Before the text is gone."""
-        self._marks.extend(Mark(self._file, number, clock_at(self._clock, behind, end)) for number, end in self._fresh)
+        self._marks.extend((number, behind.text(end - REACH, end)) for number, end in self._fresh)
         self._fresh.clear()
 
     def marks(self) -> tuple[Mark, ...]:
-        return tuple(self._marks)
+        return tuple(Mark(self._file, number, _clock_in(text)) for number, text in self._marks)
+
+
+def _clock_in(text: bytes) -> Clock | None:
+    behind = Behind()
+    behind.take(Block(0, text))
+    return clock_at(Sighting(CLOCK), behind, len(text))
 
 
 def clock_at(clock: Sighting, behind: Behind, end: int) -> Clock | None:

@@ -5,8 +5,10 @@ from skyrl_doctor.logs.lines import Line
 
 OUTLIVED = 3
 """When so many steps have ended after it, an error has ended no run."""
+RETRIED = 5
+"""A failure that will be tried again is a cause when it was seen so often."""
 COUNTED = 1000
-"""So many are looked at."""
+"""So many hits of one kind, and so many lines that look like errors, are looked at."""
 
 
 class Suspects:

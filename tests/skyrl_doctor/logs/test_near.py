@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from skyrl_doctor.logs.known import known
 from skyrl_doctor.logs.patterns import Patterns
-from skyrl_doctor.logs.scan import COUNTED, Scan, Scanner
+from skyrl_doctor.logs.scan import Scan, Scanner
+from skyrl_doctor.logs.suspects import COUNTED
 from skyrl_doctor.logs.whole import scan
 
 PATTERNS = Patterns(known())
