@@ -75,8 +75,8 @@ def text(diagnosis: Diagnosis, check: Check | None, redact: Redact, files: int) 
             yield f"  raised in {_clean(diagnosis.unknown.frame, redact)}"
         if diagnosis.cluster and diagnosis.cluster.count > 1:
             alike = diagnosis.cluster
-            yield f"  {alike.count} lines of that file are alike, from line {alike.first} to {alike.last}:"
-            yield f"    {_clean(alike.template, redact)}"
+            told = "" if alike.template == diagnosis.unknown.text else f": {_clean(alike.template, redact)}"
+            yield f"  {alike.count} lines of that file are alike, from line {alike.first} to {alike.last}{told}"
         yield from _consequences(diagnosis)
     else:
         end = f", and the run came to its end ({_at(diagnosis.done)})" if diagnosis.done else ""

@@ -5,7 +5,7 @@ import pytest
 from skyrl_doctor.logs.known import known
 from skyrl_doctor.logs.patterns import Patterns
 from skyrl_doctor.logs.quoted import inline
-from skyrl_doctor.logs.scan import RETRIED
+from skyrl_doctor.logs.suspects import RETRIED
 from skyrl_doctor.logs.whole import scan
 
 PATTERNS = Patterns(known())

@@ -68,3 +68,29 @@ def test_frames_of_libraries_and_of_other_processes_are_no_place_to_look() -> No
     )
     shown = "\n".join(text(diagnose([str(LOGS / "CKP003" / "pos.log")]).diagnosis, None, same, 1))
     assert "raised in /app/verl/utils/checkpoint/fsdp_checkpoint_manager.py:161 in save_checkpoint" in shown
+
+
+def test_of_an_unknown_error_it_is_said_how_many_are_like_it(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text("".join(f"ValueError: row {n} of task {n} has no reward\n" for n in range(9)), encoding="utf-8")
+    found = diagnose([str(log)]).diagnosis
+    assert list(text(found, None, same, 1))[-1] == (
+        "  9 lines of that file are alike, from line 1 to 9: ValueError: row * of task * has no reward"
+    )
+    assert data(found, same)["unknown"]["cluster"] == {
+        "template": "ValueError: row * of task * has no reward",
+        "count": 9,
+        "first": 1,
+        "last": 9,
+    }
+
+
+def test_what_the_run_outlived_is_told_of_and_no_cause(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    steps = "".join(f"step:{n} - actor/loss:0.1\n" for n in range(3))
+    log.write_text(f"Error: beginning container create transaction: database is locked\n{steps}", encoding="utf-8")
+    assert list(text(diagnose([str(log)]).diagnosis, None, same, 1)) == [
+        "Seen, and outlived by the run:",
+        f"  POD009 database-locked-under-burst, {log}:1",
+        "Nothing found in 1 file: no known failure, nothing that looks like an error.",
+    ]
