@@ -20,14 +20,25 @@ NAMESPACE_LOST = re.compile(
 """level=error msg="invalid internal status, try resetting the pause process with \\"podman system migrate\\": could not
 find any running process: no such process"; the second while the dead are not reaped, the third where a stranger has the
 number of the dead."""
-OF_THIS_BOOT = ("libpod/tmp/pause.pid", "libpod/tmp/alive")
+NOBODY_LEFT = "could not find any running process"
+"""In the first of them: no sandbox lives whose namespace Podman could join. Where one does, it needs no more than to
+forget the pause process."""
+PAUSE, OF_THIS_BOOT = "libpod/tmp/pause.pid", "libpod/tmp/alive"
 """Below the run directory. Podman takes a store without the second for one that was not used since the boot."""
 
 
-def as_after_a_boot(run_dir: str) -> tuple[int, ...]:  # FIX(POD001)
-    """Only for the server's own store. The ids of processes that could be reached no more, and were ended."""
+def revive(run_dir: str, said: str) -> str:  # FIX(POD001)
+    """Only for the server's own store. What was done; nothing where Podman's words tell of something else."""
+    if not NAMESPACE_LOST.search(said):
+        return ""
+    _forget(run_dir, PAUSE)
+    if NOBODY_LEFT not in said:
+        return "the pause process is gone, and forgotten"
     ended = end_leftovers(run_dir)
-    for name in OF_THIS_BOOT:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(run_dir, name))
-    return ended
+    _forget(run_dir, OF_THIS_BOOT)
+    return f"the namespace of the sandboxes was lost: the store is as after a boot, {len(ended)} processes ended"
+
+
+def _forget(run_dir: str, name: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(os.path.join(run_dir, name))

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable, Mapping
 
 from skyrl_train.sandbox.runtime.engine import EngineUnsureError
-from skyrl_train.sandbox.runtime.podman.revive import NAMESPACE_LOST, as_after_a_boot
+from skyrl_train.sandbox.runtime.podman.revive import revive
 
 LONGEST_PATH = 107
 """Of a unix socket, in bytes."""
@@ -117,16 +117,11 @@ class Service:
             except EngineUnsureError as error:
                 self._told(str(error))
                 await self._end()
-                await self._revive(str(error))
+                done = await asyncio.to_thread(revive, os.path.dirname(self.socket_path), str(error))
+                if done:
+                    self._told(done)
                 continue
             return
-
-    async def _revive(self, said: str) -> None:
-        if NAMESPACE_LOST.search(said):
-            ended = await asyncio.to_thread(as_after_a_boot, os.path.dirname(self.socket_path))
-            self._told(
-                f"the namespace of the sandboxes was lost: the store is as after a boot, {len(ended)} processes ended"
-            )
 
     async def close(self) -> None:
         if self._keeper is not None:

@@ -10,7 +10,7 @@ import pytest
 
 from fakes.runtime import asynchronous
 from skyrl_train.sandbox.runtime.engine import EngineUnsureError
-from skyrl_train.sandbox.runtime.podman.revive import NAMESPACE_LOST
+from skyrl_train.sandbox.runtime.podman.revive import revive
 from skyrl_train.sandbox.runtime.podman.service import Service
 
 LOST = (
@@ -101,15 +101,18 @@ async def test_at_the_start_a_lost_namespace_is_not_ours_to_mend(lab: Lab) -> No
 @pytest.mark.parametrize(
     "said",
     [
-        LOST,
         "cannot re-exec process to join the existing user namespace",
         'level=error msg="cannot set user namespace"',
     ],
 )
-def test_what_podman_says_of_it(said: str) -> None:
-    assert NAMESPACE_LOST.search(said)
+def test_where_a_sandbox_may_live_only_the_pause_process_is_forgotten(lab: Lab, said: str) -> None:
+    alive, pause = lab.mark("alive"), lab.mark("pause.pid")
+    assert revive(str(lab.run_dir), said) == "the pause process is gone, and forgotten"
+    assert (alive.exists(), pause.exists()) == (True, False)
 
 
-def test_other_troubles_are_others() -> None:
-    assert not NAMESPACE_LOST.search("no space left on device")
-    assert not NAMESPACE_LOST.search("database is locked")
+@pytest.mark.parametrize("said", ["no space left on device", "database is locked", ""])
+def test_other_troubles_are_others(lab: Lab, said: str) -> None:
+    alive, pause = lab.mark("alive"), lab.mark("pause.pid")
+    assert revive(str(lab.run_dir), said) == ""
+    assert (alive.exists(), pause.exists()) == (True, True)
