@@ -14,7 +14,7 @@ _SIGNALLED = 128
 
 
 def run(argv: list[str], *, start_warden: Callable[[], None], log: Callable[[str], None]) -> int:
-    """The exit status for a shell: a signal is 128 and its number."""
+    """Ends with the exit status for a shell: a signal is 128 and its number. It returns where nothing could be run."""
     try:
         process = subprocess.Popen(argv)
     except OSError as error:
@@ -33,7 +33,7 @@ def run(argv: list[str], *, start_warden: Callable[[], None], log: Callable[[str
     status = _reap_until(pid)
     code = _SIGNALLED + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
     log(f"{argv[0]} ended with {code}")
-    return code
+    os._exit(code)  # the warden's thread must not see the interpreter taken down around it
 
 
 def _reap_until(wanted: int) -> int:

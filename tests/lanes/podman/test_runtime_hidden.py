@@ -3,7 +3,9 @@ they are back, and are what is scored, whatever it left in their place.
 """
 
 import asyncio
+import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,7 +28,6 @@ pytestmark = pytest.mark.podman
 TASK_IMAGE = "localhost/r2e:1"
 SECRET = "do-not-read-this-5b1f"
 APPLETS = ["cat", "chmod", "chown", "cp", "cut", "dirname", "env", "find", "grep", "head", "id", "ln", "ls", "mkdir", "mkfifo", "mv", "printf", "ps", "pwd", "rm", "sed", "setsid", "sh", "sleep", "sort", "stat", "tail", "tar", "touch", "tr", "true", "wc", "xargs"]  # fmt: skip
-BASH = '#!/bin/sh\nexec /bin/busybox sh "$@"\n'
 RUN_TESTS = """\
 grep -q %s r2e_tests/test_secret.py && word=PASSED || word=FAILED
 echo "=== short test summary info ==="
@@ -68,15 +69,24 @@ def _build(server: Server) -> None:
     (place / "r2e_tests").mkdir()
     for name in APPLETS:
         (place / "bin" / name).symlink_to("busybox")
-    (place / "bin" / "bash").write_text(BASH)
-    (place / "bin" / "bash").chmod(0o755)
+    copies = "COPY bin /bin\nCOPY testbed /testbed\nCOPY r2e_tests /r2e_tests\n"
+    for path in _bash():
+        target = place / "system" / path.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(os.path.realpath(path), target)
+        copies += f"COPY system{path} {path}\n"
     (place / "testbed" / "run_tests.sh").write_text(RUN_TESTS % SECRET)
     (place / "r2e_tests" / "test_secret.py").write_text(f"def test_it(): assert '{SECRET}'\n")
-    copies = "COPY bin /bin\nCOPY testbed /testbed\nCOPY r2e_tests /r2e_tests\n"
     (place / "Containerfile").write_text(f"FROM {IMAGE}\n{copies}")
     done = server.podman("build", "-q", "--layers=false", "-t", TASK_IMAGE, str(place), limit_s=120.0)
     assert done.returncode == 0, done.stdout
     shutil.rmtree(place)
+
+
+def _bash() -> list[str]:
+    """This machine's, with what it is linked to: the agent's terminal is one."""
+    linked = subprocess.run(["ldd", "/bin/bash"], capture_output=True, text=True, check=True).stdout.split()
+    return ["/bin/bash", *(word for word in linked if word.startswith("/"))]
 
 
 async def said(sandbox: Sandbox, command: str) -> str:

@@ -31,7 +31,7 @@ BOMBED, ATE = "more than the 64 processes", "MiB of memory, more than the 256"
 
 
 @pytest.fixture
-def outer(lab: Lab) -> Iterator[list[Path]]:
+def outer() -> Iterator[list[Path]]:
     """Groups of the first version, where this host has them and we may make some."""
     made: list[Path] = []
     for kind, file, most in (("pids", "pids.max", PROCESSES), ("memory", "memory.limit_in_bytes", MEMORY)):
@@ -47,7 +47,8 @@ def outer(lab: Lab) -> Iterator[list[Path]]:
 
 
 @pytest.fixture
-def lab(new_lab: NewLab) -> Iterator[Lab]:
+def lab(new_lab: NewLab, outer: list[Path]) -> Iterator[Lab]:
+    """The groups go after all that is in them."""
     made = new_lab()
     yield made
     made.close()
@@ -99,8 +100,9 @@ def test_with_the_real_server_its_sandbox_ends_and_the_status_says_why(server: S
     with contextlib.suppress(Exception):
         say(hostile, BOMB)
     wait_until(lambda: client.get("/sessions/hostile").json()["pod_status"] == "failed", 60.0)
-    cause = client.get("/sessions/hostile").json()["pod_logs"].splitlines()[0]
-    assert cause.startswith("the sandbox ended: killed by SIGKILL (exit status 137); more than the 64 processes"), cause
+    logs = client.get("/sessions/hostile").json()["pod_logs"]
+    wanted = "the sandbox ended: killed by SIGKILL (exit status 137); more than the 64 processes"
+    assert logs.startswith(wanted), logs
     assert say(bystander, "echo unharmed")["stdout"] == "unharmed\n"
     wait_until(lambda: hostile["runtime_id"] not in server.podman("ps", "-a", "--format", "{{.Names}}").stdout, 30.0)
 
