@@ -121,15 +121,26 @@ def install(args: argparse.Namespace, wanted: list[str], site: Path) -> None:
     listed.write_text("".join(f"{pin}\n" for pin in wanted))
     quiet = ("-q", "--no-deps", "--python", sys.executable)
     uv("pip", "install", *quiet, *target(args), "--target", str(site), "-r", str(listed))
-    foreign = built_here(site)
+    foreign = [name for name in built_here(site) if not has_wheel(args, name, site.parent / "none")]
     if foreign:
         raise PackError(
             f"no wheel for the node exists of {', '.join(foreign)}: leave it out (--without) or build it there"
         )
 
 
+def has_wheel(args: argparse.Namespace, name: str, nowhere: Path) -> bool:
+    """Whether the index has a wheel for the node. Some were renamed after they were built, and call themselves linux inside."""
+    distribution, _, version = name.removesuffix(".dist-info").rpartition("-")
+    asked = ("-q", "--no-deps", "--no-build", "--dry-run", "--python", sys.executable, "--target", str(nowhere))
+    try:
+        uv("pip", "install", *asked, *target(args), f"{distribution}=={version}")
+    except PackError:
+        return False
+    return True
+
+
 def built_here(site: Path) -> list[str]:
-    """Packages compiled on this machine, for want of a wheel: nothing says that they run on the node."""
+    """Packages that look compiled on this machine, for want of a wheel: nothing says that such ones run on the node."""
     return sorted(wheel.parent.name for wheel in site.glob("*.dist-info/WHEEL") if "-linux_" in wheel.read_text())
 
 

@@ -130,6 +130,17 @@ def test_what_was_compiled_here_is_not_carried(tmp_path: Path) -> None:
     assert pack.built_here(tmp_path) == ["bad-1.dist-info"]
 
 
+def test_a_wheel_of_the_index_was_not_compiled_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray's wheels are renamed after they are built: inside they call themselves linux_x86_64."""
+    wheel(tmp_path, "renamed", "1.0")
+    for name, value in (("UV_OFFLINE", "1"), ("UV_NO_INDEX", "1"), ("UV_FIND_LINKS", str(tmp_path))):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    args = pack.arguments().parse_args(["renamed", "--node", "n", "--out", str(tmp_path / "parts")])
+    assert pack.has_wheel(args, "renamed-1.0.dist-info", tmp_path / "none")
+    assert not pack.has_wheel(args, "renamed-2.0.dist-info", tmp_path / "none")
+
+
 def test_dropped_files_stay_behind_and_modes_travel(tmp_path: Path) -> None:
     pack.pack(site(tmp_path / "from"), tmp_path / "parts", limit=1000, drop=["*.so"], preset=0)
     assert unpack.unpack(str(tmp_path / "parts"), str(tmp_path / "to"), python="/node/python") == 2
