@@ -46,8 +46,9 @@ def test_a_key_that_was_good_once_or_elsewhere_opens_nothing(runtime: httpx.Clie
     again_id, again_url, again_key = start(runtime, "s1")
     assert (again_id == runtime_id, again_key == key) == (False, False)
     assert (may(again_url, key), may(again_url, again_key)) == (401, 200)
-    with pytest.raises(httpx.TransportError):
-        may(url, key)
+    if again_url != url:  # the kernel may give the same port again
+        with pytest.raises(httpx.TransportError):
+            may(url, key)
 
 
 def test_no_two_jobs_have_one_key() -> None:
