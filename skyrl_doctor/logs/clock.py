@@ -6,6 +6,8 @@ from skyrl_doctor.core.record import record
 
 _MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
 _DAY_S = 86400
+HEAD = 400
+"""Where in a line its own clock stands."""
 _NAMES = rb"Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 CLOCK = re.compile(
     rb"(?m)(?:\b(?<![\d/-])(?:(20\d\d)[-/])?([01]\d)[-/]([0-3]\d)[T _]"  # 2026-03-02 09:14:03,500 · 03-02 09:14:03 (vLLM) · 2026/03/02T09:14:03Z
@@ -44,6 +46,12 @@ def clock_of(found: re.Match[bytes]) -> Clock:
     month = _MONTHS.index(named) + 1 if named else int(iso_month or us_month or log_month)
     day = int(iso_day or us_day or log_day or web_day or name_day)
     return Clock(int(year) if year else None, (month, day), _second(hour, minute, second), _zone(zone))
+
+
+def first_clock(line: bytes) -> Clock | None:
+    """That of the line itself, which stands before those that it tells of."""
+    found = CLOCK.search(line[:HEAD])
+    return clock_of(found) if found else None
 
 
 def _second(hour: bytes, minute: bytes, second: bytes) -> float:

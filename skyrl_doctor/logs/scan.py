@@ -10,7 +10,7 @@ from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.advice import is_retried, is_suspect, repeated
 from skyrl_doctor.logs.behind import Behind, Sighting
 from skyrl_doctor.logs.blocks import Block, Blocks
-from skyrl_doctor.logs.clock import CLOCK
+from skyrl_doctor.logs.clock import CLOCK, first_clock
 from skyrl_doctor.logs.clusters import Cluster
 from skyrl_doctor.logs.frames import last_frame
 from skyrl_doctor.logs.happened import happened, spoken_of
@@ -240,7 +240,7 @@ class Scanner:
             order=self._order,
             number=number,
             text=shown(piece.text),
-            clock=clock_at(self._clock, self._behind, end),
+            clock=first_clock(piece.text) or clock_at(self._clock, self._behind, end),
             frame=last_frame(self._behind.text(start - REACHED, start), piece.whose),
             context=(*before(self._behind, start, number), (number, shown(piece.text))),
         )

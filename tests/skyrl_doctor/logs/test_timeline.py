@@ -71,6 +71,11 @@ def test_processes_that_share_a_file_may_be_seconds_apart() -> None:
     assert root(mixed) == "POD009"
 
 
+def test_a_line_was_written_when_its_first_clock_says() -> None:
+    told = f"2026-03-02 09:00:00 {LOCKED}, last seen at 2026-03-01 10:00:00\n"
+    assert root(told, f"2026-03-02 08:00:00 {SLOTS}\n") == "RUN005"
+
+
 def test_an_odd_clock_far_ahead_does_not_stay() -> None:
     odd = f"2031-01-01 00:00:00 Cleanup error: x\n2026-03-02 08:30:00 {SLOTS}\n"
     assert root(odd, f"2026-03-02 09:00:00 {LOCKED}\n") == "RUN005"
