@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from skyrl_doctor.logs.known import known
 from skyrl_doctor.logs.patterns import Patterns
-from skyrl_doctor.logs.scan import Scan
+from skyrl_doctor.logs.scan import Scan, Scanner
 from skyrl_doctor.logs.whole import scan
 
 PATTERNS = Patterns(known())
@@ -19,6 +19,13 @@ PARTS = (
     b"0/8 [00:01<?]\rRollouts 0/8 [15:00<?]\r",
     b"\x00\x00\xff\xfe",
     b"No available worker slots [repeated 4x across cluster]\n",
+    b"OBSERVATION:\n",
+    b"(W pid=1) [prompt] x\n",
+    b"2026-03-02 09:14:03,120 INFO next\n",
+    b"step:3 - actor/loss:0.1\n",
+    b"Traceback (most recent call last):\n",
+    b"warning: retrying in 1s: No available worker slots\n",
+    b"Exception ignored in: <function A.__del__>\n",
     b"x" * 700,
     b"\n",
 )
@@ -39,6 +46,16 @@ def test_the_answer_is_the_same_wherever_the_chunks_end(parts: list[bytes], cuts
     places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
     chunks = [text[start:end] for start, end in itertools.pairwise(places)]
     assert found(*chunks) == found(text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([part for part in PARTS if part.endswith(b"\n")]), max_size=30))
+def test_a_log_that_is_followed_says_what_the_whole_says(parts: list[bytes]) -> None:
+    scanner = Scanner("x.log", PATTERNS)
+    for part in parts:
+        scanner.feed(part)
+        scanner.flush()
+    assert scanner.finish() == found(b"".join(parts))
 
 
 @settings(max_examples=200, deadline=None)
