@@ -20,8 +20,11 @@ def finish(root: str, step: int, *, critic: bool | None = None, kinds: tuple[str
         raise CheckpointError(
             f"{path} was saved and is not whole: {'; '.join(saved.faults)}; wanted every file: is the disk full?"
         )
-    seal(saved)
-    point(root, step)
+    try:
+        seal(saved)
+        point(root, step)
+    except OSError as error:
+        raise CheckpointError(f"{path} did not get to the disk: {error}; is it full?") from error
     return look(path, critic=critic, kinds=kinds)
 
 

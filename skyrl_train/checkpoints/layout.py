@@ -33,6 +33,9 @@ WORLD = "fsdp_config.json"
 KINDS = ("model", "optim", "extra_state")
 """What verl loads at a resume, by the names of its files (its own words for them: model, optimizer, extra)."""
 
+CONTENTS = {"model": "model", "optimizer": "optim", "extra": "extra_state"}
+"""verl's words in checkpoint.save_contents and load_contents."""
+
 _STEP = re.compile(rf"{STEP}(0|[1-9]\d{{0,8}})")
 _SHARD = re.compile(r"(model|optim|extra_state)_world_size_([1-9]\d{0,5})_rank_(0|[1-9]\d{0,5})\.pt")
 
@@ -52,6 +55,11 @@ def step_of(name: str) -> int | None:
     """The step of a directory's name; None for whatever verl would not have written."""
     found = _STEP.fullmatch(name)
     return int(found[1]) if found else None
+
+
+def kinds_of(contents: Iterable[str]) -> tuple[str, ...]:
+    """What a run saves, or loads, of a role: by verl's checkpoint.save_contents."""
+    return tuple(CONTENTS[one] for one in contents if one in CONTENTS)
 
 
 def directory_of(step: int) -> str:

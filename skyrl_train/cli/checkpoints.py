@@ -51,6 +51,8 @@ def _place(path: str) -> tuple[str, int | None]:
     path = os.path.abspath(path)
     if not os.path.isdir(path):
         raise UsageError(f"{path} is no directory; wanted one of checkpoints ({layout.STEP}N) or of a launch")
+    if os.path.basename(path) in (layout.ACTOR, layout.CRITIC):  # as verl's own merger takes it
+        path = os.path.dirname(path)
     step = layout.step_of(os.path.basename(path))
     if step is not None:
         return os.path.dirname(path), step

@@ -5,6 +5,7 @@ from typing import Any
 from verl.trainer.ppo.checkpoint_callback import CheckpointCallback
 
 from skyrl_train.checkpoints.finish import finish
+from skyrl_train.checkpoints.layout import kinds_of
 from skyrl_train.checkpoints.prune import prune
 from skyrl_train.rl.shared import shared
 
@@ -16,5 +17,6 @@ class Saving(CheckpointCallback):
         del trainer, checkpoint_dir
         root = str(self.config.trainer.default_local_dir)
         config = shared(str(self.config.trainer.v1.sampler.sampler_kwargs.job_dir)).config
-        finish(root, global_step, critic=config.needs_critic)
-        prune(root, keep=config.trainer.checkpoints_to_keep)
+        kinds = kinds_of(self.config.actor_rollout_ref.actor.checkpoint.save_contents)
+        finish(root, global_step, critic=config.needs_critic, kinds=kinds)
+        prune(root, keep=config.trainer.checkpoints_to_keep, kinds=kinds)

@@ -6,6 +6,7 @@ import pytest
 
 from checkpoint_files import save, torch_file
 from skyrl_train.checkpoints import CheckpointError, State, complete, finish, last_good, look, prune, resume_from
+from skyrl_train.checkpoints.layout import kinds_of
 
 TRACKER = "latest_checkpointed_iteration.txt"
 
@@ -143,3 +144,30 @@ def test_a_run_at_its_end_is_told_so(tmp_path: Path) -> None:
     for how in ({"mode": "auto"}, {"mode": "path", "named": f"{tmp_path}/global_step_5"}):
         assert resume_from(str(tmp_path), end=5, **how).said[-1] == told  # type: ignore[arg-type]  # a table of words
         assert told not in resume_from(str(tmp_path), end=6, **how).said  # type: ignore[arg-type]  # as above
+
+
+def test_of_a_link_the_link_alone_goes(tmp_path: Path) -> None:
+    saved(tmp_path / "run", 1, 2, 3)
+    os.rename(tmp_path / "run/global_step_1", tmp_path / "elsewhere")
+    (tmp_path / "run/global_step_1").symlink_to(tmp_path / "elsewhere")
+    assert [one.step for one in prune(str(tmp_path / "run"), keep=2).removed] == [1]
+    assert not (tmp_path / "run/global_step_1").is_symlink()
+    assert (tmp_path / "elsewhere/data.pt").exists()
+
+
+def test_a_run_that_saves_less_is_held_to_what_it_saves(tmp_path: Path) -> None:
+    kinds = kinds_of(["model", "extra", "hf_model"])
+    for step in (1, 2):
+        save(tmp_path, step).joinpath("actor/optim_world_size_1_rank_0.pt").unlink()
+        assert finish(str(tmp_path), step, kinds=kinds).complete
+    assert [one.step for one in prune(str(tmp_path), keep=1, kinds=kinds).removed] == [1]
+    with pytest.raises(CheckpointError, match=r"actor/optim_world_size_1_rank_0\.pt is not there"):
+        resume_from(str(tmp_path))
+
+
+def test_a_mark_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    path = save(tmp_path, 5)
+    (tmp_path / "latest_checkpointed_iteration.txt").unlink()
+    (tmp_path / "latest_checkpointed_iteration.txt").mkdir()
+    with pytest.raises(CheckpointError, match=f"{path} did not get to the disk: .*; is it full"):
+        finish(str(tmp_path), 5)

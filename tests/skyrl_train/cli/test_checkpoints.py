@@ -46,6 +46,7 @@ def test_list_points_at_the_one_that_a_resume_takes(root: Path, capsys: Output) 
 def test_list_for_a_program(root: Path, capsys: Output) -> None:
     status, out, _ = said(capsys, "list", "--format", "json", str(root / "global_step_2"))
     found = json.loads(out)
+    assert said(capsys, "list", "--format", "json", str(root / "global_step_2/actor"))[1] == out
     assert (status, found["schema"], found["tracker"], found["last_good"]) == (0, 1, 3, 3)
     (one,) = found["checkpoints"]
     assert (one["step"], one["state"], one["marked"], one["ranks"], one["faults"]) == (2, "complete", True, [1], [])
