@@ -106,5 +106,24 @@ def test_a_pattern_is_of_the_common_subset_and_bounded(pattern: str) -> None:
     assert widest <= OVERLAP
 
 
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No available\x1b[0m worker slots",
+        "No available \x1b[1mworker slots",
+        "No avail\x1b[1mable worker slots",
+        "No avail\x1b[2Kable worker slots",
+        "No avail\x1bMable worker slots",
+        "No avail\x00able worker slots",
+        "2 processes (OOM)\x1b[0m killed by the kernel",
+    ],
+)
+def test_each_kind_of_noise_is_seen_through(text: str, name: str) -> None:
+    found, clean = (scanned(name, line.encode()).counts for line in (text, re.sub(r"\x1b\[?\d?\w|\0", "", text)))
+    assert found == clean
+    assert found
+
+
 def test_an_unknown_engine_is_the_plain_one() -> None:
     assert type(engine(["abc"], "re")).__name__ == "Re"
