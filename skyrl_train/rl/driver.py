@@ -34,7 +34,7 @@ def main(job_dir: str, work_dir: str) -> int:
     faulthandler.register(signal.SIGUSR2, all_threads=True)  # the watchman asks where it hangs
     config = shared(job_dir).config
     write_agent_loops(job_dir)
-    trainer = None
+    trainer, begun = None, False
     try:
         with phase(START, config.trainer.phase_timeout_s):
             place = Place(job_dir, work_dir)
@@ -51,6 +51,7 @@ def main(job_dir: str, work_dir: str) -> int:
                 teacher_client=trainer.get_teacher_client(),
                 reward_loop_worker_handles=trainer.get_reward_handles(),
             )
+        begun = True
         trainer.fit(loops)
         status = 0
     except StoppedError as stopped:
@@ -58,7 +59,7 @@ def main(job_dir: str, work_dir: str) -> int:
         status = STOPPED
     except TrainError as error:
         say(str(error))
-        status = 2 if isinstance(error, UsageError) else 1
+        status = 2 if isinstance(error, UsageError) and not begun else 1  # a full disk is no misuse
     with phase(END, END_S):
         close(trainer, status)
     return status
