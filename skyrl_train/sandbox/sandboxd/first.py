@@ -15,20 +15,27 @@ _SIGNALLED = 128
 
 def run(argv: list[str], *, start_warden: Callable[[], None], log: Callable[[str], None]) -> int:
     """Ends with the exit status for a shell: a signal is 128 and its number. It returns where nothing could be run."""
+    server, early = [0], []
+
+    def pass_on(number: int, _frame: object) -> None:
+        """What comes before the server is there is told to it then."""
+        if not server[0]:
+            early.append(number)
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(server[0], number)
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, pass_on)
     try:
         process = subprocess.Popen(argv)
     except OSError as error:
         log(f"{argv[0]} cannot be run: {error.strerror}")
         return 127 if isinstance(error, FileNotFoundError) else 126
-    pid = process.pid
+    pid = server[0] = process.pid
     process.returncode = 0  # it is reaped here: Popen is not to wait for it, nor to warn
-
-    def pass_on(number: int, _frame: object) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, number)
-
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, pass_on)
+    for asked in early:
+        pass_on(asked, None)
     start_warden()
     status = _reap_until(pid)
     code = _SIGNALLED + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)

@@ -117,6 +117,8 @@ def test_where_nobody_looks_the_users_own_limit_holds(server: Server) -> None:
     pid = int(server.podman("inspect", "-f", "{{.State.Pid}}", session["runtime_id"]).stdout)
     namespace = os.readlink(f"/proc/{pid}/ns/pid")
     assert 100 < processes_in(namespace) <= PROCESSES
+    assert server.end(120.0) == 0
+    wait_until(lambda: processes_in(namespace) == 0, 30.0)
 
 
 def processes_in(namespace: str) -> int:
