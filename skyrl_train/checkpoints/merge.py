@@ -76,4 +76,5 @@ def _asked(words: tuple[str, ...], limit_s: float) -> dict[str, int]:
         return {"tensors": int(said["tensors"]), "adapters": int(said["adapters"])}
     except (IndexError, ValueError, KeyError, TypeError):
         why = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-        raise CheckpointError(f"{words[0]} could not merge it: {why[:WHY_CHARS]}") from None
+        wanted = "; wanted one with torch and transformers (--python)" if "No module named" in why else ""
+        raise CheckpointError(f"{words[0]} could not merge it: {why[:WHY_CHARS]}{wanted}") from None

@@ -139,6 +139,10 @@ def test_merge_gives_the_model_its_name_when_it_is_whole(root: Path, capsys: Out
     [
         ("os.mkdir(sys.argv[3]); sys.exit('no torch here')", "no torch here"),
         ("os.mkdir(sys.argv[3]); os._exit(3)", "exit status 3"),
+        (
+            "import no_such_torch",
+            "ModuleNotFoundError: No module named 'no_such_torch'; wanted one with torch and transformers (--python)",
+        ),
         ("os.mkdir(sys.argv[3]); print('{}')", "exit status 0"),
     ],
 )
