@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.core.model import Finding, Role
+from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.interpreter import Interpreter
 from skyrl_doctor.plan.answers import PRIME
@@ -57,7 +57,9 @@ def lora_adapter_sent_empty(plan: Plan, interpreter: Interpreter | None) -> Iter
             f"{plan.name(STRATEGY)} is {strategy!r} beside a LoRA adapter ({plan.name(RANK)} = {rank}){with_peft}: vLLM gets "
             "an adapter without tensors and the run hangs; wanted 'fsdp2'"
         )
-        yield fault(message, plan.place(STRATEGY), {plan.name(STRATEGY): "fsdp2"}, summary="train under FSDP2")
+        severity = Severity.ERROR if peft else Severity.WARNING  # an older peft, which nobody saw, would do
+        settings = {plan.name(STRATEGY): "fsdp2"}
+        yield fault(message, plan.place(STRATEGY), settings, summary="train under FSDP2", severity=severity)
     elif gathers_by_layers(strategy=strategy, lora=True, merged=merged, layered=_on(plan, LAYERED)):
         message = f"{LAYERED} is on under {plan.name(STRATEGY)} = {strategy!r}: no adapter is found layer by layer; wanted off"
         yield fault(

@@ -6,7 +6,7 @@ import pytest
 
 from checks.trn.lora_adapter_sent_empty import lora_adapter_sent_empty
 from plans import MIG20, example, plan
-from skyrl_doctor.core.model import Location, Status
+from skyrl_doctor.core.model import Location, Severity, Status
 from skyrl_doctor.facts.interpreter import Interpreter, TrainingPython
 from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.config.adapter import arrives_empty, gathers_by_layers
@@ -64,6 +64,13 @@ def test_verls_default_and_the_ways_out() -> None:
     assert told(f"{A}.rollout.layered_summon=True", "0.20.0") == [
         f"{A}.rollout.layered_summon is on under {A}.actor.strategy = 'fsdp': no adapter is found layer by layer; wanted off"
     ]
+
+
+def test_a_peft_that_nobody_saw_is_a_warning() -> None:
+    for interpreter in (None, dataclasses.replace(PYTHON, packages={})):
+        (finding,) = lora_adapter_sent_empty(plan(f"{LORA}\n", "run.sh"), interpreter)
+        assert finding.severity is Severity.WARNING
+        assert "(actor_rollout_ref.model.lora_rank = 8): vLLM gets an adapter without tensors" in finding.message
 
 
 def test_reproduces_the_run_that_hung() -> None:
