@@ -1,4 +1,4 @@
-"""Files that a reader sees whole or not at all."""
+"""Files that a reader sees whole or not at all, and such as grow by whole lines."""
 
 import contextlib
 import os
@@ -19,3 +19,12 @@ def write_whole(path: str, text: str, *, mode: int = 0o644, durable: bool = True
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def append_line(path: str, line: str) -> None:
+    """In one write, so that a reader sees whole lines. OSError where there is no room."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    try:
+        os.write(descriptor, line.encode())
+    finally:
+        os.close(descriptor)
