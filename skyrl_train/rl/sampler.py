@@ -1,5 +1,6 @@
 """What verl samples its batches with: waits for the rollouts of a step, counts them, and lets no empty batch through."""
 
+import os
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -8,9 +9,11 @@ import transfer_queue
 from transfer_queue import KVBatchMeta
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
-from skyrl_train.agent.counted import append
+from skyrl_train.agent.counted import line
 from skyrl_train.agent.metrics import Counts, figures
 from skyrl_train.fail import TrainError
+from skyrl_train.files import append_line
+from skyrl_train.launch.names import COUNTS
 from skyrl_train.rl import ends
 from skyrl_train.rl.phases import phase
 from skyrl_train.rl.say import say
@@ -79,7 +82,7 @@ class Sampler(ReplayBuffer):
 
     def _tell(self, counts: Counts) -> None:
         try:
-            append(self._job_dir, counts)
+            append_line(os.path.join(self._job_dir, COUNTS), line(counts))
         except OSError as error:  # who only looks on costs no run its step
             say(f"the counts of this step are not written: {error}")
 

@@ -12,9 +12,10 @@ from skyrl_doctor.watch.observe import Rollouts
 from skyrl_doctor.watch.read.logs import Logs
 from skyrl_doctor.watch.rules import base
 from skyrl_doctor.watch.rules.agent import RULE
-from skyrl_train.agent.counted import append, line, read
+from skyrl_train.agent.counted import line, read
 from skyrl_train.agent.finish import Finish
 from skyrl_train.agent.metrics import Counts, figures
+from skyrl_train.files import append_line
 from skyrl_train.launch.names import COUNTS
 from watching import brief, play
 
@@ -31,9 +32,9 @@ def test_a_step_is_one_line_that_reads_back() -> None:
 
 
 def test_what_the_trainer_writes_the_watch_judges(tmp_path: Path) -> None:
-    append(str(tmp_path), SILENT)
-    append(str(tmp_path), SILENT)
     path = tmp_path / COUNTS
+    append_line(str(path), line(SILENT))
+    append_line(str(path), line(SILENT))
     assert is_log(path.name)
     seen = list(Logs().take(Lines(str(path), 1, path.read_bytes()), 3.0))
     assert seen == [Rollouts(at=3.0, counts=line(SILENT).strip())] * 2
@@ -51,4 +52,4 @@ def test_the_figures_that_the_watch_asks_for_are_those_that_the_trainer_prints()
 
 def test_where_there_is_no_room(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"):
-        append(str(tmp_path / "gone"), SILENT)
+        append_line(str(tmp_path / "gone" / COUNTS), line(SILENT))
