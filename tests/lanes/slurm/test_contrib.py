@@ -182,7 +182,7 @@ def test_an_epilog_takes_away_a_real_sandbox(installed: Installed, tmp_path: Pat
     wait_until(lambda: not place.exists(), f"{place} is gone: {installed.log('epilog.log')}", 60)
     assert [pid for pid in pids if lives(int(pid))] == []
     assert str(place) not in Path("/proc/self/mountinfo").read_text()
-    assert installed.node("cpu1")[0] == "idle"
+    wait_until(lambda: installed.node("cpu1")[0] == "idle", f"the node is idle: {installed.node('cpu1')}")
 
 
 def test_a_health_check_drains_and_sets_free_its_own_alone(installed: Installed) -> None:
