@@ -82,7 +82,7 @@ def test_a_key_that_is_not_there_goes_under_its_table() -> None:
     (proposal,) = propose(made, findings(made), {"run.toml": text})
     assert proposal.new == (
         "[model]  # mine\nremove_padding = false\npath = 'x'\nattention = 'sdpa'\n\n[slurm]\ngpus_per_node = 4\n"
-        "\n[data]\ntrain_batch_size = 2\n\n[actor]\nppo_mini_batch_size = 2\n"
+        "\n[actor]\nppo_mini_batch_size = 2\n\n[data]\ntrain_batch_size = 2\n"
     )
 
 
