@@ -7,6 +7,7 @@ RLIMIT_NPROC of a user of their own, and as root a cgroup for processes and one 
 import contextlib
 import os
 import resource
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -117,7 +118,8 @@ def test_where_nobody_looks_the_users_own_limit_holds(server: Server) -> None:
     pid = int(server.podman("inspect", "-f", "{{.State.Pid}}", session["runtime_id"]).stdout)
     namespace = os.readlink(f"/proc/{pid}/ns/pid")
     assert 100 < processes_in(namespace) <= PROCESSES
-    assert server.end(120.0) == 0
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)  # with no process left for this user Podman itself can remove nothing
     wait_until(lambda: processes_in(namespace) == 0, 30.0)
 
 
