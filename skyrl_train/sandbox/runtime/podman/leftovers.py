@@ -9,6 +9,8 @@ import os
 import signal
 import time
 
+from skyrl_train.launch.child import parents
+
 _PID_FILES = ("containers/*/*/userdata/pidfile", "containers/*/*/userdata/conmon.pid", "libpod/tmp/pause.pid")
 _WAIT_S = 5.0
 _STEP_S = 0.02
@@ -16,8 +18,9 @@ _STEP_S = 0.02
 
 def end_leftovers(run_dir: str) -> tuple[int, ...]:  # FIX(POD004)
     """The ids of what was ended. It returns when they are gone, or after a few seconds."""
+    above = set(parents(os.getpid()))  # whoever started us has our environment, and the store's variables in it
     found = dict.fromkeys((*_named(run_dir), *_started_in(run_dir)))
-    ended = [pid for pid in found if _end(pid, run_dir)]
+    ended = [pid for pid in found if pid not in above and _end(pid, run_dir)]
     limit = time.monotonic() + _WAIT_S
     while any(_alive(pid) for pid in ended) and time.monotonic() < limit:
         time.sleep(_STEP_S)
@@ -52,7 +55,7 @@ def _started_in(run_dir: str) -> list[int]:
 
 def _belongs(pid: int, run_dir: str) -> bool:
     """A container's first process has another environment than Podman's: its parent is conmon, or was."""
-    return pid != os.getpid() and (_has_variable(pid, run_dir) or _in_container_of(pid, run_dir))
+    return _has_variable(pid, run_dir) or _in_container_of(pid, run_dir)
 
 
 def _has_variable(pid: int, run_dir: str) -> bool:
@@ -62,10 +65,12 @@ def _has_variable(pid: int, run_dir: str) -> bool:
 
 
 def _in_container_of(pid: int, run_dir: str) -> bool:
-    """Its root is a layer of the store that lies beside the run directory."""
+    """Its root is a layer of the store that lies beside the run directory. The mounts that it shares with us say nothing:
+    a root's Podman mounts its store where every process of the host sees it.
+    """
     graph = f"{os.path.dirname(run_dir)}/graph/"
     with contextlib.suppress(OSError), open(f"/proc/{pid}/mountinfo", encoding="utf-8", errors="replace") as file:
-        return graph in file.read()
+        return graph in file.read() and os.readlink(f"/proc/{pid}/ns/mnt") != os.readlink("/proc/self/ns/mnt")
     return False
 
 
