@@ -5,7 +5,8 @@ Every podman on the PATH of these tests is one that writes down what it was told
 
 import asyncio
 import os
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,10 @@ class Node:
 
 
 @pytest.fixture
-def node(tmp_path: Path) -> Node:
-    return Node(tmp_path)
+def node() -> Iterator[Node]:
+    """In a short place: a socket's path has 107 bytes at most."""
+    with tempfile.TemporaryDirectory(prefix="node", dir="/tmp") as base:
+        yield Node(Path(base))
 
 
 def first_store_has(*faults: str) -> Any:
