@@ -157,7 +157,8 @@ class Whole:
 
     def leaves_nothing(self) -> None:
         """No job, process, mount or directory of the launch is left on the machine."""
-        ids = read_jobs(str(self.job)).values()
+        ids = {path.stem.rpartition("_")[2] for path in self.job.glob("*_*.err")}  # of earlier turns too
+        assert set(read_jobs(str(self.job)).values()) <= ids
         for one in ids:
             self.cluster.wait(one, LIMIT_S)
         wait_until(lambda: not processes_with(f"SKYRL_JOB_DIR={self.job}"), "no process of the launch is left")
