@@ -79,22 +79,22 @@ def test_a_runtime_that_never_comes_up_ends_the_trainer(site: Site) -> None:
     assert not (site.at / "begun").exists()
 
 
-def _examining(what: str, mark: str) -> bool:
+def _examining(mark: str, *what: str) -> bool:
     """Whether a doctor of this launch looks just now."""
     for pid in processes_with(mark):
         try:
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if b"skyrl_doctor" in words and what.encode() in words:
+        if {"skyrl_doctor", *what} <= {word.decode(errors="replace") for word in words}:
             return True
     return False
 
 
 PHASES: dict[str, Callable[[Path, str], bool]] = {
-    "login gate": lambda _at, mark: _examining("preflight", mark),
+    "login gate": lambda _at, mark: _examining(mark, "preflight"),
     "runtime starts": lambda at, _mark: (at / "starting").exists(),
-    "node gate": lambda _at, mark: _examining("gate", mark),
+    "node gate": lambda _at, mark: _examining(mark, "gate", "gpu"),
     "training": lambda at, _mark: (at / "begun").exists(),
 }
 
@@ -109,7 +109,14 @@ def test_told_to_end_it_leaves_nothing(site: Site, phase: str, number: signal.Si
     command += ["--trainer-command", WAITS, "--runtime-command", NEVER_READY if phase == "runtime starts" else payload]
     env = {**site.cluster.env, **environ(site), "LANE_LAUNCH": str(site.at)}
     with (site.at / "said").open("wb") as said:
-        launch = subprocess.Popen(command, env=env, cwd=site.at, stdin=subprocess.DEVNULL, stderr=said)
+        launch = subprocess.Popen(
+            command,
+            env=env,
+            cwd=site.at,
+            stdin=subprocess.DEVNULL,
+            stderr=said,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whoever runs the lane may ignore it
+        )
     wait_until(lambda: PHASES[phase](site.at, mark) or launch.poll() is not None, f"{phase} comes", 60)
     assert launch.poll() is None, (site.at / "said").read_text()
     launch.send_signal(number)
