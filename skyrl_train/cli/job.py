@@ -13,8 +13,9 @@ def run(args: argparse.Namespace) -> int:
 
     from skyrl_train.launch.commands import read
     from skyrl_train.launch.role import Role
+    from skyrl_train.launch.signals import Signals
     from skyrl_train.launch.supervise import supervise
-    from skyrl_train.launch.work import Signals, Work
+    from skyrl_train.launch.work import Work
 
     signals = Signals()
     signals.listen()

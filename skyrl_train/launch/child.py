@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from skyrl_train.processes import environ_of, lives, others, pids, stat_of
+
 MARK, ROLE_MARK = "SKYRL_JOB_DIR", "SKYRL_JOB_ROLE"
 """Every process of a launch has these in its environment: that is how one that went its own way is found."""
 STEP_S = 0.1
@@ -71,44 +73,17 @@ def wait(condition: Callable[[], bool], limit_s: float) -> bool:
     return True
 
 
-def lives(pid: int) -> bool:
-    """Whether it runs: a zombie does not."""
-    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    return bool(fields) and fields[0] not in (b"Z", b"X")
-
-
 def _group_lives(group: int) -> bool:
-    return any(_group_of(pid) == group and lives(pid) for pid in _pids())
+    return any(_group_of(pid) == group and lives(pid) for pid in pids())
 
 
 def _group_of(pid: int) -> int:
-    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    fields = stat_of(pid)
     return int(fields[2]) if len(fields) > 2 else -1
 
 
-def parents(pid: int) -> Iterator[int]:
-    while pid > 0:
-        yield pid
-        fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-        pid = int(fields[1]) if len(fields) > 1 else 0
-
-
 def _others() -> Iterator[tuple[int, list[bytes]]]:
-    """Every process but the caller and its parents, with the words of its environment as far as it may be read."""
-    own = set(parents(os.getpid()))
-    yield from ((pid, _read(f"/proc/{pid}/environ").split(b"\0")) for pid in _pids() if pid not in own)
-
-
-def _pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        return b""
+    yield from ((pid, environ_of(pid)) for pid in others())
 
 
 def _signal_group(group: int, number: signal.Signals) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from skyrl_train.launch import strays
 from skyrl_train.node.places import job_directories
 from skyrl_train.node.podman_store import LOCAL_BASE, job_directory
+from skyrl_train.processes import Belongs
 
 LIMIT_S = 60.0
 ROUNDS = 3
@@ -50,7 +51,7 @@ def clear(directories: Sequence[str]) -> Cleared:
     return _cleared(directories, os.getuid(), _sandboxes(directories, os.getuid()))
 
 
-def _sandboxes(directories: Sequence[str], uid: int) -> tuple[strays.Belongs, ...]:
+def _sandboxes(directories: Sequence[str], uid: int) -> tuple[Belongs, ...]:
     """conmon first: one that sees its container die starts a podman, which mounts and writes anew."""
     return strays.serving(directories, uid), strays.inside(directories, uid)
 
@@ -87,7 +88,7 @@ def mounts_below(directories: Sequence[str], table: str) -> list[str]:
     return sorted(found, key=len, reverse=True)
 
 
-def _cleared(directories: Sequence[str], uid: int, kinds: Sequence[strays.Belongs]) -> Cleared:
+def _cleared(directories: Sequence[str], uid: int, kinds: Sequence[Belongs]) -> Cleared:
     done = Cleared()
     for _ in range(ROUNDS):
         for belongs in kinds:

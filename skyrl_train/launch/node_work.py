@@ -16,7 +16,7 @@ from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked, started
 from skyrl_train.launch.node_files import ENDED, ENDING, UP, NodeState
 from skyrl_train.launch.node_watch import BEAT_S
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.work import Signals
+from skyrl_train.launch.signals import Signals
 from skyrl_train.node import ray_cluster
 from skyrl_train.node.caches import scratch_candidates
 from skyrl_train.node.ray_cluster import Head

@@ -4,13 +4,10 @@ A process of the job has Slurm's id in its environment. A container's has not: i
 lies in the directories of the job.
 """
 
-import contextlib
 import os
-import signal
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
-from skyrl_train.launch.child import lives, parents
+from skyrl_train.processes import Belongs, environ_of, killed, mounts_of, others, read, until_gone
 
 ROUNDS = 5
 """One that is made while the others end is found in the next round."""
@@ -19,19 +16,17 @@ _PODMANS = ("XDG_RUNTIME_DIR", "CONTAINERS_CONF")
 _JOB = b"SLURM_JOB_ID="
 _EPILOG = b"SLURM_SCRIPT_CONTEXT=epilog"
 WAIT_S = 2.0
-_STEP_S = 0.02
-Belongs = Callable[[int], bool]
 
 
 def end(belongs: Belongs) -> list[int]:
     """Kills what belongs, until a look finds nothing more; the ids."""
     ended: list[int] = []
     for _ in range(ROUNDS):
-        found = [pid for pid in _others() if _killed(pid, belongs)]
+        found = [pid for pid in others() if killed(pid, belongs)]
         if not found:
             break
         ended += found
-        _until_gone(found)
+        until_gone(found, WAIT_S)
     return ended
 
 
@@ -40,7 +35,7 @@ def of_job(job_id: str, uid: int) -> Belongs:
     mark = f"SLURM_JOB_ID={job_id}".encode()
 
     def belongs(pid: int) -> bool:
-        words = _read(f"/proc/{pid}/environ").split(b"\0")
+        words = environ_of(pid)
         return mark in words and not any(word.startswith(_EPILOG) for word in words) and _owner(pid) == uid
 
     return belongs
@@ -52,7 +47,7 @@ def serving(directories: Sequence[str], uid: int) -> Belongs:
     marks = tuple(f"{name}={directory}/".encode() for directory in directories for name in _PODMANS)
 
     def belongs(pid: int) -> bool:
-        words = _read(f"/proc/{pid}/environ").split(b"\0")
+        words = environ_of(pid)
         ours = any(word.startswith(marks) for word in words) and not any(word.startswith(_JOB) for word in words)
         return ours and _owner(pid) == uid
 
@@ -65,10 +60,10 @@ def inside(directories: Sequence[str], uid: int) -> Belongs:
     A mount that is made on the host shows in every other process too, at its place below the directory: it tells nothing.
     """
     marks = [_mark(directory) for directory in directories]
-    ours, host = _mounts_of("self"), set(map(_place, _lines("self")))
+    ours, host = mounts_of("self"), set(map(_place, _lines("self")))
 
     def belongs(pid: int) -> bool:
-        if _mounts_of(pid) in ("", ours) or not (_owner(pid) == uid or _maps(pid, uid)):
+        if mounts_of(pid) in ("", ours) or not (_owner(pid) == uid or _maps(pid, uid)):
             return False
         own = [line for line in _lines(pid) if _place(line) not in host]
         return any(mark in _source(line) and mark not in _place(line)[2] + b"/" for line in own for mark in marks)
@@ -78,7 +73,7 @@ def inside(directories: Sequence[str], uid: int) -> Belongs:
 
 def _lines(pid: "int | str") -> list[list[bytes]]:
     """The lines of proc(5)'s mountinfo, as words."""
-    words = [line.split(b" ") for line in _read(f"/proc/{pid}/mountinfo").splitlines()]
+    words = [line.split(b" ") for line in read(f"/proc/{pid}/mountinfo").splitlines()]
     return [line for line in words if len(line) > 6]
 
 
@@ -94,7 +89,7 @@ def _source(line: list[bytes]) -> bytes:
 
 def _maps(pid: int, uid: int) -> bool:
     """Whether the user made its user namespace: podman maps him first. Images have users of their own."""
-    return any(words[1:2] == [b"%d" % uid] for words in map(bytes.split, _read(f"/proc/{pid}/uid_map").splitlines()))
+    return any(words[1:2] == [b"%d" % uid] for words in map(bytes.split, read(f"/proc/{pid}/uid_map").splitlines()))
 
 
 def _mark(directory: str) -> bytes:
@@ -103,47 +98,8 @@ def _mark(directory: str) -> bytes:
     return (f"/{name}/" if name.startswith(NAME) else f"{directory}/").encode()
 
 
-def _others() -> Iterator[int]:
-    own = set(parents(os.getpid()))
-    yield from (int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in own)
-
-
-def _killed(pid: int, belongs: Belongs) -> bool:
-    """By a descriptor: a number may be another's between the look and the signal."""
-    with contextlib.suppress(OSError):
-        descriptor = os.pidfd_open(pid)
-        try:
-            if lives(pid) and belongs(pid):
-                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-                return True
-        finally:
-            os.close(descriptor)
-    return False
-
-
-def _until_gone(pids: Sequence[int]) -> None:
-    limit = time.monotonic() + WAIT_S
-    while any(map(lives, pids)) and time.monotonic() < limit:
-        time.sleep(_STEP_S)
-
-
 def _owner(pid: int) -> int:
     try:
         return os.stat(f"/proc/{pid}").st_uid
     except OSError:
         return -1
-
-
-def _mounts_of(pid: "int | str") -> str:
-    try:
-        return os.readlink(f"/proc/{pid}/ns/mnt")
-    except OSError:
-        return ""
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        return b""

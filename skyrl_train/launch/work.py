@@ -1,12 +1,12 @@
 """A job at work: what it was told, what it runs, and what it depends on."""
 
-import signal
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from skyrl_train.config.run import RunConfig
 from skyrl_train.launch.role import Role
+from skyrl_train.launch.signals import Signals
 from skyrl_train.node.hostlist import expand
 
 
@@ -15,26 +15,6 @@ class Followed(Protocol):
 
     def lost(self) -> str:
         """Why the job must end; nothing while it may go on."""
-
-
-@dataclass
-class Signals:
-    """What the job was told, since it started."""
-
-    stop: int = 0
-    before_end: bool = False
-    passed_on: bool = field(default=False)
-
-    def listen(self) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, self._stop)
-        signal.signal(signal.SIGUSR1, self._before_end)
-
-    def _stop(self, number: int, _frame: object) -> None:
-        self.stop = number
-
-    def _before_end(self, _number: int, _frame: object) -> None:
-        self.before_end = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

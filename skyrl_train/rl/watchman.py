@@ -12,9 +12,9 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from skyrl_train.launch.child import end, end_marked, wait
+from skyrl_train.launch.signals import Signals
 from skyrl_train.rl.phases import VARIABLE, Clock
 from skyrl_train.rl.say import say
 
@@ -30,32 +30,12 @@ ctypes.CDLL(None).prctl(1, 9)
 if os.getppid() == int(sys.argv[1]): os.execvp(sys.argv[2], sys.argv[2:])
 """
 """PR_SET_PDEATHSIG, SIGKILL: a driver whose watchman was killed has nobody to end it. Ray ends with its driver."""
-STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-
-
-@dataclass
-class Told:
-    """Signals that came, to be passed on in the loop below and not wherever they interrupt."""
-
-    stop: int = 0
-    before_end: bool = False
-
-    def listen(self) -> None:
-        for number in STOPS:
-            signal.signal(number, self._stop)
-        signal.signal(signal.SIGUSR1, self._before_end)
-
-    def _stop(self, number: int, _frame: object) -> None:
-        self.stop = number
-
-    def _before_end(self, _number: int, _frame: object) -> None:
-        self.before_end = True
 
 
 def watch(
     words: list[str],
     environ: Mapping[str, str],
-    told: Told,
+    told: Signals,
     say: Callable[[str], None],
     *,
     grace_s: float = GRACE_S,
@@ -92,12 +72,12 @@ def watch(
     return child.returncode if child.returncode >= 0 else 128 - child.returncode
 
 
-def _follow(child: "subprocess.Popen[bytes]", reader: int, told: Told) -> str:
+def _follow(child: "subprocess.Popen[bytes]", reader: int, told: Signals) -> str:
     """Until the driver ends or is told to; why it is late, where it is."""
-    clock, rest, passed_on = Clock(), b"", False
+    clock, rest = Clock(), b""
     while child.poll() is None and not told.stop:
-        if told.before_end and not passed_on:
-            passed_on = True
+        if told.before_end and not told.passed_on:
+            told.passed_on = True
             child.send_signal(signal.SIGUSR1)
         if select.select([reader], [], [], STEP_S)[0]:
             heard = os.read(reader, 65536)
@@ -116,7 +96,7 @@ def _follow(child: "subprocess.Popen[bytes]", reader: int, told: Told) -> str:
 
 
 def main(job_dir: str, work_dir: str, environ: Mapping[str, str]) -> int:
-    told = Told()
+    told = Signals()
     told.listen()
     words = [sys.executable, "-u", "-m", "skyrl_train.rl.driver", job_dir, work_dir]
     return watch(words, environ, told, say)

@@ -2,10 +2,7 @@
 the user's files and network. What is kept of a sandbox is that nothing is left of it.
 """
 
-import contextlib
-import os
 import shutil
-import signal
 import sys
 import tempfile
 import uuid
@@ -16,6 +13,7 @@ from pathlib import Path
 from skyrl_train.agent.ports import Sandbox
 from skyrl_train.agent.sandboxes.bundle import write_bundle
 from skyrl_train.agent.sandboxes.piped import piped
+from skyrl_train.processes import environ_of, killed, pids
 
 MARK = "SKYRL_SANDBOX"
 """In the environment of all that a sandbox starts: a daemon that left its session is found by it."""
@@ -43,17 +41,7 @@ async def directory_sandbox(seed: Path, *, environ: Mapping[str, str]) -> AsyncI
 
 def end_marked(mark: str) -> None:
     """Kills every process that was started with this mark. They may start more meanwhile: until none is left."""
+    marked = f"{MARK}={mark}".encode()
     for _ in range(20):
-        pids = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _has_mark(pid, mark)]
-        if not pids:
+        if not [pid for pid in pids() if killed(pid, lambda each: marked in environ_of(each))]:
             return
-        for pid in pids:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def _has_mark(pid: int, mark: str) -> bool:
-    """Whether a living process has it: the dead that nobody has reaped have no environment."""
-    with contextlib.suppress(OSError):
-        return f"{MARK}={mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    return False

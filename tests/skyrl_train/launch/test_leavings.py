@@ -10,7 +10,8 @@ import pytest
 
 from skyrl_train.cli.app import dispatch
 from skyrl_train.launch import leavings, strays
-from skyrl_train.launch.child import end, lives, marked, wait
+from skyrl_train.launch.child import end, marked, wait
+from skyrl_train.processes import lives
 
 OURS, OTHER = "990000001", "990000002"
 

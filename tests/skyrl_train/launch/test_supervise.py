@@ -10,8 +10,9 @@ from skyrl_train.config.load import parse
 from skyrl_train.launch import sidecar
 from skyrl_train.launch.directory import read_ended, write_jobs
 from skyrl_train.launch.role import Role
+from skyrl_train.launch.signals import Signals
 from skyrl_train.launch.supervise import supervise
-from skyrl_train.launch.work import Signals, Work
+from skyrl_train.launch.work import Work
 
 CONFIG = parse('[model]\npath = "a/b"\n[slurm]\nrequeue = true\n[watch]\nenabled = true\n')
 WARNED = Work(

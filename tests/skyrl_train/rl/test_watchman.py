@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train.launch.child import lives, wait
-from skyrl_train.rl.watchman import LATE, Told, watch
+from skyrl_train.launch.child import wait
+from skyrl_train.launch.signals import Signals
+from skyrl_train.processes import lives
+from skyrl_train.rl.watchman import LATE, watch
 
 SAY = "import json, os\ndef say(**what): os.write(int(os.environ['SKYRL_PHASES_FD']), (json.dumps(what) + '\\n').encode())\n"
 
@@ -19,9 +21,9 @@ def driver(text: str) -> list[str]:
     return [sys.executable, "-c", SAY + text]
 
 
-def run(text: str, told: Told | None = None) -> tuple[int, list[str]]:
+def run(text: str, told: Signals | None = None) -> tuple[int, list[str]]:
     said: list[str] = []
-    status = watch(driver(text), os.environ, told or Told(), said.append, grace_s=0.5, stacks_s=0.5)
+    status = watch(driver(text), os.environ, told or Signals(), said.append, grace_s=0.5, stacks_s=0.5)
     return status, said
 
 
@@ -69,13 +71,13 @@ def test_processes_that_left_the_drivers_group_are_ended(tmp_path: Path) -> None
 
 
 def test_a_signal_ends_all_and_is_its_status() -> None:
-    told = Told()
+    told = Signals()
     threading.Timer(0.3, lambda: setattr(told, "stop", signal.SIGTERM)).start()
     assert run("import time\ntime.sleep(600)", told)[0] == 128 + signal.SIGTERM
 
 
 def test_the_warning_of_the_end_is_passed_on() -> None:
-    told = Told(before_end=True)
+    told = Signals(before_end=True)
     waits = "import signal, time\nsignal.signal(signal.SIGUSR1, lambda *_: os._exit(75))\ntime.sleep(600)\n"
     assert run(waits, told)[0] in (75, 128 + signal.SIGUSR1)  # it may come before the driver listens
 
@@ -83,7 +85,7 @@ def test_the_warning_of_the_end_is_passed_on() -> None:
 def test_a_watchman_that_is_killed_takes_its_driver_along(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     text = f"open({str(pid)!r}, 'w').write(str(os.getpid()))\nimport time\ntime.sleep(600)\n"
-    program = f"from skyrl_train.rl.watchman import Told, watch\nwatch({driver(text)!r}, {{}}, Told(), print)\n"
+    program = f"from skyrl_train.rl.watchman import Signals, watch\nwatch({driver(text)!r}, {{}}, Signals(), print)\n"
     parent = subprocess.Popen([sys.executable, "-c", program])
     assert wait(lambda: pid.exists() and bool(pid.read_text()), 20.0)
     parent.kill()

@@ -6,16 +6,15 @@ An image itself is never half made: Podman gives it its name when it is whole.
 import contextlib
 import json
 import os
-import signal
-import time
 
+from skyrl_train.processes import environ_of, killed, pids, until_gone
 from skyrl_train.sandbox.podman_cli import PodmanCli
 
 MARK = "SKYRL_IMAGES_OF"
 """In the environment of what fetches and builds; its value is the store's run directory."""
 _WORKING = "-working-container"
 """What Podman calls the container of a build."""
-_REMOVE_S, _GONE_S, _STEP_S = 60.0, 5.0, 0.02
+_REMOVE_S, _GONE_S = 60.0, 5.0
 
 
 def end_earlier(run_dir: str) -> int:
@@ -23,30 +22,11 @@ def end_earlier(run_dir: str) -> int:
     and what it started for a build is in it.
     """
     wanted = f"{MARK}={run_dir}".encode()
-    leaders = {pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _marked(pid, wanted)}
+    leaders = {pid for pid in pids() if wanted in environ_of(pid)}
     sessions = {_session(pid) for pid in leaders} - {0, os.getsid(0)}
-    ended: list[int] = []
-    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
-        if pid in leaders or _session(pid) in sessions:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-                ended.append(pid)
-    end = time.monotonic() + _GONE_S
-    while any(_alive(pid) for pid in ended) and time.monotonic() < end:
-        time.sleep(_STEP_S)
+    ended = [pid for pid in pids() if killed(pid, lambda each: each in leaders or _session(each) in sessions)]
+    until_gone(ended, _GONE_S)
     return len(ended)
-
-
-def _alive(pid: int) -> bool:
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-        return file.read().rpartition(")")[2].split()[0] != "Z"
-    return False
-
-
-def _marked(pid: int, wanted: bytes) -> bool:
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
-        return wanted in file.read().split(b"\0")
-    return False
 
 
 def _session(pid: int) -> int:
