@@ -4,6 +4,7 @@
 """
 
 import os
+import signal
 from collections.abc import Iterator
 
 import hypothesis
@@ -23,6 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jobs; what tests start must hear it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     unknown = required(config) - set(LANES)
     if unknown:
         raise pytest.UsageError(f"--require: no lane is called {min(unknown)!r}; known: {', '.join(sorted(LANES))}")

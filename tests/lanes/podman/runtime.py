@@ -21,7 +21,7 @@ from lanes.podman.lab import IMAGE, Lab, state_of, strays, wait_until
 from skyrl_doctor.cli.app import dispatch
 from skyrl_train.config.sections.sandbox import SandboxSection
 from skyrl_train.sandbox.runtime.podman.examine import CHECKS, Examined, read_report
-from skyrl_train.sandbox.runtime.podman.home import Home, find_home
+from skyrl_train.sandbox.runtime.podman.home import Home, made_home
 from skyrl_train.sandbox.runtime.serve import Options, serve
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 
@@ -136,22 +136,13 @@ class Server:
             return (self.lab.base / "server.log").read_text(errors="replace")
         return ""
 
-    def home(self, examine: Any = nobody_looks) -> Home:
-        """The store, made if it is not there."""
+    def home(self) -> Home:
+        """The store, made if it is not there; the server may be up."""
         self.base.mkdir(exist_ok=True)
         os.chown(self.base, self.lab.user.uid, self.lab.user.gid)
 
         def find() -> Home:
-            return asyncio.run(
-                find_home(
-                    dict(self.lab.env),
-                    base=str(self.base),
-                    uid=os.getuid(),
-                    kernel=os.uname().release,
-                    examine=examine,
-                    told=lambda *_args, **_more: None,
-                )
-            )
+            return made_home(dict(self.lab.env), base=str(self.base), uid=os.getuid(), kernel=os.uname().release)
 
         found: Home = self.lab.child(find)
         return found

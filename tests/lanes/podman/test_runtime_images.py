@@ -4,6 +4,7 @@ What stands for the real server is in `stand_in`.
 """
 
 import base64
+import contextlib
 import io
 import json
 import os
@@ -21,7 +22,7 @@ from lanes.podman.lab import IMAGE, Lab, state_of, wait_until
 from lanes.podman.runtime import SETTINGS, Server, agent, say, start
 from lanes.podman.stand_in import stand_in_bundle
 from skyrl_train.config.sections.sandbox import SandboxSection
-from skyrl_train.sandbox.runtime.podman.half_made import MARK
+from skyrl_train.sandbox.runtime.podman.earlier import MARK
 from skyrl_train.sandbox.server_bundle import ServerBundle
 
 pytestmark = pytest.mark.podman
@@ -189,7 +190,8 @@ def builder(server: Server) -> int:
     wait_until(lambda: containers.exists() and "working-container" in containers.read_text(), 60.0)
     found = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and _has(entry, mark)]
     for pid in found:
-        os.kill(pid, signal.SIGSTOP)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGSTOP)
     return max(found, default=0)
 
 

@@ -18,8 +18,8 @@ from skyrl_train.sandbox.runtime.engine import (
 )
 from skyrl_train.sandbox.runtime.plan import LABEL
 from skyrl_train.sandbox.runtime.podman.api import Absent, Api
+from skyrl_train.sandbox.runtime.podman.earlier import remove_half_made
 from skyrl_train.sandbox.runtime.podman.ending import until_ended
-from skyrl_train.sandbox.runtime.podman.half_made import end_earlier, remove_half_made
 from skyrl_train.sandbox.runtime.podman.host import Host, host_of
 from skyrl_train.sandbox.runtime.podman.inside import Inside
 from skyrl_train.sandbox.runtime.podman.leftovers import end_leftovers
@@ -49,7 +49,6 @@ class PodmanEngine:
         self.host = Host()
 
     async def open(self) -> None:
-        await asyncio.to_thread(end_earlier, self._run_dir)
         await self.service.open()
         half_made = await asyncio.to_thread(remove_half_made, self._supply.podman, self._run_dir)
         if half_made:

@@ -14,6 +14,7 @@ from skyrl_train.fail import UsageError
 from skyrl_train.node.apply import NotOurs, apply
 from skyrl_train.node.podman_store import LOCAL_BASE, STORES, job_directory, store_name
 from skyrl_train.node.prepare import Node, Prepared, runtime_node
+from skyrl_train.sandbox.runtime.podman.earlier import end_earlier
 from skyrl_train.sandbox.runtime.podman.examine import Examine, Fault, Next, images_are_whole, what_next
 from skyrl_train.sandbox.runtime.podman.leftovers import end_leftovers
 from skyrl_train.sandbox.runtime.podman.service import LONGEST_PATH
@@ -44,12 +45,16 @@ def state_directory(*, uid: int, job_id: str | None, base: str = LOCAL_BASE) -> 
 async def find_home(
     environ: Mapping[str, str], *, base: str, uid: int, kernel: str, examine: Examine, told: Callable[..., None]
 ) -> Home:
-    """Raises UsageError where no store can be had on this node, with the doctor's words."""
+    """Raises UsageError where no store can be had on this node, with the doctor's words.
+
+    For the one server that has the job's lock: what an earlier one left at work is ended first.
+    """
     set_aside: list[str] = []
     images: list[str] = []
     faults: tuple[Fault, ...] = ()
     for number in range(1, STORES + 1):
-        home = _made(environ, base=base, uid=uid, kernel=kernel, number=number, images=images)
+        home = made_home(environ, base=base, uid=uid, kernel=kernel, number=number, images=images)
+        await asyncio.to_thread(end_earlier, home.run_dir, home.socket)
         examined = await examine(home.environ)
         faults = examined.faults
         for text in examined.unseen:
@@ -67,7 +72,10 @@ async def find_home(
     raise UsageError(f"no store for sandboxes on this node: {'; '.join(map(str, faults))}")
 
 
-def _made(environ: Mapping[str, str], *, base: str, uid: int, kernel: str, number: int, images: Sequence[str]) -> Home:
+def made_home(
+    environ: Mapping[str, str], *, base: str, uid: int, kernel: str, number: int = 1, images: Sequence[str] = ()
+) -> Home:
+    """The store of this number, made if it is not there; nobody has looked at it."""
     name = store_name(environ.get("SLURM_JOB_ID") or "local", number)
     node = Node(
         environ={**environ, "SLURM_JOB_ID": name},

@@ -35,19 +35,8 @@ class Service:
 
     async def open(self) -> None:
         """Raises EngineUnsureError with what Podman said."""
-        await asyncio.to_thread(self._end_earlier)
         await self._start()
         self._keeper = asyncio.get_running_loop().create_task(self._keep())
-
-    def _end_earlier(self) -> None:
-        """The service of a server that was killed: it has its socket no more, and would stay for ever."""
-        wanted = f"unix://{self.socket_path}".encode()
-        for name in filter(str.isdigit, os.listdir("/proc")):
-            with contextlib.suppress(OSError):
-                with open(f"/proc/{name}/cmdline", "rb") as file:
-                    words = file.read().split(b"\0")
-                if wanted in words and b"service" in words:
-                    os.kill(int(name), signal.SIGKILL)
 
     async def _start(self) -> None:
         with contextlib.suppress(FileNotFoundError):

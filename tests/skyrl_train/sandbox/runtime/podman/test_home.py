@@ -5,6 +5,9 @@ Every podman on the PATH of these tests is one that writes down what it was told
 
 import asyncio
 import os
+import signal
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,6 +17,7 @@ import pytest
 
 from skyrl_train.fail import UsageError
 from skyrl_train.sandbox.runtime.engine import EngineUnsureError
+from skyrl_train.sandbox.runtime.podman.earlier import MARK
 from skyrl_train.sandbox.runtime.podman.examine import CHECKS, Examined, Fault, by_doctor
 from skyrl_train.sandbox.runtime.podman.home import Home, find_home
 from skyrl_train.sandbox.runtime.podman.service import Service
@@ -96,6 +100,33 @@ def test_a_fault_of_the_store_sets_it_aside_and_says_so(node: Node, check_id: st
     ]
     assert (Path(first.store) / "graph" / "kept").read_text() == "as it was"
     assert node.words() == set()
+
+
+def test_what_an_earlier_server_left_at_work_is_ended_before_anybody_looks(node: Node) -> None:
+    """A build that goes on, or is stopped, holds the store's lock: the doctor would call the store stuck."""
+    home = node.find(first_store_has())
+    environ = {**os.environ, MARK: home.run_dir}
+    service = (sys.executable, "-c", "import signal; signal.pause()", "service", f"unix://{home.socket}")
+    left = [
+        subprocess.Popen(("sleep", "600"), env=environ, start_new_session=True),
+        subprocess.Popen(service, start_new_session=True),
+    ]
+    other = subprocess.Popen(("sleep", "600"), env={**os.environ, MARK: f"{home.run_dir}-2"}, start_new_session=True)
+    seen: list[int | None] = []
+
+    async def examine(_environ: Mapping[str, str]) -> Examined:
+        seen.extend(each.poll() for each in left)
+        return Examined()
+
+    try:
+        left[0].send_signal(signal.SIGSTOP)
+        assert node.find(examine).store == home.store
+        assert seen == [-signal.SIGKILL, -signal.SIGKILL]
+        assert other.poll() is None
+    finally:
+        for each in (*left, other):
+            each.kill()
+            each.wait()
 
 
 @pytest.mark.parametrize("check_id", OF_THE_NODE)
