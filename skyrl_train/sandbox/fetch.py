@@ -60,7 +60,9 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ways:
-    """Where images come from and how long a try may take. `mirror` stands in a registry's place."""
+    """Where images come from and how long a try may take. `mirror` stands in a registry's place. `scratch`: where the
+    recipes of builds lie; the system's place for such files where it is not said.
+    """
 
     archive: str = ""
     mirror: str = ""
@@ -68,6 +70,7 @@ class Ways:
     limit_s: float = 1800.0
     build: BuildOptions | None = None
     context: str = ""
+    scratch: str | None = None
 
 
 class Store:
@@ -199,7 +202,7 @@ class Fetcher:
         return Fetched(image=name, step=Step.BUILD, seconds=seconds, detail=detail, derived=derived, log=log)
 
     def _build(self, recipe: str, derived: str) -> Done:
-        with tempfile.TemporaryDirectory(prefix="skyrl-build-") as place:
+        with tempfile.TemporaryDirectory(prefix="skyrl-build-", dir=self._ways.scratch) as place:
             file = Path(place) / "Containerfile"
             file.write_text(recipe, encoding="utf-8")
             words = (

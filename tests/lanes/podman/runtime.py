@@ -27,6 +27,7 @@ from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 
 SETTINGS = RuntimeSettings(slots=8, hold_s=30.0, start_limit_s=60.0, memory_mib=256, pids=64, reap_every_s=1.0)
 UP_S = 60.0
+_LOG = 6000
 
 
 async def forked_doctor(environ: Mapping[str, str]) -> Examined:
@@ -207,6 +208,7 @@ class Server:
         return [pid for pid in strays(store) if state_of(pid) not in ("", "Z")]
 
     def close(self) -> None:
+        print(self.log[-_LOG:])  # shown with a test that failed
         for client in self.clients:
             client.close()
         if self.pid and self.alive():

@@ -36,7 +36,7 @@ class ImageSupply:
         told: Callable[..., None],
     ) -> None:
         self.podman = PodmanCli(environ={**environ, MARK: run_dir})
-        self.ways = ways
+        self.ways = replace(ways, scratch=run_dir)  # a kill leaves them where the job's sweep finds them
         self._prefix = prefix
         self._network = network
         self._told = told

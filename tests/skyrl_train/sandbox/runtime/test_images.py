@@ -76,9 +76,9 @@ class Told(list[tuple[str, dict[str, Any]]]):
         self.append((event, {name: value for name, value in data.items() if value is not None and name != "seconds"}))
 
 
-def supplied(told: Told, ways: Ways, **store: Any) -> tuple[ImageSupply, FakePodman]:
-    supply = ImageSupply({}, ways, prefix="docker.io/", run_dir="/run/x", told=told)
-    assert supply.podman.environ == {MARK: "/run/x"}
+def supplied(told: Told, ways: Ways, run_dir: str = "/run/x", **store: Any) -> tuple[ImageSupply, FakePodman]:
+    supply = ImageSupply({}, ways, prefix="docker.io/", run_dir=run_dir, told=told)
+    assert supply.podman.environ == {MARK: run_dir}
     podman = FakePodman(**store)
     supply.podman = podman
     return supply, podman
@@ -121,10 +121,13 @@ async def test_an_archive_serves_a_session_and_nothing_is_pulled(tmp_path: Path)
 
 
 @asynchronous
-async def test_a_build_is_shared_and_its_failure_brings_its_log() -> None:
-    supply, podman = supplied(Told(), Ways(build=BuildOptions(sdk_version="1.58.0")), store={ABSENT})
+async def test_a_build_is_shared_and_its_failure_brings_its_log(tmp_path: Path) -> None:
+    ways = Ways(build=BuildOptions(sdk_version="1.58.0"))
+    supply, podman = supplied(Told(), ways, str(tmp_path), store={ABSENT})
     await asyncio.gather(*(supply.build(ABSENT) for _ in range(5)))
     assert len(podman.recipes) == 1
+    build = next(words for words in podman.asked if words.startswith("build"))
+    assert f"--file {tmp_path}/" in build  # beside the store, where a kill leaves nothing for ever
     podman.store = {ABSENT}
     podman.faults["build"] = ["STEP 1\nCOPY: no such file"]
     with pytest.raises(BuildFailedError, match=f"could not be built into {ABSENT}: podman build") as failed:
