@@ -208,7 +208,7 @@ class Server:
         return [pid for pid in strays(store) if state_of(pid) not in ("", "Z")]
 
     def close(self) -> None:
-        print(self.log[-_LOG:])  # shown with a test that failed
+        sys.stdout.write(self.log[-_LOG:])  # shown with a test that failed
         for client in self.clients:
             client.close()
         if self.pid and self.alive():
