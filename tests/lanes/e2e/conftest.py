@@ -1,15 +1,12 @@
-"""The fixtures of the e2e lane: one cluster, one model and one directory of images for all of its tests."""
+"""The fixtures of the e2e lane: one cluster and one directory of images for all of its tests; the model is every lane's."""
 
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from cpu_stack.run import TESTS
 from lanes.e2e.whole import Whole, podman_environment, write_images
 from lanes.slurm.lab import Cluster, a_cluster
 
@@ -18,20 +15,11 @@ from lanes.slurm.lab import Cluster, a_cluster
 def session_cluster() -> Iterator[Cluster]:
     if os.getuid() != 0:
         pytest.skip("the e2e lane needs root: slurmd starts jobs as their users")
-    first = f"FirstJobId={10_000 + os.getpid()}"  # of no other cluster here: what a job left is known by its id
     with (
         tempfile.TemporaryDirectory(prefix="e2e", dir="/tmp", ignore_cleanup_errors=True) as name,
-        a_cluster(Path(name), first) as cluster,
+        a_cluster(Path(name)) as cluster,
     ):
         yield cluster
-
-
-@pytest.fixture(scope="session")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("tiny")
-    words = [sys.executable, "-m", "cpu_stack.tiny", str(made)]
-    subprocess.run(words, env={**os.environ, "PYTHONPATH": str(TESTS)}, check=True, timeout=300)
-    return made
 
 
 @pytest.fixture(scope="session")
