@@ -1,7 +1,7 @@
 """Our agent as an agent loop of verl: one rollout in, one row of a batch out, or none."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -14,12 +14,14 @@ from skyrl_train.agent.loop import rollout
 from skyrl_train.agent.ports import OpenSandbox, Sandbox, Scorer, Task
 from skyrl_train.agent.tools import TOOLS
 from skyrl_train.agent.transcript import Message, Transcript
+from skyrl_train.config.run import RunConfig
 from skyrl_train.rewards.hidden import Hidden
 from skyrl_train.rewards.score import Score
 from skyrl_train.rewards.suite import prepare, suite_scorer
 from skyrl_train.rl import ends
 from skyrl_train.rl.engine import EngineModel
 from skyrl_train.rl.say import say
+from skyrl_train.rl.seeds import reply_seed
 from skyrl_train.rl.shared import Shared, runtime_sandboxes, shared
 from skyrl_train.rl.trained import Trained, trained
 from skyrl_train.sandbox.client.tools import RemoteTools
@@ -44,6 +46,7 @@ class SkyrlAgentLoop(AgentLoopBase):
             request_id=task.rollout_id,
             sampling=sampling_params,
             stop=config.rollout.stop,
+            seed_of=seed_of(row, config),
         )
         opened, scorer = hidden(self.sandboxes(row), self.scorer(row), hide=config.sandbox.hide_tests)
         async with self._shared.slots:
@@ -56,9 +59,8 @@ class SkyrlAgentLoop(AgentLoopBase):
                 tools=[tool for tool in TOOLS if tool.name in config.agent.tools],
             )
         made = trained(transcript)
-        await transfer_queue.async_kv_put(
-            key=f"{uid}_{session}", partition_id=ends.PARTITION, tag=ends.tag_of(transcript, made)
-        )
+        tag = ends.tag_of(transcript, made, row=int(row["index"]))
+        await transfer_queue.async_kv_put(key=f"{uid}_{session}", partition_id=ends.PARTITION, tag=tag)
         await asyncio.to_thread(self._keep, transcript, int(row["global_steps"]))
         return [self._output(made, model, transcript)] if isinstance(made, Trained) else []
 
@@ -100,6 +102,14 @@ class SkyrlAgentLoop(AgentLoopBase):
 def task_of(row: Mapping[str, Any], rollout_id: str) -> Task:
     prompt = tuple(Message(role=str(one["role"]), content=str(one["content"])) for one in row["raw_prompt"])
     return Task(id=str(row["extra_info"]["task_id"]), rollout_id=rollout_id, prompt=prompt)
+
+
+def seed_of(row: Mapping[str, Any], config: RunConfig) -> Callable[[int], int] | None:
+    """The seeds of a rollout's calls, where they are to be the same in every run."""
+    if not config.trainer.deterministic:
+        return None
+    step, number, sample = int(row["global_steps"]), int(row["index"]), int(row["session_id"])
+    return lambda call: reply_seed(config.trainer.seed, step=step, row=number, sample=sample, call=call)
 
 
 def hidden(open_sandbox: OpenSandbox, score: Scorer, *, hide: bool) -> tuple[OpenSandbox, Scorer]:

@@ -26,9 +26,16 @@ class Ended:
     why: str = ""
 
 
-def tag_of(transcript: Transcript, row: Trained | Untrained) -> dict[str, object]:
-    why = row.why if isinstance(row, Untrained) else ""
-    return {"counts": to_json(count_one(transcript)), "why": why[:500]}
+def tag_of(transcript: Transcript, made: Trained | Untrained, *, row: int) -> dict[str, object]:
+    """`row` is the task's number in its file."""
+    why = made.why if isinstance(made, Untrained) else ""
+    return {"counts": to_json(count_one(transcript)), "why": why[:500], "row": row}
+
+
+def in_order(keys: Iterable[str], tags: Mapping[str, Mapping[str, object]]) -> list[str]:
+    """Rows of a batch by task and sample, whoever came first: an update of the same rows is the same update."""
+    rows = {group_of(key): int(str(tag["row"])) for key, tag in tags.items()}
+    return sorted(keys, key=lambda key: (rows.get(group_of(key), -1), *map(int, key.split("_")[1:])))
 
 
 def ends_of(tags: Mapping[str, Mapping[str, object]], groups: Iterable[str], n: int) -> list[Ended]:

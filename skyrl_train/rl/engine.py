@@ -1,6 +1,6 @@
 """verl's model servers as the agent's `Model`: tokens in, tokens out. Nothing of verl is imported here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from skyrl_train.agent.calls import Ended
@@ -39,13 +39,23 @@ class EngineModel:
     """One rollout's model. Its turns go to the same server, whose cache holds what was said before."""
 
     def __init__(
-        self, server: Server, tokenizer: Tokenizer, *, request_id: str, sampling: Mapping[str, Any], stop: Sequence[str]
+        self,
+        server: Server,
+        tokenizer: Tokenizer,
+        *,
+        request_id: str,
+        sampling: Mapping[str, Any],
+        stop: Sequence[str],
+        seed_of: Callable[[int], int] | None = None,
     ) -> None:
+        """`seed_of` gives the seed of the first call, the second, …; none lets the server draw as it likes."""
         self._server = server
         self._tokenizer = tokenizer
         self._request_id = request_id
         self._sampling = dict(sampling)
         self._stop = list(stop)
+        self._seed_of = seed_of
+        self._calls = 0
         self.versions: list[int] = []
         """Of the weights that wrote the replies: verl asks which ones a rollout was written with."""
 
@@ -65,6 +75,9 @@ class EngineModel:
         """FIX(CFG001): every call says how many tokens are left, so that none asks for more than the context holds."""
         # FIX(AGT014): the text that closes a call stays in the reply
         asked = {**self._sampling, "max_tokens": max_tokens, "stop": self._stop, "include_stop_str_in_output": True}
+        if self._seed_of is not None:
+            asked["seed"] = self._seed_of(self._calls)
+        self._calls += 1
         answer = await self._server.generate(self._request_id, prompt_ids=list(token_ids), sampling_params=asked)
         if answer.stop_reason == "aborted":
             raise EngineError("the model server gave the request up")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from skyrl_train.checkpoints.places import checkpoint_root
 from skyrl_train.config.run import RunConfig
 from skyrl_train.fail import UsageError
+from skyrl_train.rl import seeds
 
 Value = bool | int | float | str | None | list["Value"] | dict[str, "Value"]
 
@@ -32,7 +33,7 @@ def overrides(config: RunConfig, place: Place, start: Mapping[str, Value]) -> li
     """As verl's command line takes them. `start` says where training goes on from (skyrl_train.checkpoints.resume); the
     configuration's own `trainer.verl_overrides` come last, and win."""
     _refuse(config)
-    sections = (_model, _data, _rollout, _actor, _critic, _algorithm, _trainer, _processes)
+    sections = (_model, _data, _rollout, _actor, _critic, _algorithm, _trainer, _processes, _seeds)
     values = {key: value for section in sections for key, value in section(config, place).items()} | dict(start)
     return [*(f"{key}={text(value)}" for key, value in values.items()), *config.trainer.verl_overrides]
 
@@ -231,6 +232,11 @@ def _processes(config: RunConfig, place: Place) -> dict[str, Value]:
         "transfer_queue.backend.SimpleStorage.num_data_storage_units": config.slurm.nodes,
         "+ray_kwargs.ray_init.include_dashboard": False,
     }
+
+
+def _seeds(config: RunConfig, place: Place) -> dict[str, Value]:
+    del place
+    return dict(seeds.words(config, rollout=R, actor=A))
 
 
 def _local(path: str, place: Place) -> str:

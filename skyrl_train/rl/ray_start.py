@@ -14,6 +14,7 @@ from skyrl_train.config.run import RunConfig
 from skyrl_train.fail import TrainError
 from skyrl_train.node.ray import ADDRESS, starts_own_cluster
 from skyrl_train.node.ray_env import needs, unproven, worker_variables
+from skyrl_train.rl import seeds
 
 FIRST_TASK_S = 300.0
 SIZES = ("num_cpus", "num_gpus", "object_store_memory")
@@ -62,5 +63,11 @@ def init_words(settings: DictConfig, config: RunConfig) -> dict[str, Any]:
         words["address"] = "local"  # FIX(ENV009): without it ray.init() joins whatever cluster it finds on the node
     ours = worker_variables(os.environ, config.env, {} if joins else os.environ)
     environment = get_ppo_ray_runtime_env(settings)
-    variables = {**environment["env_vars"], "TRANSFER_QUEUE_ENABLE": "1", **ours, **given.pop("env_vars", {})}
+    variables = {
+        **environment["env_vars"],
+        "TRANSFER_QUEUE_ENABLE": "1",
+        **seeds.workers(config),
+        **ours,
+        **given.pop("env_vars", {}),
+    }
     return {**words, "runtime_env": {**environment, **given, "env_vars": variables}}

@@ -65,10 +65,12 @@ class Sampler(ReplayBuffer):
         rows = {key: tag for key, tag in tags.items() if key not in groups and group_of(key) in groups}
         training = partition_id == TRAIN
         n = self._config.rollout.n if training else 1
-        found = ends.ends_of(_tags(ends.PARTITION), groups, n)
-        keys, alone = comparable(rows, advantage=self._config.algorithm.advantage if training else "", n=n)
+        told = _tags(ends.PARTITION)
+        found = ends.ends_of(told, groups, n)
+        advantage = self._config.algorithm.advantage if training else ""
+        keys, alone = comparable(ends.in_order(rows, told), advantage=advantage, n=n)
         self._clear(partition_id, [*groups, *alone])
-        self._clear(ends.PARTITION, [key for key in _tags(ends.PARTITION) if group_of(key) in groups])
+        self._clear(ends.PARTITION, [key for key in told if group_of(key) in groups])
         counts = ends.total(found)
         if training:
             self._tell(counts)

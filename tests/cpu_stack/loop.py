@@ -1,17 +1,21 @@
 """Our agent loop with sandboxes in temporary directories of this machine: the tasks are those of the demonstration."""
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cpu_stack.mend import write_mend
 from cpu_stack.run import BROKEN
+from skyrl_train.agent.arguments import Action
 from skyrl_train.agent.ports import OpenSandbox, Sandbox, Task
 from skyrl_train.agent.sandboxes.directory import directory_sandbox
+from skyrl_train.agent.transcript import Result
 from skyrl_train.rl.agent_loop import SkyrlAgentLoop
 from skyrl_train.tasks.demo.rows import TASKS
 from skyrl_train.tasks.demo.seed import write_seed
@@ -30,9 +34,20 @@ class DirectoryLoop(SkyrlAgentLoop):
                 root = write_seed(demo, Path(seed), python=sys.executable)
                 write_mend(demo, root / "testbed")
                 async with directory_sandbox(root, environ=os.environ) as sandbox:
-                    yield sandbox
+                    yield OneName(sandbox)
 
         return opened
+
+
+class OneName:
+    """The sandbox under the name that the model was taught with: each has another one, and no run reads the same twice."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    async def run(self, action: Action, *, limit_s: float) -> Result:
+        result = await self._sandbox.run(action, limit_s=limit_s)
+        return replace(result, text=re.sub("skyrl-sandbox-[a-z0-9_]{8}", "skyrl-sandbox-abcdefgh", result.text))
 
 
 def _broken(path: Path) -> bool:

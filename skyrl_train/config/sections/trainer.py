@@ -38,6 +38,8 @@ class TrainerSection(Section):
     """Where transcripts go; none puts them into the job directory."""
     seed: int = 42
     """Seed of the trainer."""
+    deterministic: bool = False
+    """Make two runs of one seed equal: each call of the model has a seed of its own, kernels and order are fixed. Slower."""
     empty_steps_allowed: int = Field(default=3, ge=0)
     """Steps in a row without one usable rollout after which the run ends."""
     phase_timeout_s: float = Field(default=3600, gt=0)

@@ -3,7 +3,7 @@ import json
 from skyrl_train.agent.finish import Finish
 from skyrl_train.agent.metrics import Counts, count
 from skyrl_train.agent.transcript import Message, Transcript
-from skyrl_train.rl.ends import Ended, causes, ends_of, tag_of, total
+from skyrl_train.rl.ends import Ended, causes, ends_of, in_order, tag_of, total
 from skyrl_train.rl.trained import Untrained
 
 BROKEN = Transcript(
@@ -15,7 +15,7 @@ BROKEN = Transcript(
     finish=Finish.ERROR_INITIALIZATION,
     detail="no image",
 )
-TAG = tag_of(BROKEN, Untrained("error_initialization: no image"))
+TAG = tag_of(BROKEN, Untrained("error_initialization: no image"), row=3)
 LOST = Counts(rollouts=1, masked=1, ends={Finish.ERROR_RUNTIME: 1})
 FAILED = Counts(rollouts=1, masked=1, ends={Finish.ERROR_INITIALIZATION: 1})
 
@@ -47,3 +47,11 @@ def test_the_causes_come_most_frequent_first() -> None:
 
 def test_no_cause_is_said_to_be_none() -> None:
     assert causes([Ended(group="a", counts=LOST)]) == "no rollout says why"
+
+
+def test_rows_come_by_task_and_sample_whoever_came_first() -> None:
+    """The uid of a prompt is another one in each run."""
+    tags = {f"{uid}_{sample}": {**TAG, "row": row} for uid, row in (("z", 1), ("a", 10), ("m", 2)) for sample in (0, 1)}
+    rows = ["a_1_0", "z_10_0", "m_0_0", "a_0_0", "z_2_0", "m_0_1"]
+    assert in_order(rows, tags) == ["z_2_0", "z_10_0", "m_0_0", "m_0_1", "a_0_0", "a_1_0"]
+    assert in_order(reversed(rows), tags) == in_order(rows, tags)

@@ -129,3 +129,17 @@ def test_the_versions_of_the_weights_are_kept() -> None:
     asyncio.run(made.reply([1], max_tokens=3))
     asyncio.run(made.reply([1], max_tokens=3))
     assert made.versions == [1, 2]
+
+
+def test_each_call_has_its_own_seed_where_one_is_given() -> None:
+    servers = Servers(Answer([1]), Answer([2]))
+    made = EngineModel(servers, Characters(), request_id="r", sampling={}, stop=[], seed_of=lambda call: 40 + call)
+    for _ in range(2):
+        asyncio.run(made.reply([1], max_tokens=5))
+    assert [asked["seed"] for _, _, asked in servers.asked] == [40, 41]
+
+
+def test_the_server_draws_as_it_likes_where_none_is() -> None:
+    made, servers = model(Answer([1]))
+    asyncio.run(made.reply([1], max_tokens=5))
+    assert "seed" not in servers.asked[0][2]
