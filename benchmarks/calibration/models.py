@@ -9,15 +9,19 @@ from unittest.mock import patch
 
 CHAT = "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
 PATTERN = 1 << 20
+MARKS = 3
+"""Tokens of ChatML, after the others."""
 
 
-def tokenizer_files(folder: Path) -> None:
-    """A byte-level BPE tokenizer with the 256 bytes and ChatML's marks: enough for every program that asks for one."""
+def tokenizer_files(folder: Path, size: int = 0) -> None:
+    """A byte-level BPE tokenizer with the 256 bytes and ChatML's marks: enough for every program that asks for one.
+    With a size it has words up to that many tokens, which no text becomes, for ids that random weights come up with."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    bpe = Tokenizer(models.BPE(vocab={letter: index for index, letter in enumerate(letters)}, merges=[]))
+    words = sorted(pre_tokenizers.ByteLevel.alphabet())
+    words += [f"w{number}" for number in range(len(words), size - MARKS)]
+    bpe = Tokenizer(models.BPE(vocab={word: index for index, word in enumerate(words)}, merges=[]))
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bpe.decoder = decoders.ByteLevel()
     wrapped = PreTrainedTokenizerFast(
@@ -30,11 +34,11 @@ def tokenizer_files(folder: Path) -> None:
     wrapped.save_pretrained(folder)
 
 
-def write(folder: Path, config: Mapping[str, Any]) -> Path:
-    """The model's directory, made once."""
+def write(folder: Path, config: Mapping[str, Any], *, every_token: bool = False) -> Path:
+    """The model's directory, made once. `every_token`: the tokenizer has a text for each id of the vocabulary."""
     if not (folder / "config.json").exists():
         folder.mkdir(parents=True, exist_ok=True)
-        tokenizer_files(folder)
+        tokenizer_files(folder, config["vocab_size"] if every_token else 0)
         (folder / "config.json").write_text(json.dumps(dict(config), indent=2) + "\n")
     return folder
 

@@ -1,7 +1,8 @@
-"""Our trainer against plain `verl.trainer.main_ppo` on one GPU: same model, prompts, lengths and settings.
+"""What a GPU has to show: our trainer against plain `verl.trainer.main_ppo`, a large LoRA beside vLLM, a toy that learns.
 
-    python -m benchmarks.training_gpu --out results.jsonl --folder /tmp/proof [--case 0.5b] [--dry-run]
+    python -m benchmarks.training_gpu --folder /tmp/proof --out results [--case 0.5b] [--together] [--dry-run]
 
-Run it on a node with a GPU, in an environment with `skyrl-doctor[train]`; where there is no network contrib/offline-node packs
-one. Each run adds a line to --out when it ends, so that what was measured stays whatever happens to the rest.
+Run it in a checkout on a node with one GPU, in an environment with `skyrl-doctor[train]`; where there is no network
+contrib/offline-node packs one. What is seen is written down at once (results.jsonl, memory.jsonl, a log for each run), so
+that what was measured stays whatever happens to the rest. See docs/training.md.
 """

@@ -1,5 +1,6 @@
-"""What is run: two shapes, each by both trainers. Random weights and prompts of one length: only the work is compared."""
+"""What is run. Random weights and prompts of one length: only the work is compared."""
 
+import json
 from typing import NamedTuple
 
 from benchmarks.calibration.shapes import SHAPES
@@ -22,13 +23,16 @@ n = {n}
 max_model_len = {model_len}
 max_tokens = {response}
 gpu_memory_utilization = {share}
-max_sequences = 64
+max_sequences = {sequences}
+enforce_eager = {eager}
+load_format = "{load_format}"
 [actor]
 lr = 1e-5
 ppo_mini_batch_size = {batch}
-micro_batch_size_per_gpu = {micro}
-param_offload = {offload}
-optimizer_offload = {offload}
+micro_batch_size_per_gpu = 1
+model_dtype = "{dtype}"
+param_offload = false
+optimizer_offload = false
 [agent]
 max_turns = 1
 max_parallel = 64
@@ -38,41 +42,93 @@ budget_note_tokens = 16
 checkpoint_dir = "{folder}/checkpoints"
 experiment = "{name}"
 steps = {steps}
-save_every_steps = {steps}
+save_every_steps = -1
+phase_timeout_s = 900
 logger = ["console", "file"]
-verl_overrides = ["actor_rollout_ref.rollout.ignore_eos=True"]
+verl_overrides = [{words}]
 """
+GRAPHS = '{"mode": 0, "cudagraph_mode": "FULL_DECODE_ONLY"}'
+"""vLLM's graphs of decoding without torch.compile: captured in seconds, where compiling takes most of a minute."""
+ENGINE = "actor_rollout_ref.rollout.engine_kwargs.vllm"
+OURS, OWN = "skyrl", "own_single_turn"
+"""Names of agent loops in a row of the data: ours, and verl's own."""
+WARM = 2
+"""Steps that only warm up: one of each loop."""
 
 
 class Case(NamedTuple):
-    """One shape. `gib` is what of the device it may take."""
+    """One shape. `gib` is what of the device it may take, `vllm_gib` vLLM's part of that while it is awake."""
 
     name: str
     shape: str
-    gib: int
+    gib: float
+    vllm_gib: float
+    torch_gib: float
+    """What torch may reserve in the trainer: the rest is for the contexts, and for a vLLM that sleeps."""
     prompt: int
     response: int
     model_len: int
     batch: int
     n: int = 2
     lora_rank: int = 0
-    share: float = 0.4
-    micro: int = 1
-    offload: bool = True
-    steps: int = 3
+    load_format: str = "dummy"
+    dtype: str = "fp32"
+    """Of the trainer's weights."""
+    kv_gib: float = 0.0
+    """Of vLLM's part, so much for the cache, unmeasured: measuring wants a device on which no other run frees memory."""
+    loops: tuple[str, ...] = (OURS,) * 3
+    """Which loop runs the rollouts of each step."""
+    eager: bool = False
 
-    def config(self, *, model: str, tasks: str, folder: str, loop: str) -> str:
-        """The RunConfig of our run; the plain one takes its settings from the same text."""
-        values = self._asdict() | {"offload": str(self.offload).lower()}
-        text = TEXT.format(model=model, tasks=tasks, folder=folder, **values)
-        if not loop:
-            return text
-        key = f'"actor_rollout_ref.rollout.agent.agent_loop_config_path={loop}"'
-        return text.replace("verl_overrides = [", f"verl_overrides = [{key}, ")
+    def config(self, *, model: str, tasks: str, folder: str, loop: str, total_gib: float, more: tuple[str, ...]) -> str:
+        """The RunConfig of our run; the plain one takes its settings from the same text, with no loop."""
+        words = ["actor_rollout_ref.rollout.ignore_eos=True", *more]
+        if loop:
+            words += [f"actor_rollout_ref.rollout.agent.agent_loop_config_path={loop}"]
+        if not self.eager:
+            sizes = [size for size in (1, 2, 4, 8, 16, 32) if size < self.sequences * 2]
+            words += [f"+{ENGINE}.compilation_config='{GRAPHS}'"]
+            words += [f"actor_rollout_ref.rollout.cudagraph_capture_sizes={sizes}".replace(" ", "")]
+        if self.kv_gib:
+            words += [f"+{ENGINE}.kv_cache_memory_bytes={int(self.kv_gib * 2**30)}"]
+        values = self._asdict() | {"eager": str(self.eager).lower(), "steps": len(self.loops)}
+        values |= {"share": round(self.vllm_gib / total_gib, 4), "sequences": self.sequences}
+        return TEXT.format(model=model, tasks=tasks, folder=folder, words=", ".join(map(json.dumps, words)), **values)
+
+    @property
+    def sequences(self) -> int:
+        return self.batch * self.n
 
 
+PAIRS = (OURS, OWN, OURS, OWN, OWN, OURS, OURS, OWN)
+"""Two warm up, and three pairs are compared. Neither loop always comes first: what drifts is no one's gain."""
 CASES = (
-    Case("0.5b", "qwen2.5-0.5b", gib=20, prompt=2048, response=1024, model_len=4096, batch=8),
-    Case("7b-lora", "qwen2.5-7b", gib=80, prompt=2048, response=2000, model_len=4096, batch=8, lora_rank=8),
+    Case(
+        "0.5b",
+        "qwen2.5-0.5b",
+        gib=20,
+        vllm_gib=10,
+        torch_gib=16.5,
+        prompt=2048,
+        response=1024,
+        model_len=4096,
+        batch=4,
+        loops=PAIRS,
+    ),
+    Case(
+        "7b-lora",
+        "qwen2.5-7b",
+        gib=80,
+        vllm_gib=32,
+        torch_gib=74,
+        prompt=2048,
+        response=2000,
+        model_len=4096,
+        batch=8,
+        lora_rank=8,
+        load_format="safetensors",
+        dtype="bf16",
+        kv_gib=8,
+    ),
 )
 assert all(case.shape in SHAPES for case in CASES)

@@ -1,53 +1,66 @@
-"""From the metrics of both runs to the figures that are wanted. Pure."""
+"""From the metrics of the runs to the figures that are wanted. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
+from typing import Any
+
+from benchmarks.training_gpu.cases import OURS, OWN, WARM
 
 Metrics = Mapping[str, float]
 STEP, GENERATION = "timing_s/step", "timing_s/gen"
 PEARSON = "training/rollout_actor_probs_pearson_corr"
-MOST_OVERHEAD, LEAST_PEARSON, LEAST_TOKENS_S = 0.02, 0.99, 1000.0
+LENGTH = "response_length/mean"
+MOST_OVERHEAD, LEAST_PEARSON, LEAST_TOKENS_S, LEAST_STEPS = 0.02, 0.99, 1000.0, 3
 
 
-def figures(steps: Sequence[Metrics], *, started_s: float, sequences: int) -> dict[str, float | None]:
-    """Of one run. The first step warms caches and compiles: medians go over the others."""
-    warm = steps[1:] or steps
-    lengths = [step["response_length/mean"] * sequences for step in warm if "response_length/mean" in step]
-    generated = _median(step.get(GENERATION) for step in warm)
+def figures(steps: Sequence[Metrics], *, sequences: int, warm: int = 1) -> dict[str, float | None]:
+    """Of one run, or of the steps of one loop. The first steps warm caches and compile: medians go over the others."""
+    rest = steps[warm:] or steps
+    speeds = [step[LENGTH] * sequences / step[GENERATION] for step in rest if step.get(GENERATION) and LENGTH in step]
     return {
         "steps": len(steps),
-        "start_to_first_step_s": started_s - (steps[0].get(STEP, 0.0) if steps else 0.0),
-        "step_s": _median(step.get(STEP) for step in warm),
-        "generation_s": generated,
-        "tokens_per_s": median(lengths) / generated if lengths and generated else None,
+        "step_s": middle([step[STEP] for step in rest if STEP in step]),
+        "generation_s": middle([step[GENERATION] for step in rest if GENERATION in step]),
+        "tokens_per_s": middle(speeds),
+        "response_tokens": middle([step[LENGTH] for step in rest if LENGTH in step]),
         "pearson": min((step[PEARSON] for step in steps if PEARSON in step), default=None),
-        "peak_gib": max((step.get("actor/perf/max_memory_allocated_gb", 0.0) for step in steps), default=0.0),
-        "grad_norm": _median(step.get("actor/grad_norm") for step in steps),
+        "torch_peak_gib": max((step.get("actor/perf/max_memory_allocated_gb", 0.0) for step in steps), default=None),
     }
 
 
-def verdicts(ours: Mapping[str, float | None], plain: Mapping[str, float | None], *, moved: bool) -> dict[str, bool]:
-    """Whether each of the wanted holds. What was not measured does not hold."""
+def by_loop(steps: Sequence[Metrics], loops: Sequence[str]) -> dict[str, list[Metrics]]:
+    """The steps that are compared, those of each loop by itself."""
+    paired = list(zip(steps, loops, strict=False))[WARM:]
+    return {name: [step for step, loop in paired if loop == name] for name in (OURS, OWN)}
 
-    def holds(value: float | None, least: float) -> bool:
-        return value is not None and value >= least
 
-    overhead = _overhead(ours["step_s"], plain["step_s"])
-    start = _overhead(ours["start_to_first_step_s"], plain["start_to_first_step_s"])
-    return {
-        "all_steps": holds(ours["steps"], 3),
-        "overhead": overhead is not None and overhead <= MOST_OVERHEAD,
-        "start_up": start is not None and start <= 0,
-        "pearson": holds(ours["pearson"], LEAST_PEARSON),
-        "tokens_per_s": holds(ours["tokens_per_s"], LEAST_TOKENS_S),
-        "weights_moved": moved,
+def overhead(ours: Sequence[Metrics], own: Sequence[Metrics], key: str = STEP) -> float | None:
+    """How much longer our steps take than those with verl's own loop, as a share: median against median."""
+    first, second = middle([step[key] for step in ours]), middle([step[key] for step in own])
+    return None if first is None or not second else first / second - 1
+
+
+def verdicts(found: Mapping[str, Any]) -> dict[str, bool]:
+    """Whether each of the wanted holds, of what `found` has; what should have been measured and was not does not."""
+    checks = {
+        "steps": lambda value: value >= LEAST_STEPS,
+        "overhead": lambda value: value <= MOST_OVERHEAD,
+        "start_up": lambda value: value <= 0,
+        "step_time": lambda value: value <= MOST_OVERHEAD,
+        "pearson": lambda value: value >= LEAST_PEARSON,
+        "tokens_per_s": lambda value: value >= LEAST_TOKENS_S,
+        "memory": lambda value: value <= 0,
+        "moved": lambda value: value > 0,
+        "rise": lambda value: value > 0,
     }
+    return {name: value is not None and checks[name](value) for name, value in found.items()}
 
 
-def _overhead(ours: float | None, plain: float | None) -> float | None:
-    return None if ours is None or not plain else ours / plain - 1
+def moved_in_all(lines: Sequence[Mapping[str, float]], steps: int) -> float:
+    """The smallest share of tensors that an optimiser step moved; 0 where steps are missing."""
+    shares = [line["moved"] / line["tensors"] if line["tensors"] else 0.0 for line in lines]
+    return min(shares, default=0.0) if len(shares) >= steps else 0.0
 
 
-def _median(values: Iterable[float | None]) -> float | None:
-    found = [value for value in values if value is not None]
-    return median(found) if found else None
+def middle(values: Sequence[float]) -> float | None:
+    return median(values) if values else None

@@ -1,34 +1,68 @@
-"""Our agent loop with a sandbox that is a directory: one turn and no commands, so that what is measured is the loop."""
+"""The two loops that are compared, scored alike on the spot: ours, and verl's own of a single turn.
 
+Neither has a sandbox: ours gets one that only answers that it has tests, so that what is measured is the loop.
+"""
+
+# ruff: noqa: TID253 -- imported only by a process that trains
+
+import asyncio
 import os
-import sys
-import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from verl.experimental.agent_loop import AgentLoopOutput
+from verl.experimental.agent_loop.single_turn_agent_loop import SingleTurnAgentLoop
+
+from benchmarks.training_gpu.marks import GO
+from skyrl_train.agent.arguments import Action
 from skyrl_train.agent.ports import OpenSandbox, Sandbox, Scorer, Task
-from skyrl_train.agent.sandboxes.directory import directory_sandbox
-from skyrl_train.agent.transcript import Transcript
+from skyrl_train.agent.transcript import Result, Transcript
 from skyrl_train.rewards.score import Score, Scored
 from skyrl_train.rl.agent_loop import SkyrlAgentLoop
-from skyrl_train.tasks.demo.rows import TASKS
-from skyrl_train.tasks.demo.seed import write_seed
+from skyrl_train.tasks.r2e_sandbox import TESTS_FOUND
+
+POLL_S = 0.2
+
+
+def reward_of(token_ids: Sequence[int]) -> float:
+    """Something of a reply that differs from rollout to rollout."""
+    return sum(token_ids) % 7 / 7
+
+
+async def allowed() -> None:
+    path = os.environ.get(GO, "")
+    while path and not Path(path).exists():
+        await asyncio.sleep(POLL_S)
+
+
+class NoCommands:
+    """A sandbox of which nothing is asked but whether it has tests."""
+
+    async def run(self, action: Action, *, limit_s: float) -> Result:
+        del action, limit_s
+        return Result(text=TESTS_FOUND, exit_code=0)
 
 
 class BareLoop(SkyrlAgentLoop):
-    """Scored as the plain run scores: by something of the reply that differs between rollouts."""
+    """One reply without a call ends a rollout, and it is trained on: random weights call nothing."""
+
+    def __init__(self, *args: Any, job_dir: str, **words: Any) -> None:
+        super().__init__(*args, job_dir=job_dir, **words)
+        self._shared = replace(self._shared, limits=replace(self._shared.limits, idle_turns=1))
+
+    async def run(self, sampling_params: dict[str, Any], **row: Any) -> list[AgentLoopOutput]:
+        await allowed()
+        return await super().run(sampling_params, **row)
 
     def sandboxes(self, row: Mapping[str, Any]) -> OpenSandbox:
         del row
 
         @asynccontextmanager
         async def opened(_task: Task) -> AsyncIterator[Sandbox]:
-            with tempfile.TemporaryDirectory(prefix="skyrl-bare-") as seed:
-                root = write_seed(TASKS[0], Path(seed), python=sys.executable)
-                async with directory_sandbox(root, environ=os.environ) as sandbox:
-                    yield sandbox
+            yield NoCommands()
 
         return opened
 
@@ -36,6 +70,16 @@ class BareLoop(SkyrlAgentLoop):
         del row
 
         async def score(_sandbox: Sandbox, transcript: Transcript) -> Score:
-            return Scored(len(transcript.rollout_id + str(transcript.steps[-1:])) % 7 / 7)
+            return Scored(reward_of(transcript.response_ids))
 
         return score
+
+
+class OwnLoop(SingleTurnAgentLoop):
+    """verl's loop as it is, and its reward, for which verl would ask a worker."""
+
+    async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput:
+        output = await super().run(sampling_params, **row)
+        output.reward_score = reward_of(output.response_ids)
+        output.extra_fields["reward_extra_info"] = {"acc": output.reward_score}
+        return output

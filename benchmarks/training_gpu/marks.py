@@ -1,0 +1,10 @@
+"""Variables by which the program speaks with the processes of its runs."""
+
+RUN = "SKYRL_BENCH_RUN"
+"""The name of the run, in each of its processes."""
+GO = "SKYRL_BENCH_GO"
+"""Names a file: no rollout begins before it is there."""
+LIMIT = "SKYRL_BENCH_TORCH_GIB"
+"""How much torch may reserve in the trainer."""
+MOVED = "SKYRL_BENCH_MOVED"
+"""The file to which each optimiser step adds a line."""

@@ -1,0 +1,135 @@
+"""A run: started, followed step by step, and ended with all that it started. What is seen is written down at once."""
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.training_gpu import cpu
+from benchmarks.training_gpu.marks import GO, LIMIT, MOVED, RUN
+from skyrl_train.launch.child import end_marked
+
+BEGUN = "Training Progress:"
+"""verl's bar appears when all is loaded and the first step begins."""
+ROOT = Path(__file__).parents[2]
+POLL_S = 0.05
+LEAVE_S = 20.0
+"""For a run that has done its steps to end by itself."""
+
+
+@dataclass(slots=True)
+class Run:
+    """`steps` are verl's own metrics, in their order."""
+
+    name: str
+    folder: Path
+    tell: Callable[[dict[str, Any]], None]
+    process: "subprocess.Popen[bytes]"
+    began: float = field(default_factory=time.monotonic)
+    steps: list[dict[str, float]] = field(default_factory=list)
+    begun_s: float | None = None
+    first_s: float | None = None
+    exit: int | None = None
+
+    @property
+    def log(self) -> str:
+        path = self.folder / f"{self.name}.log"
+        return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+    def look(self) -> bool:
+        """Takes what is new; whether it still runs."""
+        if self.begun_s is None and BEGUN in self.log:
+            self.begun_s = time.monotonic() - self.began
+            self.tell({"run": self.name, "begun_s": self.begun_s})
+        for step in metrics(self.folder / f"{self.name}.metrics")[len(self.steps) :]:
+            self.first_s = self.first_s or time.monotonic() - self.began
+            self.steps.append(step)
+            self.tell({"run": self.name, "step": len(self.steps), "after_s": time.monotonic() - self.began, **step})
+        self.exit = self.process.poll()
+        return self.exit is None
+
+    def until(self, condition: Callable[[], bool], limit_s: float) -> bool:
+        """Whether the condition came while it ran, within the limit."""
+        end = time.monotonic() + limit_s
+        while self.look() and time.monotonic() < end:
+            if condition():
+                return True
+            time.sleep(POLL_S)
+        return condition()
+
+    def follow(self, steps: int, limit_s: float, *, leave_s: float = LEAVE_S) -> None:
+        """To its last step, and then to its end."""
+        if self.until(lambda: len(self.steps) >= steps, limit_s) and leave_s:
+            self.until(lambda: False, leave_s)
+        self.end()
+
+    def end(self) -> None:
+        """Nothing of it is left. A run that hung, or was stopped after its steps, has the exit status of its signal."""
+        self.look()
+        end_marked({RUN: self.name}, 3.0)
+        self.process.wait()
+        self.exit = self.process.returncode
+        self.tell({"run": self.name, "exit": self.exit, "wall_s": time.monotonic() - self.began, "moved": self.moved()})
+
+    def moved(self) -> list[dict[str, float]]:
+        """What each optimiser step changed."""
+        return read_lines(self.folder / f"{self.name}.moved")
+
+
+def start(
+    name: str,
+    words: Sequence[str],
+    folder: Path,
+    tell: Callable[[dict[str, Any]], None],
+    *,
+    torch_gib: float = 0.0,
+    go: Path | None = None,
+    on_cpu: bool = False,
+    more: Mapping[str, str] = {},
+) -> Run:
+    """In a process group of its own, with its log, its metrics and its weights' moves beside each other."""
+    for kind in ("log", "metrics", "moved"):
+        (folder / f"{name}.{kind}").unlink(missing_ok=True)
+    modules = [*([cpu.MODULE] if on_cpu else []), "benchmarks.training_gpu.inside"]
+    places = [str(ROOT), str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environ = os.environ | {
+        RUN: name,
+        GO: str(go or ""),
+        MOVED: str(folder / f"{name}.moved"),
+        LIMIT: f"{torch_gib:g}" if torch_gib and not on_cpu else "",
+        "VERL_FILE_LOGGER_PATH": str(folder / f"{name}.metrics"),
+        "VERL_USE_EXTERNAL_MODULES": ",".join(modules),
+        "PYTHONPATH": os.pathsep.join(places),
+        "RAY_ADDRESS": "local",
+        "HF_HUB_OFFLINE": "1",
+        "VLLM_NO_USAGE_STATS": "1",
+        "DO_NOT_TRACK": "1",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        **(cpu.ENVIRON if on_cpu else {}),
+        **more,
+    }
+    with (folder / f"{name}.log").open("wb") as log:
+        process = subprocess.Popen(
+            list(words),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=environ,
+            cwd=folder,
+            start_new_session=True,
+        )
+    return Run(name, folder, tell, process)
+
+
+def metrics(path: Path) -> list[dict[str, float]]:
+    return [line["data"] for line in read_lines(path)]
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Whole lines of JSON; the last one may be being written."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return [json.loads(line) for line in text.split("\n")[:-1]]

@@ -1,0 +1,49 @@
+"""A task that can be learnt: the tiny model of the tests writes one of two commands, and one of them mends the task.
+
+Sandboxes are directories, the reward is that of real tests. Needs tests/ of a checkout.
+"""
+
+import json
+from pathlib import Path
+
+from benchmarks.training_gpu import cpu, words
+from benchmarks.training_gpu.prepare import write_job
+
+STEPS, BATCH, N = 16, 4, 8
+FIRST, LAST = 4, 4
+"""So many steps at either end are compared."""
+LEAST_RISE = 0.1
+
+
+def prepare(folder: Path, *, on_cpu: bool) -> list[str]:
+    from cpu_stack.run import CONFIG, rows
+
+    job, loop = folder / "toy", folder / "toy_loops.yaml"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "toy.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows()), encoding="utf-8")
+    loop.write_text(f"- name: skyrl\n  _target_: cpu_stack.loop.DirectoryLoop\n  job_dir: {job}\n", encoding="utf-8")
+    own = [f"actor_rollout_ref.rollout.agent.agent_loop_config_path={loop}"]
+    text = CONFIG.format(
+        model=folder / "toy_model",
+        tasks=folder / "toy.jsonl",
+        checkpoints=folder / "toy_checkpoints",
+        job=job,
+        steps=STEPS,
+        advantage="grpo",
+        lr=1e-3,
+        phase_s=600,
+    ).partition("verl_overrides")[0]
+    text = text.replace("\nn = 2\n", f"\nn = {N}\ngpu_memory_utilization = 0.05\n")
+    text = text.replace("max_sequences = 8\n", f"max_sequences = {BATCH * N}\n").replace(
+        "max_parallel = 4", "max_parallel = 32"
+    )
+    more = [word for word in cpu.WORDS if "free_cache_engine" not in word] if on_cpu else []
+    write_job(job, f"{text}save_every_steps = -1\nverl_overrides = {json.dumps(own + more)}\n")
+    return words.ours(str(job))
+
+
+def rewards(job: Path) -> list[float]:
+    """Of each step: the mean reward of what was scored."""
+    path = job / "rollout_counts.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return [line["reward"] / line["scored"] if line.get("scored") else 0.0 for line in lines]
