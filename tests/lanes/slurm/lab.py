@@ -38,11 +38,11 @@ _STEP_S = 0.02
 _ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "SPECIAL_EXIT"})
 
 
-def wait_until(condition: Callable[[], object], what: str = "", limit_s: float = LIMIT_S) -> None:
-    """Returns when the condition holds; fails when it does not within the limit."""
+def wait_until(condition: Callable[[], object], what: str | Callable[[], str] = "", limit_s: float = LIMIT_S) -> None:
+    """Returns when the condition holds; fails when it does not within the limit. `what` may be asked then, not before."""
     end = time.monotonic() + limit_s
     while not condition():
-        assert time.monotonic() < end, f"not within {limit_s:g} s: {what or condition}"
+        assert time.monotonic() < end, f"not within {limit_s:g} s: {what() if callable(what) else what or condition}"
         time.sleep(_STEP_S)
 
 
@@ -132,10 +132,13 @@ class Cluster:
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
-    def job(self, job_id: str) -> Job:
+    def _facts(self, job_id: str) -> dict[str, str]:
         done = self.run("scontrol", "--oneliner", "show", "job", job_id)
         assert done.returncode == 0, done.stderr
-        facts = dict(word.split("=", 1) for word in done.stdout.split() if "=" in word)
+        return dict(word.split("=", 1) for word in done.stdout.split() if "=" in word)
+
+    def job(self, job_id: str) -> Job:
+        facts = self._facts(job_id)
         return Job(job_id, facts["JobState"], facts["Reason"], int(facts["ExitCode"].split(":")[0]))
 
     def wait(self, job_id: str, limit_s: float = LIMIT_S) -> Job:
@@ -145,6 +148,24 @@ class Cluster:
 
     def wait_for(self, job_id: str, state: str, limit_s: float = LIMIT_S) -> None:
         wait_until(lambda: self.job(job_id).state == state, f"job {job_id} is {state}", limit_s)
+
+    def start_again(self, job_id: str, limit_s: float = 120) -> None:
+        """Slurm lets a requeued job wait for two minutes before its next turn; the admin of this cluster for two seconds: a
+        node refuses a job's next turn in the second in which it killed the one before."""
+
+        def starts() -> bool:
+            facts = self._facts(job_id)
+            at = time.mktime(time.strptime(facts["EligibleTime"], "%Y-%m-%dT%H:%M:%S"))
+            if facts["JobState"] == "PENDING" and at - time.time() > 10:
+                self.run("scontrol", "update", f"JobId={job_id}", "StartTime=now+2")
+            return facts["JobState"] == "RUNNING"
+
+        self.wait_for(job_id, "PENDING", limit_s)
+        wait_until(starts, lambda: f"job {job_id} starts again: {self._facts(job_id)}", limit_s)
+
+    def kill(self, job_id: str) -> None:
+        """All of a job at once, as a node does whose memory has run out."""
+        wait_until(lambda: not kill_all_with(f"SLURM_JOB_ID={job_id}"), f"nothing of job {job_id} lives")
 
     def jobs(self) -> list[str]:
         """The jobs that are queued or run."""
@@ -204,10 +225,13 @@ def processes_with(variable: str) -> list[int]:
     return found
 
 
-def kill_all_with(variable: str) -> None:
-    for pid in processes_with(variable):
+def kill_all_with(variable: str) -> list[int]:
+    """Those that lived."""
+    found = processes_with(variable)
+    for pid in found:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+    return found
 
 
 def _fake_slices(base: Path, gpu_nodes: Sequence[str]) -> None:

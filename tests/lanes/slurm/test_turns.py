@@ -29,16 +29,10 @@ def begins(site: Site, made: Launched, number: int) -> None:
 
 
 def queued_again(made: Launched) -> None:
-    """Slurm lets a job wait for two minutes before its next turn; the admin of this cluster does not."""
     job_id = made.job(Role.TRAINER)
     made.cluster.wait_for(job_id, "PENDING", 60)
     assert not (made.job_dir / "trainer_ended.json").exists()
-
-    def starts() -> bool:
-        made.cluster.run("scontrol", "update", f"JobId={job_id}", "StartTime=now")
-        return made.cluster.job(job_id).state == "RUNNING"
-
-    wait_until(starts, f"job {job_id} starts again: {made.cluster.job(job_id)}", 60)
+    made.cluster.start_again(job_id)
 
 
 def test_a_trainer_that_is_warned_or_requeued_goes_on_where_it_was(site: Site) -> None:
