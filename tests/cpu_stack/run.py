@@ -75,7 +75,7 @@ verl_overrides = [
 
 
 def write_job(
-    job: Path, model: Path, *, steps: int, advantage: str = "grpo", lr: float = 1e-3, phase_s: float = 400
+    job: Path, model: Path, *, steps: int, advantage: str = "grpo", lr: float = 1e-3, phase_s: float = 900
 ) -> None:
     """A job directory as `skyrl-train launch` leaves one."""
     job.mkdir(parents=True)

@@ -13,6 +13,7 @@ from cpu_stack import run
 from cpu_stack.mend import write_mend
 from cpu_stack.task_image import write_archive
 from lanes.podman.lab import User, engine_of_this_host, may_open, write_configuration
+from lanes.processes import described
 from lanes.slurm.lab import CPU_PARTITION, GPU_PARTITION, Cluster, processes_with, wait_until
 from skyrl_train.agent.metrics import Counts
 from skyrl_train.checkpoints.saved import look
@@ -21,8 +22,10 @@ from skyrl_train.launch.role import Role
 from skyrl_train.payloads import from_json
 from skyrl_train.tasks.demo.rows import IMAGE, TASKS
 
-LIMIT_S = 600.0
-"""Of one turn of a trainer. Alone on two cores it takes 90 s, most of them imports."""
+LIMIT_S = 1200.0
+"""Of one turn of a trainer, above what its own phases may take. Alone on two cores it takes 90 s, most of them imports."""
+LEFT_S = 60.0
+SHOWN = 12_000
 DEMO = TASKS[0]
 NAME = IMAGE.format(name=DEMO.name)
 _MORE = """
@@ -87,7 +90,7 @@ class Whole:
         rows = [{**row, "extra_info": {**row["extra_info"], "image": NAME}} for row in run.rows()]
         tasks.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
         places = {"model": self.model, "tasks": tasks, "checkpoints": self.at / "checkpoints", "job": self.job}
-        text = run.CONFIG.format(**places, steps=steps, advantage="grpo", lr=1e-3, phase_s=300)
+        text = run.CONFIG.format(**places, steps=steps, advantage="grpo", lr=1e-3, phase_s=900)
         own = next(line for line in text.splitlines() if "agent_loop_config_path" in line)
         text = text.replace(f"{own}\n", "") + _MORE.format(images=self.images, gpu=GPU_PARTITION, cpu=CPU_PARTITION)
         for old, new in changes.items():
@@ -131,21 +134,28 @@ class Whole:
         return read_ended(str(self.job), role) if self.job.is_dir() else None
 
     def end_of(self, role: Role, limit_s: float = LIMIT_S) -> Ended:
-        wait_until(lambda: self.ended(role), f"{role} tells its end\n{self.said}", limit_s)
+        wait_until(lambda: self.ended(role), lambda: f"{role} tells its end\n{self.logs()}", limit_s)
         found = self.ended(role)
         assert found is not None
         return found
 
     def logs(self) -> str:
-        return "\n".join(
-            f"== {path.name}\n{path.read_text(errors='replace')[-4000:]}" for path in sorted(self.job.glob("*_*.err"))
-        )
+        """What a failure shows: all that a person without this machine has."""
+        views = {"launch": self.said, "squeue": self.cluster.run("squeue", "--long").stdout}
+        paths = [*sorted(self.job.glob("*_*.err")), *sorted(self.job.glob("*_*.out")), self.job / "watch.log"]
+        views |= {path.name: path.read_text(errors="replace") for path in paths if path.exists()}
+        views |= {path.name: path.read_text() for path in self.job.glob("*_ended.json")}
+        views["processes"] = described(processes_with(f"SKYRL_JOB_DIR={self.job}"))
+        return "\n".join(f"== {name}\n{text[-SHOWN:]}" for name, text in views.items() if text.strip())
 
     def log(self, role: Role) -> str:
         return "".join(path.read_text(errors="replace") for path in sorted(self.job.glob(f"{role.log_name}_*.*")))
 
     def saved(self, step: int) -> Path:
         return self.at / "checkpoints" / "skyrl" / "run" / f"global_step_{step}"
+
+    def weights(self, step: int) -> bytes:
+        return (self.saved(step) / "actor" / "model_world_size_1_rank_0.pt").read_bytes()
 
     def has_step(self, step: int) -> bool:
         found = self.saved(step)
@@ -161,7 +171,10 @@ class Whole:
         assert set(read_jobs(str(self.job)).values()) <= ids
         for one in ids:
             self.cluster.wait(one, LIMIT_S)
-        wait_until(lambda: not processes_with(f"SKYRL_JOB_DIR={self.job}"), "no process of the launch is left")
+        mark = f"SKYRL_JOB_DIR={self.job}"
+        wait_until(
+            lambda: not processes_with(mark), lambda: f"no process is left:\n{described(processes_with(mark))}", LEFT_S
+        )
         assert [path for one in ids for path in Path("/tmp").glob(f"*skyrl-*{one}*")] == []
         mounts = Path("/proc/self/mountinfo").read_text()
         assert [line for line in mounts.splitlines() if any(f"skyrl-{os.getuid()}-{one}" in line for one in ids)] == []

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from cpu_stack.run import write_job
-from lanes.training.lab import allow, training
+from lanes.training.lab import Run, allow, training
 from skyrl_train.agent.finish import Finish
 from skyrl_train.agent.metrics import Counts
 from skyrl_train.checkpoints.saved import look
 from skyrl_train.payloads import from_json
 
 pytestmark = [pytest.mark.verl, pytest.mark.vllm]
+ROLLOUTS = 8  # of a step: four prompts, two of each
 
 
 def counts(job: Path) -> list[Counts]:
@@ -26,8 +27,16 @@ def steps(job: Path) -> list[dict[str, float]]:
     return [json.loads(line)["data"] for line in (job / "metrics.jsonl").read_text().splitlines()]
 
 
+def root(job: Path) -> Path:
+    return job.parent / "checkpoints" / "skyrl" / "run"
+
+
 def saved(job: Path, step: int) -> Path:
-    return job.parent / "checkpoints" / "skyrl" / "run" / f"global_step_{step}"
+    return root(job) / f"global_step_{step}"
+
+
+def last(job: Path) -> int:
+    return int((root(job) / "latest_checkpointed_iteration.txt").read_text())
 
 
 def weights(job: Path, step: int) -> bytes:
@@ -39,61 +48,56 @@ def whole(job: Path, step: int) -> bool:
     return found.is_dir() and look(str(found)).complete and look(str(found)).marked
 
 
-def test_two_steps_then_a_kill_then_a_step_without_rollouts_then_the_third(tmp_path: Path, model: Path) -> None:
+def test_a_killed_run_goes_on_saves_when_time_runs_out_and_ends_when_every_rollout_fails(
+    tmp_path: Path, model: Path
+) -> None:
     job = tmp_path / "job"
-    write_job(job, model, steps=3)
+    write_job(job, model, steps=9, advantage="gae")
     with training(job, "refused") as run:
         assert run.status() == 78
         assert "the gate has not passed" in run.log
     allow(job)
 
     with training(job, "killed") as run:
-        run.until(lambda: whole(job, 2), "global_step_2")
-        run.signal(signal.SIGKILL)
-        run.child.wait()
-        run.path.with_suffix(".metrics").write_bytes((job / "metrics.jsonl").read_bytes())
-        run.until_gone()
-    first = [json.loads(line)["data"] for line in (job / "killed.metrics").read_text().splitlines()]
-    assert first[0]["training/rollout_probs_diff_mean"] < 0.05
-    assert first[0]["training/rollout_actor_probs_pearson_corr"] > 0.99
-    assert weights(job, 1) != weights(job, 2)
-    done = counts(job)
-    assert sum(step.rollouts for step in done[:2]) == 16
-    assert done[0].turns > done[0].rollouts  # two turns in most
-    assert 0 < done[0].reward < done[0].scored  # the tests passed for some, and not for others
+        killed_in_its_second_step(run, job)
+    first, done = last(job), counts(job)
+    learnt = weights(job, first)
 
-    (job / "broken").write_text("8")  # all sandboxes of one step
-    with training(job, "resumed") as run:
-        assert run.status() == 0
-        assert f"training goes on from {saved(job, 2)}" in run.log
-        assert "step 3 has no usable rollout, new prompts are drawn: 8 x error_initialization" in run.log
-        assert run.left() == []
-    assert counts(job)[len(done)].ends == {Finish.ERROR_INITIALIZATION: 8}
-    assert counts(job)[-1].masked < 8
-    assert whole(job, 3)
-    assert not saved(job, 1).exists()  # two are kept
-    assert [step["training/global_step"] for step in steps(job)] == [3]
-
-
-def test_ppo_with_a_critic_saves_when_time_runs_out_and_ends_when_every_rollout_fails(
-    tmp_path: Path, model: Path
-) -> None:
-    job = tmp_path / "job"
-    write_job(job, model, steps=9, advantage="gae")
-    allow(job)
+    (job / "broken").write_text(str(ROLLOUTS))  # all sandboxes of one step
     with training(job, "warned") as run:
-        run.until(lambda: whole(job, 1), "global_step_1")
+        run.until(lambda: whole(job, first + 1), "another step")
         run.signal(signal.SIGUSR1)
-        assert run.status() == 75
-        assert run.left() == []
-    last = int((saved(job, 0).parent / "latest_checkpointed_iteration.txt").read_text())
-    assert (saved(job, last) / "critic").is_dir()
-    assert all("critic/vf_loss" in step for step in steps(job)[:last])
+        run.ends_with(75)
+        assert f"training goes on from {saved(job, first)}" in run.log
+        cause = "8 x error_initialization: RuntimeError: the sandbox's disk is full"
+        assert f"step {first + 1} has no usable rollout, new prompts are drawn: {cause}" in run.log
+    assert counts(job)[len(done)].ends == {Finish.ERROR_INITIALIZATION: ROLLOUTS}
+    assert counts(job)[-1].masked < ROLLOUTS
+    second = last(job)
+    assert [step["training/global_step"] for step in steps(job)] == list(range(first + 1, second + 1))
+    assert all("critic/vf_loss" in step for step in steps(job))
+    assert (saved(job, second) / "critic").is_dir()
+    assert weights(job, second) != learnt
+    assert sorted(root(job).glob("global_step_*")) == [saved(job, second - 1), saved(job, second)]  # two are kept
 
     (job / "broken").write_text("1000")
     with training(job, "failing") as run:
-        assert run.status() == 1
+        run.ends_with(1)
         assert "TRN001: 2 batches in a row without one usable rollout" in run.log
-        assert "8 x error_initialization: RuntimeError: the sandbox's disk is full" in run.log
-        assert run.left() == []
-    assert not saved(job, last + 1).exists()
+        assert cause in run.log
+    assert last(job) == second
+
+
+def killed_in_its_second_step(run: Run, job: Path) -> None:
+    """By a SIGKILL of the process that a job starts, which can tell nobody."""
+    run.until(lambda: whole(job, 1), "global_step_1")
+    run.until(lambda: len(counts(job)) > 1, "the rollouts of step 2")
+    run.signal(signal.SIGKILL)
+    run.child.wait()
+    run.until_gone()
+    one, step = steps(job)[0], counts(job)[0]
+    assert one["training/rollout_probs_diff_mean"] < 0.05
+    assert one["training/rollout_actor_probs_pearson_corr"] > 0.99
+    assert step.rollouts == ROLLOUTS
+    assert step.turns > step.rollouts  # two turns in most
+    assert 0 < step.reward < step.scored  # the tests passed for some, and not for others
