@@ -1,7 +1,8 @@
 """An image of an R2E-Gym task holds no tests, or no script that runs them.
 
 ## What it does
-Looks into the layers of the images for the tests (`/r2e_tests`, or in the repository) and for `run_tests.sh`.
+Looks into the layers of the images for the tests (`/r2e_tests`, or in the repository) and for `run_tests.sh`: of those
+that the store holds, and of the first few that will be loaded from `sandbox.image_archive`.
 
 ## Why it breaks training
 The usual preparation takes `/r2e_tests` for granted: it fails on images that keep their tests elsewhere, and links them
@@ -23,6 +24,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.images.archived import ArchivedImages
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import RUNNERS, TESTBED, TESTS, StoredImage, StoredImages
 from skyrl_doctor.image_words import listed, looked_into, unless_unseen
@@ -39,10 +41,13 @@ SIGNATURES = (
 
 
 @check("IMG006", roles=[Role.RUNTIME], fix="skyrl_train/tasks/r2e_sandbox.py")
-def r2e_tests_missing(stored: StoredImages, needed: NeededImages | None) -> Iterator[Finding]:
-    images = [image for image in looked_into(stored) if _is_r2e(image, needed)]
+def r2e_tests_missing(
+    stored: StoredImages, archived: ArchivedImages | None, needed: NeededImages | None
+) -> Iterator[Finding]:
+    seen = (*stored.images, *(archived.images if archived is not None else ())) or looked_into(stored)
+    images = [image for image in seen if _is_r2e(image, needed)]
     if not images:
-        raise NotApplicable("none of the images in the store is of an R2E-Gym task")
+        raise NotApplicable("none of the images here is of an R2E-Gym task")
     empty = [image for image in images if image.has(*TESTS) is False or image.has(*RUNNERS) is False]
     if not empty:
         unless_unseen([image for image in images if not image.has(*TESTS) or not image.has(*RUNNERS)], TESTS + RUNNERS)
@@ -50,7 +55,8 @@ def r2e_tests_missing(stored: StoredImages, needed: NeededImages | None) -> Iter
     yield Finding(
         message=(
             f"{len(empty)} of {len(images)} images hold no tests that can be run: "
-            f"{listed([image.shown for image in empty])}; their rollouts are masked, every one"
+            f"{listed([image.shown for image in empty])}; wanted {TESTS[0]} and {RUNNERS[0]} in each, "
+            "since a rollout without tests is masked"
         ),
         evidence=tuple(f"{image.shown}: {_lacks(image)}" for image in empty[:3]),
         remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="leave these tasks out of the dataset"),

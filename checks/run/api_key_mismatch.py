@@ -23,6 +23,8 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
 from skyrl_doctor.facts.runtime import RuntimeAnswers, RuntimePlace
+from skyrl_train.launch.names import KEY
+from skyrl_train.node.ray_env import RUNTIME_KEYS
 from skyrl_train.sandbox.wire import RUNTIME_KEY_HEADER
 
 _REFUSED = (401, 403)
@@ -38,7 +40,8 @@ def api_key_mismatch(answers: RuntimeAnswers) -> Iterator[Finding]:
         raise CouldNotLook(f"{place.url} (from {place.said_by}): {said.why}")
     if said.status in _REFUSED:
         yield _fault(
-            f"{place.url} refuses {place.key_shown} with {said.status}; wanted the key that it was started with"
+            f"{place.url} refuses {place.key_shown} with {said.status}; wanted the key that it was started with",
+            commands=_export(place),
         )
     elif answers.takes_any_key:
         yield _fault(
@@ -48,6 +51,14 @@ def api_key_mismatch(answers: RuntimeAnswers) -> Iterator[Finding]:
         )
     elif answers.with_wrong_key.status is None:
         raise CouldNotLook(f"{place.url} with a wrong key: {answers.with_wrong_key.why}")
+
+
+def _export(place: RuntimePlace) -> tuple[str, ...]:
+    """Where another launch, or another person, runs the runtime: its key comes from there."""
+    if place.key_file is not None:
+        return ()
+    name = place.key_from.partition(" ")[2] or RUNTIME_KEYS[-1]
+    return (f'export {name}="$(cat JOB_DIR_OF_THE_RUNTIME/{KEY})"',)
 
 
 def _open_file(place: RuntimePlace) -> Iterator[Finding]:
@@ -61,10 +72,12 @@ def _open_file(place: RuntimePlace) -> Iterator[Finding]:
         )
 
 
-def _fault(message: str, *, summary: str = _ONE_FILE, severity: Severity = Severity.ERROR) -> Finding:
+def _fault(
+    message: str, *, summary: str = _ONE_FILE, severity: Severity = Severity.ERROR, commands: tuple[str, ...] = ()
+) -> Finding:
     return Finding(
         message=message,
         evidence=(f"GET /sessions/doctor-probe with {RUNTIME_KEY_HEADER}",),
-        remedy=Remedy(kind=RemedyKind.FIX_ENV, summary=summary),
+        remedy=Remedy(kind=RemedyKind.FIX_ENV, summary=summary, commands=commands),
         severity=severity,
     )

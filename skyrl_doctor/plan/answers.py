@@ -6,13 +6,13 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.allocator import SLEEPS_BY_DEFAULT
 from skyrl_train.node.proxy import Target
+from skyrl_train.node.ray_env import RUNTIME_URL
 
 PRIME = ("prime-rl", "prime-rl-2025")
 """Its two schemas."""
 SLEEP_SWITCH = "rollout.free_cache_engine"
 GPU_TYPE = "slurm.gpu_type"
 RUNTIME_KEY = "sandbox.runtime_url"
-RUNTIME_VARIABLE = "SANDBOX_REMOTE_RUNTIME_API_URL"
 
 
 def vllm_sleeps(plan: Plan) -> bool:
@@ -25,7 +25,7 @@ def vllm_sleeps(plan: Plan) -> bool:
 
 def runtime_target(plan: Plan, variables: Mapping[str, str]) -> Target | None:
     """Where the sandboxes' runtime answers, as the plan or the workers' environment says."""
-    url = plan.text(RUNTIME_KEY) or variables.get(RUNTIME_VARIABLE, "").strip()
+    url = plan.text(RUNTIME_KEY) or variables.get(RUNTIME_URL, "").strip()
     return Target.of(url) if url else None
 
 

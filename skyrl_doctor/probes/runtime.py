@@ -18,14 +18,14 @@ from skyrl_doctor.facts.runtime import (
 )
 from skyrl_doctor.machine.base import Machine, unless_absent
 from skyrl_doctor.machine.questions import Stat
-from skyrl_doctor.plan.answers import RUNTIME_KEY, RUNTIME_VARIABLE
+from skyrl_doctor.plan.answers import RUNTIME_KEY
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.launch.names import KEY, READY, URL
 from skyrl_train.launch.url import one_url
+from skyrl_train.node.ray_env import RUNTIME_URL, runtime_key_variable
 from skyrl_train.sandbox.wire import HEALTH, RUNTIME_KEY_HEADER, SESSIONS
 
 JOB_DIR = "SKYRL_JOB_DIR"
-KEY_VARIABLES = ("SANDBOX_API_KEY", "ALLHANDS_API_KEY")
 WRONG_KEY = "text doctor-tries-a-wrong-key"
 ANSWER_S = 3.0
 CANARY_S = 20.0
@@ -45,8 +45,8 @@ def runtime_urls(machine: Machine, plan: Plan, environ: Environ) -> RuntimeUrls:
     if job_dir and machine.exists(f"{job_dir}/{READY}"):
         path = f"{job_dir}/{URL}"
         said.append(SaidUrl(path, machine.read(path, limit_bytes=4096)))
-    if environ.get(RUNTIME_VARIABLE):
-        said.append(SaidUrl(f"${RUNTIME_VARIABLE}", environ[RUNTIME_VARIABLE]))
+    if environ.get(RUNTIME_URL):
+        said.append(SaidUrl(f"${RUNTIME_URL}", environ[RUNTIME_URL]))
     if not said:
         raise NotApplicable("no running runtime is named: neither by the configuration nor by a job directory")
     return RuntimeUrls(tuple(said))
@@ -121,5 +121,5 @@ def _key(machine: Machine, environ: Environ, job_dir: str) -> tuple[str, Stat | 
     found = unless_absent(lambda: machine.stat(path)) if job_dir else None
     if found is not None:
         return f"file {path}", found
-    name = next((name for name in KEY_VARIABLES if environ.get(name, "").strip()), "")
+    name = runtime_key_variable(environ)
     return (f"env {name}" if name else ""), None

@@ -66,7 +66,7 @@ def _looked_at(args: argparse.Namespace) -> "tuple[Request | None, str | None]":
 
     with (
         tempfile.TemporaryDirectory(prefix="skyrl-gate-") as scratch,
-        gate.login(args.target, gate.report_path("login", scratch)) as look,
+        gate.login(args.target, gate.report_path("login", scratch), args.runtime_url) as look,
     ):
         try:
             request = _request(args)
@@ -126,6 +126,11 @@ def _request(args: argparse.Namespace) -> "Request":
         raise UsageError(f"{args.target} cannot be launched: {error}") from None
     if args.runtime_url is not None and one_url(args.runtime_url) is None:
         raise UsageError(f"--runtime-url is {args.runtime_url!r}, wanted one http:// or https:// URL")
+    named = config.sandbox.runtime_url
+    if args.runtime_url is not None and named is not None and named.rstrip("/") != args.runtime_url.rstrip("/"):
+        raise UsageError(
+            f"--runtime-url is {args.runtime_url} and {args.target} has sandbox.runtime_url = {named}; wanted one of the two"
+        )
     if args.local and config.slurm.nodes > 1:
         raise UsageError(
             f"--local is this machine alone, and slurm.nodes = {config.slurm.nodes}; wanted 1 there, or Slurm"

@@ -19,7 +19,8 @@ def call_violations(
     """One model call: its prompt and max_tokens share max_model_len.
 
     Without a length of prompts, only a max_tokens that leaves no room at all is certain to be refused.
-    `clamped`: the caller lowers max_tokens to what is left, as verl 0.9 and the trainer's own agent do.
+    `clamped`: the caller lowers max_tokens to what is left, as verl 0.9 and the trainer's own agent do. A number that not
+    even an empty prompt leaves room for is meant for another context, and is refused all the same.
     """
     prompt = LEAST_ROOM if prompt_tokens is None else prompt_tokens
     fits = largest_max_tokens(max_model_len=max_model_len, prompt_tokens=prompt)
@@ -37,7 +38,7 @@ def call_violations(
         key="rollout.max_tokens",
         message=f"max_tokens {max_tokens} beside {beside} exceeds max_model_len {max_model_len}; wanted at most {fits}",
         settings={"rollout.max_tokens": str(fits)},
-        fatal=not clamped,
+        fatal=not clamped or max_tokens > largest_max_tokens(max_model_len=max_model_len, prompt_tokens=LEAST_ROOM),
     )
 
 

@@ -57,7 +57,10 @@ def adopt(path: str) -> str:
     except OSError as error:
         raise UsageError(f"the job directory {path} cannot be used: {error.strerror}") from None
     if taken:
-        raise UsageError(f"{path} holds {taken[0]} of an earlier launch; wanted a directory of this launch alone")
+        raise UsageError(
+            f"{path} holds {taken[0]} of an earlier launch; wanted a directory of this launch "
+            "alone: leave --job-dir out, or name a new one; the earlier one stays as it is"
+        )
     return os.path.abspath(path)
 
 

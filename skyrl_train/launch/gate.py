@@ -14,6 +14,8 @@ from skyrl_train.fail import UsageError
 from skyrl_train.launch.directory import CONFIG
 from skyrl_train.launch.names import NODES
 from skyrl_train.launch.role import Role
+from skyrl_train.launch.url import one_url
+from skyrl_train.node.ray_env import RUNTIME_URL
 
 LOGIN_LIMIT_S = 60.0
 DOCTOR = ("-m", "skyrl_doctor")
@@ -23,6 +25,11 @@ NEEDLESS_AT_LOGIN = ("ENV001",)
 
 def report_path(role: str, job_dir: str) -> str:
     return os.path.join(job_dir, f"gate_{role}.json")
+
+
+def environment(runtime_url: str | None) -> dict[str, str]:
+    """What tells the doctor of a runtime that the configuration does not name."""
+    return {} if runtime_url is None or one_url(runtime_url) is None else {RUNTIME_URL: runtime_url}
 
 
 def gated(role: Role, job_dir: str, payload: Sequence[str], look: Sequence[str] = ()) -> tuple[str, ...]:
@@ -60,12 +67,19 @@ class Look:
 
 
 @contextmanager
-def login(config: str, report: str) -> Iterator[Look]:
+def login(config: str, report: str, runtime_url: str | None = None) -> Iterator[Look]:
     """Examines the configuration here, before anything is submitted; ended with the context."""
     what = ("--role", "login", "--ignore", ",".join(NEEDLESS_AT_LOGIN))
     words = (sys.executable, *DOCTOR, "preflight", config, *what, "--format", "json", "--output", report)
+    env = {**os.environ, **environment(runtime_url)}
     with subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace"
+        words,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
     ) as child:
         try:
             yield Look(child, report)
@@ -89,10 +103,24 @@ def said(path: str) -> Iterator[str]:
 
 def _said(outcomes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     errors = [
-        f"{outcome['id']} {found['message']}"
+        f"{outcome['id']} {found['message']}{_where(found['location'])}{_to_do(found['remedy'])}"
         for outcome in outcomes
         for found in outcome["findings"]
         if outcome["severity"] == "error" and outcome["status"] == "fail"
     ]
     unknown = [f"{one['id']} could not look: {one['reason']}" for one in outcomes if one["status"] == "unknown"]
     yield from errors or unknown
+
+
+def _where(place: Mapping[str, Any] | None) -> str:
+    if place is None:
+        return ""
+    return f" (at {place['file']}{':' + str(place['line']) if place['line'] else ''})"
+
+
+def _to_do(remedy: Mapping[str, Any] | None) -> str:
+    """In one line: whoever is refused should not have to look into a report first."""
+    if remedy is None:
+        return ""
+    settings = (f"{name} = {value}" for name, value in remedy["settings"].items())
+    return ". To do: " + ": ".join(filter(None, (remedy["summary"], ", ".join((*remedy["commands"], *settings)))))

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from skyrl_train.fail import TrainError
 from skyrl_train.launch import directory, leavings, node_files, node_watch, sidecar, slurm, steps, turns
 from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked, started
-from skyrl_train.launch.gate import gated, refusal
+from skyrl_train.launch.gate import environment, gated, refusal
 from skyrl_train.launch.names import COMPLETE
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import (
@@ -57,7 +57,7 @@ def _run(work: Work) -> directory.Ended:
     if work.nodes:
         node_files.begin(work.job_dir)
         others.append(node_watch.Beats(work.job_dir, work.nodes, time.monotonic))
-    environ = {**work.environ, MARK: work.job_dir, ROLE_MARK: work.role}
+    environ = {**work.environ, **environment(work.external_url), MARK: work.job_dir, ROLE_MARK: work.role}
     with _beside(work, environ), started(_words(work), environ, NODES_GRACE_S if work.nodes else GRACE_S) as child:
         reason = _follow(work, child, others)
     status = child.returncode

@@ -5,18 +5,20 @@ runtime environment. What the driver sets later for itself, no worker ever sees.
 secret is handed on only where it is not there already.
 """
 
-import hashlib
-import hmac
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
-SANDBOXES = ("SANDBOX_REMOTE_RUNTIME_API_URL", "SANDBOX_API_KEY", "ALLHANDS_API_KEY")
+from skyrl_train.record import record
+
+RUNTIME_URL = "SANDBOX_REMOTE_RUNTIME_API_URL"
+RUNTIME_KEYS = ("SANDBOX_API_KEY", "ALLHANDS_API_KEY")
+"""The key of a runtime that this launch did not start; the first that is set counts."""
+SANDBOXES = (RUNTIME_URL, *RUNTIME_KEYS)
 """Of the sandboxes' runtime, as its clients read it."""
 LOGINS = ("WANDB_API_KEY", "WANDB_BASE_URL", "WANDB_MODE", "HF_TOKEN", "HF_HOME", "HF_ENDPOINT")
 PROXIES = ("NO_PROXY", "no_proxy")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Need:
     """A variable that the workers need, and for what. Without a vital one the run fails; without another it may."""
 
@@ -25,7 +27,7 @@ class Need:
     vital: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variables(Mapping[str, str]):
     """Variables for workers: texts, as Ray takes no other values. Shown without the values."""
 
@@ -67,6 +69,11 @@ def worker_variables(  # FIX(RUN002)
     return Variables({name: value for name, value in wanted.items() if inherited.get(name) != value})
 
 
+def runtime_key_variable(environ: Mapping[str, str]) -> str:
+    """The variable that holds the key; "" for none."""
+    return next((name for name in RUNTIME_KEYS if environ.get(name, "").strip()), "")
+
+
 def missing(wanted: Iterable[Need], *, inherited: Collection[str], passed: Collection[str]) -> tuple[Need, ...]:
     """What no worker will have."""
     return tuple(need for need in wanted if need.name not in inherited and need.name not in passed)
@@ -77,6 +84,9 @@ def fingerprints(variables: Mapping[str, str], names: Iterable[str], salt: str) 
 
     `ray.get(ray.remote(lambda names, salt: fingerprints(os.environ, names, salt)).remote(list(wanted), salt))`
     """
+    import hashlib  # these load OpenSSL, which who asks for the rule alone need not wait for
+    import hmac
+
     return {
         name: hmac.new(salt.encode(), variables[name].encode("utf-8", "surrogateescape"), hashlib.sha256).hexdigest()
         for name in names

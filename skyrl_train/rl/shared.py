@@ -13,14 +13,13 @@ from skyrl_train.config.run import RunConfig
 from skyrl_train.fail import TrainError
 from skyrl_train.launch import commands, directory
 from skyrl_train.launch.names import KEY, READY
+from skyrl_train.node.ray_env import runtime_key_variable
 from skyrl_train.sandbox.client import runtime
 from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted
 from skyrl_train.sandbox.client.tools import opener
 from skyrl_train.sandbox.runtime.keys import read_key
 
 SCORE_S = 900.0
-KEY_VARIABLE = "ALLHANDS_API_KEY"
-"""The key of a runtime that this launch did not start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def client(job_dir: str) -> RuntimeClient:
     if not url:
         raise TrainError(f"{job_dir} does not say where the sandbox runtime is: there is no {READY}")
     path = os.path.join(job_dir, KEY)
-    key = read_key(path) if os.path.exists(path) else os.environ.get(KEY_VARIABLE, "")
+    key = read_key(path) if os.path.exists(path) else os.environ.get(runtime_key_variable(os.environ), "").strip()
     return RuntimeClient(url, key, limits=runtime.Limits(start_s=launch.config.sandbox.ready_timeout_s))
 
 

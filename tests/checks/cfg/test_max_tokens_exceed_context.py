@@ -65,6 +65,12 @@ def test_verl_lowers_the_number_itself_until_the_prompt_fills_the_context() -> N
     )
 
 
+def test_a_number_that_no_prompt_leaves_room_for_is_refused_though_the_agent_would_lower_it() -> None:
+    for tokens, severity in ((4095, Severity.WARNING), (4096, Severity.ERROR)):
+        made = plan(f"[model]\npath = 'x'\n[rollout]\nmax_tokens = {tokens}\n")
+        assert [one.severity for one in found("CFG001", made)] == [severity]
+
+
 def test_a_trajectory_counts_as_a_whole() -> None:
     made = plan("[model]\npath = 'x'\n[data]\nmax_response_tokens = 4000\n")
     assert found("CFG001", made) == [

@@ -15,11 +15,15 @@ ASKED = ("GET /sessions/doctor-probe with X-API-Key",)
 ONE_FILE = "give both jobs the one key file that the runtime wrote, runtime_api_key.txt of the job directory"
 
 
-def refused(who: str, status: int = 401) -> Finding:
+def refused(who: str, status: int = 401, variable: str = "") -> Finding:
     return Finding(
         message=f"{URL} refuses {who} with {status}; wanted the key that it was started with",
         evidence=ASKED,
-        remedy=Remedy(kind=RemedyKind.FIX_ENV, summary=ONE_FILE),
+        remedy=Remedy(
+            kind=RemedyKind.FIX_ENV,
+            summary=ONE_FILE,
+            commands=(f'export {variable}="$(cat JOB_DIR_OF_THE_RUNTIME/runtime_api_key.txt)"',) if variable else (),
+        ),
     )
 
 
@@ -27,9 +31,11 @@ def test_finds_a_key_that_is_refused() -> None:
     assert list(api_key_mismatch(answers(401))) == [refused(FILE)]
     assert list(api_key_mismatch(answers(403))) == [refused(FILE, 403)]
     without = replace(PLACE, key_from="", key_file=None)
-    assert list(api_key_mismatch(answers(401, place=without))) == [refused("no key")]
-    variable = replace(PLACE, key_from="env ALLHANDS_API_KEY", key_file=None)
-    assert list(api_key_mismatch(answers(401, place=variable))) == [refused("$ALLHANDS_API_KEY")]
+    assert list(api_key_mismatch(answers(401, place=without))) == [refused("no key", variable="ALLHANDS_API_KEY")]
+    variable = replace(PLACE, key_from="env SANDBOX_API_KEY", key_file=None)
+    assert list(api_key_mismatch(answers(401, place=variable))) == [
+        refused("$SANDBOX_API_KEY", variable="SANDBOX_API_KEY")
+    ]
 
 
 @pytest.mark.parametrize("status", [200, 404])
