@@ -76,6 +76,56 @@ def test_the_command_line_imports_only_the_command_that_was_asked_for() -> None:
     }
 
 
+PREFLIGHT = """
+import io, json, sys
+from skyrl_doctor.cli.app import dispatch
+report, sys.stdout = sys.stdout, io.StringIO()
+dispatch(["preflight", "--role", "gpu", "--format", "json"])
+compiled = [
+    f"{module.__name__}.{name}"
+    for module in list(sys.modules.values()) if module.__name__.partition(".")[0] in ("skyrl_doctor", "checks", "skyrl_train")
+    for name, kind in vars(module).items()
+    if isinstance(kind, type) and kind.__module__ == module.__name__ and "__dataclass_fields__" in vars(kind)
+    and getattr(vars(kind).get("__init__"), "__module__", "") != "skyrl_train.record"
+]
+json.dump({"loaded": sorted(sys.modules), "compiled": sorted(compiled)}, report)
+"""
+NOT_WAITED_FOR = frozenset({
+    "asyncio", "concurrent.futures", "csv", "ctypes", "decimal", "difflib", "email", "hashlib", "hmac", "http", "http.client",
+    "importlib.metadata", "logging", "multiprocessing", "nvidia", "packaging", "pathlib", "pickle", "platform",
+    "pydantic", "pynvml", "random", "rich", "secrets", "socket", "sqlite3", "ssl", "statistics", "tempfile", "tree_sitter",
+    "unittest", "urllib.request", "uuid", "xml", "yaml", "zipfile",
+})  # fmt: skip
+"""Each is ten milliseconds or a tenth of them; together they were a third of a start."""
+COMPILED = [
+    "skyrl_doctor.facts.nvidia_smi._Listed",
+    "skyrl_train.agent.calls.Call",
+    "skyrl_train.agent.calls.CallError",
+    "skyrl_train.agent.calls.Span",
+    "skyrl_train.rewards.run.SuiteRun",
+    "skyrl_train.sandbox.wire.Session",
+    "skyrl_train.tasks.rows.BadRow",
+    "skyrl_train.tasks.rows.TaskRow",
+]
+"""Filled in step by step, or made by the million: there a quick instance is worth a compile. All others are records (adr 0008)."""
+
+
+def test_a_preflight_of_a_node_loads_no_more_than_it_needs(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PREFLIGHT],
+        env={"HOME": str(tmp_path), "PATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert {"checks.gpu.mig_uuid", "skyrl_doctor.probes.gpu", "skyrl_train.node.mig"} <= set(found["loaded"])
+    assert NOT_WAITED_FOR & set(found["loaded"]) == set()
+    assert sorted(set(found["compiled"]) - set(COMPILED)) == []
+
+
 def test_the_import_contracts_hold() -> None:
     code = "from importlinter.cli import lint_imports_command; lint_imports_command()"
     done = subprocess.run(

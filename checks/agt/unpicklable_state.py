@@ -26,6 +26,8 @@ from skyrl_doctor.facts.agent_packages import AgentPackages
 def unpicklable_state(packages: AgentPackages) -> Iterator[Finding]:
     if packages.own_records == "missing":
         raise NotApplicable(f"skyrl_train is not installed for {packages.python}")
+    if packages.own_records == "stay":
+        raise NotApplicable(f"Ray is not installed for {packages.python}: nothing goes to another process there")
     if packages.own_records != "ok":
         remedy = Remedy(
             kind=RemedyKind.FIX_ENV,

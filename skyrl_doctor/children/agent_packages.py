@@ -9,7 +9,6 @@ import sys
 if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
     del sys.path[0]
 
-import ast
 import importlib.util
 import json
 
@@ -30,6 +29,8 @@ def directory_of(package):
 
 def required(path, name):
     """The fields of a class that have no default, in order; None where the class is not there."""
+    import ast  # only where there is an SDK to read
+
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             tree = ast.parse(file.read())
@@ -43,6 +44,8 @@ def required(path, name):
 
 
 def is_required(field):
+    import ast
+
     name = field.target.id
     if name.startswith("_") or "ClassVar" in ast.dump(field.annotation):
         return False
@@ -93,9 +96,13 @@ def version():
 
 
 def own_records():
-    """Whether our records go to another process and come back: "ok", "missing", or what went wrong."""
+    """Whether our records go to another process and come back: "ok", "missing", "stay" (no Ray: they never leave theirs),
+    or what went wrong.
+    """
     if importlib.util.find_spec("skyrl_train") is None:
         return "missing"
+    if importlib.util.find_spec("ray") is None:
+        return "stay"
     try:
         import pickle
 

@@ -12,8 +12,34 @@ import sys
 if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
     del sys.path[0]
 
-import json
-from collections.abc import Callable
+from importlib.machinery import PathFinder
+
+LIBRARY = "libnvidia-ml.so.1"
+
+
+def library_is_missing() -> bool:
+    """Whether pynvml would find no driver to load. Asked first: of its import, 200 structures, nothing is used then."""
+    found = PathFinder.find_spec("pynvml")
+    if found is None or found.origin is None:
+        return False
+    with open(found.origin, "rb") as file:
+        if LIBRARY.encode() not in file.read():  # another module of that name, or one that looks elsewhere
+            return False
+    from ctypes import CDLL
+
+    try:
+        CDLL(LIBRARY)
+    except OSError:
+        return True
+    return False
+
+
+if library_is_missing():  # in pynvml's own words
+    sys.stdout.write('{"error": {"code": 12, "text": "NVML Shared Library Not Found"}}\n')
+    sys.exit(0)
+
+import json  # noqa: E402 -- needed from here on
+from collections.abc import Callable  # noqa: E402 -- likewise
 
 try:
     import pynvml

@@ -9,14 +9,14 @@ import sys
 if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
     del sys.path[0]
 
-import importlib.util
 import json
 import re
-import shutil
 import signal
 import subprocess
 import sysconfig
-import tempfile
+from importlib.machinery import PathFinder
+
+# No shutil and no tempfile: a preflight waits for this program, and they would be a tenth of it.
 
 SOURCE = "#include <Python.h>\nint skyrl_doctor_probe;\n"
 LINK_SOURCE = "int skyrl_doctor_probe;\n"
@@ -36,7 +36,16 @@ def include_directory():
 def compiler():
     """$CC as one word, even where it is empty; else gcc, else clang."""
     named = os.environ.get("CC")
-    return named if named is not None else shutil.which("gcc") or shutil.which("clang")
+    return named if named is not None else which("gcc") or which("clang")
+
+
+def which(name):
+    """As shutil.which, which Triton asks."""
+    for directory in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        path = os.path.join(directory, name)
+        if os.access(path, os.X_OK) and not os.path.isdir(path):
+            return path
+    return None
 
 
 def temporary_directory():
@@ -44,7 +53,9 @@ def temporary_directory():
     named = [os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")]
     for base in [path for path in named if path] + ["/tmp", "/var/tmp", "/dev/shm"]:  # noqa: S108
         try:
-            return tempfile.mkdtemp(prefix="skyrl-doctor-", dir=base)
+            directory = os.path.join(base, "skyrl-doctor-" + os.urandom(8).hex())
+            os.mkdir(directory, 0o700)
+            return directory
         except OSError as error:
             last = error
     raise last
@@ -60,7 +71,17 @@ def built(cc, source, arguments):
         argv = [cc, main, "-O3", "-shared", "-fPIC", "-o", os.path.join(directory, "probe.so")]
         return run(argv + arguments, os.path.join(directory, "said"))
     finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        remove(directory)
+
+
+def remove(directory):
+    """With the files in it: a compiler puts nothing else there."""
+    try:
+        for name in os.listdir(directory):
+            os.unlink(os.path.join(directory, name))
+        os.rmdir(directory)
+    except OSError:  # the answer counts, not what a broken disk keeps
+        return
 
 
 def run(argv, said_path):
@@ -81,7 +102,7 @@ def run(argv, said_path):
 
 def backend():
     """The text of the installed Triton's NVIDIA driver, unless there is none."""
-    spec = importlib.util.find_spec("triton")
+    spec = PathFinder.find_spec("triton")
     for directory in (spec.submodule_search_locations or []) if spec else []:
         try:
             with open(os.path.join(directory, "backends", "nvidia", "driver.py"), encoding="utf-8") as file:

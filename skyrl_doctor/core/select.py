@@ -1,6 +1,5 @@
 """Which checks run: by id, by slug or by family, and for which role."""
 
-import difflib
 from collections.abc import Collection, Iterable, Sequence
 
 from skyrl_doctor.core.check import Check
@@ -48,6 +47,8 @@ def _is_named(check: Check, name: str) -> bool:
 
 
 def _unknown(name: str, checks: Sequence[Check]) -> str:
+    import difflib  # for a name that nobody knows alone
+
     known = [text for check in checks for text in (check.id, check.slug)]
     close = difflib.get_close_matches(name.upper(), known, n=1) or difflib.get_close_matches(name.lower(), known, n=1)
     hint = f"; did you mean {close[0]}?" if close else "; `skyrl-doctor list` shows what there is"

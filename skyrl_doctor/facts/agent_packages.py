@@ -18,7 +18,7 @@ class AgentClass:
 @record(kw_only=True)
 class AgentPackages:
     """`sdk` is the version of openhands-sdk, empty where there is none; `required` the fields of its records without a
-    default; `own_records` is "ok", "missing" or what is wrong with them.
+    default; `own_records` is "ok", "missing", "stay" (no Ray) or what is wrong with them.
     """
 
     python: str

@@ -3,7 +3,6 @@
 It tells neither the memory of a slice nor, on today's drivers, a slice's instance numbers: those stay None.
 """
 
-import csv
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping
@@ -112,6 +111,8 @@ def _number(cell: str) -> int | None:
 
 
 def _rows(text: str, width: int) -> Iterator[list[str]]:
+    import csv  # few machines come to this: NVML tells
+
     try:
         for row in csv.reader(text.splitlines(), skipinitialspace=True):
             if len(row) == width:

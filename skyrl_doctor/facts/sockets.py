@@ -1,12 +1,12 @@
 """Who listens on which TCP port of this node: /proc/net/tcp and tcp6. Nothing is connected to."""
 
-import ipaddress
 import re
 
 from skyrl_doctor.core.record import record
 
 LISTEN = "0A"
-_ENDPOINT = re.compile(r"([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})", re.IGNORECASE)
+# The start of a row: its number, the local endpoint, the other one, the state. A busy node has thousands.
+_ROW = re.compile(r"\s*\S+\s+([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})\s+\S+\s+([0-9A-F]{2})\s", re.IGNORECASE)
 
 
 @record
@@ -45,21 +45,16 @@ def parse_tcp(text: str) -> tuple[Socket, ...]:
     lines = text.splitlines()
     if not lines or "local_address" not in lines[0]:
         raise ValueError("no table of sockets: its heading is missing")
-    rows = [line.split() for line in lines[1:] if line.strip()]
-    return tuple(_socket(row) for row in rows if _state(row) == LISTEN)
+    rows = [(line, _ROW.match(line)) for line in lines[1:] if line.strip()]
+    return tuple(_socket(line, row) for line, row in rows if row is None or row[3].upper() == LISTEN)
 
 
-def _state(row: list[str]) -> str:
-    if len(row) < 8 or not _ENDPOINT.fullmatch(row[1]) or not re.fullmatch(r"[0-9A-Fa-f]{2}", row[3]):
-        raise ValueError(f"no row of a table of sockets: {' '.join(row)[:80]!r}")
-    return row[3].upper()
-
-
-def _socket(row: list[str]) -> Socket:
-    endpoint = _ENDPOINT.fullmatch(row[1])
-    if endpoint is None or not (row[7].isascii() and row[7].isdecimal() and len(row[7]) <= 10):
-        raise ValueError(f"no row of a table of sockets: {' '.join(row)[:80]!r}")
-    return Socket(_address(endpoint[1]), int(endpoint[2], 16), int(row[7]))
+def _socket(line: str, row: re.Match[str] | None) -> Socket:
+    words = line.split()
+    uid = words[7] if len(words) > 7 else ""
+    if row is None or not (uid.isascii() and uid.isdecimal() and len(uid) <= 10):
+        raise ValueError(f"no row of a table of sockets: {' '.join(words)[:80]!r}")
+    return Socket(_address(row[1]), int(row[2], 16), int(uid))
 
 
 def _address(digits: str) -> str:
@@ -67,6 +62,8 @@ def _address(digits: str) -> str:
     words = (bytes.fromhex(digits[start : start + 8])[::-1] for start in range(0, len(digits), 8))
     packed = b"".join(words)
     if len(packed) == 4:
-        return str(ipaddress.IPv4Address(packed))
+        return ".".join(map(str, packed))
+    import ipaddress  # of IPv6 alone: an address has one shortest form
+
     address = ipaddress.IPv6Address(packed)
     return str(address.ipv4_mapped or address)

@@ -3,10 +3,8 @@
 import errno
 import fcntl
 import os
-import platform
 import pwd
 import shutil
-import socket
 import stat as statbits
 import struct
 import sys
@@ -149,19 +147,20 @@ def _lock_holder(question: q.LockHolder) -> int | None:
 
 def _identity(environ: Mapping[str, str]) -> q.Identity:
     uid = os.getuid()
+    system = os.uname()
     try:
         user = pwd.getpwuid(uid).pw_name
     except KeyError:
         user = environ.get("USER", str(uid))
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return q.Identity(
-        host=socket.gethostname(),
+        host=system.nodename,
         user=user,
         uid=uid,
         gid=os.getgid(),
         pid=os.getpid(),
         cpus=cpus,
-        system=f"{platform.system()} {platform.release()} {platform.machine()}",
+        system=f"{system.sysname} {system.release} {system.machine}",
         python=sys.executable,
         cwd=_cwd(),
     )

@@ -4,10 +4,8 @@ The same secret gives the same token within one run or bundle, so that findings 
 the key is drawn anew each time, so that a token tells nothing about its secret.
 """
 
-import hashlib
-import hmac
+import os
 import re
-import secrets
 from collections.abc import Iterable, Mapping
 
 SECRET_NAME = re.compile(
@@ -53,7 +51,7 @@ class Redactor:
     """Knows the secrets of one machine and replaces them, and whatever looks like one, in texts."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
-        self._key = secrets.token_bytes(16)
+        self._key = os.urandom(16)
         # The longest first: a secret that holds another must go whole.
         self._known = sorted(
             {text for text in known if len(text) >= _MIN_LENGTH and not text.isdigit()}, key=len, reverse=True
@@ -93,6 +91,9 @@ class Redactor:
         return match[0].replace(secret, self._token(secret))
 
     def _token(self, secret: str) -> str:
+        import hashlib  # these two load OpenSSL, and few texts hold a secret
+        import hmac
+
         digest = hmac.new(self._key, secret.encode("utf-8", "surrogateescape"), hashlib.sha256).hexdigest()
         return f"<redacted:{digest[:8]}>"
 

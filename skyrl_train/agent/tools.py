@@ -1,8 +1,9 @@
 """The tools that the model may call, as data. Names and parameters are those of the OpenHands SDK."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from skyrl_train.record import record
 
 
 class ValueKind(StrEnum):
@@ -16,7 +17,7 @@ class ValueKind(StrEnum):
     INTEGERS = "array"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Parameter:
     """One parameter. `choices` limits a WORD; `needed_for` names the commands that cannot do without it."""
 
@@ -28,7 +29,7 @@ class Parameter:
     needed_for: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Tool:
     """One function. `aliases` are names of older prompts, which models still write (AGT002)."""
 

@@ -5,7 +5,6 @@ tensors, so a second save over the first is seen although no size changed. Nothi
 100 GB is compared in a moment.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -80,6 +79,8 @@ def differs(directory: str, mark: Mark, listing: Listing) -> str | None:
 
 def digest(path: str) -> str:
     """Of a file's two ends."""
+    import hashlib  # loads OpenSSL, which a preflight need not wait for
+
     found = hashlib.sha256()
     with open(path, "rb") as file:
         found.update(file.read(END))

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 from typing import NamedTuple
 
 from skyrl_train.checkpoints.errors import CheckpointError
@@ -59,6 +58,8 @@ def _delete(path: str) -> None:
     if os.path.islink(path):
         os.unlink(path)
     else:
+        import shutil  # for who deletes, not for who lists
+
         shutil.rmtree(path)
 
 

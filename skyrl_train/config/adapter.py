@@ -5,9 +5,7 @@ its modules, and FSDP1 puts `_fsdp_wrapped_module` into those names and not into
 number of GPUs. vLLM's worker dies of an adapter without tensors, and the trainer waits for it for ever. FSDP2 leaves names as they are.
 """
 
-from packaging.version import InvalidVersion, Version
-
-STRUCTURAL = Version("0.21")
+STRUCTURAL = "0.21"
 """The first peft that goes by the names of modules; 0.20.0 and 0.21.2 were tried."""
 
 
@@ -16,8 +14,12 @@ def arrives_empty(*, strategy: str, lora: bool, merged: bool = False, peft: str 
     version of peft it is a new one, which verl's own requirements bring."""
     if not lora or merged or strategy != "fsdp":
         return False
+    if peft is None:
+        return True
+    from packaging.version import InvalidVersion, Version  # for the one combination that asks
+
     try:
-        return peft is None or Version(peft) >= STRUCTURAL
+        return Version(peft) >= Version(STRUCTURAL)
     except InvalidVersion:
         return True
 

@@ -1,6 +1,5 @@
 """The parsers of tool calls that vLLM has (0.24 to 0.33; CFG006)."""
 
-import difflib
 
 KNOWN = frozenset(
     {
@@ -41,4 +40,6 @@ KNOWN = frozenset(
 
 def nearest(name: str) -> str:  # FIX(CFG006)
     """The parser that was probably meant; hermes where none is near."""
+    import difflib  # for a wrong name alone
+
     return next(iter(difflib.get_close_matches(name, sorted(KNOWN), n=1, cutoff=0.6)), "hermes")

@@ -1,10 +1,12 @@
 """What a broken rule looks like: data, so that all of them can be told at once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from skyrl_train.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Violation:
     """One broken rule. `key` is the setting to change; `settings` a change that satisfies this rule.
 

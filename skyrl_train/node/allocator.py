@@ -6,10 +6,10 @@ passes over spaces.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from skyrl_train.node.settings import Preparation, Setting
+from skyrl_train.record import record
 
 LEGACY = "PYTORCH_CUDA_ALLOC_CONF"
 UNIFIED = "PYTORCH_ALLOC_CONF"
@@ -29,7 +29,7 @@ class Trouble(StrEnum):
     UNSEEN = "expandable segments with sleep mode, which vLLM does not notice"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Conflict:
     """One trouble, and the variable that has it."""
 

@@ -7,9 +7,9 @@ system another node's write makes a loaded one stale, and two jobs in one direct
 import os
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from skyrl_train.node.settings import Directory, Preparation, Setting
+from skyrl_train.record import record
 
 TRITON = "Triton"
 SYSTEM_TMP = "/tmp"  # noqa: S108 -- the programs' own default
@@ -18,7 +18,7 @@ _USER_VARIABLES = ("LOGNAME", "USER", "LNAME", "USERNAME")
 _NO_FILE_NAME = re.compile(r'[\\/:*?"<>|]')
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Cache:
     """A program's cache: what decided where it is, the path as the program sees it, and the variable that moves it.
 

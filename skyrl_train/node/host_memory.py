@@ -5,7 +5,8 @@ P parameters of B bytes each: weights B·P, gradients B·P, Adam's two moments 2
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from skyrl_train.record import record
 
 GIB = 1 << 30
 PROCESSES_GIB = 6.0
@@ -29,7 +30,7 @@ _STORE_OF_SHM = 0.95
 _SIZE = re.compile(r"(?<![A-Za-z0-9.])(\d{1,4}(?:\.\d{1,3})?)\s?([BbMm])(?![A-Za-z0-9])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Training:
     """What the formula asks of a run. `billions` are parameters; `ranks` and `nodes` are GPUs a node, and nodes."""
 

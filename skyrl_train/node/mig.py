@@ -5,16 +5,16 @@ number; 0 means it only where it is the one thing that this step can see.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from skyrl_train.node.settings import Preparation, Setting
 from skyrl_train.node.visible_devices import NO_DEVICES, VARIABLE, Entry, Form, Kind, VisibleDevices, parse
+from skyrl_train.record import record
 
 WORKING_INDEX = "0"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class SliceId:
     """The names of one MIG slice: its own UUID, its GPU's, and its instance numbers where the driver tells them."""
 
@@ -34,7 +34,7 @@ class Why(StrEnum):
     OTHERS_BESIDE = "others beside the slice"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Refusal:
     """No remap is right; `reason` says what was seen and what is wanted."""
 

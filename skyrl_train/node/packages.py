@@ -4,8 +4,9 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from skyrl_train.record import record
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -20,7 +21,7 @@ OPENHANDS = ("openhands-agent-server", "openhands-sdk", "openhands-tools", "open
 """Released together, under one version."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Disagreement:
     """A requirement that what is installed does not meet. `found` is empty where nothing is installed."""
 

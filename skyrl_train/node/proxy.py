@@ -3,13 +3,12 @@
 httpx sends the requests to the runtime, urllib asks a sandbox for its health: a host is reached only where both go direct.
 """
 
-import ipaddress
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from skyrl_train.node.settings import Preparation, Setting
+from skyrl_train.record import record
 
 NAMES = ("no_proxy", "NO_PROXY")
 LOOPBACK = ("localhost", "127.0.0.1")
@@ -17,7 +16,7 @@ _SUFFIX = "_proxy"
 _DEFAULT_PORTS = {("http", 80), ("https", 443)}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Target:
     """Where a request goes."""
 
@@ -170,6 +169,8 @@ def _is_refused(entry: str) -> bool:
 
 
 def _is_address(text: str) -> bool:
+    import ipaddress  # for an environment with a NO_PROXY alone
+
     try:
         ipaddress.ip_address(text)
     except ValueError:

@@ -7,9 +7,9 @@ driver's. One interpreter has to be chosen once, and said by its full path.
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from skyrl_train.node.settings import Preparation, Setting
+from skyrl_train.record import record
 
 VARIABLE = "UV_PYTHON"
 NO_COMPILER = "Failed to find C compiler. Please specify via CC environment variable"
@@ -19,7 +19,7 @@ _VERSION = re.compile(r"(?:cpython|python|cp)?[@-]?3(?:\.?(?P<minor>\d{1,2})(?:\
 _NAME = re.compile(r"[\w.+-]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Candidate:
     """A text that may name the interpreter. `meant`: somebody wrote it, so it counts even where nothing is there."""
 

@@ -6,9 +6,9 @@ the node, whatever job it belongs to.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from skyrl_train.node.ray import ADDRESS, head_port
+from skyrl_train.record import record
 
 LAUNCH_ADDRESS = "SLURM_LAUNCH_NODE_IPADDR"
 """Of the node where srun runs, as the nodes of the step reach it: srun tells each of its tasks."""
@@ -18,7 +18,7 @@ _STEP = 2
 """The head takes two ports side by side: its control server's, and that of Ray's client server."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Head:
     """Where the head's control server listens."""
 
@@ -30,7 +30,7 @@ class Head:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Share:
     """What one node gives to the cluster, as Slurm gave it to the job: Ray itself would count the whole machine."""
 

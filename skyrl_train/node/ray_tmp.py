@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from skyrl_train.node.settings import Directory, Preparation, Setting
+from skyrl_train.record import record
 
 LIMIT_BYTES = 107
 """unix(7): sun_path holds 108 bytes with its closing zero."""
@@ -17,7 +17,7 @@ _SESSION = "session_2026-01-31_23-59-59_123456_"
 _UUID_LENGTH = 36
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Socket:
     """The longest path that one program binds, and the variable that decides it. `base` is what stands before it."""
 

@@ -1,9 +1,9 @@
 """The result of a node rule: variables to set or unset, directories and files that they name. Plain data."""
 
-from dataclasses import dataclass
+from skyrl_train.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Setting:
     """One variable for the job's environment; `value` None unsets it. `cures` is the catalogue id."""
 
@@ -13,7 +13,7 @@ class Setting:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Directory:
     """A directory of this job alone, made if missing."""
 
@@ -21,7 +21,7 @@ class Directory:
     mode: int = 0o700
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class TextFile:
     """A file of this job alone, written whole."""
 
@@ -30,7 +30,7 @@ class TextFile:
     mode: int = 0o600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Preparation:
     """All that a rule wants of a node. Rules add up: `a + b`; the first to set a variable wins."""
 

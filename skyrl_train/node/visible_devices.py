@@ -7,8 +7,9 @@ int() refuses it; a UUID bears a space behind it and none before. Seen with driv
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from skyrl_train.record import record
 
 VARIABLE = "CUDA_VISIBLE_DEVICES"
 NO_DEVICES = "NoDevFiles"
@@ -38,7 +39,7 @@ class Kind(StrEnum):
     GARBAGE = "garbage"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """One entry: `text` as written, and its parts where its kind has them."""
 
@@ -55,7 +56,7 @@ class Entry:
         return self.text.strip().upper().startswith("MIG-")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VisibleDevices:
     """The variable, entry by entry. `value` None is unset."""
 

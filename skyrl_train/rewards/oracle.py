@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 
+from skyrl_train.record import record
 from skyrl_train.rewards.score import Score, Scored, Unscorable
 
 FORMAT = 1
@@ -20,7 +21,7 @@ class Verdict(StrEnum):
     UNSCORABLE = "unscorable"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TaskVerdict:
     """About one task; `detail` says what is wrong."""
 
@@ -29,7 +30,7 @@ class TaskVerdict:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class OracleReport:
     """What trying a sample gave. `bytes` is the size of the data set then: another file has another report."""
 

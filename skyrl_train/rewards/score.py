@@ -1,7 +1,8 @@
 """What a rollout is worth, or why nobody can say."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from skyrl_train.record import record
 
 
 class UnscorableReason(StrEnum):
@@ -18,7 +19,7 @@ class UnscorableReason(StrEnum):
     SCORER_FAILED = "scorer_failed"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scored:
     """A reward that was computed. `why` says what decided it."""
 
@@ -26,7 +27,7 @@ class Scored:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unscorable:
     """No reward: the rollout is masked and counted, and is no zero."""
 

@@ -5,7 +5,8 @@ text, run by the image's own interpreter.
 """
 
 import re
-from dataclasses import dataclass
+
+from skyrl_train.record import record
 
 MUSL = (0, 0)
 AGENT_SERVER_BUILDER = (2, 36)
@@ -22,7 +23,7 @@ _ENTERPRISE_IDS = ("rhel", "centos", "rocky", "almalinux", "ol")
 _LINE = re.compile(r"^(ID|VERSION_ID|PRETTY_NAME)=[\"']?([^\"'\n]*)[\"']?\s*$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class System:
     """An image's distribution. `glibc` is None where it is not known, MUSL where it has another C library."""
 

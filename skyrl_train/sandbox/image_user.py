@@ -4,7 +4,7 @@ Clients ask for user 10001, and images built for the agent server have a user of
 are root's. In a rootless container root is nobody but the user who started it, so sandboxes run as root there.
 """
 
-from dataclasses import dataclass
+from skyrl_train.record import record
 
 ROOT = 0
 WORK_PLACES = ("/testbed", "/root")
@@ -13,7 +13,7 @@ _OTHERS_WRITE = 0o002
 _GROUP_WRITES = 0o020
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Owner:
     """Of a directory in an image; ids as the container sees them."""
 

@@ -6,9 +6,9 @@ of retries; here it is one sentence.
 """
 
 import re
-from dataclasses import dataclass
 
 from skyrl_train.fail import UsageError
+from skyrl_train.record import record
 
 HUB = "docker.io"
 HUB_NAMESPACE = "library"
@@ -31,7 +31,7 @@ class BadReferenceError(UsageError):
         self.why = why
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Reference:
     """A whole name. `tag` and `digest` are empty where the name has none; then Podman takes the tag `latest`."""
 

@@ -1,8 +1,8 @@
 """Which image a row of a data set asks for, in any of the shapes that rows have. Unlike `read_row` it wants no more."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from skyrl_train.record import record
 from skyrl_train.tasks.rows import R2E_GYM, SWE_BENCH, swe_bench_image
 
 COLUMNS = ("docker_image", "image_name", "image", "instance_id")
@@ -11,7 +11,7 @@ HOLDERS = ("extra_info", "instance")
 """Columns that hold the others: verl's, and SkyRL's."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TaskImage:
     """An image as a row names it, and the kind of task that it is for."""
 

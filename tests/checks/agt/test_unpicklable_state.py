@@ -18,6 +18,8 @@ def test_the_records_come_back_or_it_is_said_why_not() -> None:
     assert len(list(unpicklable_state(replace(GOOD, own_records="Counts comes back changed")))) == 1
     with pytest.raises(NotApplicable, match="skyrl_train is not installed for /py"):
         list(unpicklable_state(replace(GOOD, own_records="missing")))
+    with pytest.raises(NotApplicable, match="Ray is not installed for /py: nothing goes to another process there"):
+        list(unpicklable_state(replace(GOOD, own_records="stay")))
 
 
 def test_reproduces_on_a_recording() -> None:

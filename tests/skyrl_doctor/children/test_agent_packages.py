@@ -69,3 +69,16 @@ def test_sources_that_do_not_parse_are_no_records(tmp_path: Path) -> None:
     event.mkdir(parents=True)
     (event / "action.py").write_text("class ActionEvent(\n")
     assert asked(path=tmp_path)["records"] == {}
+
+
+def test_records_are_sent_where_there_is_ray_to_send_them(tmp_path: Path) -> None:
+    agent = tmp_path / "skyrl_train" / "agent"
+    agent.mkdir(parents=True)
+    (agent / "metrics.py").write_text(
+        "import threading\nclass Counts:\n    def __init__(self, **_): self.lock = threading.RLock()\n"
+    )
+    (agent / "limits.py").write_text("class Limits:\n    def __init__(self, **_): ...\n")
+    assert asked(path=tmp_path)["own_records"] == "stay"
+    (tmp_path / "ray").mkdir()
+    (tmp_path / "ray" / "__init__.py").touch()
+    assert asked(path=tmp_path)["own_records"] == "TypeError: cannot pickle '_thread.RLock' object"

@@ -134,6 +134,14 @@ def test_tells_that_its_python_module_is_missing(tmp_path: Path) -> None:
     assert ask({}, path=tmp_path) == Refused(None, "ModuleNotFoundError: No module named 'pynvml'")
 
 
+def test_without_the_driver_the_module_is_not_imported_and_its_own_answer_given(tmp_path: Path) -> None:
+    (tmp_path / "pynvml.py").write_text("raise SystemExit(3)  # it would load libnvidia-ml.so.1")
+    assert ask({}, path=tmp_path) == Refused(12, "NVML Shared Library Not Found")
+    with pytest.raises(pynvml.NVMLError) as raised:
+        raise pynvml.NVMLError(12)
+    assert str(raised.value) == "NVML Shared Library Not Found"
+
+
 def test_uses_names_that_the_real_module_has() -> None:
     used = {
         node.attr

@@ -1,10 +1,10 @@
 """Compiling as Triton would, for real where a compiler is."""
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from types import ModuleType
 
@@ -98,13 +98,14 @@ def test_a_compiler_that_hangs_is_ended_and_its_directory_removed(
 def test_the_working_directory_is_never_written(
     tmp_path: Path, child: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(**where: str) -> str:
-        raise OSError(28, "No space left on device", where["dir"])
+    def refuse(path: str, mode: int) -> None:
+        assert mode == 0o700
+        raise OSError(28, "No space left on device", path)
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TMPDIR", "/nowhere")
-    monkeypatch.setattr(tempfile, "mkdtemp", refuse)
-    with pytest.raises(OSError, match="No space left on device: '/dev/shm'"):
+    monkeypatch.setattr(os, "mkdir", refuse)
+    with pytest.raises(OSError, match="No space left on device: '/dev/shm/skyrl-doctor-"):
         child.temporary_directory()
 
 

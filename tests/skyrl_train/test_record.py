@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from skyrl_doctor.core.record import record
+from skyrl_train.record import record
 
 
 @record

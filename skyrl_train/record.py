@@ -1,0 +1,83 @@
+"""Frozen records that cost almost nothing to define.
+
+`dataclass(frozen=True)` writes the methods of each class as text and compiles them at every start, over a millisecond
+a class on a slow core; a preflight loads some two hundred, and a job's prologue waits for it. Here the methods are
+shared. It stands with the trainer, whose rules the doctor reads: neither side's records cost a compile. `dataclasses.replace`, `asdict`, `fields` and match statements work as ever; type checkers see a dataclass.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeVar, dataclass_transform, overload
+
+T = TypeVar("T")
+
+
+@overload
+def record(cls: type[T]) -> type[T]: ...
+@overload
+def record(*, kw_only: bool = False) -> Callable[[type[T]], type[T]]: ...
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
+def record(cls: type[T] | None = None, *, kw_only: bool = False) -> type[T] | Callable[[type[T]], type[T]]:
+    """Makes a frozen record of a class: fields by position or by name, equality, hash, repr."""
+    if cls is None:
+        return lambda decorated: _made(decorated, kw_only)
+    return _made(cls, kw_only)
+
+
+def _made(cls: type[T], kw_only: bool) -> type[T]:  # noqa: FBT001 -- the decorator's own helper
+    own = vars(cls)
+    shared: dict[str, Any] = {"__init__": _init, "__repr__": _repr, "__eq__": _eq, "__hash__": _hash}
+    for name, method in {**shared, "__setattr__": _refuse, "__delattr__": _refuse}.items():
+        if name not in own or name == "__hash__":
+            setattr(cls, name, method)
+    return dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
+
+
+def _init(self: Any, *args: Any, **named: Any) -> None:
+    fields = self.__dataclass_fields__
+    values = dict(zip(self.__match_args__, args, strict=False))
+    if len(args) > len(self.__match_args__):
+        raise TypeError(f"{type(self).__name__} takes {len(self.__match_args__)} values by position, got {len(args)}")
+    for name, value in named.items():
+        if name in values or name not in fields:
+            raise TypeError(
+                f"{type(self).__name__} got {name!r} twice"
+                if name in values
+                else f"{type(self).__name__} has no field {name!r}"
+            )
+        values[name] = value
+    for name, field in fields.items():
+        if name not in values:
+            values[name] = _default(self, field)
+        object.__setattr__(self, name, values[name])
+    if hasattr(self, "__post_init__"):
+        self.__post_init__()
+
+
+def _default(self: Any, field: "dataclasses.Field[Any]") -> Any:
+    if field.default is not dataclasses.MISSING:
+        return field.default
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    raise TypeError(f"{type(self).__name__} wants {field.name!r}")
+
+
+def _values(self: Any) -> tuple[Any, ...]:
+    return tuple(getattr(self, name) for name, field in self.__dataclass_fields__.items() if field.compare)
+
+
+def _repr(self: Any) -> str:
+    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__dataclass_fields__)
+    return f"{type(self).__qualname__}({shown})"
+
+
+def _eq(self: Any, other: object) -> Any:
+    return _values(self) == _values(other) if other.__class__ is self.__class__ else NotImplemented
+
+
+def _hash(self: Any) -> int:
+    return hash(_values(self))
+
+
+def _refuse(self: Any, name: str, *_: object) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot change {name!r} of a {type(self).__name__}")
