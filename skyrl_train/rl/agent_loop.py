@@ -10,6 +10,7 @@ from verl.experimental.agent_loop import AgentLoopBase, AgentLoopOutput
 from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics
 
 from skyrl_train.agent import journal
+from skyrl_train.agent.guard import described
 from skyrl_train.agent.loop import rollout
 from skyrl_train.agent.ports import OpenSandbox, Sandbox, Scorer, Task
 from skyrl_train.agent.tools import TOOLS
@@ -37,6 +38,14 @@ class SkyrlAgentLoop(AgentLoopBase):
 
     async def run(self, sampling_params: dict[str, Any], **row: Any) -> list[AgentLoopOutput]:
         """An empty list where there is nothing to train on: verl's batch gets no row then, and padding is not scored."""
+        try:
+            return await self._run(sampling_params, row)
+        except Exception as error:
+            # verl's log says where it was raised, and the step that lacks the rollout says why
+            await self._tell(row, ends.tag_of_raised(described(error), row=int(row["index"])))
+            raise
+
+    async def _run(self, sampling_params: dict[str, Any], row: Mapping[str, Any]) -> list[AgentLoopOutput]:
         uid, session = str(row["uid"]), int(row["session_id"])
         task = task_of(row, f"{uid}-{session}")
         config = self._shared.config
@@ -59,10 +68,13 @@ class SkyrlAgentLoop(AgentLoopBase):
                 tools=[tool for tool in TOOLS if tool.name in config.agent.tools],
             )
         made = trained(transcript)
-        tag = ends.tag_of(transcript, made, row=int(row["index"]))
-        await transfer_queue.async_kv_put(key=f"{uid}_{session}", partition_id=ends.PARTITION, tag=tag)
+        await self._tell(row, ends.tag_of(transcript, made, row=int(row["index"])))
         await asyncio.to_thread(self._keep, transcript, int(row["global_steps"]))
         return [self._output(made, model, transcript)] if isinstance(made, Trained) else []
+
+    async def _tell(self, row: Mapping[str, Any], tag: dict[str, object]) -> None:
+        key = f"{row['uid']}_{row['session_id']}"
+        await transfer_queue.async_kv_put(key=key, partition_id=ends.PARTITION, tag=tag)
 
     def sandboxes(self, row: Mapping[str, Any]) -> OpenSandbox:
         """Where the row's rollouts run their commands."""

@@ -15,6 +15,7 @@ from skyrl_train.payloads import from_json, to_json
 from skyrl_train.rl.trained import Trained, Untrained, group_of
 
 PARTITION = "skyrl_ends"
+_LOST = Counts(rollouts=1, masked=1, ends={Finish.ERROR_RUNTIME: 1})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,11 @@ def tag_of(transcript: Transcript, made: Trained | Untrained, *, row: int) -> di
     return {"counts": to_json(count_one(transcript)), "why": why[:500], "row": row}
 
 
+def tag_of_raised(why: str, *, row: int) -> dict[str, object]:
+    """Of a rollout that ended in an exception of ours, and so without a transcript."""
+    return {"counts": to_json(_LOST), "why": f"{Finish.ERROR_RUNTIME}: {why}"[:500], "row": row}
+
+
 def in_order(keys: Iterable[str], tags: Mapping[str, Mapping[str, object]]) -> list[str]:
     """Rows of a batch by task and sample, whoever came first: an update of the same rows is the same update."""
     rows = {group_of(key): int(str(tag["row"])) for key, tag in tags.items()}
@@ -39,7 +45,7 @@ def in_order(keys: Iterable[str], tags: Mapping[str, Mapping[str, object]]) -> l
 
 
 def ends_of(tags: Mapping[str, Mapping[str, object]], groups: Iterable[str], n: int) -> list[Ended]:
-    """Those of these groups. A rollout that left no word is a failed one: its process raised, or died."""
+    """Those of these groups. A rollout that left no word is a failed one: its process died."""
     wanted = list(groups)
     found = [
         Ended(group=group_of(key), counts=from_json(Counts, str(tag["counts"])), why=str(tag["why"]))
@@ -47,9 +53,8 @@ def ends_of(tags: Mapping[str, Mapping[str, object]], groups: Iterable[str], n: 
         if group_of(key) in set(wanted)
     ]
     said = Counter(end.group for end in found)
-    lost = Counts(rollouts=1, masked=1, ends={Finish.ERROR_RUNTIME: 1})
     silent = [
-        Ended(group=group, counts=lost, why="error_runtime: the rollout's process left no word")
+        Ended(group=group, counts=_LOST, why=f"{Finish.ERROR_RUNTIME}: the rollout's process left no word")
         for group in wanted
         for _ in range(n - said[group])
     ]

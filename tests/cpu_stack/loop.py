@@ -20,9 +20,14 @@ from skyrl_train.rl.agent_loop import SkyrlAgentLoop
 from skyrl_train.tasks.demo.rows import TASKS
 from skyrl_train.tasks.demo.seed import write_seed
 
+NO_IMAGE = "no_image"
+"""Beside the file of the broken ones: rows are such as our own loop cannot read."""
+
 
 class DirectoryLoop(SkyrlAgentLoop):
     def sandboxes(self, row: Mapping[str, Any]) -> OpenSandbox:
+        if Path(os.environ[BROKEN]).with_name(NO_IMAGE).exists():
+            raise KeyError("image")
         name = str(row["extra_info"]["task_id"]).rpartition("-")[0]
         demo = next(task for task in TASKS if task.name == name)
 

@@ -80,11 +80,11 @@ def test_a_killed_run_goes_on_saves_when_time_runs_out_and_ends_when_every_rollo
     assert weights(job, second) != learnt
     assert sorted(root(job).glob("global_step_*")) == [saved(job, second - 1), saved(job, second)]  # two are kept
 
-    (job / "broken").write_text("1000")
+    (job / "no_image").touch()
     with training(job, "failing") as run:
         run.ends_with(1)
         assert "TRN001: 2 batches in a row without one usable rollout" in run.log
-        assert cause in run.log
+        assert "8 x error_runtime: KeyError: 'image' (loop.py:" in run.log
     assert last(job) == second
 
 

@@ -3,7 +3,7 @@ import json
 from skyrl_train.agent.finish import Finish
 from skyrl_train.agent.metrics import Counts, count
 from skyrl_train.agent.transcript import Message, Transcript
-from skyrl_train.rl.ends import Ended, causes, ends_of, in_order, tag_of, total
+from skyrl_train.rl.ends import Ended, causes, ends_of, in_order, tag_of, tag_of_raised, total
 from skyrl_train.rl.trained import Untrained
 
 BROKEN = Transcript(
@@ -33,6 +33,13 @@ def test_each_rollout_of_the_step_has_an_end_also_one_that_left_no_word() -> Non
         ("b", FAILED, "error_initialization: no image"),
         ("b", LOST, "error_runtime: the rollout's process left no word"),
     ]
+
+
+def test_a_rollout_that_raised_says_what() -> None:
+    tag = tag_of_raised("KeyError: 'image' (agent_loop.py:66)", row=3)
+    assert json.loads(json.dumps(tag)) == tag
+    (end,) = ends_of({"a_0": tag}, ["a"], 1)
+    assert (end.counts, end.why) == (LOST, "error_runtime: KeyError: 'image' (agent_loop.py:66)")
 
 
 def test_all_of_a_step_are_counted_as_if_they_had_been_counted_together() -> None:
