@@ -2,8 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.plan.source import COMMAND_LINE, Source
@@ -44,14 +43,6 @@ def _guess(source: Source) -> str:
         f"target {source.file}: no configuration that is known here; wanted a RunConfig or prime-rl TOML, "
         "a dev.conf, a SkyRL-agent or Hydra YAML, or a command line or script that calls verl's main_ppo"
     )
-
-
-def dotted_keys(table: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """Every dotted key of a table, tables included."""
-    for name, value in table.items():
-        yield prefix + name
-        if isinstance(value, Mapping):
-            yield from dotted_keys(value, f"{prefix}{name}.")
 
 
 def _is_toml_of_tables(text: str) -> bool:

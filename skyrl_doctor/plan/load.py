@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.plan.detect import dotted_keys, kind_of
+from skyrl_doctor.plan.detect import kind_of
 from skyrl_doctor.plan.dialects.reading import Reading
 from skyrl_doctor.plan.model import Plan, Problem, Value
 from skyrl_doctor.plan.source import Source, read_source
 
 SKYRL_KEYS = frozenset({"generator", "agent_cls"})
 VERL_KEYS = frozenset({"actor_rollout_ref", "defaults", "critic", "algorithm"})
-OUR_TABLES = frozenset({"slurm", "rollout", "actor", "agent", "data", "sandbox", "algorithm"})
 
 
 def load(machine: Machine, targets: Sequence[str]) -> Plan:
@@ -53,12 +52,9 @@ def read(machine: Machine, source: Source) -> Reading:
 def _read_toml(source: Source) -> Reading:
     from skyrl_doctor.plan.dialects import prime, run_config
     from skyrl_doctor.plan.syntax.toml import parse
+    from skyrl_train.config.dialect import prime_schema
 
-    table = parse(source)
-    is_ours = bool(OUR_TABLES & set(table))
-    # `model.path` is ours and `model.name` prime-rl's; today's prime-rl has a [slurm] table too.
-    named = table["model"] if isinstance(table.get("model"), dict) else {}
-    if prime.schema_of(dotted_keys(table)) and "path" not in named and not (is_ours and "orchestrator" not in table):
+    if prime_schema(parse(source)):
         return prime.read(source)
     return run_config.read(source)
 

@@ -40,5 +40,6 @@ def run(args: argparse.Namespace) -> int:
             environ=environ,
             signals=signals,
             external_url=launch.runtime_url,
+            logs=launch.commands.logs,
         )
     )

@@ -10,17 +10,21 @@ if TYPE_CHECKING:
 
     from skyrl_train.launch.commands import Commands
     from skyrl_train.launch.launch import Request
+    from skyrl_train.launch.role import Role
 
 REFUSED = 78
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", metavar="TARGET", help="a RunConfig TOML")
+    parser.add_argument("target", metavar="TARGET", help="a RunConfig TOML, or one of prime-rl")
     parser.add_argument(
         "--dry-run", action="store_true", help="print both scripts and the sbatch lines; submit nothing"
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--runtime-only", action="store_true", help="only the sandbox runtime")
+    which.add_argument(
+        "--with-runtime", action="store_true", help="a sandbox runtime for a prime-rl run too, which else has none"
+    )
     which.add_argument("--skip-runtime", action="store_true", help="only the trainer, with --runtime-url")
     parser.add_argument("--runtime-url", metavar="U", help="a runtime that runs already")
     parser.add_argument("--local", action="store_true", help="run both here as child processes, without Slurm")
@@ -111,7 +115,7 @@ def _request(args: argparse.Namespace) -> "Request":
     from skyrl_train.config.load import ConfigError, parse
     from skyrl_train.fail import UsageError
     from skyrl_train.launch.launch import Request
-    from skyrl_train.launch.role import Role
+    from skyrl_train.launch.prime import prime_run
     from skyrl_train.launch.url import one_url
 
     if args.skip_runtime != (args.runtime_url is not None):
@@ -119,10 +123,11 @@ def _request(args: argparse.Namespace) -> "Request":
     try:
         with open(args.target, encoding="utf-8-sig") as file:
             text = file.read()
-        config = parse(text)
+        prime = prime_run(text, cwd=os.getcwd())
+        config = prime.config if prime else parse(text)
     except OSError as error:
         raise UsageError(f"{args.target} cannot be read: {error.strerror}") from None
-    except (ConfigError, ValueError) as error:
+    except (ConfigError, UsageError, ValueError) as error:
         raise UsageError(f"{args.target} cannot be launched: {error}") from None
     if args.runtime_url is not None and one_url(args.runtime_url) is None:
         raise UsageError(f"--runtime-url is {args.runtime_url!r}, wanted one http:// or https:// URL")
@@ -136,18 +141,41 @@ def _request(args: argparse.Namespace) -> "Request":
             f"--local is this machine alone, and slurm.nodes = {config.slurm.nodes}; wanted 1 there, or Slurm"
         )
     _words(args)
-    roles: tuple[Role, ...] = tuple(Role)
-    if args.runtime_only or args.skip_runtime:
-        roles = (Role.RUNTIME,) if args.runtime_only else (Role.TRAINER,)
-    return Request(config=config, config_text=text, work_dir=os.getcwd(), python=sys.executable, roles=roles)
+    return Request(
+        config=config,
+        config_text=text,
+        work_dir=prime.project_dir if prime else os.getcwd(),
+        python=sys.executable,
+        roles=_roles(args, has_own=prime is None),
+        prime=prime,
+    )
+
+
+def _roles(args: argparse.Namespace, *, has_own: bool) -> "tuple[Role, ...]":
+    """Which jobs are started. A prime-rl run has no sandboxes of ours unless it is asked to."""
+    from skyrl_train.fail import UsageError
+    from skyrl_train.launch.role import Role
+
+    if args.runtime_only and not has_own:
+        raise UsageError("a prime-rl TOML describes no sandbox runtime; wanted a RunConfig for --runtime-only")
+    if args.runtime_only:
+        return (Role.RUNTIME,)
+    return (Role.TRAINER,) if args.skip_runtime or not (has_own or args.with_runtime) else tuple(Role)
 
 
 def _commands(request: "Request", args: argparse.Namespace, job_dir: str) -> "Commands":
     import dataclasses
 
-    from skyrl_train.launch.commands import default
+    from skyrl_train.launch.commands import NO_RUNTIME, default
+    from skyrl_train.launch.role import Role
 
     made = default(request.python, request.config, job_dir, args.runtime_url)
+    if request.prime:
+        alone = Role.RUNTIME not in request.roles and args.runtime_url is None
+        url = NO_RUNTIME if alone else args.runtime_url
+        made = dataclasses.replace(
+            made, trainer=request.prime.payload(job_dir), logs=(request.prime.logs,), runtime_url=url
+        )
     runtime, trainer = _words(args)
     return dataclasses.replace(made, runtime=runtime or made.runtime, trainer=trainer or made.trainer)
 
@@ -166,7 +194,7 @@ def _dry_run(request: "Request", args: argparse.Namespace) -> int:
     import os
 
     from skyrl_train.launch import directory
-    from skyrl_train.launch.launch import planned, sbatch_options
+    from skyrl_train.launch.launch import extra_files, planned, sbatch_options
     from skyrl_train.launch.names import NODE_SCRIPT
     from skyrl_train.launch.render import node_script, script
 
@@ -179,6 +207,8 @@ def _dry_run(request: "Request", args: argparse.Namespace) -> int:
         if job.nodes > 1:
             sys.stdout.write(f"# {os.path.join(job_dir, NODE_SCRIPT)}\n{node_script(job)}\n")
         submitted[role] = f"{role.upper()}_JOB_ID"
+    for name, text, _mode in extra_files(request, job_dir):
+        sys.stdout.write(f"# {os.path.join(job_dir, name)}\n{text}\n")
     return 0
 
 

@@ -13,16 +13,20 @@ from skyrl_train.launch import directory
 from skyrl_train.launch.role import Role
 
 FILE = "launch.json"
+NO_RUNTIME = ""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commands:
-    """The payload of each job as an argument list, and a runtime that runs already, where the launch starts none."""
+    """The payload of each job as an argument list, and a runtime that runs already, where the launch starts none: its
+    address, or NO_RUNTIME where the trainer needs none."""
 
     runtime: tuple[str, ...]
     trainer: tuple[str, ...]
     runtime_url: str | None = None
+    logs: tuple[str, ...] = ()
+    """Directories elsewhere, in which the trainer's program keeps logs of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,12 @@ def read(job_dir: str) -> Launch:
 
 def _commands(text: str) -> Commands:
     said = json.loads(text)
-    return Commands(runtime=tuple(said["runtime"]), trainer=tuple(said["trainer"]), runtime_url=said["runtime_url"])
+    return Commands(
+        runtime=tuple(said["runtime"]),
+        trainer=tuple(said["trainer"]),
+        runtime_url=said["runtime_url"],
+        logs=tuple(said.get("logs", ())),
+    )
 
 
 def _kept(job_dir: str, name: str, parse: Callable[[str], T]) -> T:

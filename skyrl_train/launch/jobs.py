@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,9 +29,11 @@ class Job:
     """With several nodes, the command lines that run on each of them."""
 
 
-def jobs(config: RunConfig, *, job_dir: str, work_dir: str, python: str) -> tuple[Job, Job]:
-    """The runtime's job and the trainer's."""
-    made = (_runtime_options(config), _trainer_options(config))
+def jobs(
+    config: RunConfig, *, job_dir: str, work_dir: str, python: str, trainer: Sequence[str] | None = None
+) -> tuple[Job, Job]:
+    """The runtime's job and the trainer's. `trainer`: its options, where they are not the configuration's."""
+    made = (_runtime_options(config), _trainer_options(config) if trainer is None else trainer)
     return tuple(  # type: ignore[return-value]  # two in, two out
         Job(
             role=role,

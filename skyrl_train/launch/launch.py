@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from skyrl_train.config.load import resolved
@@ -10,8 +10,9 @@ from skyrl_train.config.run import RunConfig
 from skyrl_train.fail import TrainError
 from skyrl_train.launch import directory, slurm
 from skyrl_train.launch.jobs import Job, jobs
-from skyrl_train.launch.names import NODE_SCRIPT
-from skyrl_train.launch.render import node_script, script
+from skyrl_train.launch.names import NODE_SCRIPT, PRIME_CONFIG, PRIME_SCRIPT
+from skyrl_train.launch.prime import PrimeRun
+from skyrl_train.launch.render import node_script, prime_script, script
 from skyrl_train.launch.role import Role
 
 
@@ -24,11 +25,19 @@ class Request:
     work_dir: str
     python: str
     roles: tuple[Role, ...] = tuple(Role)
+    prime: PrimeRun | None = None
+    """Where the engine is prime-rl."""
 
 
 def planned(request: Request, job_dir: str) -> dict[Role, Job]:
     """The jobs of this launch, by role."""
-    made = jobs(request.config, job_dir=job_dir, work_dir=request.work_dir, python=request.python)
+    made = jobs(
+        request.config,
+        job_dir=job_dir,
+        work_dir=request.work_dir,
+        python=request.python,
+        trainer=request.prime.options if request.prime else None,
+    )
     return {job.role: job for job in made if job.role in request.roles}
 
 
@@ -36,6 +45,8 @@ def prepare(request: Request, job_dir: str) -> dict[Role, str]:
     """Writes what the jobs will read; the paths of their scripts."""
     directory.write(job_dir, directory.CONFIG, request.config_text)
     directory.write(job_dir, directory.RESOLVED, resolved(request.config))
+    for name, text, mode in extra_files(request, job_dir):
+        directory.write(job_dir, name, text, mode=mode)
     paths = {}
     for role, job in planned(request, job_dir).items():
         directory.write(job_dir, f"{role}.sh", script(job), mode=0o755)
@@ -43,6 +54,13 @@ def prepare(request: Request, job_dir: str) -> dict[Role, str]:
             directory.write(job_dir, NODE_SCRIPT, node_script(job), mode=0o755)
         paths[role] = os.path.join(job_dir, f"{role}.sh")
     return paths
+
+
+def extra_files(request: Request, job_dir: str) -> Iterator[tuple[str, str, int]]:
+    """Name, text and mode of what a prime-rl run needs beside its job's script."""
+    if request.prime:
+        yield PRIME_CONFIG, request.prime.text, 0o644
+        yield PRIME_SCRIPT, prime_script(request.prime, job_dir), 0o755
 
 
 def sbatch_options(role: Role, submitted: dict[str, str]) -> tuple[str, ...]:

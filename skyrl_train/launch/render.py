@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from skyrl_train.fail import UsageError
 from skyrl_train.launch.directory import CONFIG
 from skyrl_train.launch.jobs import Job
+from skyrl_train.launch.prime import PrimeRun
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -24,6 +25,15 @@ def script(job: Job) -> str:
 def node_script(job: Job) -> str:
     """What each node of a job with several runs a command through."""
     return _rendered("node.sh.j2", job)
+
+
+def prime_script(run: PrimeRun, job_dir: str) -> str:
+    """What calls prime-rl."""
+    return str(
+        _environment()
+        .get_template("prime.sh.j2")
+        .render(project_dir=run.project_dir, before=run.before, command=run.command(job_dir))
+    )
 
 
 def _rendered(template: str, job: Job) -> str:
@@ -54,7 +64,7 @@ def _option(option: str) -> str:
 
 def load() -> None:
     """Loads the templates ahead of their use. UsageError where they cannot be."""
-    for name in ("job.sh.j2", "node.sh.j2"):
+    for name in ("job.sh.j2", "node.sh.j2", "prime.sh.j2"):
         _environment().get_template(name)
 
 

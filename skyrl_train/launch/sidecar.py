@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from skyrl_train.checkpoints.places import checkpoint_root, work_dir_of
@@ -17,7 +17,7 @@ GRACE_S = 10.0
 POST_MORTEM_LIMIT_S = 120.0
 
 
-def words(config: RunConfig, job_dir: str, jobs: Mapping[str, str]) -> tuple[str, ...]:
+def words(config: RunConfig, job_dir: str, jobs: Mapping[str, str], logs: Sequence[str] = ()) -> tuple[str, ...]:
     """The watch's command line, by the configuration."""
     watch = config.watch
     named = {"--job": jobs.get(Role.TRAINER, ""), "--runtime-job": jobs.get(Role.RUNTIME, "")}
@@ -31,19 +31,20 @@ def words(config: RunConfig, job_dir: str, jobs: Mapping[str, str]) -> tuple[str
         f"--settle={watch.settle_s:g}",
         f"--grace={watch.grace_s:g}",
         f"--checkpoints={checkpoint_root(config, work_dir_of(job_dir))}",
+        *(f"--logs={path}" for path in logs),
         *(f"{option}={job_id}" for option, job_id in named.items() if job_id.isdigit()),
     )
 
 
 @contextmanager
 def watched(
-    config: RunConfig, job_dir: str, jobs: Mapping[str, str], environ: Mapping[str, str]
+    config: RunConfig, job_dir: str, jobs: Mapping[str, str], environ: Mapping[str, str], logs: Sequence[str] = ()
 ) -> Iterator["subprocess.Popen[bytes] | None"]:
     """Runs the watch until the context ends. The summary is written once, when both jobs have ended: `post_mortem`."""
     if not config.watch.enabled:
         yield None
         return
-    sidecar = _started(words(config, job_dir, jobs), job_dir, environ)
+    sidecar = _started(words(config, job_dir, jobs, logs), job_dir, environ)
     try:
         yield sidecar
     finally:

@@ -25,7 +25,8 @@ def lines(job_dir: str) -> Iterator[str]:
         if role is Role.TRAINER or launch.runtime_url is None:
             yield f"{f'{role}:':<9} {_job(job_dir, role, launch.ids.get(role))}"
             yield from (f"{'':<9} gate: {said}" for said in gate.said(gate.report_path(role, job_dir)))
-    yield f"health:   {_health(job_dir, launch.runtime_url)}"
+    if launch.runtime_url != commands.NO_RUNTIME:
+        yield f"health:   {_health(job_dir, launch.runtime_url)}"
     yield f"saved:    {_checkpoint(checkpoint_root(launch.config, work_dir_of(job_dir)))}"
     yield f"doctor:   {_opinion(job_dir)}"
 

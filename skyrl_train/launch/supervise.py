@@ -51,9 +51,11 @@ def _run(work: Work) -> directory.Ended:
     url = _wait_for_runtime(work) if work.role is Role.TRAINER else ""
     if url is None:
         return _stopped(work)
-    others: list[Followed] = [
-        Pulse(work.job_dir, url, time.monotonic) if url else Partner(work.job_dir, time.monotonic)
-    ]
+    others: list[Followed] = []
+    if work.role is Role.RUNTIME:
+        others.append(Partner(work.job_dir, time.monotonic))
+    elif url:
+        others.append(Pulse(work.job_dir, url, time.monotonic))
     if work.nodes:
         node_files.begin(work.job_dir)
         others.append(node_watch.Beats(work.job_dir, work.nodes, time.monotonic))
@@ -87,7 +89,7 @@ def _beside(work: Work, environ: Mapping[str, str]) -> AbstractContextManager[ob
     """The doctor's watch, where the trainer runs."""
     if work.role is Role.RUNTIME:
         return nullcontext()
-    return sidecar.watched(work.config, work.job_dir, directory.read_jobs(work.job_dir), environ)
+    return sidecar.watched(work.config, work.job_dir, directory.read_jobs(work.job_dir), environ, work.logs)
 
 
 def _wait_for_runtime(work: Work) -> str | None:

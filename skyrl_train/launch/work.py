@@ -28,6 +28,8 @@ class Work:
     environ: Mapping[str, str]
     signals: Signals
     external_url: str | None = None
+    """Of a runtime that this launch did not start; empty where the trainer needs none."""
+    logs: tuple[str, ...] = ()
 
     @property
     def job_id(self) -> str:

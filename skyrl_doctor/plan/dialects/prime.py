@@ -3,7 +3,7 @@
 import functools
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skyrl_doctor.core.model import Location
@@ -11,24 +11,11 @@ from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, own_val
 from skyrl_doctor.plan.model import Value
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.toml import leaves
+from skyrl_train.config.dialect import SEED, TODAY, prime_gpus, schema_of
 
-TODAY = "prime-rl"
-SEED = "prime-rl-2025"
+__all__ = ["SEED", "TODAY", "read", "table"]
+
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "defaults")
-_ONLY_TODAY = ("deployment", "orchestrator.group_size", "orchestrator.train", "inference.vllm", "monitors", "resume")
-_ONLY_SEED = (
-    "inference_gpu_ids",
-    "trainer_gpu_ids",
-    "orchestrator.rollouts_per_example",
-    "orchestrator.sampling",
-    "orchestrator.buffer",
-    "orchestrator.env",
-    "inference.model",
-    "inference.gpu_memory_utilization",
-    "trainer.model.experimental",
-    "wandb",
-)
-_EITHER = ("orchestrator", "trainer.model", "inference")
 
 
 @functools.cache
@@ -37,16 +24,6 @@ def table(name: str) -> Mapping[str, Any]:
     with open(os.path.join(DATA, name), encoding="utf-8") as file:
         found: Mapping[str, Any] = json.load(file)
     return found
-
-
-def schema_of(keys: Iterable[str]) -> str | None:
-    """Which schema these dotted keys are written in; None where they are not prime-rl's at all."""
-    known = set(keys)
-    if known & set(_ONLY_TODAY):
-        return TODAY
-    if known & set(_ONLY_SEED):
-        return SEED
-    return TODAY if known & set(_EITHER) else None
 
 
 def read(source: Source) -> Reading:
@@ -78,6 +55,7 @@ def _derived(own: Mapping[str, Value], facts: Mapping[str, Any], whose: str, fil
     wandb = own.get("monitors.wandb") or own.get("wandb")
     if wandb is not None:
         yield _like(wandb, "trainer.logger", made=["wandb"])
+    yield from _gpus(own, whose)
     ids = [own[key] for key in ("inference_gpu_ids", "trainer_gpu_ids") if key in own]
     devices = {item for value in ids if isinstance(value.value, list) for item in value.value if isinstance(item, int)}
     if devices:
@@ -87,6 +65,22 @@ def _derived(own: Mapping[str, Value], facts: Mapping[str, Any], whose: str, fil
             Location(file, ids[0].location.line if ids[0].location else None, ids[0].own),
             own=ids[0].own,
         )
+
+
+def _gpus(own: Mapping[str, Value], whose: str) -> Iterator[Value]:
+    """Of today's schema, where the file does not say how many. Without [inference] the launcher starts none, and takes none."""
+    if schema_of(own) != TODAY:
+        return
+    tables = {key.split(".")[0] for key in own}
+    asked = [own[key].value if key in own else 1 for key in ("deployment.num_infer_gpus", "deployment.num_train_gpus")]
+    inference, trainer = (count if isinstance(count, int) else 1 for count in asked)
+    made = prime_gpus(
+        written=None, in_slurm="slurm" in tables, inference=inference if "inference" in tables else 0, trainer=trainer
+    )
+    if "deployment.gpus_per_node" not in own:
+        yield default("slurm.gpus_per_node", made, own="deployment.gpus_per_node", source=whose)
+    if "inference" not in tables and "deployment.num_infer_gpus" not in own:
+        yield default("deployment.inference_gpus", 0, own="deployment.num_infer_gpus", source=whose)
 
 
 def _like(value: Value, key: str, *, made: object) -> Value:

@@ -1,0 +1,60 @@
+"""Whose TOML a table is: a RunConfig's, or prime-rl's of today or of January 2026, told apart by their keys. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+TODAY = "prime-rl"
+SEED = "prime-rl-2025"
+PRIME_NODE_GPUS = 8
+"""Default of deployment.gpus_per_node."""
+OUR_TABLES = frozenset({"slurm", "rollout", "actor", "agent", "data", "sandbox", "algorithm"})
+_ONLY_TODAY = ("deployment", "orchestrator.group_size", "orchestrator.train", "inference.vllm", "monitors", "resume")
+_ONLY_SEED = (
+    "inference_gpu_ids",
+    "trainer_gpu_ids",
+    "orchestrator.rollouts_per_example",
+    "orchestrator.sampling",
+    "orchestrator.buffer",
+    "orchestrator.env",
+    "inference.model",
+    "inference.gpu_memory_utilization",
+    "trainer.model.experimental",
+    "wandb",
+)
+_EITHER = ("orchestrator", "trainer.model", "inference")
+
+
+def prime_schema(table: Mapping[str, Any]) -> str | None:
+    """Which of prime-rl's schemas the table is written in; None where it is not prime-rl's.
+
+    `model.path` is ours and `model.name` prime-rl's; today's prime-rl has a [slurm] table too.
+    """
+    named = table["model"] if isinstance(table.get("model"), Mapping) else {}
+    is_ours = bool(OUR_TABLES & set(table)) and "orchestrator" not in table
+    return None if "path" in named or is_ours else schema_of(dotted_keys(table))
+
+
+def schema_of(keys: Iterable[str]) -> str | None:
+    """Which schema these dotted keys are written in; None where they are not prime-rl's at all."""
+    known = set(keys)
+    if known & set(_ONLY_TODAY):
+        return TODAY
+    if known & set(_ONLY_SEED):
+        return SEED
+    return TODAY if known & set(_EITHER) else None
+
+
+def prime_gpus(*, written: int | None, in_slurm: bool, inference: int, trainer: int) -> int:
+    """GPUs of the one node of a prime-rl run. Its batch job, by [slurm], gets `deployment.gpus_per_node` whatever it uses;
+    without that table its launcher takes what inference and trainer ask for out of those that it sees."""
+    if written is not None:
+        return written
+    return PRIME_NODE_GPUS if in_slurm else inference + trainer
+
+
+def dotted_keys(table: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Every dotted key of a table, tables included."""
+    for name, value in table.items():
+        yield prefix + name
+        if isinstance(value, Mapping):
+            yield from dotted_keys(value, f"{prefix}{name}.")

@@ -1,0 +1,178 @@
+"""A prime-rl run as a launch: the engine and its command line are prime-rl's; gates, job directory and watch are ours. Pure.
+
+prime-rl's launcher submits a batch job by itself where its TOML has a [slurm] table, and in that job calls itself again,
+without the table. So does this: what [slurm] asks for becomes the job's options, and the rest is what `rl` is given.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skyrl_train.config.dialect import SEED, prime_gpus, prime_schema
+from skyrl_train.config.load import ConfigError, shaped
+from skyrl_train.config.run import RunConfig
+from skyrl_train.fail import UsageError
+from skyrl_train.launch.names import PRIME_CONFIG, PRIME_SCRIPT
+
+NOT_FOR_RL = ("slurm", "waivers")
+"""Tables that are not the engine's: ours to act upon, and the doctor's."""
+SLURM_KEYS = {"partition": "gpu_partition", "account": "account", "qos": "qos", "time": "trainer_time_limit"}
+"""prime-rl's names and ours."""
+OTHER_KEYS = ("job_name", "nodelist", "exclude", "project_dir", "pre_run_command")
+UV_RUN = ("uv", "run", "rl", "@")
+NO_LIMIT = "0"
+CPUS_OF_A_GPU = 4
+_HEADER = re.compile(r"^\s*\[{1,2}\s*([^\[\]#]+?)\s*\]{1,2}\s*(?:#.*)?$")
+_KEY = re.compile(r"^\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*[.=]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrimeRun:
+    """`text` is what `rl` reads, `project_dir` where it is called, and `config` what our own parts go by."""
+
+    config: RunConfig
+    text: str
+    project_dir: str
+    before: str
+    logs: str
+    options: tuple[str, ...]
+    """Of the batch job. With a [slurm] table those of prime-rl's own job, a node for itself; else a share of one."""
+
+    def command(self, job_dir: str) -> tuple[str, ...]:
+        """As a user of prime-rl types it."""
+        return (*UV_RUN, os.path.join(job_dir, PRIME_CONFIG))
+
+    def payload(self, job_dir: str) -> tuple[str, ...]:
+        return ("/bin/bash", os.path.join(job_dir, PRIME_SCRIPT))
+
+
+def prime_run(text: str, *, cwd: str) -> PrimeRun | None:
+    """None where the TOML is no prime-rl's. UsageError, of one sentence, where it cannot run as one job here."""
+    table = tomllib.loads(text)
+    schema = prime_schema(table)
+    if schema is None:
+        return None
+    slurm = _table(table, "slurm")
+    unknown = sorted(set(slurm) - set(SLURM_KEYS) - set(OTHER_KEYS))
+    if unknown:
+        raise UsageError(
+            f"slurm.{unknown[0]} has no place in a job that launch writes; wanted any of "
+            f"{', '.join(sorted((*SLURM_KEYS, *OTHER_KEYS)))}, or `uv run rl @ FILE`, which submits by itself"
+        )
+    wrong = next((name for name, value in slurm.items() if not isinstance(value, str)), None)
+    if wrong is not None:
+        raise UsageError(f"slurm.{wrong} is {slurm[wrong]!r}, wanted a text")
+    _refuse(table)
+    gpus = _seed_gpus(table) if schema == SEED else _gpus(table)
+    project = os.path.normpath(os.path.join(cwd, os.path.expanduser(slurm.get("project_dir", "."))))
+    output = str(table.get("output_dir", "outputs"))
+    return PrimeRun(
+        config=_config(table, slurm, gpus, output),
+        text=without(text, NOT_FOR_RL),
+        project_dir=project,
+        before=slurm.get("pre_run_command", ""),
+        logs=os.path.join(project, os.path.expanduser(output), "logs"),
+        options=_options(slurm, gpus, whole="slurm" in table),
+    )
+
+
+def _refuse(table: Mapping[str, Any]) -> None:
+    """What the engine would do otherwise than one job of one node does."""
+    kind = _table(table, "deployment").get("type", "single_node")
+    if kind != "single_node":
+        raise UsageError(
+            f'deployment.type = "{kind}" is more than the one node that launch gives a prime-rl run; wanted "single_node", '
+            "or `uv run rl @ FILE`, which submits such a run by itself"
+        )
+    if table.get("dry_run"):
+        raise UsageError("dry_run = true would train nothing; wanted false, and `launch --dry-run` to see the job")
+    if "toml_files" in table:
+        raise UsageError("toml_files names files that are not beside the job's copy of this one; wanted one whole file")
+
+
+def _options(slurm: Mapping[str, str], gpus: int, *, whole: bool) -> tuple[str, ...]:
+    wanted = {"time": slurm.get("time"), "nodelist": slurm.get("nodelist")}
+    said = (f"--{option}={value}" for option, value in wanted.items() if value)
+    share = "--exclusive" if whole else f"--cpus-per-task={CPUS_OF_A_GPU * gpus}"
+    return ("--nodes=1", "--ntasks-per-node=1", f"--gres=gpu:{gpus}", share, "--no-requeue", *said)
+
+
+def _config(table: Mapping[str, Any], slurm: Mapping[str, str], gpus: int, output: str) -> RunConfig:
+    own = {SLURM_KEYS[name]: value for name, value in slurm.items() if name in SLURM_KEYS}
+    exclude = [name for name in slurm.get("exclude", "").split(",") if name]
+    fixed = {"gpus_per_node": gpus, "exclude": exclude, "signal_before_end_s": 0}
+    model = _table(table, "model").get("name") or _table(_table(table, "trainer"), "model").get("name")
+    trainer = {"experiment": slurm.get("job_name", "prime-rl"), "checkpoint_dir": output}
+    try:
+        return shaped(
+            {
+                "model": {"path": model or "prime-rl"},
+                "slurm": {"trainer_time_limit": NO_LIMIT, **own, **fixed},
+                "trainer": trainer,
+            }
+        )
+    except ConfigError as error:
+        said = str(error).replace("\n", "; ").replace("slurm.trainer_time_limit", "slurm.time")
+        raise UsageError(said) from None
+
+
+def _gpus(table: Mapping[str, Any]) -> int:
+    deployment = _table(table, "deployment")
+    return prime_gpus(
+        written=_count(deployment, "gpus_per_node", 0) if "gpus_per_node" in deployment else None,
+        in_slurm="slurm" in table,
+        inference=_count(deployment, "num_infer_gpus", 1) if "inference" in table else 0,
+        trainer=_count(deployment, "num_train_gpus", 1),
+    )
+
+
+def _seed_gpus(table: Mapping[str, Any]) -> int:
+    ids = [one for key in ("inference_gpu_ids", "trainer_gpu_ids") for one in _ids(table.get(key, [0]), key)]
+    return len(set(ids))
+
+
+def _ids(value: object, key: str) -> Sequence[int]:
+    if isinstance(value, list) and value and all(isinstance(one, int) for one in value):
+        return value
+    raise UsageError(f"{key} is {value!r}, wanted a list of numbers")
+
+
+def _count(table: Mapping[str, Any], key: str, default: int) -> int:
+    value = table.get(key, default)
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    raise UsageError(f"deployment.{key} is {value!r}, wanted a number above 0")
+
+
+def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = table.get(key, {})
+    if isinstance(value, Mapping):
+        return value
+    raise UsageError(f"{key} is {value!r}, wanted a table")
+
+
+def without(text: str, tables: Sequence[str]) -> str:
+    """The TOML without these tables, comments and order as they were. What is left must say what it said before."""
+    whole = tomllib.loads(text)
+    wanted = {name: value for name, value in whole.items() if name not in tables}
+    if wanted == whole:
+        return text
+    kept, inside, at_top = [], False, True
+    for line in text.splitlines(keepends=True):
+        header, key = _HEADER.match(line), _KEY.match(line)
+        if header is not None:
+            inside, at_top = header[1].split(".")[0].strip("\"' ") in tables, False
+        if not inside and not (at_top and key is not None and key[1] in tables):
+            kept.append(line)
+    left = "".join(kept)
+    try:
+        if tomllib.loads(left) == wanted:
+            return left
+    except tomllib.TOMLDecodeError:
+        pass
+    raise UsageError(
+        f"[{'], ['.join(tables)}] cannot be told from the rest of the TOML; wanted each as a table of its own"
+    )
