@@ -82,9 +82,8 @@ def read(layer, found, links, end_at):
         elif entry.issym():
             links.add(place)
         else:
-            for wanted in wants:
-                if place == wanted or place.startswith(wanted + "/"):
-                    seen[wanted] = "file" if place == wanted and not entry.isdir() else "dir"
+            held = [wanted for wanted in wants if (place + "/").startswith(wanted + "/")]
+            seen.update((wanted, "file" if wanted == place and not entry.isdir() else "dir") for wanted in held)
         layer.members = []  # an image has a hundred thousand files
     for path in found:
         chain = above(path)

@@ -1,0 +1,53 @@
+"""Faults that only a run meets: it ends in the named finding, in time, and keeps what it had."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from lanes.e2e.whole import Whole
+from lanes.faults import ends
+from skyrl_train.agent.finish import Finish
+from skyrl_train.checkpoints.saved import look
+
+pytestmark = pytest.mark.e2e
+FAILED = frozenset({Finish.ERROR_INITIALIZATION, Finish.ERROR_RUNTIME})
+
+
+def test_a_runtime_that_is_killed_while_commands_run(whole: Whole) -> None:
+    whole.launch(whole.config(steps=3))
+    whole.until(lambda: ends.sandboxes(whole), "the first sandbox")
+    ends.kill(ends.server(whole))
+    ended = ends.ends_with(whole, "RUN011")
+    assert "137" in ended.reason
+
+
+def test_every_rollout_of_a_step_fails(whole: Whole) -> None:
+    whole.launch(whole.config(steps=9))
+    whole.until(lambda: whole.has_step(1), "global_step_1")
+    done = len(whole.counts())
+    limit = time.monotonic() + ends.END_S
+    while whole.ended(ends.Role.TRAINER) is None and time.monotonic() < limit:
+        ends.kill(ends.sandboxes(whole))
+        time.sleep(0.05)
+    ends.ends_with(whole, "TRN001")
+    lost = whole.counts()[done:]
+    assert [one.masked for one in lost[-2:]] == [one.rollouts for one in lost[-2:]] == [8, 8]
+    assert set(lost[-1].ends) <= FAILED
+
+
+def test_a_disk_that_is_full_at_a_checkpoint(whole: Whole) -> None:
+    with ends.small_disk(whole.at / "checkpoints", "24m") as disk:
+        whole.launch(whole.config(steps=3))
+        whole.until(lambda: whole.has_step(1), "global_step_1")
+        fill(disk)
+        ends.ends_with(whole, "CKP003")
+        assert look(str(whole.saved(1))).complete
+        assert not whole.saved(2).exists() or not look(str(whole.saved(2))).complete
+        assert (whole.saved(1).parent / "latest_checkpointed_iteration.txt").read_text() == "1"
+
+
+def fill(disk: Path) -> None:
+    with (disk / "ballast").open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
+        while True:
+            file.write(bytes(1 << 16))
