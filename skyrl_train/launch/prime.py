@@ -14,6 +14,7 @@ from typing import Any
 from skyrl_train.config.dialect import SEED, prime_gpus, prime_schema
 from skyrl_train.config.load import ConfigError, shaped
 from skyrl_train.config.run import RunConfig
+from skyrl_train.config.walltime import minutes
 from skyrl_train.fail import UsageError
 from skyrl_train.launch.names import PRIME_CONFIG, PRIME_SCRIPT
 
@@ -65,6 +66,8 @@ def prime_run(text: str, *, cwd: str) -> PrimeRun | None:
     wrong = next((name for name, value in slurm.items() if not isinstance(value, str)), None)
     if wrong is not None:
         raise UsageError(f"slurm.{wrong} is {slurm[wrong]!r}, wanted a text")
+    if minutes(slurm.get("time", NO_LIMIT)) is None:
+        raise UsageError(f"slurm.time is {slurm['time']!r}, wanted a time limit as sbatch takes it, such as 6:00:00")
     _refuse(table)
     gpus = _seed_gpus(table) if schema == SEED else _gpus(table)
     project = os.path.normpath(os.path.join(cwd, os.path.expanduser(slurm.get("project_dir", "."))))
@@ -115,8 +118,7 @@ def _config(table: Mapping[str, Any], slurm: Mapping[str, str], gpus: int, outpu
             }
         )
     except ConfigError as error:
-        said = str(error).replace("\n", "; ").replace("slurm.trainer_time_limit", "slurm.time")
-        raise UsageError(said) from None
+        raise UsageError(str(error).replace("\n", "; ")) from None
 
 
 def _gpus(table: Mapping[str, Any]) -> int:

@@ -91,7 +91,7 @@ def test_a_run_config_is_none_of_prime_rls() -> None:
     [
         ('[slurm]\ntemplate_path = "a.j2"\n', "slurm.template_path has no place"),
         ("[slurm]\ntime = 60\n", "slurm.time is 60, wanted a text"),
-        ('[slurm]\ntime = "soon"\n', "slurm.time: String should match"),
+        ('[slurm]\ntime = "soon"\n', "slurm.time is 'soon', wanted a time limit"),
         ('[deployment]\ntype = "multi_node"\n', 'deployment.type = "multi_node" is more than the one node'),
         ("[deployment]\nnum_train_gpus = 0\n", "deployment.num_train_gpus is 0, wanted a number above 0"),
         ("[deployment]\ngpus_per_node = true\n", "deployment.gpus_per_node is True, wanted a number"),
