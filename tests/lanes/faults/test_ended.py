@@ -1,6 +1,7 @@
 """Faults that only a run meets: it ends in the named finding, in time, and keeps what it had."""
 
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,6 @@ def test_a_disk_that_is_full_at_a_checkpoint(whole: Whole) -> None:
 
 
 def fill(disk: Path) -> None:
-    with (disk / "ballast").open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
-        while True:
-            file.write(bytes(1 << 16))
+    with (disk / "ballast").open("wb", buffering=0) as file, suppress(OSError):
+        while file.write(bytes(1 << 16)):
+            pass

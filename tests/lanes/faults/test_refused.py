@@ -1,14 +1,20 @@
 """Eight faults, one at a time: the gate refuses the launch before anything trains, and says what to do."""
 
+import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lanes.e2e.whole import LIMIT_S, NAME, Whole, write_images
-from lanes.faults.refusals import refused_at_login, refused_in_job
-from lanes.slurm.lab import wait_until
+from lanes.faults import interpreters
+from lanes.faults.refusals import REFUSED, refused_at_login, refused_in_job, tells
+from lanes.podman.lab import Lab
+from lanes.slurm.lab import Cluster, free_ports, wait_until
+from skyrl_doctor.cli.app import dispatch
 from skyrl_train.launch.directory import runtime_url
+from skyrl_train.launch.gate import said
 from skyrl_train.launch.names import KEY, READY
 from skyrl_train.launch.role import Role
 
@@ -54,3 +60,77 @@ def test_a_key_that_the_runtime_does_not_have(whole: Whole, tmp_path: Path) -> N
         refused_at_login(second, "RUN001", url, words, "wanted the key", "export ALLHANDS_API_KEY", KEY)
     assert "yesterday" not in second.said
     assert whole.ended(Role.RUNTIME) is None
+
+
+def test_an_interpreter_without_headers(whole: Whole, tmp_path: Path) -> None:
+    python = interpreters.without_headers(tmp_path)
+    whole.launch(whole.config(steps=1) + f'[python]\ninterpreter = "{python}"\n')
+    include = tmp_path / "base" / "include"
+    refused_in_job(
+        whole,
+        Role.TRAINER,
+        "ENV001",
+        str(python),
+        f"no Python.h in {include}",
+        "wanted",
+        "config.toml:",
+        "-dev package",
+    )
+
+
+def test_records_that_cannot_cross_processes(whole: Whole, tmp_path: Path) -> None:
+    python = interpreters.with_records_that_hold_a_lock(tmp_path)
+    whole.launch(whole.config(steps=1) + f'[python]\ninterpreter = "{python}"\n')
+    refused_at_login(
+        whole,
+        "AGT008",
+        str(python),
+        "cannot pickle '_thread.RLock' object",
+        "wanted the same records",
+        "-m pip install",
+    )
+
+
+def test_a_variable_that_no_worker_has(session_cluster: Cluster, tmp_path: Path) -> None:
+    """Ray was started before the variable was set. A launch of ours hands it on; a command line of verl's own does not."""
+    (tmp_path / "verl.sh").write_text("python3 -m verl.trainer.main_ppo data.train_batch_size=8 trainer.nnodes=1\n")
+    passes = "+ray_kwargs.ray_init.runtime_env.env_vars.SANDBOX_REMOTE_RUNTIME_API_URL=http://node07:8000"
+    (tmp_path / "passes.sh").write_text(f"python3 -m verl.trainer.main_ppo data.train_batch_size=8 {passes}\n")
+    gate = f"{sys.executable} -m skyrl_doctor gate --role gpu --select RUN002"
+    ray = f"{sys.executable} -m ray.scripts.scripts"
+    script = f"""
+    export RAY_TMPDIR=$(mktemp -d /tmp/rXXXXXX) RAY_USAGE_STATS_ENABLED=0
+    trap "{ray} stop --force; rm -rf $RAY_TMPDIR" EXIT
+    {ray} start --head --port={free_ports(1)[0]} --num-cpus=1 --num-gpus=0 --include-dashboard=false || exit 99
+    export RAY_ADDRESS=auto SANDBOX_REMOTE_RUNTIME_API_URL=http://node07:8000
+    {gate} passes.sh -- touch passed || exit 98
+    {gate} verl.sh -- touch started 2> said
+    """
+    job = session_cluster.wait(session_cluster.submit(script, f"--chdir={tmp_path}", cwd=tmp_path), LIMIT_S)
+    log = "".join(path.read_text(errors="replace") for path in tmp_path.glob("slurm-*.out"))
+    assert job.exit_code == REFUSED, f"{job}\n{log}"
+    assert (tmp_path / "passed").exists()
+    assert not (tmp_path / "started").exists()
+    told = " ".join((tmp_path / "said").read_text().split())
+    tells(told, "RUN002", "SANDBOX_REMOTE_RUNTIME_API_URL is set here", "workers will not have it", "wanted it there")
+    tells(told, passes.partition("=")[0])
+
+
+def test_a_pause_process_that_is_dead(lab: Lab) -> None:
+    """Only an ordinary user's Podman has one. A launch of ours gives each job a store of its own, whose leavings it ends;
+    this is the user's own store, in front of the runtime alone."""
+    lab.detached("rollout")
+    lab.kill_all(reaped=True)
+    words = ["gate", "--role", "runtime", "--select", "POD001", "--format", "json"]
+
+    def gate() -> tuple[int, str]:
+        os.environ.clear()
+        os.environ.update(lab.env)
+        status = dispatch([*words, "--output", "report.json", "--", "touch", "started"])
+        return status, "; ".join(said("report.json"))
+
+    status, told = lab.child(gate)
+    assert status == REFUSED
+    assert not (lab.base / "started").exists()
+    tells(told, "POD001", "the store calls rollout running", str(lab.pause_file), "wanted one living process")
+    tells(told, "podman system migrate")
