@@ -3,9 +3,12 @@
 ## What it does
 Counts the samples of a step (prompts times trajectories) and divides them over all GPUs; holds the mini batch against
 the train batch; under prime-rl, divides the batch into groups. verl skips the first two where `use_dynamic_bsz` is on.
+In a RunConfig, whose trainer leaves out rollouts that failed and fills up with padding, also divides what a mini batch
+gives each GPU into micro batches.
 
 ## Why it breaks training
-verl refuses the configuration when Ray has started and the model is about to load; prime-rl when it reads it.
+verl refuses the configuration when Ray has started and the model is about to load; prime-rl when it reads it. A micro
+batch that does not divide ends the run at the first update, or many steps later, in the first one that lost a rollout.
 
 ## How to fix
 Take the next batch size that divides, as the finding names it, or another number of trajectories.
@@ -20,9 +23,16 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import finding, required
-from skyrl_train.config.batch import batch_violations, group_violations, mini_batch_violations
+from skyrl_train.config.batch import (
+    MICRO_BATCHES,
+    batch_violations,
+    group_violations,
+    micro_batch_violations,
+    mini_batch_violations,
+)
 from skyrl_train.config.violation import Violation
 
 SIGNATURES = (
@@ -37,6 +47,12 @@ SIGNATURES = (
         sample="AssertionError: real_train_batch_size (6) must be divisible by minimal possible batch size (4)",
         explain="the batch does not divide over the GPUs",
         versions="verl",
+    ),
+    Signature(
+        pattern=r"data size must be divisible by force_group_size \* micro_batch_size_per_gpu",
+        sample="AssertionError: data size must be divisible by force_group_size * micro_batch_size_per_gpu",
+        explain="the rows of a GPU do not divide into micro batches",
+        versions="verl 0.9",
     ),
 )
 
@@ -66,3 +82,11 @@ def _samples(plan: Plan) -> Iterator[Violation]:
     if mini is not None:
         ranks = devices // (plan.integer("actor.sequence_parallel_size") or 1)
         yield from mini_batch_violations(batch=batch, mini_batch=mini, n=n or 1, ranks=ranks)
+        if plan.is_of(RUN_CONFIG):
+            found = {key: plan.integer(key) for key in _micro(plan)}
+            micro = {key: size for key, size in found.items() if size is not None}
+            yield from micro_batch_violations(mini_batch=mini, n=n or 1, ranks=ranks, micro=micro)
+
+
+def _micro(plan: Plan) -> tuple[str, ...]:
+    return MICRO_BATCHES if plan.text("algorithm.advantage") == "gae" else MICRO_BATCHES[:-1]

@@ -5,6 +5,13 @@ from collections.abc import Iterator, Mapping
 
 from skyrl_train.config.violation import Violation
 
+MICRO_BATCHES = (
+    "actor.micro_batch_size_per_gpu",
+    "rollout.log_prob_micro_batch_size_per_gpu",
+    "critic.micro_batch_size_per_gpu",
+)
+"""The last of them only where a critic is trained."""
+
 
 def next_divisible(samples: int, parts: int, step: int) -> int:
     """The least multiple of `step`, not below `samples`, that `parts` divides."""
@@ -43,6 +50,20 @@ def mini_batch_violations(*, batch: int, mini_batch: int, n: int = 1, ranks: int
         message=f"a mini batch of {mini_batch} prompts is larger than the train batch of {batch}; wanted at most {batch}",
         settings={"actor.ppo_mini_batch_size": str(batch)},
     )
+
+
+def micro_batch_violations(*, mini_batch: int, n: int, ranks: int, micro: Mapping[str, int]) -> Iterator[Violation]:
+    """verl cuts the rows of a rank into micro batches of one size, and dies of a rest: of an update's rows after the first
+    rollouts, of all rows of a step when rollouts were lost. For those are filled up to whole mini batches, and no further."""
+    rows = mini_batch * n // ranks if ranks > 0 else 0
+    for key, size in micro.items():
+        if rows > 0 and size > 0 and rows % size:
+            yield Violation(
+                key=key,
+                message=f"micro batches of {size} sequences do not divide the {rows} that a mini batch gives each GPU "
+                f"({mini_batch} prompts x {n} trajectories over {ranks} GPUs)",
+                settings={key: str(math.gcd(rows, size))},
+            )
 
 
 def group_violations(*, batch: int, group: int) -> Iterator[Violation]:

@@ -53,6 +53,14 @@ def batch_divides(config: "RunConfig") -> Iterator[Violation]:
         yield from batch.mini_batch_violations(
             batch=size, mini_batch=config.actor.ppo_mini_batch_size, n=n, ranks=ranks
         )
+        sizes = (
+            config.actor.micro_batch_size_per_gpu,
+            config.rollout.log_prob_micro_batch_size_per_gpu,
+            *((config.critic.micro_batch_size_per_gpu,) if config.needs_critic else ()),
+        )
+        micro = dict(zip(batch.MICRO_BATCHES, sizes, strict=False))
+        mini = config.actor.ppo_mini_batch_size
+        yield from batch.micro_batch_violations(mini_batch=mini, n=n, ranks=ranks, micro=micro)
 
 
 def server_fits_node(config: "RunConfig") -> Iterator[Violation]:

@@ -54,3 +54,53 @@ def test_verl_does_not_ask_where_batches_are_dynamic() -> None:
 
 def test_silent_on_the_clean_configuration() -> None:
     assert found("CFG002", example(MIG20)) == []
+
+
+MICRO = """[model]
+path = "a/b"
+[data]
+train_batch_size = 4
+[rollout]
+n = 2
+log_prob_micro_batch_size_per_gpu = 8
+[actor]
+ppo_mini_batch_size = 2
+micro_batch_size_per_gpu = 3
+[critic]
+micro_batch_size_per_gpu = 8
+"""
+
+
+def test_micro_batches_divide_what_a_mini_batch_gives_each_gpu() -> None:
+    said = "do not divide the 4 that a mini batch gives each GPU (2 prompts x 2 trajectories over 1 GPUs)"
+    assert found("CFG002", plan(MICRO)) == [
+        fault(
+            f"micro batches of 3 sequences {said}",
+            Location("run.toml", 10, "actor.micro_batch_size_per_gpu"),
+            {"actor.micro_batch_size_per_gpu": "1"},
+        ),
+        fault(
+            f"micro batches of 8 sequences {said}",
+            Location("run.toml", 7, "rollout.log_prob_micro_batch_size_per_gpu"),
+            {"rollout.log_prob_micro_batch_size_per_gpu": "4"},
+        ),
+    ]
+    with_critic = plan(MICRO + '[algorithm]\nadvantage = "gae"\n')
+    assert [one.location.key for one in found("CFG002", with_critic) if one.location][2:] == [
+        "critic.micro_batch_size_per_gpu"
+    ]
+
+
+def test_they_may_be_smaller_and_need_not_be_where_batches_are_dynamic() -> None:
+    fits = MICRO.replace("per_gpu = 3", "per_gpu = 2").replace("log_prob_micro_batch_size_per_gpu = 8", "stop = []")
+    assert found("CFG002", plan(fits)) == []
+    dynamic = MICRO.replace("[actor]", "[actor]\ndynamic_batch_size = true")
+    assert verdict("CFG002", plan(dynamic))[0] is Status.SKIP
+
+
+def test_verls_own_trainer_fills_nothing_up() -> None:
+    """Its other versions take a rest, and what of this one is not known of a command line."""
+    words = "trainer.n_gpus_per_node=1 data.train_batch_size=4 actor_rollout_ref.rollout.n=2"
+    sizes = "ppo_mini_batch_size=2 actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=3"
+    line = f"python3 -m verl.trainer.main_ppo {words} actor_rollout_ref.actor.{sizes}\n"
+    assert found("CFG002", plan(line, "run.sh")) == []
