@@ -68,7 +68,8 @@ def look(archive, paths, end_at):
 
 def read(layer, found, links, end_at):
     """One layer. What it hides lies below it, whatever the order of its entries."""
-    seen, hidden, emptied = {}, set(), set()
+    seen = {}  # type: dict[str, str]
+    hidden, emptied = set(), set()
     wants = [path.strip("/") for path in found]
     for entry in layer:
         if time.monotonic() > end_at:

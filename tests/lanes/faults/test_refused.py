@@ -112,7 +112,7 @@ def test_a_variable_that_no_worker_has(session_cluster: Cluster, tmp_path: Path)
     assert (tmp_path / "passed").exists()
     assert not (tmp_path / "started").exists()
     told = " ".join((tmp_path / "said").read_text().split())
-    tells(told, "RUN002", "SANDBOX_REMOTE_RUNTIME_API_URL is set here", "workers will not have it", "wanted it there")
+    tells(told, "RUN002", "SANDBOX_REMOTE_RUNTIME_API_URL is set here", "was started without it", "wanted it there")
     tells(told, passes.partition("=")[0])
 
 

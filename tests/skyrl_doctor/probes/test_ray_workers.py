@@ -33,10 +33,13 @@ def test_a_raylet_of_this_job_is_asked() -> None:
     inherited = frozenset({"PATH", "SLURM_JOB_ID", "HOME"})
     of = "the raylet of this job (process 20677)"
     assert look(RayClusters(processes=(OWN,)), RAY_ADDRESS="h:1") == RayWorkers(names=inherited, of=of)
+    no_groups = RayProcess(20677, "raylet", 1000)  # Slurm without control groups: its environment names the job
+    assert look(RayClusters(processes=(no_groups,)), RAY_ADDRESS="h:1") == RayWorkers(names=inherited, of=of)
 
 
 @pytest.mark.parametrize(
-    "process", [RayProcess(20677, "raylet", 1007, frozenset({"4711"})), RayProcess(20677, "raylet", 1000)]
+    "process",
+    [RayProcess(20677, "raylet", 1007, frozenset({"4711"})), RayProcess(20677, "raylet", 1000, frozenset({"4712"}))],
 )
 def test_another_s_is_not_asked(process: RayProcess) -> None:
     foreign = RayClusters(processes=(process,), file=AddressFile("/tmp/ray/ray_current_cluster", "h:1", 1007))
