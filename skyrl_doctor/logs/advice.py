@@ -2,6 +2,8 @@
 
 import re
 
+from skyrl_train.rl.say import CAUSE
+
 _BEFORE = re.compile(
     r"(?i)\b(?:consider|try|make sure|in case(?: of)?|to (?:avoid|prevent|fix|debug|reduce)|avoid(?:s|ing)?|prevent(?:s|ing)?"
     r"|if|when(?:ever)? you|(?:may|might|could)(?! not)|can (?:be|cause|lead|result)|possibl[ey]|usually|often|sometimes"
@@ -14,6 +16,11 @@ _AFTER = re.compile(
 )
 _ADVICE_OPENS = re.compile(r"(?i)^.{0,80}\b(?:hint|tip|note|troubleshooting|faq|docs?)\s?:")
 
+# Why a run of skyrl-train ends, in its own words: they name a cause where Slurm's next line only tells of the end.
+_OWN = (
+    rf"\bskyrl-train (?:runtime(?: serve)?: |train: (?:{CAUSE}|refused: )|job: (?:trainer|runtime): "
+    r"(?!done\b|stopped by signal \d+(?:$|: the \w+ job ended: (?:done|stopped))|the \w+ (?:has ended|ended with))\S)"
+)
 _SUSPECT = (
     r"^\s{0,3}(?:\(\w+ pid=\d+\) )?(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Interrupt|Timeout|Failure)|StopIteration|AssertionError|SystemExit)(?::|$)",
     r"\b(?:ERROR|FATAL|CRITICAL|PANIC)\b|\blevel=(?:error|fatal|panic)\b",
@@ -22,6 +29,7 @@ _SUSPECT = (
     r"(?:command not found|cannot execute binary file|Exec format error|No such file or directory)\s*$",
     r"\bthread .{0,80} panicked at\b|\bhave not registered within the timeout\b|\bUnhandled exception\b",
     r"[\w.]+(?:Error: |Exception: )\S",
+    _OWN,
     r"^Error (?:(?:start|creat|load|initiali[sz]|connect|process|handl|sav)ing|in|while|during) [^:\n]{1,80}: |\b\d{1,4} validation errors? for \w",
 )
 SUSPECT = "|".join(f"(?:{part})" for part in _SUSPECT)

@@ -17,7 +17,7 @@ from skyrl_train.rl import ray_start
 from skyrl_train.rl.loops import agent_loops
 from skyrl_train.rl.overrides import Place, overrides
 from skyrl_train.rl.phases import phase
-from skyrl_train.rl.say import say
+from skyrl_train.rl.say import say, say_cause
 from skyrl_train.rl.settings import composed, write_agent_loops
 from skyrl_train.rl.shared import shared
 from skyrl_train.rl.trainer import StoppedError, Trainer, Warned
@@ -58,7 +58,7 @@ def main(job_dir: str, work_dir: str) -> int:
         say(str(stopped))
         status = STOPPED
     except TrainError as error:
-        say(str(error))
+        say_cause(error)
         status = 2 if isinstance(error, UsageError) and not begun else 1  # a full disk is no misuse
     with phase(END, END_S):
         close(trainer, status)

@@ -1,6 +1,5 @@
 """A JSON Schema made flat: dotted key -> what its value must be. Reading RunConfig itself would cost pydantic's import."""
 
-import difflib
 import functools
 import json
 import math
@@ -51,6 +50,8 @@ def close_to(key: str) -> str | None:
     """The known key that was probably meant."""
     names = [*rules(), *sorted(tables())]
     tail = key.rpartition(".")[2]
+    import difflib  # for a key that nobody knows alone
+
     near = difflib.get_close_matches(key, names, n=1, cutoff=0.8)
     same = [name for name in names if name.rpartition(".")[2] == tail]
     return near[0] if near else same[0] if same else None
