@@ -30,7 +30,6 @@ load_format = "{load_format}"
 lr = 1e-5
 ppo_mini_batch_size = {batch}
 micro_batch_size_per_gpu = 1
-model_dtype = "{dtype}"
 param_offload = false
 optimizer_offload = false
 [agent]
@@ -72,8 +71,6 @@ class Case(NamedTuple):
     n: int = 2
     lora_rank: int = 0
     load_format: str = "dummy"
-    dtype: str = "fp32"
-    """Of the trainer's weights."""
     kv_gib: float = 0.0
     """Of vLLM's part, so much for the cache, unmeasured: measuring wants a device on which no other run frees memory."""
     loops: tuple[str, ...] = (OURS,) * 3
@@ -127,7 +124,6 @@ CASES = (
         batch=8,
         lora_rank=8,
         load_format="safetensors",
-        dtype="bf16",
         kv_gib=8,
     ),
 )

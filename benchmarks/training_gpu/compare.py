@@ -34,6 +34,14 @@ def by_loop(steps: Sequence[Metrics], loops: Sequence[str]) -> dict[str, list[Me
     return {name: [step for step, loop in paired if loop == name] for name in (OURS, OWN)}
 
 
+def loop_overhead(ours: Sequence[Metrics], own: Sequence[Metrics]) -> float | None:
+    """What our loop adds, as a share of a step with verl's own: generation is all of a step that a loop has a part in, the
+    rest is the same code on a batch of the same size."""
+    first, second = (middle([step[GENERATION] for step in steps]) for steps in (ours, own))
+    whole = middle([step[STEP] for step in own])
+    return None if first is None or second is None or not whole else (first - second) / whole
+
+
 def overhead(ours: Sequence[Metrics], own: Sequence[Metrics], key: str = STEP) -> float | None:
     """How much longer our steps take than those with verl's own loop, as a share: median against median."""
     first, second = middle([step[key] for step in ours]), middle([step[key] for step in own])

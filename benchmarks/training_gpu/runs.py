@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,14 +35,25 @@ class Run:
     begun_s: float | None = None
     first_s: float | None = None
     exit: int | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def log(self) -> str:
         path = self.folder / f"{self.name}.log"
         return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
+    def watch(self) -> None:
+        """In a thread of its own: when something came is known also of a run that nobody waits for."""
+        while self.look() and self.exit is None:
+            time.sleep(POLL_S)
+
     def look(self) -> bool:
         """Takes what is new; whether it still runs."""
+        with self.lock:
+            self._take()
+            return self.process.poll() is None
+
+    def _take(self) -> None:
         if self.begun_s is None and BEGUN in self.log:
             self.begun_s = time.monotonic() - self.began
             self.tell({"run": self.name, "begun_s": self.begun_s})
@@ -49,8 +61,6 @@ class Run:
             self.first_s = self.first_s or time.monotonic() - self.began
             self.steps.append(step)
             self.tell({"run": self.name, "step": len(self.steps), "after_s": time.monotonic() - self.began, **step})
-        self.exit = self.process.poll()
-        return self.exit is None
 
     def until(self, condition: Callable[[], bool], limit_s: float) -> bool:
         """Whether the condition came while it ran, within the limit."""
@@ -122,7 +132,9 @@ def start(
             cwd=folder,
             start_new_session=True,
         )
-    return Run(name, folder, tell, process)
+    run = Run(name, folder, tell, process)
+    threading.Thread(target=run.watch, name=name, daemon=True).start()
+    return run
 
 
 def metrics(path: Path) -> list[dict[str, float]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.training_gpu import cpu, words
 from benchmarks.training_gpu.prepare import write_job
 
-STEPS, BATCH, N = 16, 4, 8
+STEPS, BATCH, N = 12, 4, 8
 FIRST, LAST = 4, 4
 """So many steps at either end are compared."""
 LEAST_RISE = 0.1

@@ -1,18 +1,20 @@
 """The proof on a GPU, as far as it can be tried without one: its configurations, its command lines, its arithmetic."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks.training_gpu import cpu
+from benchmarks.training_gpu import cpu, toy
 from benchmarks.training_gpu.__main__ import main
 from benchmarks.training_gpu.cases import CASES, OURS, OWN, PAIRS, Case
-from benchmarks.training_gpu.compare import STEP, by_loop, figures, moved_in_all, overhead, verdicts
+from benchmarks.training_gpu.compare import STEP, by_loop, figures, loop_overhead, moved_in_all, overhead, verdicts
 from benchmarks.training_gpu.prepare import rows
-from benchmarks.training_gpu.runs import read_lines
+from benchmarks.training_gpu.runs import read_lines, start
 from skyrl_train.config.constraints import violations
 from skyrl_train.config.load import parse
+from skyrl_train.launch import directory
 from skyrl_train.tasks.converted import fault_of_row
 
 
@@ -83,6 +85,8 @@ def test_loops_are_compared_without_the_steps_that_warm_up() -> None:
     assert [one[STEP] for one in loops[OWN]] == [10.0, 10.1, 9.9]
     assert overhead(loops[OURS], loops[OWN]) == pytest.approx(0.02)
     assert overhead(loops[OURS], []) is None
+    assert loop_overhead(loops[OURS], loops[OWN]) == pytest.approx(0.1 / 10.0)  # half of each step is generation
+    assert loop_overhead([], loops[OWN]) is None
 
 
 def test_what_was_not_measured_does_not_hold() -> None:
@@ -105,3 +109,65 @@ def test_a_line_that_is_being_written_is_not_read(tmp_path: Path) -> None:
     assert read_lines(path) == []
     path.write_text(json.dumps({"a": 1}) + '\n{"b"')
     assert read_lines(path) == [{"a": 1}]
+
+
+STANDIN = """
+import json, os, sys, time
+print("Training Progress:   0%", file=sys.stderr, flush=True)
+with open(os.environ["VERL_FILE_LOGGER_PATH"], "a") as metrics, open(os.environ["SKYRL_BENCH_MOVED"], "a") as moved:
+    for number in range(2):
+        metrics.write(json.dumps({"step": number, "data": {"timing_s/step": 1.5}}) + "\\n")
+        moved.write(json.dumps({"tensors": 2, "moved": 2}) + "\\n")
+if len(sys.argv) > 1:
+    time.sleep(600)
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize(("more", "status"), [([], 3), (["hangs"], -15)])
+def test_a_run_is_followed_to_its_steps_and_ended(tmp_path: Path, more: list[str], status: int) -> None:
+    told: list[dict[str, object]] = []
+    run = start("one", [sys.executable, "-c", STANDIN, *more], tmp_path, told.append)
+    run.follow(2, 60.0, leave_s=0.0 if more else 60.0)
+    assert run.exit == status
+    assert [one[STEP] for one in run.steps] == [1.5, 1.5]
+    assert run.begun_s is not None
+    assert run.first_s is not None
+    assert moved_in_all(run.moved(), 2) == 1.0
+    assert [line.get("step") for line in told if "step" in line] == [1, 2]
+    assert told[-1]["exit"] == status
+
+
+def measured(run: str) -> list[dict[str, float]]:
+    return [line for line in DATA if line.get("run") == run and "step" in line]
+
+
+DATA = read_lines(Path(__file__).parents[2] / "benchmarks/training_gpu/h200-2026-11-21.jsonl")
+
+
+def test_what_the_page_says_was_measured() -> None:
+    loops = by_loop(measured("0.5b"), PAIRS)
+    assert loop_overhead(loops[OURS], loops[OWN]) == pytest.approx(-0.0137, abs=1e-4)
+    assert overhead(loops[OURS], loops[OWN]) == pytest.approx(0.0207, abs=1e-4)
+    assert overhead(loops[OURS], measured("0.5b-plain")[1:]) == pytest.approx(-0.0324, abs=1e-4)
+    small = figures(measured("0.5b"), sequences=8)
+    large = figures(measured("7b-lora"), sequences=16)
+    assert (small["pearson"], large["pearson"]) == (pytest.approx(0.9999, abs=1e-4), pytest.approx(0.9993, abs=1e-4))
+    assert large["tokens_per_s"] == pytest.approx(1929, abs=1)
+    peaks = next(line["peaks_gib"] for line in DATA if line.get("case") == "7b-lora")
+    assert {case.name: peaks[case.name] <= case.gib for case in CASES} == {"0.5b": True, "7b-lora": True}
+    for name, steps in (("0.5b", 8), ("0.5b-plain", 3), ("7b-lora", 3), ("toy", 14)):
+        assert (
+            moved_in_all(next(line["moved"] for line in DATA if line.get("run") == name and "exit" in line), steps) == 1
+        )
+    rewards = next(line["rewards"] for line in DATA if line.get("case") == "toy")[: toy.STEPS]
+    assert sum(rewards[-toy.LAST :]) / toy.LAST - sum(rewards[: toy.FIRST]) / toy.FIRST > toy.LEAST_RISE
+
+
+def test_the_toy_is_the_tests_own_task_with_more_rollouts(tmp_path: Path) -> None:
+    words = toy.prepare(tmp_path, on_cpu=False)
+    config = parse((tmp_path / "toy" / directory.CONFIG).read_text())
+    assert words[-3:] == ["train", str(tmp_path / "toy"), "--no-gate"]
+    assert (config.rollout.n, config.data.train_batch_size, config.trainer.steps) == (toy.N, toy.BATCH, toy.STEPS)
+    assert config.rollout.gpu_memory_utilization == 0.05
+    assert [word for word in config.trainer.verl_overrides if "cpu" in word] == []
