@@ -16,13 +16,12 @@ from skyrl_train.fail import TrainError, UsageError
 from skyrl_train.rl import ray_start
 from skyrl_train.rl.loops import agent_loops
 from skyrl_train.rl.overrides import Place, overrides
-from skyrl_train.rl.phases import phase
+from skyrl_train.rl.phases import END, START, phase
 from skyrl_train.rl.say import say, say_cause
 from skyrl_train.rl.settings import composed, write_agent_loops
 from skyrl_train.rl.shared import shared
 from skyrl_train.rl.trainer import StoppedError, Trainer, Warned
 
-START, END = "start-up", "end"
 END_S = 60.0
 STOPPED = 75
 """Exit status of a run that was warned of its end, saved, and can go on: EX_TEMPFAIL."""

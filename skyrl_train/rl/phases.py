@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 VARIABLE = "SKYRL_PHASES_FD"
+START, END = "start-up", "end"
+"""The first, and the last of a driver that ends by its own will."""
 
 
 @contextlib.contextmanager

@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping
 
 from skyrl_train.launch.child import end, end_marked, wait
 from skyrl_train.launch.signals import Signals
-from skyrl_train.rl.phases import VARIABLE, Clock
+from skyrl_train.rl import ray_log
+from skyrl_train.rl.phases import END, VARIABLE, Clock
 from skyrl_train.rl.say import say
 
 MARK = "SKYRL_TRAIN_RUN"
@@ -53,8 +54,9 @@ def watch(
     )
     os.close(writer)
     os.set_blocking(reader, False)
+    clock = Clock()
     try:
-        late = _follow(child, reader, told)
+        late = _follow(child, reader, told, clock)
         if late:
             say(late)
             child.send_signal(signal.SIGUSR2)  # it writes where each of its threads stands
@@ -69,12 +71,15 @@ def watch(
         return LATE
     if told.stop:
         return 128 + told.stop
+    if child.returncode and END not in clock.limits:
+        for line in ray_log.of_driver(environ, child.pid):
+            say(f"Ray's log of the driver: {line}")
     return child.returncode if child.returncode >= 0 else 128 - child.returncode
 
 
-def _follow(child: "subprocess.Popen[bytes]", reader: int, told: Signals) -> str:
+def _follow(child: "subprocess.Popen[bytes]", reader: int, told: Signals, clock: Clock) -> str:
     """Until the driver ends or is told to; why it is late, where it is."""
-    clock, rest = Clock(), b""
+    rest = b""
     while child.poll() is None and not told.stop:
         if told.before_end and not told.passed_on:
             told.passed_on = True

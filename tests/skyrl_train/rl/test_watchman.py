@@ -34,6 +34,18 @@ def test_its_status_is_the_drivers(text: str, status: int) -> None:
     assert run(text) == (status, [])
 
 
+def test_a_driver_that_ray_ends_is_told_of_by_rays_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    lost = "[2026-11-21 09:54:30,001 C 7 9] core_worker.cc:42: The node is lost"
+    writes = (
+        f"logs = {str(tmp_path)!r} + f'/ray/session_1_{{os.getpid()}}/logs'\nos.makedirs(logs)\n"
+        f"open(logs + '/python-core-driver-1.log', 'w').write({lost!r})\n"
+    )
+    assert run(f"{writes}os._exit(1)") == (1, [f"Ray's log of the driver: {lost}"])
+    assert run(f"{writes}say(begin='end', limit_s=9)\nraise SystemExit(1)") == (1, [])
+    assert run(f"{writes}os._exit(0)") == (0, [])
+
+
 def test_a_phase_that_hangs_is_ended_and_named(capfd: pytest.CaptureFixture[str]) -> None:
     hangs = (
         "import faulthandler, signal, time\nfaulthandler.register(signal.SIGUSR2)\n"
