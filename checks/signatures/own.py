@@ -64,13 +64,13 @@ SIGNATURES = {
         "the sandbox runtime died while the trainer needed it; its own log says why, or Slurm does: "
         "`sacct -j JOB --format=State,ExitCode,MaxRSS`",
         (
-            r"skyrl-train job: runtime: the runtime ended with [1-9]",
-            "skyrl-train job: runtime: the runtime ended with 137",
+            r"skyrl-train job: runtime: the runtime (?:ended with [1-9]|was killed by signal \d)",
+            "skyrl-train job: runtime: the runtime was killed by signal 9",
             "skyrl-train",
         ),
         (
             r"skyrl-train job: trainer: (?:stopped by signal \d+: )?the runtime job (?:ended(?: before it was ready)?: (?!done|the gate|stopped)|\d+ is )",
-            "skyrl-train job: trainer: the runtime job ended: the runtime ended with 137",
+            "skyrl-train job: trainer: the runtime job ended: the runtime was killed by signal 9",
             "skyrl-train",
         ),
         (

@@ -72,9 +72,9 @@ def _run(work: Work) -> directory.Ended:
     cause = node_watch.cause(work.job_dir, work.nodes) if status else None
     if cause is not None:
         return _ended(cause.status, cause.reason)
-    return _ended(
-        status if status >= 0 else 128 - status, "" if status == 0 else f"the {work.role} ended with {status}"
-    )
+    if status < 0:
+        return _ended(128 - status, f"the {work.role} was killed by signal {-status}")
+    return _ended(status, "" if status == 0 else f"the {work.role} ended with {status}")
 
 
 def _words(work: Work) -> tuple[str, ...]:

@@ -59,6 +59,8 @@ def test_a_key_that_the_runtime_does_not_have(whole: Whole, tmp_path: Path) -> N
         second.launch(second.config(steps=1), "--skip-runtime", "--runtime-url", url, **{name: "yesterday"})
         refused_at_login(second, "RUN001", url, words, "wanted the key", "export ALLHANDS_API_KEY", KEY)
     assert "yesterday" not in second.said
+    second.launch(second.config(steps=1), "--skip-runtime", "--runtime-url", url, "--no-gate")  # the job has its own
+    refused_in_job(second, Role.TRAINER, "RUN001", url, "refuses no key with 401", "export ALLHANDS_API_KEY")
     assert whole.ended(Role.RUNTIME) is None
 
 
