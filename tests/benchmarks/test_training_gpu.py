@@ -2,15 +2,18 @@
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from benchmarks.training_gpu import cpu, toy
+from benchmarks.training_gpu import cpu, prepare, toy
 from benchmarks.training_gpu.__main__ import main
 from benchmarks.training_gpu.cases import CASES, OURS, OWN, PAIRS, Case
 from benchmarks.training_gpu.compare import STEP, by_loop, figures, loop_overhead, moved_in_all, overhead, verdicts
+from benchmarks.training_gpu.memory import Memory
 from benchmarks.training_gpu.prepare import rows
+from benchmarks.training_gpu.proofs import Bench, prove
 from benchmarks.training_gpu.runs import read_lines, start
 from skyrl_train.config.constraints import violations
 from skyrl_train.config.load import parse
@@ -116,7 +119,7 @@ import json, os, sys, time
 print("Training Progress:   0%", file=sys.stderr, flush=True)
 with open(os.environ["VERL_FILE_LOGGER_PATH"], "a") as metrics, open(os.environ["SKYRL_BENCH_MOVED"], "a") as moved:
     for number in range(2):
-        metrics.write(json.dumps({"step": number, "data": {"timing_s/step": 1.5}}) + "\\n")
+        metrics.write(json.dumps({"step": number, "data": {"timing_s/step": 1.5, "timing_s/gen": 0.5}}) + "\\n")
         moved.write(json.dumps({"tensors": 2, "moved": 2}) + "\\n")
 if len(sys.argv) > 1:
     time.sleep(600)
@@ -171,3 +174,51 @@ def test_the_toy_is_the_tests_own_task_with_more_rollouts(tmp_path: Path) -> Non
     assert (config.rollout.n, config.data.train_batch_size, config.trainer.steps) == (toy.N, toy.BATCH, toy.STEPS)
     assert config.rollout.gpu_memory_utilization == 0.05
     assert [word for word in config.trainer.verl_overrides if "cpu" in word] == []
+
+
+def standin_bench(folder: Path, monkeypatch: pytest.MonkeyPatch, steps: dict[str, int]) -> tuple[Bench, list[str]]:
+    """A bench whose runs are stand-ins that say so many steps; and the order in which they begin."""
+    begun: list[str] = []
+
+    def words(name: str) -> list[str]:
+        begun.append(name)
+        script = STANDIN.replace("range(2)", f"range({steps.get(name, 0)})")
+        return [sys.executable, "-c", script, *(["hangs"] if "plain" in name else [])]
+
+    def ours(case: Case, folder: Path, **_: object) -> list[str]:
+        folder.mkdir(parents=True, exist_ok=True)
+        return words(case.name)
+
+    def plain(case: Case, folder: Path, **_: object) -> list[str]:
+        folder.mkdir(parents=True, exist_ok=True)
+        return words("plain")
+
+    monkeypatch.setattr(prepare, "ours", ours)
+    monkeypatch.setattr(prepare, "plain", plain)
+    memory = Memory(folder / "memory.jsonl")
+    return Bench(folder, folder, lambda _line: None, memory, time.monotonic() + 60.0, on_cpu=True), begun
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_plain_verl_runs_before_ours_and_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, together: bool
+) -> None:
+    cases = {case.name: case for case in CASES}
+    bench, begun = standin_bench(tmp_path, monkeypatch, {"0.5b": 8, "plain": 3, "7b-lora": 3})
+    found = prove(bench, cases, with_toy=False, together=together)
+    large = ["7b-lora"]
+    assert begun == ["plain", "0.5b", *(large if together else []), "plain", *([] if together else large)]
+    assert {name: one["steps"] for name, one in found.items() if "steps" in one} == {"0.5b": 8, "7b-lora": 3}
+    assert found["plain"]["step_time"] == 0.0
+    assert found["plain"]["start_up"] is not None
+    assert (tmp_path / "go").exists()
+
+
+def test_nothing_is_tried_after_a_run_of_ours_without_a_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench, begun = standin_bench(tmp_path, monkeypatch, {"plain": 3})
+    found = prove(bench, {case.name: case for case in CASES}, with_toy=False, together=False)
+    assert begun == ["plain", "0.5b"]
+    assert {name: verdicts(one)["steps"] for name, one in found.items()} == {"0.5b": False}
+    assert "0.5b: 0 of 8 steps" in capsys.readouterr().out
