@@ -145,6 +145,7 @@ class Whole:
         paths = [*sorted(self.job.glob("*_*.err")), *sorted(self.job.glob("*_*.out")), self.job / "watch.log"]
         views |= {path.name: path.read_text(errors="replace") for path in paths if path.exists()}
         views |= {path.name: path.read_text() for path in self.job.glob("*_ended.json")}
+        views["Slurm"] = self.cluster.logs()
         views["processes"] = described(processes_with(f"SKYRL_JOB_DIR={self.job}"))
         return "\n".join(f"== {name}\n{text[-SHOWN:]}" for name, text in views.items() if text.strip())
 

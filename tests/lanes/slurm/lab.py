@@ -161,11 +161,16 @@ class Cluster:
             return facts["JobState"] == "RUNNING"
 
         self.wait_for(job_id, "PENDING", limit_s)
-        wait_until(starts, lambda: f"job {job_id} starts again: {self._facts(job_id)}", limit_s)
+        wait_until(starts, lambda: f"job {job_id} starts again: {self._facts(job_id)}\n{self.logs()}", limit_s)
 
     def kill(self, job_id: str) -> None:
         """All of a job at once, as a node does whose memory has run out."""
         wait_until(lambda: not kill_all_with(f"SLURM_JOB_ID={job_id}"), f"nothing of job {job_id} lives")
+
+    def logs(self) -> str:
+        """The last of what the daemons wrote, for a failure to show."""
+        paths = sorted((self.base / "log").glob("slurm*.log"))
+        return "\n".join(f"== {path.name}\n{path.read_text(errors='replace')[-2000:]}" for path in paths)
 
     def jobs(self) -> list[str]:
         """The jobs that are queued or run."""
