@@ -29,17 +29,28 @@ SIGNATURES = {
             "R2E-Gym",
         ),
     ),
-    "IMG007": roots(
-        "the sandbox runs as a user who may not write there; run it as root inside rootless Podman",
-        (
-            r"Permission denied: '/(?:root|usr/local)/|(?:could not lock config file|cannot create|unable to create|failed to create) .{0,20}/(?:root|testbed|usr/local)\S{0,120}:? Permission denied",
-            "PermissionError: [Errno 13] Permission denied: '/root/.venv/bin/python'",
-            "python, git",
+    "IMG007": (
+        *roots(
+            "the sandbox runs as a user who may not write there; run it as root inside rootless Podman",
+            (
+                r"Permission denied: '/(?:root|usr/local)/|(?:could not lock config file|cannot create|unable to create|failed to create) .{0,20}/(?:root|testbed|usr/local)\S{0,120}:? Permission denied",
+                "PermissionError: [Errno 13] Permission denied: '/root/.venv/bin/python'",
+                "python, git",
+            ),
+            (
+                r"dubious ownership in repository at '/(?:testbed|r2e_tests)\b",
+                "fatal: detected dubious ownership in repository at '/testbed'",
+                "git",
+            ),
         ),
-        (
-            r"dubious ownership in repository at '/(?:testbed|r2e_tests)\b",
-            "fatal: detected dubious ownership in repository at '/testbed'",
-            "git",
+        root(  # the same path refused to a trainer on its own machine is AGT012: here the server in the sandbox is at work
+            r"Permission denied: '/(?:testbed|r2e_tests|workspace)\b",
+            "PermissionError: [Errno 13] Permission denied: '/workspace/conversations'",
+            "what runs in the sandbox may not write there: its user is not the one of the image's files",
+            "openhands-agent-server",
+            near=r"\bagent[_-]server[/.]|\bsandboxd\b",
+            within=30,
+            refines=("AGT012",),
         ),
     ),
     "IMG008": roots(
