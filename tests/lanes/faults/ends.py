@@ -14,8 +14,8 @@ from skyrl_train.launch.directory import Ended, read_jobs
 from skyrl_train.launch.role import Role
 from skyrl_train.processes import environ_of
 
-END_S = 240.0
-"""From the fault to the trainer's end. Alone on two cores it takes a quarter of that."""
+END_S = 480.0
+"""From the fault to the trainer's end. A runtime that was killed takes 5 s; the rest is for a machine that is busy."""
 
 
 def words_of(pid: int) -> list[str]:

@@ -13,12 +13,18 @@ from skyrl_train.checkpoints.saved import look
 
 pytestmark = pytest.mark.e2e
 PATIENT = {"phase_timeout_s = 300": "phase_timeout_s = 900"}
+RAY_WAITS = {"RAY_health_check_timeout_ms": "60000", "RAY_health_check_failure_threshold": "10"}
 """The fault is to end the run, and not a machine that is slow."""
 FAILED = frozenset({Finish.ERROR_INITIALIZATION, Finish.ERROR_RUNTIME})
 
 
+def begin(whole: Whole, *, steps: int) -> None:
+    whole.launch(whole.config(steps=steps, **PATIENT), **RAY_WAITS)
+    assert whole.status == 0, whole.said
+
+
 def test_a_runtime_that_is_killed_while_commands_run(whole: Whole) -> None:
-    whole.launch(whole.config(steps=3, **PATIENT))
+    begin(whole, steps=3)
     whole.until(lambda: ends.sandboxes(whole), "the first sandbox")
     ends.kill(ends.server(whole))
     ended = ends.ends_with(whole, "RUN011")
@@ -26,7 +32,7 @@ def test_a_runtime_that_is_killed_while_commands_run(whole: Whole) -> None:
 
 
 def test_every_rollout_of_a_step_fails(whole: Whole) -> None:
-    whole.launch(whole.config(steps=9, **PATIENT))
+    begin(whole, steps=9)
     whole.until(lambda: whole.has_step(1), "global_step_1")
     done = len(whole.counts())
     limit = time.monotonic() + ends.END_S
@@ -41,7 +47,7 @@ def test_every_rollout_of_a_step_fails(whole: Whole) -> None:
 
 def test_a_disk_that_is_full_at_a_checkpoint(whole: Whole) -> None:
     with ends.small_disk(whole.at / "checkpoints", "24m") as disk:
-        whole.launch(whole.config(steps=3, **PATIENT))
+        begin(whole, steps=3)
         whole.until(lambda: whole.has_step(1), "global_step_1")
         fill(disk)
         ends.ends_with(whole, "CKP003")

@@ -35,7 +35,11 @@ def test_a_flag_of_an_earlier_run(whole: Whole) -> None:
 
 
 def test_two_slices_of_one_gpu(whole: Whole) -> None:
-    whole.launch(whole.config(steps=1, **{"trainer_cpus = 2": "trainer_cpus = 2\ngpus_per_node = 2"}))
+    two = {
+        "trainer_cpus = 2": "trainer_cpus = 2\ngpus_per_node = 2",
+        "micro_batch_size_per_gpu = 8": "micro_batch_size_per_gpu = 4",
+    }
+    whole.launch(whole.config(steps=1, **two))
     refused_in_job(whole, Role.TRAINER, "GPU002", "2 MIG slices", "wanted 1", "gpus_per_node = 1", "config.toml:")
 
 
