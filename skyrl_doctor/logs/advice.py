@@ -41,7 +41,7 @@ _EXCEPTION = re.compile(
     r"^(?:\[\w{1,20}\]: ?)?(?:[A-Za-z_]\w*\.){0,6}[A-Z]\w*(?:Error|Exception|Interrupt|Failure|Exit)(?::|$)"
 )
 """A line that begins with an exception: what it says was expected is what it did not get."""
-STEP = r"(?:^|[\s)\]])step:\d{1,12} - |\bStep \d{1,12} \| Time: "
+STEPS = (r"(?:^|[\s)\]])step:\d{1,12} - ", r"\bStep \d{1,12} \| Time: ")
 """A step that ended, as verl and prime-rl write it."""
 
 _BENIGN = re.compile(

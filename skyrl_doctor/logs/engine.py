@@ -4,7 +4,7 @@ An engine may say too much and never too little: each place that it names is jud
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Protocol
 
 from skyrl_doctor.logs.noise import odd_parts, uncoloured
@@ -13,11 +13,19 @@ Place = tuple[int, int]
 """A byte of the block that lies in the match, and the number of the pattern."""
 ENGINES = ("hyperscan", "re2", "re")
 """From the fastest on."""
+Often = Mapping[int, re.Pattern[bytes]]
+"""Patterns of which the search names one place for all, and what finds them in a clean line."""
+NOTHING: Often = {}
+_INNER = r"(?:[^()\\]|\\.)"
+_LOOKS_AHEAD = re.compile(rf"\(\?[=!](?:{_INNER}|\((?:{_INNER}|\({_INNER}*\))*\))*\)")
 
 
 class Engine(Protocol):
     def places(self, data: bytes) -> list[Place]:
-        """Where the patterns may stand, in order. May be called from several threads at once."""
+        """Where the patterns may stand, in order. May be called from several threads at once.
+
+        A pattern that it was told comes often may have one place for all, but for those that only a clean line shows.
+        """
         ...
 
 
@@ -27,7 +35,7 @@ class Search(Protocol):
     def __call__(self, data: bytes) -> Iterable[Place]: ...
 
 
-def places(search: Search, count: int, data: bytes) -> list[Place]:
+def places(search: Search, count: int, data: bytes, often: Often = NOTHING) -> list[Place]:
     """The places in the text as it is, and those in the lines that noise has parted."""
     found = list(search(data))
     odd = [at for at, number in found if number == count]
@@ -35,20 +43,26 @@ def places(search: Search, count: int, data: bytes) -> list[Place]:
         found.sort()
         return found
     kept = [place for place in found if place[1] != count]
-    kept += _in_parts(search, count, data, list(odd_parts(data, odd)))
+    kept += _in_parts(search, count, data, list(odd_parts(data, odd)), often)
     kept.sort()
     return kept
 
 
-def _in_parts(search: Search, count: int, data: bytes, parts: Sequence[tuple[int, int]]) -> Iterator[Place]:
+def _in_parts(
+    search: Search, count: int, data: bytes, parts: Sequence[tuple[int, int]], often: Often
+) -> Iterator[Place]:
     """All parts at once, cleaned, one a line; a match lies somewhere between the ends of its part."""
     cleaned = [uncoloured(data[start:end]) for start, end in parts]
     ends, total = [], 0
     for piece in cleaned:
         total += len(piece) + 1
         ends.append(total)
-    index = 0
-    for at, number in sorted(search(b"\n".join(cleaned))):
+    index, found = 0, sorted(search(b"\n".join(cleaned)))
+    for number in often.keys() & {number for _, number in found}:
+        yield from (
+            (start, number) for (start, _), piece in zip(parts, cleaned, strict=True) if often[number].search(piece)
+        )
+    for at, number in found:
         if number == count:
             continue
         while at >= ends[index]:
@@ -59,27 +73,28 @@ def _in_parts(search: Search, count: int, data: bytes, parts: Sequence[tuple[int
 
 
 def loose(pattern: str) -> str:
-    """A pattern that matches wherever this one does, and is cheaper: without anchors and limits of gaps."""
+    """A pattern that matches wherever this one does, and is cheaper: without anchors, looks ahead and limits of gaps."""
+    pattern = _LOOKS_AHEAD.sub("", pattern)
     pattern = re.sub(r"(?<!\\)\.\{\d*,\d+\}", ".*", pattern)
     return re.sub(r"(?<![\\\[])\^|(?<!\\)\$", "", pattern)
 
 
-def engine(patterns: Sequence[str], name: str | None = None) -> Engine:
-    """The fastest that is installed, or the named one."""
+def engine(patterns: Sequence[str], name: str | None = None, often: Set[int] = frozenset()) -> Engine:
+    """The fastest that is installed, or the named one; `often` are numbers of patterns that stand in many lines of any log."""
     for wanted in (name,) if name else ENGINES:
         try:
-            return _made(wanted, patterns)
+            return _made(wanted, patterns, often)
         except ImportError:
             if name:
                 raise
     raise AssertionError("Python's own re is always there")
 
 
-def _made(name: str, patterns: Sequence[str]) -> Engine:
+def _made(name: str, patterns: Sequence[str], often: Set[int]) -> Engine:
     if name == "hyperscan":
         from skyrl_doctor.logs.engine_hyperscan import Hyperscan
 
-        return Hyperscan(patterns)
+        return Hyperscan(patterns, often)
     if name == "re2":
         from skyrl_doctor.logs.engine_re2 import Re2
 

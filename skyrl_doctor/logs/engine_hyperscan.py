@@ -6,99 +6,98 @@ import json
 import platform
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 import hyperscan  # noqa: TID253 -- this module is imported only where the extra is installed
 
 from skyrl_doctor.logs import engine as engine_
 from skyrl_doctor.logs import literals as literals_
+from skyrl_doctor.logs import noise as noise_
+from skyrl_doctor.logs import ordinary as ordinary_
+from skyrl_doctor.logs import rare as rare_
+from skyrl_doctor.logs import spelled as spelled_
 from skyrl_doctor.logs.compiled import cached, load, store
 from skyrl_doctor.logs.engine import Place, loose, places
-from skyrl_doctor.logs.literals import branches, literals
+from skyrl_doctor.logs.literals import branches
 from skyrl_doctor.logs.noise import ODD
+from skyrl_doctor.logs.rare import rare
 
-_LONG = 6
-_COMMON = (
-    "rollout",
-    "worker",
-    "finished",
-    "request",
-    "runtime",
-    "critic/",
-    "prompt",
-    "raining",
-    "sandbox",
-    "sample",
-    "attempt",
-    "traject",
-    "session",
-    "server",
-)
-"""A text of so many letters is rare enough to be looked for in place of its pattern, and much cheaper; but for these words."""
-_ENDING = 4
+_SHORT = r"\x01\x02\x03"
+"""No log holds it. Where each text that is looked for is long, Hyperscan looks at each fourth place only, and has to make sure
+of what it believes to see there half of the time; beside a short one it looks at each second, which takes half as long."""
+Wanted = dict[str, set[int]]
+"""The expressions, and the patterns that each stands for."""
 
 
 class Hyperscan:
-    """Compiled once, shared by threads. Noise has databases of its own: together they are half as fast."""
+    """Compiled once, shared by threads."""
 
-    def __init__(self, patterns: Sequence[str]) -> None:
+    def __init__(self, patterns: Sequence[str], often: Set[int] = frozenset()) -> None:
         self._count = len(patterns)
-        self._numbers, self._patterns = _database(patterns, _cheap)
-        self._odd = {byte: _database(odd, lambda pattern: [pattern])[1] for byte, odd in ODD.items()}
+        self._often = {number: re.compile(loose(patterns[number]).encode()) for number in often}
+        self._numbers, self._database = _database(patterns, often)
         self._own = threading.local()
 
     def places(self, data: bytes) -> list[Place]:
-        return places(self._search, self._count, data)
+        return places(self._search, self._count, data, self._often)
 
     def _search(self, data: bytes) -> list[Place]:
         found: list[Place] = []
-        numbers, add, odd = self._numbers, found.append, self._count
+        numbers, add = self._numbers, found.append
 
         def seen(index: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            add((end - 1, numbers[index]))
+            for number in numbers[index]:
+                add((end - 1, number))
 
-        def noise(_index: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            add((end - 1, odd))
-
-        self._patterns.scan(data, match_event_handler=seen, scratch=self._scratch("patterns", self._patterns))
-        for byte, database in self._odd.items():
-            if byte in data:
-                database.scan(data, match_event_handler=noise, scratch=self._scratch(byte.hex(), database))
+        self._database.scan(data, match_event_handler=seen, scratch=self._scratch())
         return found
 
-    def _scratch(self, name: str, database: hyperscan.Database) -> hyperscan.Scratch:
+    def _scratch(self) -> hyperscan.Scratch:
         """Working memory of this thread."""
         own: dict[str, hyperscan.Scratch] = self._own.__dict__
-        if name not in own:
-            own[name] = hyperscan.Scratch(database)
-        return own[name]
+        if "scratch" not in own:
+            own["scratch"] = hyperscan.Scratch(self._database)
+        return own["scratch"]
 
 
-def _database(patterns: Sequence[str], cheapened: Callable[[str], list[str]]) -> tuple[list[int], hyperscan.Database]:
-    """The number of the pattern for each expression, and all of these compiled.
+def _database(patterns: Sequence[str], often: Set[int]) -> tuple[list[list[int]], hyperscan.Database]:
+    """The numbers of the patterns for each expression, and all of these compiled.
 
     From the cache, if this processor and this Hyperscan can use what lies there, and these modules made it.
     """
-    path = _place(patterns)
+    path = _place(patterns, often)
     numbers, _, stored = (load(path) or b"").partition(b"\n")
     with contextlib.suppress(hyperscan.error, ValueError):
         return json.loads(numbers), hyperscan.loadb(stored, hyperscan.HS_MODE_BLOCK)
-    wanted = [(cheap, number) for number, pattern in enumerate(patterns) for cheap in cheapened(pattern)]
+    wanted = _wanted(patterns, often)
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     database.compile(
-        expressions=[cheap.encode() for cheap, _ in wanted],
+        expressions=[expression.encode() for expression in wanted],
         ids=list(range(len(wanted))),
-        flags=[0] * len(wanted),
+        flags=[hyperscan.HS_FLAG_SINGLEMATCH if some & often else 0 for some in wanted.values()],
     )
-    made = [number for _, number in wanted]
+    made = [sorted(some) for some in wanted.values()]
     store(path, json.dumps(made).encode() + b"\n" + hyperscan.dumpb(database))
     return made, database
 
 
-def _place(patterns: Sequence[str]) -> Path | None:
+def _wanted(patterns: Sequence[str], often: Set[int]) -> Wanted:
+    wanted: Wanted = {_SHORT: set()}
+    for number, pattern in enumerate(patterns):
+        for branch in branches(pattern):
+            texts = rare(branch) if number not in often else ()
+            for expression in sorted(map(re.escape, texts)) or [loose(branch)]:
+                wanted.setdefault(expression, set()).add(number)
+    for expression in (*ODD[b"\x1b"], *ODD[b"\x00"]):
+        wanted.setdefault(expression, set()).add(len(patterns))
+    return wanted
+
+
+def _place(patterns: Sequence[str], often: Set[int]) -> Path | None:
+    key = [getattr(hyperscan, "__version__", ""), platform.machine(), repr(sorted(often)), *patterns]
     try:
-        return cached([getattr(hyperscan, "__version__", ""), platform.machine(), *_makers(), *patterns])
+        return cached([*key, *_makers()])
     except OSError:  # modules that lie in no files
         return None
 
@@ -106,21 +105,6 @@ def _place(patterns: Sequence[str]) -> Path | None:
 @functools.cache
 def _makers() -> tuple[str, ...]:
     """The text of the modules that make expressions of patterns: others would make others."""
-    return tuple(
-        Path(module).read_text(encoding="utf-8") for module in (__file__, literals_.__file__, engine_.__file__)
-    )
-
-
-def _cheap(pattern: str) -> list[str]:
-    found: list[str] = []
-    for branch in branches(pattern):
-        texts = literals(branch)
-        rare = texts and all(len(text) >= _LONG and not _is_common(text) for text in texts)
-        found += [re.escape(text) for text in sorted(texts)] if rare else [loose(branch)]
-    return found
-
-
-def _is_common(text: str) -> bool:
-    """Whether the text is one of the words of every log, with an ending: each line that holds it would be judged."""
-    bare = text.strip().lower()
-    return any(bare.startswith(word) and len(bare) <= len(word) + _ENDING for word in _COMMON)
+    modules = (engine_, literals_, noise_, ordinary_, rare_, spelled_)
+    files = (__file__, *(module.__file__ for module in modules))
+    return tuple(Path(file).read_text(encoding="utf-8") for file in files if file)

@@ -8,10 +8,12 @@ WINDOW, OVERLAP = 1 << 13, 1 << 11
 PART = 1 << 11
 """A piece of a line that is longer is cleaned in parts of this size, which overlap by half."""
 
-_CODE = rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\^_])"
+_CODE = rb"(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\^_])"
 _NOISE = re.compile(
-    rb"(?<![0-9]\))(?<! )" + _CODE + rb"|(?<=[0-9]\))" + _CODE + rb"(?![ (\r\n]|$)|(?<= )" + _CODE + rb"(?!\()|\x00+"
+    rb"\x1b(?<![0-9]\)\x1b)(?<! \x1b)" + _CODE + rb"|\x1b(?<=[0-9]\)\x1b)" + _CODE + rb"(?![ (\r\n]|$)"
+    rb"|\x1b(?<= \x1b)" + _CODE + rb"(?!\()|\x00\x00*"
 )
+"""What stands before a code is looked at after its first byte: so Python's `re` runs from one such byte to the next."""
 _PREFIX = re.compile(
     rb"(?:\s*(?:\x1b\[[0-9;]*m)?\s*(?:\[[\w.-]+\]\s*)?\((?:[\w.:<>-]+ )*pid=\d+(?:, ip=[\w.:-]+)?\)(?:\x1b\[[0-9;]*m)?){1,3}[ \t]?"
 )

@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterator, Sequence, Set
 
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.logs.advice import DONE, STEP, SUSPECTS
+from skyrl_doctor.logs.advice import DONE, STEPS, SUSPECTS
 from skyrl_doctor.logs.engine import Engine, engine
 from skyrl_doctor.logs.known import Known, known
+from skyrl_doctor.logs.literals import literals
 
 FAR = 200
 """A near pattern that may stand so many lines above is looked for everywhere; others are, when they are asked for."""
@@ -28,20 +29,25 @@ class Patterns:
         for text in self._texts():
             numbers.setdefault(text, len(numbers))
         self.texts = tuple(numbers)
-        self.engine: Engine = engine(self.texts, engine_name)
+        self.steps = {numbers[text]: tuple(map(str.encode, literals(text))) for text in STEPS}
+        self.engine: Engine = engine(self.texts, engine_name, self.steps.keys())
         self.of: dict[int, list[int]] = {}
         for at, entry in enumerate(self.entries):
             self.of.setdefault(numbers[entry.signature.pattern], []).append(at)
         self.far = {numbers[text]: text for text in map(_far, self.entries) if text}
         self.suspects = frozenset(numbers[text] for text in SUSPECTS)
-        self.done, self.step = numbers[DONE], numbers[STEP]
+        self.done = numbers[DONE]
         self.traceback = numbers[TRACEBACK]
-        self.special = frozenset((self.done, self.step, self.traceback, *self.far))
+        self.special = frozenset((self.done, self.traceback, *self.steps, *self.far))
 
     def matches(self, numbers: Set[int], text: bytes) -> dict[int, re.Match[bytes]]:
         """By number, in order."""
         found = ((number, self.search(number, text)) for number in sorted(numbers))
         return {number: match for number, match in found if match}
+
+    def is_step(self, text: bytes) -> bool:
+        """Whether a clean line says that a step ended."""
+        return any(compiled(step).search(text) is not None for step in STEPS)
 
     def search(self, number: int, text: bytes) -> re.Match[bytes] | None:
         return _searched(self.texts[number], text)
@@ -51,7 +57,7 @@ class Patterns:
             yield entry.signature.pattern
             if far := _far(entry):
                 yield far
-        yield from (*SUSPECTS, DONE, STEP, TRACEBACK)
+        yield from (*SUSPECTS, DONE, *STEPS, TRACEBACK)
 
 
 @functools.cache

@@ -38,6 +38,7 @@ _OPENERS = (
     b" stdout:",
 )
 """What each match of _OPENS holds: to look for these takes a tenth of the time."""
+_LONGEST = max(map(len, _OPENERS))
 _CLOSES = re.compile(
     rb"\[(?:Command finished|The command completed|score\])|finished with exit code|\bstep:\d|^\W{0,4}(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d)"
     rb"|^(?:INFO|WARNING|ERROR|CRITICAL|DEBUG)\b|\d\d:\d\d:\d\d[,.] |</(?:issue|pr)_description>|</problem_statement>|<\|im_end\|>"
@@ -60,16 +61,28 @@ _LINES, _REACH = 120, 1 << 14
 
 
 class Quotes:
-    """Whether a line stands in a quotation of its own process."""
+    """Whether a line stands in a quotation of its own process. Asked for growing places, it looks at no text twice."""
+
+    def __init__(self) -> None:
+        self._looked, self._opener = 0, -1
 
     def hold(self, behind: Behind, start: int, whose: bytes) -> bool:
-        text = behind.text(start - _REACH, start)
-        if not any(opener in text for opener in _OPENERS):
+        if not self._is_near(behind, start):
             return False
-        above = text.split(b"\n")[:-1]
+        above = behind.text(start - _REACH, start).split(b"\n")[:-1]
         lines = [raw for raw in above[: -_LINES - 1 : -1] if prefix(raw) == whose]
         line = clean(behind.text(start, start + _HEAD).partition(b"\n")[0])
         return _quoted(lines, is_trace=_TRACE.match(line) is not None)
+
+    def _is_near(self, behind: Behind, start: int) -> bool:
+        """Whether an opener stands within reach."""
+        first = max(self._looked - _LONGEST, start - _REACH, 0)
+        text = behind.text(first, start)
+        last = max(text.rfind(opener) for opener in _OPENERS)
+        if last >= 0:
+            self._opener = max(self._opener, start - len(text) + last)
+        self._looked = max(self._looked, start)
+        return self._opener >= start - _REACH
 
 
 def _quoted(above: list[bytes], *, is_trace: bool) -> bool:

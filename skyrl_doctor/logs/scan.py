@@ -56,9 +56,9 @@ def look(block: Block, patterns: Patterns) -> Seen:
     """What may be in a block. In any thread."""
 
     def is_step(line: bytes) -> bool:
-        return not _is_own(line) and patterns.search(patterns.step, line) is not None
+        return not _is_own(line) and patterns.is_step(line)
 
-    return Seen.of(block, thinned(block.data, patterns.engine.places(block.data), patterns.step, is_step))
+    return Seen.of(block, thinned(block.data, patterns.engine.places(block.data), patterns.steps, is_step))
 
 
 def _is_own(line: bytes) -> bool:
@@ -144,10 +144,10 @@ class Scanner:
         matches = patterns.matches(piece.patterns - patterns.suspects, piece.text)
         for index in matches.keys() & patterns.far.keys():
             self._near.saw(patterns.far[index], number)
-        if patterns.step in matches:
+        if not patterns.steps.keys().isdisjoint(matches):
             self._step(number, block.start + piece.end)
         entries = [(at, match) for index, match in matches.items() for at in patterns.of.get(index, ())]
-        if matches.keys() <= {patterns.step} and piece.patterns.isdisjoint(patterns.suspects):
+        if matches.keys() <= patterns.steps.keys() and piece.patterns.isdisjoint(patterns.suspects):
             return
         quoted = self._quotes.hold(self._behind, block.start + piece.start, piece.whose)
         entries = [found for found in entries if self._said(*found, piece, quoted=quoted)]

@@ -1,7 +1,9 @@
 """Of many steps that end one after the other, the last few tell all: what they outlive is outlived."""
 
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from heapq import merge
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.behind import REACH, Behind, Sighting
@@ -10,6 +12,9 @@ from skyrl_doctor.logs.clock import CLOCK, Clock, clock_of
 from skyrl_doctor.logs.engine import Place
 from skyrl_doctor.logs.noise import WINDOW, bounds, clean
 from skyrl_doctor.logs.suspects import OUTLIVED
+
+Texts = tuple[bytes, ...]
+"""Each match of a pattern holds one of them."""
 
 
 @record
@@ -58,32 +63,56 @@ def clock_at(clock: Sighting, behind: Behind, end: int) -> Clock | None:
     return clock_of(found[1]) if found else None
 
 
-def thinned(data: bytes, places: Sequence[Place], step: int, is_step: Callable[[bytes], bool]) -> list[Place]:
-    """Without the steps that nothing follows but further steps. A log may have one in ten lines."""
-    return [place for run in _runs(places, step) for place in _last(data, run, is_step)]
+def thinned(
+    data: bytes, places: Sequence[Place], steps: Mapping[int, Texts], is_step: Callable[[bytes], bool]
+) -> Sequence[Place]:
+    """With those steps only that end last before another place, or last of all. A log may have one in ten lines.
+
+    The engine says whether there are any, and which of them only a clean line shows; the others are found from the end.
+    """
+    given = [place for place in places if place[1] in steps]
+    if not given:
+        return places
+    seen = _Seen(data, given, {number: steps[number] for _, number in given})
+    kept, done = [place for place in places if place[1] not in steps], 0
+    for at, _ in kept.copy():
+        if at < done:
+            continue
+        start, end = bounds(data, at)
+        kept += (*_last(data, seen.back(done, start), is_step), *seen.back(start, end))
+        done = end + 1
+    kept += _last(data, seen.back(done, len(data)), is_step)
+    kept.sort()
+    return kept
 
 
-def _runs(places: Sequence[Place], step: int) -> Iterator[Sequence[Place]]:
-    """Steps that follow each other, and between them single places of other patterns."""
-    others = [at for at, (_, number) in enumerate(places) if number != step]
-    begun = 0
-    for at in others:
-        yield places[begun:at]
-        yield places[at : at + 1]
-        begun = at + 1
-    yield places[begun:]
+class _Seen:
+    """Where steps may stand."""
+
+    def __init__(self, data: bytes, given: Sequence[Place], texts: Mapping[int, Texts]) -> None:
+        self._data, self._given, self._texts = data, given, texts
+
+    def back(self, start: int, end: int) -> Iterator[Place]:
+        """From the end on; each text is looked for only as far back as is asked for."""
+        first, beyond = bisect_left(self._given, (start, 0)), bisect_left(self._given, (end, 0))
+        found = (self._of(number, text, start, end) for number, texts in self._texts.items() for text in texts)
+        return merge(*found, reversed(self._given[first:beyond]), reverse=True)
+
+    def _of(self, number: int, text: bytes, start: int, end: int) -> Iterator[Place]:
+        while (end := self._data.rfind(text, start, end)) >= 0:
+            yield end, number
 
 
-def _last(data: bytes, run: Sequence[Place], is_step: Callable[[bytes], bool]) -> Sequence[Place]:
-    """The first, which may share its line with what stands before, and the last that are steps indeed."""
+def _last(data: bytes, back: Iterator[Place], is_step: Callable[[bytes], bool]) -> Iterator[Place]:
+    """The last that are steps indeed; of a line that is looked at in windows all, whatever they are."""
     left, before = OUTLIVED, -1
-    for at in range(len(run) - 1, 0, -1):
-        start, end = bounds(data, run[at][0])
+    for at, number in back:
+        start, end = bounds(data, at)
         if end - start > WINDOW:
-            return run
-        if start != before and is_step(clean(data[start:end])):
+            yield at, number
+        elif start != before and is_step(clean(data[start:end])):
+            yield at, number
             left -= 1
         if not left:
-            return (run[0], *run[at:])
+            return
         before = start
-    return run

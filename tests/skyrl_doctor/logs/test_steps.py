@@ -1,9 +1,10 @@
 """Of steps that end one after the other only the last are judged; what they outlive is the same."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.engine import Place
+from skyrl_doctor.logs.engine import ENGINES, Place
 from skyrl_doctor.logs.known import known
 from skyrl_doctor.logs.patterns import Patterns
 from skyrl_doctor.logs.scan import Scan, Scanner
@@ -13,6 +14,9 @@ from skyrl_doctor.logs.whole import scan
 PATTERNS = Patterns(known())
 LINES = (
     b"step:7 - actor/pg_loss:0.1\n",
+    b"12:49:17 SUCCESS Step 8 | Time: 61.21s\n",
+    b"\x1b[36m(T pid=7)\x1b[0m st\x1b[1mep:7 - actor/pg_loss:0.1\n",
+    b"KeyError: 'x' step:7 - a\n",
     b"2026-03-02 09:14:03,500 step:8 - actor/pg_loss:0.1\n",
     b"step: of a ladder - no step\n",
     b"step:9 - ValueError: odd\n",
@@ -42,12 +46,27 @@ def test_many_steps_at_once_are_as_one_after_the_other(lines: list[bytes]) -> No
     assert whole(b"".join(lines)) == one_by_one(lines)
 
 
-def test_the_first_and_the_last_of_many_are_kept() -> None:
-    places: list[Place] = [(at * len(LINE), 5) for at in range(9)]
-    kept = thinned(LINE * 9, places, 5, bool)
-    assert kept == [places[0], *places[-3:]]
-    assert thinned(LINE * 9, [*places, (99, 1)], 5, bool) == [*kept, (99, 1)]
-    assert thinned(LINE * 9, places, 5, lambda _: False) == places
+def test_only_the_last_before_another_place_and_the_last_of_all_are_kept() -> None:
+    text, texts = LINE * 9 + b"boom\n" + LINE * 9, {5: (b"step:",)}
+    steps: list[Place] = [(at * len(LINE), 5) for at in range(9)]
+    later = [(at + 9 * len(LINE) + 5, number) for at, number in steps]
+    boom: Place = (9 * len(LINE) + 2, 1)
+    assert thinned(text, [steps[0], boom], texts, bool) == [*steps[-3:], boom, *later[-3:]]
+    assert thinned(text, [boom], texts, bool) == [boom]
+    assert thinned(text, [boom, later[0]], texts, lambda _: False) == [boom]
+    assert thinned(text, [(2, 1), boom, later[0]], texts, bool)[:2] == [steps[0], (2, 1)]
+
+
+@pytest.mark.parametrize("engine_name", ENGINES)
+def test_steps_that_only_a_clean_line_shows_are_found(engine_name: str) -> None:
+    text = b"st\x1b[1mep:1 - a\n" * 4 + b"step:2 - a\n" + b"ste\x00p:3 - a\n" * 2
+    found = scan("x.log", [text], Patterns(known(), engine_name=engine_name))
+    assert [mark.number for mark in found.steps] == [5, 6, 7]
+
+
+def test_a_long_line_keeps_all_its_steps() -> None:
+    text = b"x step:1 - a" * 2000
+    assert [number for _, number in thinned(text, [(2, 5)], {5: (b"step:",)}, bool)] == [5] * 2001
 
 
 def test_a_log_of_steps_keeps_the_clocks_of_its_last() -> None:
