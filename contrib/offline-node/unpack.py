@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Unpacks what pack.py packed: `python3 unpack.py PARTS TARGET`, then `export PYTHONPATH=TARGET`.
+"""Unpacks what pack.py packed: `python3 unpack.py [--wait] PARTS TARGET`, then `export PYTHONPATH=TARGET`.
 
-Needs the standard library of Python 3.8 or later, and no network. Nothing is written before every part was found whole.
+Needs the standard library of Python 3.8 or later, and no network. Nothing is written before every part was found whole;
+with --wait, where the parts come one by one, each is unpacked when it is there and found whole. All modules are compiled at
+the end: a run imports them in ten processes.
 """
 
 # ruff: noqa: T201 - a program for a terminal
+import compileall
 import hashlib
 import io
 import json
@@ -13,24 +16,39 @@ import os
 import shutil
 import sys
 import tarfile
+import time
+
+WAIT_S = 600.0
+"""For one part."""
 
 
 class UnpackError(Exception):
     """Why nothing was unpacked, in one sentence."""
 
 
-def verify(folder, parts):
-    """Each part is there and is what was packed."""
+def verify(folder, part):
+    """The path of a part that is there and is what was packed."""
+    path = os.path.join(folder, part["name"])
+    if not os.path.exists(path):
+        raise UnpackError(f"{path} is missing: carry it too")
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        for block in iter(lambda: file.read(1 << 20), b""):
+            digest.update(block)
+    if digest.hexdigest() != part["sha256"]:
+        raise UnpackError(f"{path} differs from what was packed: carry it again")
+    return path
+
+
+def arriving(folder, parts, limit_s=WAIT_S, pause_s=0.2):
+    """The paths of the parts, each as soon as it has all its bytes."""
     for part in parts:
-        path = os.path.join(folder, part["name"])
-        if not os.path.exists(path):
-            raise UnpackError(f"{path} is missing: carry it too")
-        digest = hashlib.sha256()
-        with open(path, "rb") as file:
-            for block in iter(lambda: file.read(1 << 20), b""):
-                digest.update(block)
-        if digest.hexdigest() != part["sha256"]:
-            raise UnpackError(f"{path} differs from what was packed: carry it again")
+        path, end = os.path.join(folder, part["name"]), time.monotonic() + limit_s
+        while not (os.path.exists(path) and os.path.getsize(path) >= part["bytes"]):
+            if time.monotonic() > end:
+                raise UnpackError(f"{path} did not come within {limit_s:g} s")
+            time.sleep(pause_s)
+        yield verify(folder, part)
 
 
 class Joined(io.RawIOBase):
@@ -38,7 +56,7 @@ class Joined(io.RawIOBase):
 
     def __init__(self, paths):
         super().__init__()
-        self._paths = list(paths)
+        self._paths = iter(paths)
         self._file = None
 
     def readable(self):
@@ -47,9 +65,10 @@ class Joined(io.RawIOBase):
     def readinto(self, buffer):
         while True:
             if self._file is None:
-                if not self._paths:
+                path = next(self._paths, None)
+                if path is None:
                     return 0
-                self._file = open(self._paths.pop(0), "rb")  # noqa: SIM115 - closed where it ends
+                self._file = open(path, "rb")  # noqa: SIM115 - closed where it ends
             count = self._file.readinto(buffer)
             if count:
                 return count
@@ -91,16 +110,15 @@ def own_scripts(target, python):
                 file.write(b"#!" + python.encode() + b"\n" + rest)
 
 
-def unpack(folder, target, python=sys.executable):
+def unpack(folder, target, python=sys.executable, *, wait=False):
     """Checks, joins, unpacks. Returns the number of files."""
     try:
         with open(os.path.join(folder, "manifest.json")) as file:
             parts = json.load(file)["parts"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UnpackError(f"no manifest of pack.py in {folder}: {error}") from error
-    verify(folder, parts)
+    paths = arriving(folder, parts) if wait else [verify(folder, part) for part in parts]
     os.makedirs(target, exist_ok=True)
-    paths = [os.path.join(folder, part["name"]) for part in parts]
     count = extract(io.BufferedReader(Joined(paths), 1 << 20), target)
     own_scripts(target, python)
     return count
@@ -108,15 +126,17 @@ def unpack(folder, target, python=sys.executable):
 
 def main(argv):
     """The command line."""
-    if len(argv) != 2:
+    wait, places = "--wait" in argv, [word for word in argv if word != "--wait"]
+    if len(places) != 2:
         print(__doc__, file=sys.stderr)
         return 2
     try:
-        count = unpack(argv[0], argv[1])
+        count = unpack(places[0], places[1], wait=wait)
     except (UnpackError, OSError, lzma.LZMAError, tarfile.TarError) as error:
         print(f"unpack: {error}", file=sys.stderr)
         return 1
-    print(f"{count} files in {argv[1]}; now: export PYTHONPATH={argv[1]}")
+    compileall.compile_dir(places[1], quiet=2, workers=0)  # what is no Python 3 stays as it is
+    print(f"{count} files in {places[1]}; now: export PYTHONPATH={places[1]}")
     return 0
 
 

@@ -87,6 +87,8 @@ def test_what_the_node_has_is_kept_where_the_requirement_allows_it(tmp_path: Pat
         capture_output=True, text=True, env={"PYTHONPATH": str(target)}, check=True,
     )  # fmt: skip
     assert imported.stdout == "2.5 1.0\n"
+    compiled = sorted(path.name.partition(".")[0] for path in (target / "__pycache__").iterdir())
+    assert compiled == ["engine", "trainer"]
     assert (target / "bin" / "trainer").read_text().splitlines()[0] == f"#!{sys.executable}"
 
 
@@ -172,6 +174,37 @@ def test_a_part_that_is_not_whole_stops_everything(tmp_path: Path, harm: str) ->
     assert not (tmp_path / "to").exists()
 
 
+def test_parts_are_unpacked_as_they_come(tmp_path: Path) -> None:
+    packed, parts = tmp_path / "packed", tmp_path / "parts"
+    written = pack.pack(site(tmp_path / "from"), packed, limit=1000, drop=[], preset=0)
+    parts.mkdir()
+    (packed / "manifest.json").rename(parts / "manifest.json")
+    words = [sys.executable, str(ROOT / "unpack.py"), "--wait", str(parts), str(tmp_path / "to")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as waiting:
+        for part in written:
+            half = (packed / str(part["name"])).read_bytes()[:500]
+            (parts / str(part["name"])).write_bytes(half)  # what is still on its way is not read
+            assert waiting.poll() is None
+            (packed / str(part["name"])).replace(parts / str(part["name"]))
+        assert waiting.communicate(timeout=60)[0].startswith("3 files in ")
+    data = "package/data.bin"
+    assert (tmp_path / "to" / data).read_bytes() == (tmp_path / "from" / data).read_bytes()
+
+
+def test_a_part_that_does_not_come_or_comes_changed_ends_the_wait(tmp_path: Path) -> None:
+    parts = tmp_path / "parts"
+    written = pack.pack(site(tmp_path / "from"), parts, limit=1000, drop=[], preset=0)
+    victim = parts / "part-001"
+    victim.write_bytes(bytes(len(victim.read_bytes())))
+    coming = unpack.arriving(str(parts), written, limit_s=0.0)
+    assert next(coming) == str(parts / "part-000")
+    with pytest.raises(unpack.UnpackError, match=r"part-001 differs"):
+        next(coming)
+    victim.unlink()
+    with pytest.raises(unpack.UnpackError, match=r"part-001 did not come within 0 s"):
+        list(unpack.arriving(str(parts), written, limit_s=0.0, pause_s=0.0))
+
+
 def test_a_second_packing_leaves_no_part_of_the_first(tmp_path: Path) -> None:
     packed = site(tmp_path / "from")
     pack.pack(packed, tmp_path / "parts", limit=100, drop=[], preset=0)
@@ -197,4 +230,4 @@ def test_a_size_that_is_none_is_refused(text: str) -> None:
 def test_without_arguments_unpack_says_how() -> None:
     done = program("unpack")
     assert done.returncode == 2
-    assert "unpack.py PARTS TARGET" in done.stderr
+    assert "unpack.py [--wait] PARTS TARGET" in done.stderr
