@@ -1,6 +1,7 @@
 """What is known of a launch, from its directory, Slurm, the runtime and the doctor."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from skyrl_train.checkpoints.places import checkpoint_root, work_dir_of
 from skyrl_train.fail import UsageError
 from skyrl_train.launch import commands, directory, gate, local, slurm
 from skyrl_train.launch.child import MARK, marked
+from skyrl_train.launch.names import PRIME_CONFIG
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import asked
 
@@ -27,7 +29,8 @@ def lines(job_dir: str) -> Iterator[str]:
             yield from (f"{'':<9} gate: {said}" for said in gate.said(gate.report_path(role, job_dir)))
     if launch.runtime_url != commands.NO_RUNTIME:
         yield f"health:   {_health(job_dir, launch.runtime_url)}"
-    yield f"saved:    {_checkpoint(checkpoint_root(launch.config, work_dir_of(job_dir)))}"
+    if not os.path.exists(os.path.join(job_dir, PRIME_CONFIG)):  # whose checkpoints are its own
+        yield f"saved:    {_checkpoint(checkpoint_root(launch.config, work_dir_of(job_dir)))}"
     yield f"doctor:   {_opinion(job_dir)}"
 
 
