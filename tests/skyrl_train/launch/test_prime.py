@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from plans import plan
 from scripts import complaints_of_bash
 from skyrl_train.fail import UsageError
-from skyrl_train.launch import commands
+from skyrl_train.launch import commands, sidecar
 from skyrl_train.launch.prime import NOT_FOR_RL, PrimeRun, prime_run, without
 from skyrl_train.launch.render import prime_script
 
@@ -186,3 +186,8 @@ def test_a_launch_without_a_runtime_is_told_from_one_that_awaits_it(tmp_path: Pa
     commands.write(str(tmp_path), kept)
     (tmp_path / "config.json").write_text(run.config.model_dump_json())
     assert commands.read(str(tmp_path)).commands == kept
+
+
+def test_the_watch_reads_the_engines_own_logs_too() -> None:
+    run = made(TODAY)
+    assert "--logs=/w/outputs/logs" in sidecar.words(run.config, "/j", {}, (run.logs,))
