@@ -141,7 +141,7 @@ SIGNATURES = {
             "EOFError: Ran out of input",
             "compile caches are shared between jobs, and one left half a file",
             "torch inductor, vllm",
-            near=r"torchinductor|torch_compile_cache|inductor_cache|compilation/(?:compiler_interface|backends)|\.triton/cache",
+            near=r"torchinductor|torch_compile_cache|inductor_cache|_inductor/(?:codecache|remote_cache|runtime/\w*cache)|triton/runtime/cache|compilation/(?:compiler_interface|backends)|\.triton/cache",
             within=40,
         ),
     ),

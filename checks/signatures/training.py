@@ -86,7 +86,7 @@ SIGNATURES = {
     ),
     "TRN003": (
         root(
-            r"found at least two devices, (?:cpu and cuda|cuda:\d and cpu)",
+            r"found at least two devices, (?:cpu and cuda|cuda:\d and cpu)|on the same device, but got \w{1,20} is on (?:cpu, different from other tensors on cuda|cuda:\d{1,3}, different from other tensors on cpu)",
             "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cpu and cuda:0!",
             "parameters are kept on the CPU while LoRA is trained",
             "verl, peft",
@@ -108,6 +108,13 @@ SIGNATURES = {
             "ValueError: LoRA adapter 123 contains no weights",
             "the trainer sent vLLM a LoRA adapter without tensors",
             "vllm",
+        ),
+        root(
+            r"offload_to_cpu=True and NO_SHARD is not supported",
+            "NotImplementedError: offload_to_cpu=True and NO_SHARD is not supported yet",
+            "FSDP1 on one GPU cannot gather a LoRA adapter layer by layer: take fsdp2, or leave layered_summon out",
+            "torch, verl",
+            near=r"(?i:lora|peft|adapter)",
         ),
     ),
     "CKP001": (

@@ -45,7 +45,8 @@ STEPS = (r"(?:^|[\s)\]])step:\d{1,12} - ", r"\bStep \d{1,12} \| Time: ")
 """A step that ended, as verl and prime-rl write it."""
 
 _BENIGN = re.compile(
-    r"^\++ \S|\[[\w./-]+:\d+\] {2,}\S|(?i:\berror[ _-](?:handl\w+|codes?|logs?|files?|counts?|rates?|recovery|correction)\b)|Exception ignored in|\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bW\d{4} |level=(?:info|debug|warning)|\bwarnings?\.warn\b|\w+Warning:"
+    rf"\bskyrl-train train: (?!{CAUSE}|refused: )"  # news of a run that goes on
+    r"|^\++ \S|\[[\w./-]+:\d+\] {2,}\S|(?i:\berror[ _-](?:handl\w+|codes?|logs?|files?|counts?|rates?|recovery|correction)\b)|Exception ignored in|\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bW\d{4} |level=(?:info|debug|warning)|\bwarnings?\.warn\b|\w+Warning:"
     r"|(?i:\bretry\b|\bretries\b|\bretrying\b|\bretried\b|\bignor(?:e|ed|ing)\b)"
     r"|(?i:\b(?:0|no|zero|without) (?:\w+ )?errors?\b|errors?\W{1,4}(?:0\b|none\b|null\b|false\b|\[\]|\{\}))|dependency resolver|Unable to write (?:system|container|image) event|^Error executing job with overrides"
     r"|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)|^\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)=|--?\w*error\w*=|\b\w*(?:rate|ratio|count|loss|num)\w*/?\w*error"
