@@ -13,6 +13,7 @@ from benchmarks.training_gpu.cases import CASES
 from benchmarks.training_gpu.compare import verdicts
 from benchmarks.training_gpu.memory import Memory
 from benchmarks.training_gpu.proofs import Bench
+from benchmarks.training_gpu.runs import ROOT
 
 NAMES = (*(case.name for case in CASES), "toy")
 
@@ -46,6 +47,7 @@ def writer(path: Path) -> Callable[[dict[str, Any]], None]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     args = arguments().parse_args(argv)
+    sys.path.append(str(ROOT / "tests"))  # the toy, and what stands in for a GPU, are the tests' own
     names = args.case or list(NAMES)
     cases = {case.name: cpu.small(case) if args.cpu else case for case in CASES if case.name in names}
     if args.dry_run:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import threading
 import time
 from pathlib import Path
@@ -12,6 +13,14 @@ from skyrl_train.processes import environ_of
 
 EVERY_S = 0.25
 GIB = 2**30
+
+
+def device(nvml: Any, visible: str) -> Any:
+    """NVML's handle of the first device, or MIG slice, that a run may use: NVML itself knows nothing of the variable."""
+    first = visible.partition(",")[0].strip()
+    if first.startswith(("GPU-", "MIG-")):
+        return nvml.nvmlDeviceGetHandleByUUID(first)
+    return nvml.nvmlDeviceGetHandleByIndex(int(first or 0))
 
 
 class Memory:
@@ -27,7 +36,7 @@ class Memory:
             import pynvml
 
             pynvml.nvmlInit()
-            self._device = pynvml.nvmlDeviceGetHandleByIndex(0)
+            self._device = device(pynvml, os.environ.get("CUDA_VISIBLE_DEVICES", ""))
             self.total_gib = pynvml.nvmlDeviceGetMemoryInfo(self._device).total / GIB
             self._nvml = pynvml
         self._thread = threading.Thread(target=self._look, daemon=True)

@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +12,7 @@ from benchmarks.training_gpu import cpu, prepare, toy
 from benchmarks.training_gpu.__main__ import main
 from benchmarks.training_gpu.cases import CASES, OURS, OWN, PAIRS, Case
 from benchmarks.training_gpu.compare import STEP, by_loop, figures, loop_overhead, moved_in_all, overhead, verdicts
-from benchmarks.training_gpu.memory import Memory
+from benchmarks.training_gpu.memory import GIB, Memory, device
 from benchmarks.training_gpu.prepare import rows
 from benchmarks.training_gpu.proofs import Bench, prove
 from benchmarks.training_gpu.runs import read_lines, start
@@ -222,3 +223,42 @@ def test_nothing_is_tried_after_a_run_of_ours_without_a_step(
     assert begun == ["plain", "0.5b"]
     assert {name: verdicts(one)["steps"] for name, one in found.items()} == {"0.5b": False}
     assert "0.5b: 0 of 8 steps" in capsys.readouterr().out
+
+
+class Nvml:
+    """One device, and the processes on it."""
+
+    NVMLError = RuntimeError
+
+    def __init__(self, processes: dict[int, int | None]) -> None:
+        self.processes = processes
+
+    def nvmlDeviceGetHandleByIndex(self, index: int) -> str:  # noqa: N802 -- NVML's names
+        return f"index {index}"
+
+    def nvmlDeviceGetHandleByUUID(self, uuid: str) -> str:  # noqa: N802
+        return uuid
+
+    def nvmlDeviceGetMemoryInfo(self, _device: str) -> SimpleNamespace:  # noqa: N802
+        return SimpleNamespace(used=sum(used or 0 for used in self.processes.values()))
+
+    def nvmlDeviceGetComputeRunningProcesses(self, _device: str) -> list[SimpleNamespace]:  # noqa: N802
+        return [SimpleNamespace(pid=pid, usedGpuMemory=used) for pid, used in self.processes.items()]
+
+
+@pytest.mark.parametrize(
+    ("visible", "handle"), [("", "index 0"), ("3,1", "index 3"), (" GPU-a,GPU-b", "GPU-a"), ("MIG-c", "MIG-c")]
+)
+def test_the_device_that_is_watched_is_the_first_that_a_run_may_use(visible: str, handle: str) -> None:
+    assert device(Nvml({}), visible) == handle
+
+
+def test_each_run_has_its_own_largest_and_what_no_driver_tells_is_left_out(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "memory.jsonl")
+    memory._names = {1: "one", 2: "one", 3: "two", 4: "two"}
+    memory._device = "it"
+    for processes in ({1: GIB, 2: 2 * GIB, 3: None, 4: None}, {1: GIB, 3: None}):
+        memory._nvml = Nvml(processes)
+        seen = memory._seen()
+    assert {name: seen[name] for name in ("one", "all")} == {"one": 1.0, "all": 1.0}
+    assert memory.peaks == {"one": 3.0, "all": 3.0}
