@@ -1,7 +1,7 @@
 """Variables by which the program speaks with the processes of its runs."""
 
-RUN = "SKYRL_BENCH_RUN"
-"""The name of the run, in each of its processes."""
+RUN, OF = "SKYRL_BENCH_RUN", "@"
+"""In each process of a run: its name, and after the sign what no other run has."""
 GO = "SKYRL_BENCH_GO"
 """Names a file: no rollout begins before it is there."""
 LIMIT = "SKYRL_BENCH_TORCH_GIB"

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.training_gpu.marks import RUN
+from benchmarks.training_gpu.marks import OF, RUN
 from skyrl_train.processes import environ_of
 
 EVERY_S = 0.25
@@ -73,5 +73,5 @@ class Memory:
     def _name(self, pid: int) -> str:
         mark = f"{RUN}=".encode()
         words = [word for word in environ_of(pid) if word.startswith(mark)]
-        self._names[pid] = words[0][len(mark) :].decode() if words else "unknown"
+        self._names[pid] = words[0][len(mark) :].decode().partition(OF)[0] if words else "unknown"
         return self._names[pid]

@@ -5,13 +5,14 @@ import os
 import subprocess
 import threading
 import time
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchmarks.training_gpu import cpu
-from benchmarks.training_gpu.marks import GO, LIMIT, MOVED, RUN
+from benchmarks.training_gpu.marks import GO, LIMIT, MOVED, OF, RUN
 from skyrl_train.launch.child import end_marked
 
 BEGUN = "Training Progress:"
@@ -27,6 +28,7 @@ class Run:
     """`steps` are verl's own metrics, in their order."""
 
     name: str
+    mark: str
     folder: Path
     tell: Callable[[dict[str, Any]], None]
     process: "subprocess.Popen[bytes]"
@@ -80,7 +82,7 @@ class Run:
     def end(self) -> None:
         """Nothing of it is left. A run that hung, or was stopped after its steps, has the exit status of its signal."""
         self.look()
-        end_marked({RUN: self.name}, 3.0)
+        end_marked({RUN: self.mark}, 3.0)
         self.process.wait()
         self.exit = self.process.returncode
         self.tell({"run": self.name, "exit": self.exit, "wall_s": time.monotonic() - self.began, "moved": self.moved()})
@@ -102,12 +104,13 @@ def start(
     more: Mapping[str, str] = {},
 ) -> Run:
     """In a process group of its own, with its log, its metrics and its weights' moves beside each other."""
+    mark = f"{name}{OF}{uuid.uuid4().hex[:12]}"  # another program on this machine may have a run of this name
     for kind in ("log", "metrics", "moved"):
         (folder / f"{name}.{kind}").unlink(missing_ok=True)
     modules = [*([cpu.MODULE] if on_cpu else []), "benchmarks.training_gpu.inside"]
     places = [str(ROOT), str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environ = os.environ | {
-        RUN: name,
+        RUN: mark,
         GO: str(go or ""),
         MOVED: str(folder / f"{name}.moved"),
         LIMIT: f"{torch_gib:g}" if torch_gib and not on_cpu else "",
@@ -132,7 +135,7 @@ def start(
             cwd=folder,
             start_new_session=True,
         )
-    run = Run(name, folder, tell, process)
+    run = Run(name, mark, folder, tell, process)
     threading.Thread(target=run.watch, name=name, daemon=True).start()
     return run
 

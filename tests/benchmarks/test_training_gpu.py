@@ -5,6 +5,7 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from benchmarks.training_gpu.cases import CASES, OURS, OWN, PAIRS, Case
 from benchmarks.training_gpu.compare import STEP, by_loop, figures, loop_overhead, moved_in_all, overhead, verdicts
 from benchmarks.training_gpu.memory import GIB, Memory, device
 from benchmarks.training_gpu.prepare import rows
-from benchmarks.training_gpu.proofs import Bench, prove
+from benchmarks.training_gpu.proofs import Bench, against_plain, prove
 from benchmarks.training_gpu.runs import read_lines, start
 from skyrl_train.config.constraints import violations
 from skyrl_train.config.load import parse
@@ -52,8 +53,8 @@ def test_every_row_is_one_that_our_data_set_reads(case: Case) -> None:
 
 def test_the_limit_of_a_case_is_what_its_parts_come_to() -> None:
     for case in CASES:
-        text = case.config(model="m", tasks="t", folder="f", loop="", total_gib=140.0, more=())
-        assert parse(text).rollout.gpu_memory_utilization == pytest.approx(case.vllm_gib / 140, abs=1e-4)
+        text = case.config(model="m", tasks="t", folder="f", loop="", total_gib=100.0, more=())
+        assert parse(text).rollout.gpu_memory_utilization == pytest.approx(case.vllm_gib / 100, abs=1e-4)
         assert case.torch_gib < case.gib
         assert [one for one in violations(parse(text)) if one.fatal] == []
 
@@ -142,6 +143,19 @@ def test_a_run_is_followed_to_its_steps_and_ended(tmp_path: Path, more: list[str
     assert told[-1]["exit"] == status
 
 
+def test_a_run_ends_no_other_of_its_name_and_memory_knows_it_by_its_name(tmp_path: Path) -> None:
+    runs = []
+    for place in ("a", "b"):
+        (tmp_path / place).mkdir()
+        runs.append(start("one", [sys.executable, "-c", STANDIN, "hangs"], tmp_path / place, lambda _line: None))
+    assert all(run.until(lambda run=run: len(run.steps) == 2, 60.0) for run in runs)  # type: ignore[misc]
+    runs[0].end()
+    assert runs[1].look()
+    assert Memory(tmp_path / "memory.jsonl")._name(runs[1].process.pid) == "one"
+    runs[1].end()
+    assert [run.exit for run in runs] == [-15, -15]
+
+
 def measured(run: str) -> list[dict[str, float]]:
     return [line for line in DATA if line.get("run") == run and "step" in line]
 
@@ -212,7 +226,20 @@ def test_plain_verl_runs_before_ours_and_after_it(
     assert {name: one["steps"] for name, one in found.items() if "steps" in one} == {"0.5b": 8, "7b-lora": 3}
     assert found["plain"]["step_time"] == 0.0
     assert found["plain"]["start_up"] is not None
+    assert (tmp_path / "0.5b-plain.log").exists()
     assert (tmp_path / "go").exists()
+
+
+def test_the_better_start_of_plain_verl_is_the_one_that_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench, _ = standin_bench(tmp_path, monkeypatch, {})
+
+    def run(begun_s: float | None, *seconds: float) -> Any:
+        return SimpleNamespace(begun_s=begun_s, first_s=1.0, steps=[step(one) for one in seconds])
+
+    ours = run(66.0, *[9.0] * len(PAIRS))
+    found = against_plain(bench, CASES[0], ours, [run(90.0, 50.0, 10.0, 10.0), run(60.0)])
+    assert found == {"start_up": pytest.approx(0.1), "step_time": pytest.approx(-0.1)}
+    assert against_plain(bench, CASES[0], ours, [run(None)]) == {"start_up": None, "step_time": None}
 
 
 def test_nothing_is_tried_after_a_run_of_ours_without_a_step(
