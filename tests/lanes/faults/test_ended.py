@@ -38,7 +38,7 @@ def test_every_rollout_of_a_step_fails(whole: Whole) -> None:
     limit = time.monotonic() + ends.END_S
     while whole.ended(ends.Role.TRAINER) is None and time.monotonic() < limit:
         ends.kill(ends.sandboxes(whole))
-        time.sleep(0.05)
+        time.sleep(0.2)
     ends.ends_with(whole, "TRN001")
     lost = whole.counts()[done:]
     assert [one.masked for one in lost[-2:]] == [one.rollouts for one in lost[-2:]] == [8, 8]
