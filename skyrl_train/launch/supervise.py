@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from skyrl_train.fail import TrainError
-from skyrl_train.launch import directory, leavings, node_files, node_watch, sidecar, slurm, steps, turns
+from skyrl_train.launch import directory, leavings, left_sandboxes, node_files, node_watch, sidecar, slurm, steps, turns
 from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked, started
 from skyrl_train.launch.gate import environment, gated, refusal
 from skyrl_train.launch.names import COMPLETE
@@ -123,6 +123,9 @@ def _take_turn(work: Work) -> None:
     _say(
         f"turn {turns.number(work.environ) + 1}: {f'the runtime is job {new} now' if new else 'the runtime is still there'}"
     )
+    said = "" if new or work.signals.stop else left_sandboxes.end(work.job_dir)
+    if said:
+        _say(said)
 
 
 def _follow(work: Work, child: subprocess.Popen[bytes], others: Sequence[Followed]) -> str:

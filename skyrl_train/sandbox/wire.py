@@ -22,7 +22,7 @@ RUNTIME = "/runtime"
 """…/{runtime_id} (V0)"""
 REGISTRY_PREFIX, IMAGE_EXISTS, BUILD, BUILD_STATUS = "/registry_prefix", "/image_exists", "/build", "/build_status"
 """V0"""
-HEALTH, METRICS, EVENTS = "/health", "/metrics", "/events"
+HEALTH, METRICS, EVENTS, LIST = "/health", "/metrics", "/events", "/list"
 """Ours."""
 
 RUNTIME_ID_PREFIX = "skyrl-"

@@ -110,6 +110,13 @@ class RuntimeClient:
         """Removes a session; that there is none is fine."""
         await finished(self._removed(session_id, quietly=False))
 
+    async def stop_all(self) -> int:
+        """Removes every session, whoever started it, and says how many there were."""
+        response = await self._ask("list", "GET", wire.LIST, session_id="")
+        names = [str(one["session_id"]) for one in response.json()["runtimes"] if one["session_id"]]
+        await asyncio.gather(*map(self.stop, names))
+        return len(names)
+
     async def look(self, session_id: str) -> Seen | None:
         """What the runtime says of a session; None where it knows none."""
         response = await self._ask(

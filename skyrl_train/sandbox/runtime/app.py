@@ -155,7 +155,7 @@ def application(parts: Parts, sessions: Sessions, builds: Builds, key: str) -> G
         Route(f"{wire.SESSIONS}/batch", routes.batch),
         Route(f"{wire.SESSIONS}/{{session_id}}", routes.session),
         Route(f"{wire.RUNTIME}/{{runtime_id}}", routes.runtime),
-        Route("/list", routes.list),
+        Route(wire.LIST, routes.list),
         Route("/prewarm", routes.prewarm, methods=["POST"]),
         Route(wire.IMAGE_EXISTS, routes.image_exists),
         Route(wire.REGISTRY_PREFIX, routes.registry_prefix),

@@ -11,11 +11,11 @@ KEY = "a-key-of-the-lane"
 class Empty(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         known = self.headers.get("X-API-Key") == KEY
-        status = 200 if self.path == "/health" else 404 if known else 401
+        status = 200 if self.path == "/health" or (known and self.path == "/list") else 404 if known else 401
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
-        self.wfile.write(b"{}")
+        self.wfile.write(b'{"runtimes": []}' if self.path == "/list" and known else b"{}")
 
     do_POST = do_GET  # noqa: N815 -- the library's name
 
