@@ -12,14 +12,13 @@ from skyrl_train.agent.finish import Finish
 from skyrl_train.checkpoints.saved import look
 
 pytestmark = pytest.mark.e2e
-PATIENT = {"phase_timeout_s = 300": "phase_timeout_s = 900"}
 RAY_WAITS = {"RAY_health_check_timeout_ms": "60000", "RAY_health_check_failure_threshold": "10"}
 """The fault is to end the run, and not a machine that is slow."""
 FAILED = frozenset({Finish.ERROR_INITIALIZATION, Finish.ERROR_RUNTIME})
 
 
 def begin(whole: Whole, *, steps: int) -> None:
-    whole.launch(whole.config(steps=steps, **PATIENT), **RAY_WAITS)
+    whole.launch(whole.config(steps=steps), **RAY_WAITS)
     assert whole.status == 0, whole.said
 
 
