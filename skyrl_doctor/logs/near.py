@@ -36,6 +36,8 @@ class Near:
         near = signature.near
         if not near:
             return 0
+        if near in self._absent and end > behind.begun + OVERLAP:
+            return None
         if is_far(signature):
             stood = self._far.get(near)
             return None if stood is None or number - stood > signature.within else number - stood

@@ -1,7 +1,8 @@
 """The lines of a block in which patterns may stand: what lies between line feeds and carriage returns."""
 
 from array import array
-from collections.abc import Iterator, Sequence, Set
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence, Set
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.blocks import Block
@@ -17,9 +18,9 @@ class Seen:
     """
 
     block: Block
-    places: Sequence[int]
-    numbers: Sequence[int]
-    before: Sequence[int]
+    places: "array[int]"
+    numbers: "array[int]"
+    before: "array[int]"
     feeds: int
 
     @classmethod
@@ -33,11 +34,16 @@ class Seen:
         return cls(block, places, numbers, before, feeds + data.count(b"\n", at))
 
 
+Key = tuple[bytes, bytes]
+"""A line as it lies, and the patterns that may stand in it."""
+
+
 @record
 class Piece:
     """A line, or a window of a long one, clean; `start` and `end` are where it lies in its block.
 
     feeds  lines of the block that end before it
+    key    what it is known by; none of a window
     """
 
     start: int
@@ -46,29 +52,38 @@ class Piece:
     text: bytes
     feeds: int
     patterns: frozenset[int]
+    key: Key | None = None
 
     @property
     def whose(self) -> bytes:
         return prefix(self.raw)
 
 
-def pieces(seen: Seen, full: Set[int] = frozenset()) -> Iterator[Piece]:
-    """In order, as the places are; `full` are the patterns that are looked for no more by the time that it comes to a place."""
+def pieces(
+    seen: Seen, full: Set[int] = frozenset(), skips: Callable[[Key, int, int], bool] = lambda *_: False
+) -> Iterator[Piece]:
+    """In order, as the places are; `full` are the patterns that are looked for no more by the time that it comes to a place.
+
+    `skips` says of a line, by what it is, where it ends and how many end before it, that nobody needs it: it is asked before
+    the line is cleaned.
+    """
     block, places, numbers, at = seen.block, seen.places, seen.numbers, 0
     while at < len(places):
         if numbers[at] in full:
             at += 1
             continue
         start, end = bounds(block.data, places[at])
-        beyond = at
-        while beyond < len(places) and places[beyond] <= end:
-            beyond += 1
+        beyond = bisect_right(places, end, at)
         feeds, within = seen.before[at], slice(at, beyond)
         at = beyond
         if end - start > WINDOW:
             yield from _windows(block, start, end, feeds, list(zip(places[within], numbers[within], strict=True)))
-        elif some := frozenset(numbers[within]).difference(full):
-            yield _piece(block, start, end, feeds, some)
+            continue
+        key = (block.data[start:end], numbers[within].tobytes())
+        if skips(key, block.start + end, feeds):
+            continue
+        if some := frozenset(numbers[within]).difference(full):
+            yield _piece(block, start, end, feeds, some, key)
 
 
 def _windows(block: Block, start: int, end: int, feeds: int, places: Sequence[Place]) -> Iterator[Piece]:
@@ -86,6 +101,6 @@ def _windows(block: Block, start: int, end: int, feeds: int, places: Sequence[Pl
             yield _piece(block, first, min(last, end), feeds, frozenset(wanted[window]))
 
 
-def _piece(block: Block, start: int, end: int, feeds: int, patterns: frozenset[int]) -> Piece:
-    raw = block.data[start:end]
-    return Piece(start, end, raw, clean(raw), feeds, patterns)
+def _piece(block: Block, start: int, end: int, feeds: int, patterns: frozenset[int], key: Key | None = None) -> Piece:
+    raw = key[0] if key else block.data[start:end]
+    return Piece(start, end, raw, clean(raw), feeds, patterns, key)

@@ -18,8 +18,9 @@ from skyrl_doctor.logs.known import Known
 from skyrl_doctor.logs.lines import REACHED, After, Line, before, shown
 from skyrl_doctor.logs.near import Near
 from skyrl_doctor.logs.patterns import Patterns
-from skyrl_doctor.logs.pieces import Piece, Seen, pieces
+from skyrl_doctor.logs.pieces import Key, Piece, Seen, pieces
 from skyrl_doctor.logs.quoted import IN_SANDBOXES, Quotes, inline
+from skyrl_doctor.logs.spent import Spent
 from skyrl_doctor.logs.steps import Mark, Steps, clock_at, thinned
 from skyrl_doctor.logs.suspects import COUNTED, RETRIED, Suspects
 
@@ -77,7 +78,7 @@ class Scanner:
         self._hits: list[Hit] = []
         self._counts: Counter[int] = Counter()
         self._counted: dict[int, int] = {}
-        self._spent: set[int] = set()
+        self._spent = Spent(patterns, self._gap)
         self._suspects = Suspects()
         self._traceback: Line | None = None
         self._done: Line | None = None
@@ -132,14 +133,14 @@ class Scanner:
         self._behind.take(block)
         self._near.begin()
         self._waiting = [number for number in self._waiting if not self._after[number].take(block)]
-        for piece in pieces(seen, self._full):
+        for piece in pieces(seen, self._full, self._skips):
             self._look(block, piece, self._number + piece.feeds)
         self._steps.keep(self._behind)
         self._number += seen.feeds
 
     def _look(self, block: Block, piece: Piece, number: int) -> None:
         patterns = self._patterns
-        if _is_own(piece.text) or self._is_spent(block, piece, number):
+        if _is_own(piece.text) or self._spent.holds(piece, block.start + piece.end, number):
             return
         matches = patterns.matches(piece.patterns - patterns.suspects, piece.text)
         for index in matches.keys() & patterns.far.keys():
@@ -164,22 +165,6 @@ class Scanner:
         elif not taken:
             self._suspected(block, piece, number)
 
-    def _is_spent(self, block: Block, piece: Piece, number: int) -> bool:
-        """Whether the line is only one more of what was counted to the end. Then little more is asked of it."""
-        patterns, spent = self._patterns, False
-        if not self._spent or not piece.patterns.isdisjoint(patterns.special):
-            return False
-        for index in piece.patterns - patterns.suspects:
-            match = patterns.search(index, piece.text)
-            if match is None:
-                continue
-            left = [at for at in patterns.of[index] if at not in self._spent]
-            if any(self._gap(at, block, piece, number) is not None for at in left):
-                return False
-            full = self._spent.intersection(patterns.of[index])
-            spent = spent or any(self._said(at, match, piece, quoted=False) for at in full)
-        return spent
-
     def _step(self, number: int, end: int) -> None:
         self._steps.add(number, end)
         self._suspects.step()
@@ -193,10 +178,10 @@ class Scanner:
 
     def _hit(self, at: int, match: re.Match[bytes], block: Block, piece: Piece, number: int) -> bool:
         """Whether the line says that it happened; the same line counts once."""
-        if at in self._spent:
+        if at in self._spent.entries:
             return True
         entry = self._patterns.entries[at]
-        gap = self._gap(at, block, piece, number)
+        gap = self._gap(at, block.start + piece.end, number)
         if gap is None or not happened(entry.signature, piece.text, match):
             return False
         if entry.signature.role is Part.ROOT and entry.signature.fatal and is_retried(piece.text):
@@ -207,7 +192,7 @@ class Scanner:
             self._counted[at] = number
             self._counts[at] += repeated(piece.text)
             if self._counts[at] >= COUNTED:
-                self._spent.add(at)
+                self._spent.entries.add(at)
             name = (entry.name, entry.signature.role)
             if self._kept[at] < KEPT and self._named.get(name) != number:
                 self._named[name] = number
@@ -215,8 +200,11 @@ class Scanner:
                 self._hits.append(Hit(entry, self._line(block, piece, number), gap))
         return True
 
-    def _gap(self, at: int, block: Block, piece: Piece, number: int) -> int | None:
-        return self._near.gap(self._patterns.entries[at].signature, self._behind, block.start + piece.end, number)
+    def _gap(self, at: int, end: int, number: int) -> int | None:
+        return self._near.gap(self._patterns.entries[at].signature, self._behind, end, number)
+
+    def _skips(self, key: Key, end: int, feeds: int) -> bool:
+        return self._spent.skips(key, end, self._number + feeds)
 
     def _suspected(self, block: Block, piece: Piece, number: int) -> None:
         if self._suspects.full:
