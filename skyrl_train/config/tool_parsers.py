@@ -1,6 +1,5 @@
 """The parsers of tool calls that vLLM has (0.24 to 0.33; CFG006)."""
 
-
 KNOWN = frozenset(
     {
         "auto",
