@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -62,11 +63,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         proofs.make_toy_model(args.folder)
     if args.models:
         return 0
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     args.out.mkdir(parents=True, exist_ok=True)
     with Memory(args.out / "memory.jsonl") as memory:
         end = time.monotonic() + args.seconds
         bench = Bench(args.folder, args.out, writer(args.out / "results.jsonl"), memory, end, args.cpu)
-        found = proofs.prove(bench, cases, with_toy="toy" in names, together=args.together)
+        with bench:
+            found = proofs.prove(bench, cases, with_toy="toy" in names, together=args.together)
     held = {name: verdicts(one) for name, one in found.items()}
     bench.tell({"held": held})
     return 0 if all(all(one.values()) for one in held.values()) else 1

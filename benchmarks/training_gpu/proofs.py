@@ -4,7 +4,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from benchmarks.training_gpu.compare import STEP
 from benchmarks.training_gpu.memory import Memory
 from benchmarks.training_gpu.runs import Run, start
 
-LIMIT_S, SMALL_S = 600.0, 240.0
+LIMIT_S, SMALL_S = 1200.0, 600.0
 """Of any run, and of one of the small case: a failed weight sync waits for ever."""
 Found = dict[str, Any]
 
@@ -30,12 +30,23 @@ class Bench:
     memory: Memory
     end: float
     on_cpu: bool
+    runs: list[Run] = field(default_factory=list)
+
+    def __enter__(self) -> "Bench":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """However it ends, nothing that it started lives on."""
+        for run in self.runs:
+            if run.exit is None:
+                run.end()
 
     def left(self, limit_s: float = LIMIT_S) -> float:
         return max(0.0, min(limit_s, self.end - time.monotonic()))
 
     def begin(self, name: str, words: list[str], folder: Path, **more: Any) -> Run:
-        return start(name, words, folder, self.tell, on_cpu=self.on_cpu, **more)
+        self.runs.append(start(name, words, folder, self.tell, on_cpu=self.on_cpu, **more))
+        return self.runs[-1]
 
     def keep(self, run: Run, steps: int) -> None:
         """The log, whole: of a run that failed it is all there is, and its end is said at once."""
@@ -65,30 +76,26 @@ def prove(bench: Bench, cases: Mapping[str, Case], *, with_toy: bool, together: 
     found: dict[str, Found] = {}
     early, go = None, bench.folder / "go"
     go.unlink(missing_ok=True)
-    try:
-        if small:
-            first = bench.plain(small)
-            first.follow(prepare.PLAIN_STEPS, bench.left(SMALL_S), leave_s=0.0)
-            bench.keep(first, prepare.PLAIN_STEPS)
-            ours = bench.ours(small)
-            if ours.until(lambda: bool(ours.steps), bench.left(SMALL_S)) and large and together:
-                early = bench.ours(large, go=go)
-            ours.follow(len(small.loops), bench.left(SMALL_S))
-            bench.keep(ours, len(small.loops))
-            found[small.name] = judged(bench, small, ours)
-            if not ours.steps:  # what is wrong here is wrong in all that follows
-                return found
-            again = bench.plain(small, "again")
-            again.until(lambda: again.begun_s is not None, bench.left(SMALL_S))
-            again.end()
-            found["plain"] = against_plain(bench, small, ours, [first, again])
-        go.touch()
-        if large:
-            early = early or bench.ours(large, go=go)
-        found |= rest(bench, large, early, with_toy=with_toy)
-    finally:
-        if early and early.exit is None:
-            early.end()
+    if small:
+        first = bench.plain(small)
+        first.follow(prepare.PLAIN_STEPS, bench.left(SMALL_S), leave_s=0.0)
+        bench.keep(first, prepare.PLAIN_STEPS)
+        ours = bench.ours(small)
+        if ours.until(lambda: bool(ours.steps), bench.left(SMALL_S)) and large and together:
+            early = bench.ours(large, go=go)
+        ours.follow(len(small.loops), bench.left(SMALL_S))
+        bench.keep(ours, len(small.loops))
+        found[small.name] = judged(bench, small, ours)
+        if not ours.steps:  # what is wrong here is wrong in all that follows
+            return found
+        again = bench.plain(small, "again")
+        again.until(lambda: again.begun_s is not None, bench.left(SMALL_S))
+        again.end()
+        found["plain"] = against_plain(bench, small, ours, [first, again])
+    go.touch()
+    if large:
+        early = early or bench.ours(large, go=go)
+    found |= rest(bench, large, early, with_toy=with_toy)
     return found
 
 

@@ -230,6 +230,14 @@ def test_plain_verl_runs_before_ours_and_after_it(
     assert (tmp_path / "go").exists()
 
 
+def test_an_interrupted_bench_leaves_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench, _ = standin_bench(tmp_path, monkeypatch, {})
+    with pytest.raises(KeyboardInterrupt), bench:  # noqa: PT012 -- what is interrupted has begun something
+        bench.plain(CASES[0])
+        raise KeyboardInterrupt
+    assert [run.exit for run in bench.runs] == [-15]
+
+
 def test_the_better_start_of_plain_verl_is_the_one_that_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bench, _ = standin_bench(tmp_path, monkeypatch, {})
 

@@ -26,8 +26,9 @@ def test_one_step_moves_the_weights_and_both_engines_agree(tmp_path: Path) -> No
     prepare.make_model(case, tmp_path / case.name)
     with Memory(tmp_path / "memory.jsonl") as memory:
         bench = Bench(tmp_path, tmp_path, told.append, memory, time.monotonic() + LIMIT_S, on_cpu=False)
-        run = bench.ours(case)
-        run.follow(1, LIMIT_S)
+        with bench:
+            run = bench.ours(case)
+            run.follow(1, LIMIT_S)
     assert len(run.steps) == 1, run.log[-6000:]
     assert run.exit == 0
     assert compare.moved_in_all(run.moved(), 1) == 1.0
