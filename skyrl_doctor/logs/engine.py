@@ -17,7 +17,7 @@ Often = Mapping[int, re.Pattern[bytes]]
 """Patterns of which the search names one place for all, and what finds them in a clean line."""
 NOTHING: Often = {}
 _INNER = r"(?:[^()\\]|\\.)"
-_LOOKS_AHEAD = re.compile(rf"\(\?[=!](?:{_INNER}|\((?:{_INNER}|\({_INNER}*\))*\))*\)")
+LOOKS_AHEAD = re.compile(rf"\(\?[=!](?:{_INNER}|\((?:{_INNER}|\({_INNER}*\))*\))*\)")
 
 
 class Engine(Protocol):
@@ -74,7 +74,7 @@ def _in_parts(
 
 def loose(pattern: str) -> str:
     """A pattern that matches wherever this one does, and is cheaper: without anchors, looks ahead and limits of gaps."""
-    pattern = _LOOKS_AHEAD.sub("", pattern)
+    pattern = LOOKS_AHEAD.sub("", pattern)
     pattern = re.sub(r"(?<!\\)\.\{\d*,\d+\}", ".*", pattern)
     return re.sub(r"(?<![\\\[])\^|(?<!\\)\$", "", pattern)
 
