@@ -13,9 +13,10 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from skyrl_doctor.catalogue import NOT_BUILT, Entry, When, catalogue
+from skyrl_doctor.catalogue import Entry, When, catalogue
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.registry import discover
+from skyrl_doctor.elsewhere import told
 from skyrl_doctor.page import parse
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -98,7 +99,7 @@ def failures(built: Mapping[str, Check]) -> Iterator[str]:
     known = catalogue()
     yield "# Known failures"
     yield ""
-    yield f"{sum(entry.id in built for entry in known.entries)} of {len(known.entries)} known failures have a check."
+    yield f"{sum(entry.id in built for entry in known.entries)} of {len(known.entries)} known failures have a check that sees them before a job."
     yield "Those in **bold** ended real runs of the first users."
     yield f"When a failure shows: {', '.join(f'{when.value} {when.words}' for when in When)}."
     for code, title in known.families.items():
@@ -126,7 +127,7 @@ def _row(entry: Entry, check: Check | None) -> str:
     slug = f"**{entry.slug}**" if entry.core else entry.slug
     when = "".join(entry.when)
     if check is None:
-        return f"| {entry.id} | {slug} | {when} | *{NOT_BUILT}* | | |"
+        return f"| {entry.id} | {slug} | {when} | {_safe(told(entry))} | | |"
     link = f"[{entry.id}](checks/{entry.id}.md)"
     return f"| {link} | {slug} | {when} | `{source_of(check)}` | {cure(check)} | `{test_of(check)}` |"
 

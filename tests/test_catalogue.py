@@ -8,6 +8,7 @@ from skyrl_doctor.catalogue import When, catalogue
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.docs import differing, our_checks, pages, source_of
 from skyrl_doctor.docs import test_of as mirrored_test_of
+from skyrl_doctor.logs.known import known
 from skyrl_doctor.page import HEADINGS, parse
 from support import registry
 
@@ -53,12 +54,17 @@ def test_file_function_and_slug_are_one_name() -> None:
     assert wrong == []
 
 
-def test_what_is_not_built_yet_is_told() -> None:
-    """Not a failure but a figure: the page of failures says it, entry by entry."""
-    missing = [entry.id for entry in catalogue().entries if entry.id not in {check.id for check in CHECKS}]
+def test_what_a_check_can_see_has_one_and_what_none_can_see_is_found_elsewhere() -> None:
+    unseen = [entry for entry in catalogue().entries if entry.id not in {check.id for check in CHECKS}]
+    assert [entry.id for entry in unseen if When.PREFLIGHT in entry.when] == []
+    in_logs = {each.id for each in known()}
+    assert [entry.id for entry in unseen if When.LOG in entry.when and entry.id not in in_logs] == []
+    rules = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "skyrl_doctor/watch/rules").glob("*.py"))
+    live = in_logs | set(re.findall(r'"([A-Z]{3}[0-9]{3})\.', rules))
+    assert [entry.id for entry in unseen if When.WATCH in entry.when and entry.id not in live] == []
     page = pages(CHECKS)["docs/failures.md"]
-    told = re.findall(r"^\| ([A-Z]{3}[0-9]{3}) \|.*\*not built yet\*", page, re.MULTILINE)
-    assert told == missing
+    told = re.findall(r"^\| ([A-Z]{3}[0-9]{3}) \|.*\| Found by skyrl-doctor", page, re.MULTILINE)
+    assert told == [entry.id for entry in unseen]
 
 
 def test_pages_have_a_summary_and_exactly_the_four_sections() -> None:

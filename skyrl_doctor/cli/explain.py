@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -49,15 +49,17 @@ def look_up(name: str) -> "tuple[Entry | None, Check | None]":
 def data(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
     """The page as JSON types: what `list` says, and the sections."""
     from skyrl_doctor.cli.listing import row
+    from skyrl_doctor.elsewhere import sections
     from skyrl_doctor.page import parse
 
-    sections = [{"heading": heading, "text": body} for heading, body in parse(check.page).sections] if check else []
-    return {"schema": 1, **row(entry, check), "sections": sections}
+    known = parse(check.page).sections if check else sections(entry) if entry else ()
+    said = [{"heading": heading, "text": body} for heading, body in known]
+    return {"schema": 1, **row(entry, check), "sections": said}
 
 
 def text(entry: "Entry | None", check: "Check | None") -> Iterator[str]:
     """The page for a screen."""
-    from skyrl_doctor.catalogue import NOT_BUILT
+    from skyrl_doctor.elsewhere import sections, told
     from skyrl_doctor.page import parse, wrapped
     from skyrl_doctor.report.plain import plain
 
@@ -67,16 +69,26 @@ def text(entry: "Entry | None", check: "Check | None") -> Iterator[str]:
     if entry is not None:
         yield f"Shows {', '.join(when.words for when in entry.when)}."
     if check is None:
-        yield f"The check for it is {NOT_BUILT}."
+        assert entry is not None
+        yield f"No check sees it before the job. {told(entry)}"
+        yield ""
+        yield from _sections(sections(entry))
         return
     page = parse(plain(check.page))
     yield ""
     yield from wrapped(page.summary, WIDTH)
-    for heading, body in page.sections:
+    yield from _sections(page.sections)
+    yield f"Looked for on: {', '.join(sorted(check.roles))}. {_cure(check.fix)}"
+
+
+def _sections(sections: Iterable[tuple[str, str]]) -> Iterator[str]:
+    from skyrl_doctor.page import wrapped
+    from skyrl_doctor.report.plain import plain
+
+    for heading, body in sections:
         yield heading
         yield "-" * len(heading)
-        yield from wrapped(body, WIDTH)
-    yield f"Looked for on: {', '.join(sorted(check.roles))}. {_cure(check.fix)}"
+        yield from wrapped(plain(body), WIDTH)
 
 
 def _cure(fix: str) -> str:

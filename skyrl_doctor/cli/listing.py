@@ -1,4 +1,4 @@
-"""skyrl-doctor list: every known failure, and whether a check looks for it."""
+"""skyrl-doctor list: every known failure, and what looks for it."""
 
 import argparse
 import sys
@@ -40,6 +40,7 @@ def rows(checks: "tuple[Check, ...]") -> list[dict[str, Any]]:
 
 def row(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
     """What is known of one failure, as JSON types. Without an entry it is the check of another package."""
+    from skyrl_doctor.elsewhere import finders
     from skyrl_doctor.page import parse
 
     named = check or entry
@@ -48,6 +49,7 @@ def row(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
         "id": named.id,
         "slug": named.slug,
         "built": check is not None,
+        "found_by": ["skyrl-doctor preflight"] if check else list(finders(entry)) if entry else [],
         "core": entry.core if entry else False,
         "when": [when.value for when in entry.when] if entry else [],
         "roles": sorted(check.roles) if check else [],
@@ -59,12 +61,14 @@ def row(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
 
 def table(known: list[dict[str, Any]]) -> Iterator[str]:
     """One line a failure, so that grep finds it whole."""
-    from skyrl_doctor.catalogue import NOT_BUILT
+    from skyrl_doctor.catalogue import catalogue
+    from skyrl_doctor.elsewhere import told
     from skyrl_doctor.report.plain import plain
 
     width = max(len(row["slug"]) for row in known)
+    entries = {entry.id: entry for entry in catalogue().entries}
     for row in known:
         when = "".join(row["when"]) or "-"
         roles = ",".join(row["roles"]) or "-"
-        said = plain(row["summary"]) if row["built"] else NOT_BUILT
+        said = plain(row["summary"]) if row["built"] else told(entries[row["id"]])
         yield f"{row['id']:<8}{row['slug']:<{width}}  {when:<3}  {roles:<17}  {said}".rstrip()

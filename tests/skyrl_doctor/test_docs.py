@@ -39,7 +39,7 @@ def test_samples_of_the_call_format_are_no_tags() -> None:
 def test_the_table_of_failures() -> None:
     (stale,) = [found for found in our_checks() if found.id == "ENV016"]
     lines = list(failures({"ENV016": stale}))
-    assert "| GPU003 | gpu-memory-taken | PWL | *not built yet* | | |" in lines
+    assert "| GPU003 | gpu-memory-taken | PWL | Not built yet. | | |" in lines
     assert (
         "| [ENV016](checks/ENV016.md) | **stale-vllm-variable** | P | `checks/env/stale_vllm_variable.py` "
         "| `skyrl_train/node/vllm.py` | `tests/checks/env/test_stale_vllm_variable.py` |"

@@ -17,6 +17,7 @@ STALE = {
     "id": "ENV016",
     "slug": "stale-vllm-variable",
     "built": True,
+    "found_by": ["skyrl-doctor preflight"],
     "core": True,
     "when": ["P"],
     "roles": ["gpu", "login"],
@@ -39,6 +40,7 @@ def test_a_built_one_and_one_that_is_not() -> None:
         "id": "PRM008",
         "slug": "one-gpu-cannot-be-shared",
         "built": False,
+        "found_by": [],
         "core": True,
         "when": ["P"],
         "roles": [],
@@ -51,7 +53,7 @@ def test_a_built_one_and_one_that_is_not() -> None:
 
 def test_one_line_a_failure_those_of_others_last() -> None:
     lines = list(table(rows((site_closed,))))
-    assert lines[0] == "GPU001  mig-uuid                       PL   -                  not built yet"
+    assert lines[0] == "GPU001  mig-uuid                       PL   -                  Not built yet."
     assert lines[-1] == "SITE001 site-closed                    -    gpu                skyrl-doctor list."
     assert len(lines) == len(catalogue().entries) + 1
 
