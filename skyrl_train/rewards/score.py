@@ -1,8 +1,7 @@
 """What a rollout is worth, or why nobody can say."""
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from skyrl_train.record import record
 
 
 class UnscorableReason(StrEnum):
@@ -19,7 +18,7 @@ class UnscorableReason(StrEnum):
     SCORER_FAILED = "scorer_failed"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Scored:
     """A reward that was computed. `why` says what decided it."""
 
@@ -27,7 +26,7 @@ class Scored:
     why: str = ""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Unscorable:
     """No reward: the rollout is masked and counted, and is no zero."""
 
