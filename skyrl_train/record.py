@@ -2,7 +2,8 @@
 
 `dataclass(frozen=True)` writes the methods of each class as text and compiles them at every start, over a millisecond
 a class on a slow core; a preflight loads some two hundred, and a job's prologue waits for it. Here the methods are
-shared. It stands with the trainer, whose rules the doctor reads: neither side's records cost a compile. `dataclasses.replace`, `asdict`, `fields` and match statements work as ever; type checkers see a dataclass.
+shared. It stands with the trainer, whose rules the doctor reads: neither side's records cost a compile.
+`dataclasses.replace`, `asdict`, `fields` and match statements work as ever; type checkers see a dataclass.
 """
 
 import dataclasses

@@ -21,7 +21,7 @@ has none is masked and counted. Leave out the rows whose image has none.
 from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
-from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.archived import ArchivedImages
@@ -44,9 +44,12 @@ SIGNATURES = (
 def r2e_tests_missing(
     stored: StoredImages, archived: ArchivedImages | None, needed: NeededImages | None
 ) -> Iterator[Finding]:
-    seen = (*stored.images, *(archived.images if archived is not None else ())) or looked_into(stored)
-    images = [image for image in seen if _is_r2e(image, needed)]
+    archives = archived.images if archived is not None else ()
+    images = [image for image in (*stored.images, *archives) if _is_r2e(image, needed)]
     if not images:
+        if archived is not None and not archives and _wants_r2e(needed):
+            raise CouldNotLook(f"none of {archived.of} archives of images could be read in the time that there is")
+        looked_into(stored)
         raise NotApplicable("none of the images here is of an R2E-Gym task")
     empty = [image for image in images if image.has(*TESTS) is False or image.has(*RUNNERS) is False]
     if not empty:
@@ -62,6 +65,10 @@ def r2e_tests_missing(
         remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="leave these tasks out of the dataset"),
         severity=Severity.ERROR if len(empty) == len(images) else Severity.WARNING,
     )
+
+
+def _wants_r2e(needed: NeededImages | None) -> bool:
+    return needed is None or any(R2E_GYM in needed.sources(image.name) for image in needed.named)
 
 
 def _is_r2e(image: StoredImage, needed: NeededImages | None) -> bool:

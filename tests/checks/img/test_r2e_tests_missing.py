@@ -52,8 +52,16 @@ def test_images_that_will_be_loaded_from_archives_count_too() -> None:
     assert list(r2e_tests_missing(NOTHING, archived, NEEDED)) == [finding(NO_TESTS)]
     assert list(r2e_tests_missing(stored(IMAGE), archived, NEEDED)) == [finding(NO_TESTS, 2, Severity.WARNING)]
     assert list(r2e_tests_missing(NOTHING, ArchivedImages(images=(IMAGE,), of=1), NEEDED)) == []
+
+
+def test_archives_that_take_too_long_are_unknown_and_only_where_tasks_want_them() -> None:
+    late = ArchivedImages(of=9)
+    for needed in (NEEDED, None):
+        with pytest.raises(CouldNotLook, match=r"^none of 9 archives of images could be read"):
+            list(r2e_tests_missing(NOTHING, late, needed))
+    other = NeededImages(files=(), rows=1, without=0, named=(TaskImage(NAME, "swe-bench"),), prefix="docker.io/")
     with pytest.raises(NotApplicable):
-        list(r2e_tests_missing(NOTHING, ArchivedImages(of=9), NEEDED))  # none was read in time
+        list(r2e_tests_missing(NOTHING, late, other))
 
 
 def test_what_cannot_be_seen_is_unknown() -> None:
