@@ -129,7 +129,10 @@ class Terminal:
         code = self._running.poll()
         if code is not None:
             return 128 - code if code < 0 else code
-        stop = os.waitid(os.P_PID, self._running.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT)
+        try:
+            stop = os.waitid(os.P_PID, self._running.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:  # it ended between the two looks: of the dead one asks in vain whether they stopped
+            return self._exit_code()
         return 128 + stop.si_status if stop is not None and stop.si_pid else None
 
     def _ended(self, code: int, key: str) -> Answer:

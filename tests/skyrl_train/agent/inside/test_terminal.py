@@ -1,12 +1,15 @@
 """The terminal tool, with a real shell: what stays, what ends, and what goes on."""
 
+import os
 import re
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from fakes.terminals import Typist, in_a_terminal
-from skyrl_train.agent.inside.terminal import CONTINUED, HOW_TO_GO_ON, RESET
+from skyrl_train.agent.inside.terminal import CONTINUED, HOW_TO_GO_ON, RESET, Terminal
 from skyrl_train.agent.transcript import Result
 
 ERROR = "[An error occurred during execution.]\n"
@@ -109,6 +112,15 @@ def test_a_command_is_stopped_at_the_limit_with_all_that_it_started(tmp_path: Pa
         late.text,
     )
     assert (late.timed_out, late.exit_code, left) == (True, None, "0")
+
+
+def test_a_command_that_ends_between_two_looks_ends_no_tools() -> None:
+    ended = subprocess.Popen(("sh", "-c", "exit 3"))
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+    looks = iter((lambda: None, ended.poll))
+    terminal = Terminal.__new__(Terminal)
+    terminal._running = SimpleNamespace(pid=ended.pid, poll=lambda: next(looks)())
+    assert terminal._exit_code() == 3
 
 
 def test_nothing_to_ask_after(tmp_path: Path) -> None:
