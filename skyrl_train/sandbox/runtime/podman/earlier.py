@@ -22,11 +22,12 @@ def end_earlier(run_dir: str, socket_path: str) -> int:  # FIX(POD007)
 
     Of what fetches and builds, the whole session; in the service's are the networks of containers that live on.
     """
-    services = {pid for pid in pids() if _serves(pid, socket_path)}
-    leaders = {pid for pid in pids() if _fetches(pid, run_dir)}
-    sessions = {_session(pid) for pid in leaders} - {0, os.getsid(0)}
-    wanted = services | leaders
-    ended = [pid for pid in pids() if killed(pid, lambda each: each in wanted or _session(each) in sessions)]
+    sessions = {_session(pid) for pid in pids() if _fetches(pid, run_dir)} - {0, os.getsid(0)}
+
+    def belongs(pid: int) -> bool:
+        return _fetches(pid, run_dir) or _serves(pid, socket_path) or _session(pid) in sessions
+
+    ended = [pid for pid in pids() if killed(pid, belongs)]
     until_gone(ended, _GONE_S)
     return len(ended)
 
