@@ -11,7 +11,7 @@ from lanes.e2e.whole import LIMIT_S, NAME, Whole, write_images
 from lanes.faults import interpreters
 from lanes.faults.refusals import REFUSED, refused_at_login, refused_in_job, tells
 from lanes.podman.lab import Lab
-from lanes.slurm.lab import Cluster, free_ports, wait_until
+from lanes.slurm.lab import Cluster, wait_until
 from skyrl_doctor.cli.app import dispatch
 from skyrl_train.launch.directory import runtime_url
 from skyrl_train.launch.gate import said
@@ -107,7 +107,7 @@ def test_a_variable_that_no_worker_has(session_cluster: Cluster, tmp_path: Path)
     script = f"""
     export RAY_TMPDIR=$(mktemp -d /tmp/rXXXXXX) RAY_USAGE_STATS_ENABLED=0
     trap "{ray} stop --force; rm -rf $RAY_TMPDIR" EXIT
-    {ray} start --head --port={free_ports(1)[0]} --num-cpus=1 --num-gpus=0 --include-dashboard=false || exit 99
+    {ray} start --head --port=0 --num-cpus=1 --num-gpus=0 --include-dashboard=false || exit 99
     export RAY_ADDRESS=auto SANDBOX_REMOTE_RUNTIME_API_URL=http://node07:8000
     {gate} passes.sh -- touch passed || exit 98
     {gate} verl.sh -- touch started 2> said

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,22 +46,21 @@ def wait_until(condition: Callable[[], object], what: str | Callable[[], str] = 
         time.sleep(_STEP_S)
 
 
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody has now: held together until all are known."""
-    held = [socket.socket() for _ in range(count)]
-    try:
-        for one in held:
+@contextmanager
+def held_ports(count: int) -> Iterator[list[int]]:
+    """Ports that nobody else gets while this lasts, neither to listen nor for a call of theirs; who sets SO_REUSEADDR, as
+    Slurm's daemons do, can listen there."""
+    with ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in held]
-    finally:
-        for one in held:
-            one.close()
+        yield [int(one.getsockname()[1]) for one in sockets]
 
 
-def configuration(base: Path, extra: str = "", gpu_nodes: Sequence[str] = ("gpu1",)) -> str:
+def configuration(base: Path, ports: Sequence[int], extra: str = "", gpu_nodes: Sequence[str] = ("gpu1",)) -> str:
     """slurm.conf. The scheduler looks at once, so that a job needs half a second and not five. Two clusters of one machine
     at once have no job's number in common, and so none of the directories that are named after one."""
-    ports = free_ports(2 + len(gpu_nodes))
     gpu_lines = "\n".join(
         f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs=4 RealMemory=64000 Gres=gpu:2g.20gb:2"
         for name, port in zip(gpu_nodes, ports[2:], strict=True)
@@ -199,7 +198,6 @@ def a_cluster(base: Path, extra: str = "", gpu_nodes: tuple[str, ...] = ("gpu1",
     for name in ("state", "log", "run", "python"):
         (base / name).mkdir()
     (base / "python" / "pynvml.py").write_text(_NVML)
-    (base / "slurm.conf").write_text(configuration(base, extra, gpu_nodes))
     _fake_slices(base, gpu_nodes)
     (base / "cgroup.conf").write_text("CgroupAutomount=no\n")
     env = {
@@ -209,6 +207,13 @@ def a_cluster(base: Path, extra: str = "", gpu_nodes: tuple[str, ...] = ("gpu1",
         "PYTHONPATH": str(base / "python"),
     }
     cluster = Cluster(base, env, nodes=("cpu1", *gpu_nodes))
+    with held_ports(2 + len(gpu_nodes)) as ports:
+        (base / "slurm.conf").write_text(configuration(base, ports, extra, gpu_nodes))
+        yield from _running(cluster)
+
+
+def _running(cluster: Cluster) -> Iterator[Cluster]:
+    base = cluster.base
     try:
         _start(cluster, _munge(base), ready=lambda: (base / "munge.socket").exists())
         _start(cluster, ("slurmctld", "-D", "-i"), ready=lambda: cluster.run("scontrol", "ping").returncode == 0)
