@@ -33,6 +33,8 @@ class Trainer(PPOTrainerSync):
 
     phase_timeout_s: float
     warned: Warned
+    is_last: bool = False
+    """Whether the step that runs is the last one of this turn: asked once a step, since SIGUSR1 may come at any moment."""
 
     def ready(self, phase_timeout_s: float, warned: Warned) -> None:
         """Models loaded and the last checkpoint read."""
@@ -48,19 +50,32 @@ class Trainer(PPOTrainerSync):
         begin(UPDATE, self.phase_timeout_s)
         super().on_sample_end()
 
+    def on_step_begin(self) -> None:
+        """Not at the end of the step before: verl logs what it measured of a step after `on_step_end`."""
+        if self.is_last:
+            raise StoppedError(f"told that time runs out: step {self.global_steps - 1} was the last one of this turn")
+        super().on_step_begin()
+
     def step(self, metrics: dict[str, Any], timing_raw: dict[str, float]) -> Any:
         batch = super().step(metrics, timing_raw)
         end(UPDATE)
-        if self.warned.asked and self.config.trainer.save_freq > 0:
-            self.config.trainer.save_freq = 1  # this step is the last one: it is saved whatever its number
+        self.is_last = self.warned.asked
+        if self.is_last:
+            self._close_turn()
         begin(SAVE, self.phase_timeout_s)  # what verl does between `step` and `on_step_end`
         return batch
 
     def on_step_end(self) -> None:
         end(SAVE)
-        if self.warned.asked:
-            raise StoppedError(f"told that time runs out: step {self.global_steps} was the last one of this turn")
-        self._synced(super().on_step_end)
+        if not self.is_last:  # nobody writes with these weights in this turn
+            self._synced(super().on_step_end)
+
+    def _close_turn(self) -> None:
+        """The step that runs is saved whatever its number, and there is no time to validate."""
+        trainer = self.config.trainer
+        trainer.test_freq = -1
+        if trainer.save_freq > 0:
+            trainer.save_freq = 1
 
     def _synced(self, work: Callable[[], None]) -> None:
         say("syncing weights to the model servers")  # the watch knows such lines

@@ -74,8 +74,7 @@ def test_a_killed_run_goes_on_saves_when_time_runs_out_and_ends_when_every_rollo
     assert counts(job)[len(done)].ends == {Finish.ERROR_INITIALIZATION: ROLLOUTS}
     assert counts(job)[-1].masked < ROLLOUTS
     second = last(job)
-    logged = [step["training/global_step"] for step in steps(job)]
-    assert logged in (list(range(first + 1, second)), list(range(first + 1, second + 1)))
+    assert [step["training/global_step"] for step in steps(job)] == list(range(first + 1, second + 1))
     assert all("critic/vf_loss" in step for step in steps(job))
     assert (saved(job, second) / "critic").is_dir()
     assert weights(job, second) != learnt

@@ -1,0 +1,110 @@
+"""What the trainer does in verl's hooks, called in the order in which verl 0.9.1 calls them: verl itself is not here."""
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+MODULE, VERLS = "skyrl_train.rl.trainer", "verl.trainer.ppo.v1.trainer_sync"
+STEPS = 9
+
+
+class VerlsTrainer:
+    """The loop of verl's PPOTrainer.fit, with what it does in a step written down in the place of it."""
+
+    def __init__(self, heard: Callable[[int], None], **trainer: int) -> None:
+        self.config = SimpleNamespace(trainer=SimpleNamespace(**{"save_freq": 1, "test_freq": -1, **trainer}))
+        self.did: list[str] = []
+        self.global_steps = 0
+        self._heard = heard
+
+    def fit(self) -> None:
+        for self.global_steps in range(1, STEPS + 1):
+            self.on_step_begin()
+            self.step({}, {})
+            self._every(self.config.trainer.save_freq, "saved")
+            self.on_step_end()
+            self._every(self.config.trainer.test_freq, "validated")
+            self.did.append(f"logged {self.global_steps}")
+
+    def _every(self, steps: int, what: str) -> None:
+        if steps > 0 and (self.global_steps == STEPS or self.global_steps % steps == 0):
+            self.did.append(f"{what} {self.global_steps}")
+
+    def on_step_begin(self) -> None:
+        pass
+
+    def step(self, *_measured: dict[str, Any]) -> None:
+        self._heard(self.global_steps)
+
+    def on_step_end(self) -> None:
+        self.did.append(f"synced {self.global_steps}")
+
+
+@pytest.fixture
+def ours(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Our module, over that loop."""
+    parts = VERLS.split(".")
+    for name in (".".join(parts[:count]) for count in range(1, len(parts) + 1)):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    vars(sys.modules[VERLS])["PPOTrainerSync"] = VerlsTrainer
+    before = sys.modules.pop(MODULE, None)
+    try:
+        return import_module(MODULE)
+    finally:  # whoever comes next gets the one over the real verl
+        del sys.modules[MODULE]
+        if before is not None:
+            sys.modules[MODULE] = before
+
+
+def warned_in(step: int, ours: ModuleType, **trainer: int) -> tuple[list[str], str]:
+    """What a run did that is warned in this step, and why it stopped."""
+    warned = ours.Warned()
+
+    def heard(now: int) -> None:
+        warned.asked = warned.asked or now == step
+
+    run = ours.Trainer(heard, **trainer)
+    run.phase_timeout_s, run.warned = 60.0, warned
+    try:
+        run.fit()
+    except ours.StoppedError as stopped:
+        return run.did, str(stopped)
+    return run.did, ""
+
+
+def test_the_step_in_which_time_runs_out_is_saved_and_logged_and_no_other_begins(ours: ModuleType) -> None:
+    did, why = warned_in(2, ours, save_freq=5, test_freq=1)
+    assert did == ["synced 1", "validated 1", "logged 1", "saved 2", "logged 2"]
+    assert why == "told that time runs out: step 2 was the last one of this turn"
+
+
+def test_a_run_without_checkpoints_stops_too(ours: ModuleType) -> None:
+    did, why = warned_in(1, ours, save_freq=-1)
+    assert did == ["logged 1"]
+    assert why == "told that time runs out: step 1 was the last one of this turn"
+
+
+def test_a_run_that_is_done_with_that_step_has_not_stopped(ours: ModuleType) -> None:
+    did, why = warned_in(STEPS, ours)
+    assert did[-2:] == [f"saved {STEPS}", f"logged {STEPS}"]
+    assert why == ""
+
+
+def test_a_warning_after_the_step_is_for_the_next_one(ours: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """verl has decided by then whether this one is saved."""
+    monkeypatch.setattr(ours.Trainer, "on_step_end", late(ours.Trainer.on_step_end))
+    did, why = warned_in(0, ours, save_freq=5)
+    assert did == ["synced 1", "logged 1", "saved 2", "logged 2"]
+    assert "step 2 was the last one" in why
+
+
+def late(work: Callable[[Any], None]) -> Callable[[Any], None]:
+    def on_step_end(run: Any) -> None:
+        run.warned.asked = True
+        work(run)
+
+    return on_step_end
