@@ -14,18 +14,31 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from skyrl_train.cli.frame import USAGE_ERROR
+    from skyrl_train.fail import UsageError
+    from skyrl_train.rl.say import say_cause
+
+    try:
+        return _run(args)
+    except UsageError as error:
+        say_cause(error)  # marked as the driver marks its own: this stands in the log of a job
+        return USAGE_ERROR
+
+
+def _run(args: argparse.Namespace) -> int:
     import os
 
     from skyrl_train.launch import commands
+    from skyrl_train.rl.say import say
 
     job_dir = os.path.abspath(args.job_dir)
     commands.read(job_dir)  # a UsageError where it is no directory of a launch
     why = _refusal(job_dir)
     if why and not args.no_gate:
-        _say(f"refused: {why}")
+        say(f"refused: {why}")
         return REFUSED
     if why:
-        _say(f"--no-gate: training without the gate's word, though {why}")
+        say(f"--no-gate: training without the gate's word, though {why}")
     _has_the_stack()
     from skyrl_train.checkpoints.places import work_dir_of
     from skyrl_train.rl.watchman import main
@@ -69,8 +82,3 @@ def _refusal(job_dir: str) -> str | None:
     except OSError as error:
         return f"{verdict.FILE} cannot be read: {error.strerror}"
     return verdict.refusal(text, config_sha256=wanted, node=socket.gethostname(), now=time.time())
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"skyrl-train train: {text}\n")
-    sys.stderr.flush()

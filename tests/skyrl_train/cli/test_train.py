@@ -1,5 +1,6 @@
 """skyrl-train train, up to where the driver would start."""
 
+import re
 import socket
 import sys
 import time
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from skyrl_doctor.logs.advice import SUSPECT, is_suspect
 from skyrl_train.cli.app import dispatch
 from skyrl_train.config.load import parse, resolved
 from skyrl_train.launch import commands, directory
@@ -77,8 +79,12 @@ def test_a_verdict_that_cannot_be_read_is_none(job: Path, capsys: pytest.Capture
 
 
 def test_what_is_no_directory_of_a_launch_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the mark of a cause: diagnose finds it in the job's log."""
     assert dispatch(["train", str(tmp_path)]) == 2
-    assert "is no directory of a launch" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.startswith(f"skyrl-train train: error: {tmp_path} is no directory of a launch")
+    assert re.search(SUSPECT, said)
+    assert is_suspect(said)
 
 
 @pytest.mark.skipif(find_spec("verl") is not None, reason="it would train")
@@ -86,4 +92,5 @@ def test_without_the_gate_it_says_so_and_wants_its_packages(job: Path, capsys: p
     assert dispatch(["train", str(job), "--no-gate"]) == 2
     said = capsys.readouterr().err
     assert "--no-gate: training without the gate's word, though there is no verdict.json" in said
-    assert f"{sys.executable} has no ray, torch, transfer_queue, verl, vllm; wanted the training environment" in said
+    cause = f"{sys.executable} has no ray, torch, transfer_queue, verl, vllm; wanted the training environment"
+    assert f"skyrl-train train: error: {cause}" in said
