@@ -3,7 +3,8 @@
 ## What it does
 Takes every variable of this job that its workers read (the runtime's address and key, logins, the configuration's `[env]`),
 and asks how it gets there: by the environment in which Ray was started, which it reads from the raylet of this job where one
-runs already, or by `env_vars` of the runtime environment. It also finds values there that are no texts.
+runs already, or by `env_vars` of the runtime environment. It also finds values that are no texts, there and in the
+configuration's `trainer.verl_overrides`.
 
 ## Why it breaks training
 The driver has the variable, so everything looks right; the rollouts run in workers, which were started earlier or elsewhere.
@@ -18,17 +19,19 @@ passes what is not inherited, and its first task proves that it arrived.
     KeyError: 'SANDBOX_REMOTE_RUNTIME_API_URL'
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.ray_workers import RayWorkers
 from skyrl_doctor.facts.worker_environ import plan_variables
+from skyrl_doctor.plan.dialects.verl.compose import Composition, Given
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.node.ray_env import Need, missing, needs
 
+OVERRIDES = "trainer.verl_overrides"
 PASSED = ("ray_kwargs.ray_init.runtime_env.env_vars.", "ray_init.runtime_env.env_vars.")
 
 
@@ -37,11 +40,7 @@ def env_not_in_ray_workers(plan: Plan, environ: Environ, workers: RayWorkers) ->
     passed = _passed(required(plan))
     for value in passed.values():
         if not isinstance(value.value, str) and not value.unknown:
-            yield fault(
-                f"{value.shown} is no text, and Ray raises TypeError for it; wanted '\"{value.value}\"'",
-                value.location,
-                {value.name: f"'\"{value.value}\"'"},
-            )
+            yield _number(plan, value)
     configured = plan_variables(plan)
     if plan.is_of("run-config"):
         return  # skyrl-train hands on whatever is not inherited
@@ -50,11 +49,28 @@ def env_not_in_ray_workers(plan: Plan, environ: Environ, workers: RayWorkers) ->
         yield _lost(need, workers)
 
 
+def _number(plan: Plan, value: Value) -> Finding:
+    said = f"{value.shown} is no text, and Ray raises TypeError for it; wanted"
+    if value.key in plan.own:
+        return fault(f"{said} '\"{value.value}\"'", value.location, {value.name: f"'\"{value.value}\"'"})
+    quoted = f"+{value.key}='{value.value}'"
+    return fault(f"{said} '{value.value}'", value.location, summary=f"quote it in {OVERRIDES}: {quoted}")
+
+
+def _overridden(plan: Plan) -> Mapping[str, Value]:
+    """What a configuration of ours adds as verl's own words."""
+    composed, place = Composition(), plan.place(OVERRIDES)
+    if place is not None:
+        for word in plan.texts(OVERRIDES) or ():
+            composed.apply(Given(word, place))
+    return composed.values
+
+
 def _passed(plan: Plan) -> dict[str, Value]:
     return {
         key.removeprefix(prefix): value
         for prefix in PASSED
-        for key, value in plan.own.items()
+        for key, value in {**plan.own, **_overridden(plan)}.items()
         if key.startswith(prefix) and (value.value is not None or value.unknown)
     }
 

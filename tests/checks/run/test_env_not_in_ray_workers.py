@@ -80,6 +80,24 @@ def test_ray_takes_texts_alone() -> None:
     assert judged(verl(f"""'+{PASS}.NCCL_DEBUG="1"'"""), OWN) == []
 
 
+def test_in_the_words_that_a_configuration_of_ours_adds_for_verl_too() -> None:
+    toml = f"""
+    [trainer]
+    verl_overrides = ["trainer.device=cpu", "+{PASS}.NCCL_DEBUG=1", "++{PASS}={{A: true, B: x}}", "+{PASS}.C='1'", "=["]
+    """
+    made = plan(toml, "run.toml")
+    assert made.is_of("run-config")
+    said = "is no text, and Ray raises TypeError for it; wanted"
+    assert judged(made, OWN) == [
+        fault(
+            f"{PASS}.{name} = {value} {said} '{value}'",
+            Location("run.toml", 3, f"{PASS}.{name}"),
+            summary=f"quote it in trainer.verl_overrides: +{PASS}.{name}='{value}'",
+        )
+        for name, value in (("NCCL_DEBUG", 1), ("A", True))
+    ]
+
+
 def test_our_own_trainer_hands_on_what_is_not_inherited() -> None:
     assert judged(plan_of(env={"A": "1"}), FOREIGN) == []
 
