@@ -111,14 +111,14 @@ def test_ends_in_time(kind: str) -> None:
         client.sendall(b"HTTP/1.1 200 OK\r\nX: ")
         while kind == "drips" and not over.wait(0.02):
             client.sendall(b"x")
-        over.wait(5)
+        over.wait(60)
 
     began = time.monotonic()
     with server(slow) as url:
         found = LocalMachine({}).get(url, limit_s=0.2)
         over.set()
     assert found == Fetched(url=url, why="no answer within 0.2 s")
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 30
 
 
 def test_a_large_body_is_cut() -> None:

@@ -34,10 +34,10 @@ def test_ends_at_its_limit_with_all_that_it_started(tmp_path: Path) -> None:
     began = time.monotonic()
     done = cli.run("pull", limit_s=1.5)
     assert (done.rc, done.why) == (None, "no end within 1.5 s")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     child = int((tmp_path / "pid").read_text())
     while alive(child):  # a killed process is there until the kernel has taken it away
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 60
 
 
 def test_ends_all_that_runs(tmp_path: Path) -> None:

@@ -83,17 +83,17 @@ def test_much_output_is_cut_with_a_notice(sandboxd: Sandboxd) -> None:
 
 
 def test_a_cancelled_command_is_stopped(sandboxd: Sandboxd, tmp_path: Path) -> None:
-    flag = tmp_path / "flag"
+    flag, whole = tmp_path / "flag", tmp_path / "whole"
 
     async def work(box: Sandbox) -> None:
-        task = asyncio.ensure_future(box.execute(f"touch {flag}; sleep 300", timeout_s=300))
-        while not flag.exists():
+        task = asyncio.ensure_future(box.execute(f"echo $$ > {flag}; mv {flag} {whole}; exec sleep 300", timeout_s=300))
+        while not whole.exists():
             await asyncio.sleep(0.005)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        left = await box.execute("pgrep -f 'sleep 30[0]' | wc -l")
-        assert left.stdout.strip() == "0"
+        left = await box.execute(f"kill -0 $(cat {whole})")
+        assert (left.exit_code, left.stderr.count("No such process")) == (1, 1)
 
     using(sandboxd.url, work)
 
