@@ -19,6 +19,15 @@ SIGNATURES = {
             "skyrl-train",
         ),
     ),
+    "SLM004": (
+        root(
+            r"\bSLM004: .{1,300} of an earlier launch\b",
+            "skyrl-train launch: SLM004: /home/ada/run/job holds runtime_ready.flag of an earlier launch, which names its "
+            "runtime; wanted a directory of this launch alone",
+            "the directory names the runtime of an earlier launch, which is gone; each launch wants one of its own",
+            "skyrl-train",
+        ),
+    ),
     "RUN002": (
         root(
             r"\bRUN002: ",

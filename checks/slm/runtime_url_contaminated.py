@@ -1,32 +1,40 @@
-"""What is to be the runtime's URL is none, or more than one line.
+"""What is to be the runtime's URL is none, is more than one line, or is of a run that is over.
 
 ## What it does
 Reads every text that names the runtime's address: `sandbox.runtime_url`, `SANDBOX_REMOTE_RUNTIME_API_URL`, and
-`runtime_url.txt` of a job directory whose runtime is ready. Each must be one URL and nothing else.
+`runtime_url.txt` of a job directory whose runtime is ready. Each must be one URL and nothing else. Where the trainer is to
+run, it also asks the runtime that the job directory calls ready: if nobody listens there, `runtime_ready.flag` is an earlier
+run's.
 
 ## Why it breaks training
 A shell function that logs to its standard output writes its log into `$(...)`, and the URL becomes three lines of text.
 Nothing says so until the first rollout: then every request fails with an error about a missing protocol.
+A flag that an earlier run left, killed or in the same directory, sends the trainer to a port of nobody: it waits for its
+first sandbox until the rollout's time is over.
 
 ## How to fix
-Read the address from the file that the runtime writes, and let shell functions log to standard error.
+Read the address from the file that the runtime writes, and let shell functions log to standard error. Give each launch a
+directory of its own, as `skyrl-train launch` does, or remove the flag before the runtime starts.
 
 ## Example
     httpx.UnsupportedProtocol: Request URL is missing an 'http://' or 'https://' protocol.
 """
 
+import shlex
 from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind
-from skyrl_doctor.facts.runtime import RuntimeUrls
+from skyrl_doctor.facts.runtime import ReadyFlag, RuntimeUrls
 from skyrl_doctor.plan.answers import RUNTIME_KEY
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.launch.url import one_url
 
 
 @check("SLM004", fix="skyrl_train/launch/url.py")
-def runtime_url_contaminated(plan: Plan, urls: RuntimeUrls) -> Iterator[Finding]:
+def runtime_url_contaminated(plan: Plan, urls: RuntimeUrls, flag: ReadyFlag | None) -> Iterator[Finding]:
+    if flag is not None and flag.is_stale:
+        yield _stale(flag)
     for said in urls.said:
         if one_url(said.text) is not None:
             continue
@@ -39,6 +47,20 @@ def runtime_url_contaminated(plan: Plan, urls: RuntimeUrls) -> Iterator[Finding]
                 kind=RemedyKind.FIX_ENV, summary="take it from the file that the runtime writes, and log to stderr"
             ),
         )
+
+
+def _stale(flag: ReadyFlag) -> Finding:
+    return Finding(
+        message=f"{flag.path} says that the runtime at {flag.url} is ready, and nobody listens there: it is of an earlier "
+        "run; wanted the flag of a runtime that runs",
+        evidence=(f"GET {flag.health.url}: {flag.health.why}",),
+        location=Location(flag.path),
+        remedy=Remedy(
+            kind=RemedyKind.FIX_ENV,
+            summary="give each launch a directory of its own, or remove the flag before its runtime starts",
+            commands=(f"rm {shlex.quote(flag.path)}",),
+        ),
+    )
 
 
 def _place(plan: Plan, said_by: str) -> Location | None:

@@ -9,6 +9,7 @@ from skyrl_doctor.facts.child import answer_of
 from skyrl_doctor.machine.questions import Stat
 from skyrl_doctor.machine.web import Fetched
 
+NOBODY_LISTENS = "Connection refused"
 PROBE_SESSION = "doctor-probe"
 """A session that nobody has: a good runtime knows none of this name."""
 
@@ -28,6 +29,20 @@ class RuntimePlace:
     def key_shown(self) -> str:
         kind, _, name = self.key_from.partition(" ")
         return {"file": name, "env": f"${name}"}.get(kind, "no key")
+
+
+@record(kw_only=True)
+class ReadyFlag:
+    """A job directory's flag that a runtime is ready, and what came of asking that runtime."""
+
+    path: str
+    url: str
+    health: Fetched
+
+    @property
+    def is_stale(self) -> bool:
+        """Only where it is certain: that nothing came back may be the network's fault."""
+        return self.health.status is None and self.health.why == NOBODY_LISTENS
 
 
 @record(kw_only=True)

@@ -10,6 +10,7 @@ from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.facts.runtime import (
     PROBE_SESSION,
     Canary,
+    ReadyFlag,
     RuntimeAnswers,
     RuntimePlace,
     RuntimeUrls,
@@ -60,6 +61,20 @@ def runtime_place(machine: Machine, urls: RuntimeUrls, environ: Environ) -> Runt
         raise CouldNotLook(f"{first.said_by} holds {first.text[:80]!r}; wanted one URL alone (SLM004)")
     key_from, key_file = _key(machine, environ, environ.get(JOB_DIR, "").rstrip("/"))
     return RuntimePlace(url=url.rstrip("/"), said_by=first.said_by, key_from=key_from, key_file=key_file)
+
+
+@probe(limit_s=ANSWER_S + 1)
+def ready_flag(machine: Machine, roles: Roles, urls: RuntimeUrls, environ: Environ) -> ReadyFlag:
+    if roles.asked and Role.GPU not in roles:
+        raise NotApplicable("the runtime is yet to start, and replaces the flag")
+    job_dir = environ.get(JOB_DIR, "").rstrip("/")
+    said = [one_url(one.text) for one in urls.said if one.said_by == f"{job_dir}/{URL}"]
+    url = said[0] if said else None
+    if url is None:
+        raise NotApplicable("no job directory says that its runtime is ready, and where")
+    return ReadyFlag(
+        path=f"{job_dir}/{READY}", url=url, health=machine.get(f"{url.rstrip('/')}{HEALTH}", limit_s=ANSWER_S)
+    )
 
 
 @probe(limit_s=3 * ANSWER_S + 1)

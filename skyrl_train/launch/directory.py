@@ -22,6 +22,9 @@ CONFIG, RESOLVED, JOBS = "config.toml", "config.json", "jobs.json"
 NONE = ""
 """In the place of a job's id: there was one, and another is to come."""
 URL_BYTES = 4096
+_OF_THIS_LAUNCH = (
+    "wanted a directory of this launch alone: leave --job-dir out, or name a new one; the earlier one stays as it is"
+)
 _JOB_ID = re.compile(r"(?:local:)?[0-9]{1,18}")  # Slurm's, or a process here
 
 
@@ -56,11 +59,12 @@ def adopt(path: str) -> str:
         taken = sorted({RESOLVED, JOBS, COMPLETE, READY, URL} & set(os.listdir(path)))
     except OSError as error:
         raise UsageError(f"the job directory {path} cannot be used: {error.strerror}") from None
-    if taken:
+    if READY in taken:  # FIX(SLM004): the trainer would go to a runtime that is gone
         raise UsageError(
-            f"{path} holds {taken[0]} of an earlier launch; wanted a directory of this launch "
-            "alone: leave --job-dir out, or name a new one; the earlier one stays as it is"
+            f"SLM004: {path} holds {READY} of an earlier launch, which names its runtime; {_OF_THIS_LAUNCH}"
         )
+    if taken:
+        raise UsageError(f"{path} holds {taken[0]} of an earlier launch; {_OF_THIS_LAUNCH}")
     return os.path.abspath(path)
 
 

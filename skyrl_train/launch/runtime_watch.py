@@ -1,9 +1,11 @@
 """Whether the other job is there, and still there: the runtime that the trainer needs, the trainer that it serves."""
 
+import os
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 
+from skyrl_train import verdict
 from skyrl_train.fail import UsageError
 from skyrl_train.launch import directory, slurm
 from skyrl_train.launch.role import Role
@@ -100,8 +102,12 @@ class Pulse:
         ended = directory.read_ended(self._job_dir, Role.RUNTIME)
         if ended is not None:
             return f"the runtime job ended: {ended.reason or f'exit status {ended.status}'}"
-        if self._ask(self._url):
+        if self._ask(self._url) or not self._has_passed():
             self._last = self._clock()
         elif self._clock() - self._last > PATIENCE_S:
             return f"the runtime at {self._url} has not answered for {self._clock() - self._last:.0f} s"
         return ""
+
+    def _has_passed(self) -> bool:
+        """Until then the gate looks at the same runtime, and says more of it: that its flag is an earlier run's (SLM004)."""
+        return os.path.exists(os.path.join(self._job_dir, verdict.FILE))

@@ -12,9 +12,9 @@ from skyrl_train.checkpoints.places import checkpoint_root, work_dir_of
 from skyrl_train.fail import UsageError
 from skyrl_train.launch import commands, directory, gate, local, slurm
 from skyrl_train.launch.child import MARK, marked
-from skyrl_train.launch.names import PRIME_CONFIG
+from skyrl_train.launch.names import PRIME_CONFIG, READY
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.runtime_watch import asked
+from skyrl_train.launch.runtime_watch import asked, gone
 
 DOCTOR_LIMIT_S = 30.0
 
@@ -57,7 +57,10 @@ def _health(job_dir: str, external: str | None) -> str:
         return str(error)
     if url is None:
         return "the runtime is not ready"
-    return f"the runtime at {url} {'answers' if asked(url) else 'does not answer'}"
+    if asked(url):
+        return f"the runtime at {url} answers"
+    stale = "" if external else gone(job_dir, Role.RUNTIME)
+    return f"the runtime at {url} does not answer" + (f"; SLM004: {READY} is of before: {stale}" if stale else "")
 
 
 def _checkpoint(place: str) -> str:

@@ -30,7 +30,7 @@ def test_a_flag_of_an_earlier_run(whole: Whole) -> None:
     whole.job.mkdir()
     (whole.job / READY).write_text("ready\n")
     whole.launch(whole.config(steps=1))
-    refused_at_login(whole, READY, "earlier launch", str(whole.job), "--job-dir", status=2)
+    refused_at_login(whole, "SLM004", READY, "earlier launch", str(whole.job), "--job-dir", status=2)
     assert [path.name for path in whole.job.iterdir()] == [READY]
 
 

@@ -58,6 +58,12 @@ def test_there_are_such_sentences() -> None:
             "skyrl-train job: trainer: stopped by signal 15: the runtime job ended: the HTTP server ended",
             "RUN011",
         ),
+        ("skyrl-train job: trainer: the gate refused: GPU002 2 MIG slices; wanted 1; RUN001 refuses no key", "GPU002"),
+        (
+            "skyrl-train job: trainer: the runtime job ended before it was ready: the gate refused: IMG006 holds no tests",
+            "IMG006",
+        ),
+        ("skyrl-train job: trainer: the gate refused: RUN001 could not look: http://n:1: timed out", ""),
         ("skyrl-train train: error: no free port for Ray's head: 6379, 6380 are taken on this node", ""),
         ("skyrl-train train: refused: verdict.json is of another configuration", ""),
         ("skyrl-train runtime: podman 3.4.4 is too old: wanted 4.0 or newer", ""),

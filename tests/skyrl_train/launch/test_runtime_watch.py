@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from skyrl_train import verdict
 from skyrl_train.launch import slurm
 from skyrl_train.launch.directory import Ended, write_ended, write_jobs
 from skyrl_train.launch.names import READY, URL
@@ -32,6 +33,7 @@ def test_waits_until_it_is_ready_or_never_will_be(tmp_path: Path) -> None:
 
 def test_a_runtime_may_be_late_but_not_for_long(tmp_path: Path) -> None:
     clock, answers = Clock(), [True, False, False, True, False, False]
+    (tmp_path / verdict.FILE).touch()
     pulse = Pulse(str(tmp_path), "http://n:1", clock, lambda _: answers.pop(0))
     told = []
     for _ in range(6):
@@ -39,6 +41,16 @@ def test_a_runtime_may_be_late_but_not_for_long(tmp_path: Path) -> None:
         told.append(pulse.lost())
     assert told == ["", "", f"the runtime at http://n:1 has not answered for {PATIENCE_S * 1.2:.0f} s", "", "", told[5]]
     assert told[5].startswith("the runtime at")
+
+
+def test_a_runtime_that_the_gate_still_looks_at_is_the_gates(tmp_path: Path) -> None:
+    clock = Clock()
+    pulse = Pulse(str(tmp_path), "http://n:1", clock, lambda _: False)
+    clock.now += PATIENCE_S * 4
+    assert pulse.lost() == ""
+    (tmp_path / verdict.FILE).touch()
+    clock.now += PATIENCE_S * 1.5
+    assert pulse.lost() == f"the runtime at http://n:1 has not answered for {PATIENCE_S * 1.5:.0f} s"
 
 
 def test_a_runtime_that_told_its_end_is_believed_at_once(tmp_path: Path) -> None:

@@ -51,6 +51,14 @@ def test_one_whose_second_job_was_refused(job_dir: Path, capsys: pytest.CaptureF
     ]
 
 
+def test_a_flag_that_outlived_its_runtime_is_named(job_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_jobs(str(job_dir), {Role.RUNTIME: "local:4194304"})
+    (job_dir / "runtime_ready.flag").touch()
+    (job_dir / "runtime_url.txt").write_text("http://127.0.0.1:1\n")
+    said = "the runtime at http://127.0.0.1:1 does not answer; SLM004: runtime_ready.flag is of before: "
+    assert shown(job_dir, capsys)[3] == f"health:   {said}the runtime process 4194304 is gone"
+
+
 @pytest.mark.parametrize("text", GARBAGE)
 @pytest.mark.parametrize(
     "name",
