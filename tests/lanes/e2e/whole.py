@@ -100,10 +100,14 @@ class Whole:
 
     def launch(self, config: str, *words: str, **more: str) -> "Whole":
         (self.at / "run.toml").write_text(config, encoding="utf-8")
-        command = [sys.executable, "-m", "skyrl_train", "launch", "run.toml", "--job-dir", str(self.job), *words]
-        done = self.cluster.run(*command, cwd=self.at, limit_s=120, **self.environment(), **more)
+        command = self.skyrl_train("launch", "run.toml", "--job-dir", str(self.job), *words)
+        done = self.cluster.run(*command, cwd=self.at, limit_s=LIMIT_S, **self.environment(), **more)
         self.status, self.said = done.returncode, done.stderr
         return self
+
+    @staticmethod
+    def skyrl_train(*words: str) -> tuple[str, ...]:
+        return (sys.executable, "-m", "skyrl_train", *words)
 
     def environment(self) -> dict[str, str]:
         own = run.environment(self.job)

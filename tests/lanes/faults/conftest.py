@@ -2,6 +2,7 @@
 
 from lanes.e2e.conftest import images, podman_env, session_cluster, whole
 from lanes.podman.conftest import image_archive, lab, lane_user, new_lab, stocked, tools, workshop
+from lanes.podman.test_places import private
 
 __all__ = [
     "image_archive",
@@ -10,6 +11,7 @@ __all__ = [
     "lane_user",
     "new_lab",
     "podman_env",
+    "private",
     "session_cluster",
     "stocked",
     "tools",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from lanes.e2e.whole import LIMIT_S, Whole
+from lanes.faults.ends import root_of
 from lanes.slurm.lab import processes_with, wait_until
 from skyrl_train.launch.directory import read_jobs
 from skyrl_train.launch.role import Role
@@ -33,6 +34,7 @@ def refused_in_job(whole: Whole, role: Role, *words: str, roles: Sequence[Role] 
     assert ended is not None, f"the gate let the trainer start\n{whole.logs()}"
     assert (ended.status, ended.reason.startswith("the gate refused: ")) == (REFUSED, True), f"{ended}\n{whole.logs()}"
     tells(ended.reason, *words)
+    assert f"{root_of(whole)} " in ended.reason  # diagnose names what the gate did
     for one in roles:
         if one in read_jobs(str(whole.job)):
             whole.cluster.wait(read_jobs(str(whole.job))[one], 120)

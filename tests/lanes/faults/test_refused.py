@@ -1,7 +1,9 @@
-"""Eight faults, one at a time: the gate refuses the launch before anything trains, and says what to do."""
+"""Eight faults, one at a time: the gate refuses before anything trains, and says what to do."""
 
 import os
 import sys
+import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,12 +12,15 @@ import pytest
 from lanes.e2e.whole import LIMIT_S, NAME, Whole, write_images
 from lanes.faults import interpreters
 from lanes.faults.refusals import REFUSED, refused_at_login, refused_in_job, tells
+from lanes.podman.conftest import load
 from lanes.podman.lab import Lab
+from lanes.podman.test_places import isolate
 from lanes.slurm.lab import Cluster, wait_until
 from skyrl_doctor.cli.app import dispatch
+from skyrl_doctor.core.model import Status
 from skyrl_train.launch.directory import runtime_url
 from skyrl_train.launch.gate import said
-from skyrl_train.launch.names import KEY, READY
+from skyrl_train.launch.names import KEY
 from skyrl_train.launch.role import Role
 
 pytestmark = pytest.mark.e2e
@@ -24,14 +29,6 @@ pytestmark = pytest.mark.e2e
 def test_max_tokens_that_no_context_holds(whole: Whole) -> None:
     whole.launch(whole.config(steps=1, **{"max_tokens = 24": "max_tokens = 4000"}))
     refused_at_login(whole, "CFG001", "4000", "max_model_len", "640", "run.toml:", "max_tokens = ")
-
-
-def test_a_flag_of_an_earlier_run(whole: Whole) -> None:
-    whole.job.mkdir()
-    (whole.job / READY).write_text("ready\n")
-    whole.launch(whole.config(steps=1))
-    refused_at_login(whole, "SLM004", READY, "earlier launch", str(whole.job), "--job-dir", status=2)
-    assert [path.name for path in whole.job.iterdir()] == [READY]
 
 
 def test_two_slices_of_one_gpu(whole: Whole) -> None:
@@ -97,22 +94,35 @@ def test_records_that_cannot_cross_processes(whole: Whole, tmp_path: Path) -> No
     )
 
 
-def test_a_variable_that_no_worker_has(session_cluster: Cluster, tmp_path: Path) -> None:
-    """Ray was started before the variable was set. A launch of ours hands it on; a command line of verl's own does not."""
+@pytest.fixture
+def ray_dir() -> Iterator[Path]:
+    """Short, since sockets lie below it."""
+    with tempfile.TemporaryDirectory(prefix="r", dir="/tmp", ignore_cleanup_errors=True) as name:
+        yield Path(name)
+
+
+def test_a_variable_that_no_worker_has(session_cluster: Cluster, tmp_path: Path, ray_dir: Path) -> None:
+    """Ray was started before the variable was set. A command line of verl's own does not hand it on, and is refused. A
+    launch of ours cannot have this fault: its driver gives Ray what the workers lack, and the first task proves it."""
     (tmp_path / "verl.sh").write_text("python3 -m verl.trainer.main_ppo data.train_batch_size=8 trainer.nnodes=1\n")
     passes = "+ray_kwargs.ray_init.runtime_env.env_vars.SANDBOX_REMOTE_RUNTIME_API_URL=http://node07:8000"
     (tmp_path / "passes.sh").write_text(f"python3 -m verl.trainer.main_ppo data.train_batch_size=8 {passes}\n")
+    (tmp_path / "run.toml").write_text('[model]\npath = "a/b"\n[env]\nOF_THE_RUN = "1"\n')
     gate = f"{sys.executable} -m skyrl_doctor gate --role gpu --select RUN002"
     ray = f"{sys.executable} -m ray.scripts.scripts"
     script = f"""
-    export RAY_TMPDIR=$(mktemp -d /tmp/rXXXXXX) RAY_USAGE_STATS_ENABLED=0
-    trap "{ray} stop --force; rm -rf $RAY_TMPDIR" EXIT
+    export RAY_TMPDIR={ray_dir} RAY_USAGE_STATS_ENABLED=0
     {ray} start --head --port=0 --num-cpus=1 --num-gpus=0 --include-dashboard=false || exit 99
     export RAY_ADDRESS=auto SANDBOX_REMOTE_RUNTIME_API_URL=http://node07:8000
     {gate} passes.sh -- touch passed || exit 98
+    {gate} run.toml -- {sys.executable} {Path(__file__).with_name("hands_on.py")} run.toml || exit 97
     {gate} verl.sh -- touch started 2> said
     """
-    job = session_cluster.wait(session_cluster.submit(script, f"--chdir={tmp_path}", cwd=tmp_path), LIMIT_S)
+    number = session_cluster.submit(script, f"--chdir={tmp_path}", cwd=tmp_path)
+    try:
+        job = session_cluster.wait(number, LIMIT_S)
+    finally:
+        session_cluster.kill(number)  # `ray stop` would end every Ray of this machine
     log = "".join(path.read_text(errors="replace") for path in tmp_path.glob("slurm-*.out"))
     assert job.exit_code == REFUSED, f"{job}\n{log}"
     assert (tmp_path / "passed").exists()
@@ -122,21 +132,25 @@ def test_a_variable_that_no_worker_has(session_cluster: Cluster, tmp_path: Path)
     tells(told, passes.partition("=")[0])
 
 
-def test_a_pause_process_that_is_dead(lab: Lab) -> None:
-    """Only an ordinary user's Podman has one. A launch of ours gives each job a store of its own, whose leavings it ends;
-    this is the user's own store, in front of the runtime alone."""
-    lab.detached("rollout")
-    lab.kill_all(reaped=True)
-    words = ["gate", "--role", "runtime", "--select", "POD001", "--format", "json"]
+def test_a_pause_process_that_is_dead(private: Lab, image_archive: Path) -> None:
+    """Only an ordinary user's Podman has one, in the user's own store. A launch of ours cannot have this fault: its script
+    takes `skyrl-doctor env`, with which the runtime's job has a store of its own, as it has here in the end."""
+    private.detached("rollout")
+    private.kill_all(reaped=True)
 
     def gate() -> tuple[int, str]:
         os.environ.clear()
-        os.environ.update(lab.env)
+        os.environ.update(private.env)
+        words = ["gate", "--role", "runtime", "--select", "POD001", "--format", "json"]
         status = dispatch([*words, "--output", "report.json", "--", "touch", "started"])
         return status, "; ".join(said("report.json"))
 
-    status, told = lab.child(gate)
+    status, told = private.child(gate)
     assert status == REFUSED
-    assert not (lab.base / "started").exists()
-    tells(told, "POD001", "the store calls rollout running", str(lab.pause_file), "wanted one living process")
+    assert not (private.base / "started").exists()
+    tells(told, "POD001", "the store calls rollout running", str(private.pause_file), "wanted one living process")
     tells(told, "podman system migrate")
+    own = isolate(private)
+    load(own, image_archive)
+    assert own.sandbox().returncode == 0
+    assert own.doctor("POD001").status is Status.PASS
