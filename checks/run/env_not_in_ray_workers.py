@@ -26,7 +26,6 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.ray_workers import RayWorkers
 from skyrl_doctor.facts.worker_environ import plan_variables
-from skyrl_doctor.plan.dialects.verl.compose import Composition, Given
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.node.ray_env import Need, missing, needs
@@ -59,10 +58,14 @@ def _number(plan: Plan, value: Value) -> Finding:
 
 def _overridden(plan: Plan) -> Mapping[str, Value]:
     """What a configuration of ours adds as verl's own words."""
-    composed, place = Composition(), plan.place(OVERRIDES)
-    if place is not None:
-        for word in plan.texts(OVERRIDES) or ():
-            composed.apply(Given(word, place))
+    words, place = plan.texts(OVERRIDES), plan.place(OVERRIDES)
+    if not words or place is None:
+        return {}
+    from skyrl_doctor.plan.dialects.verl.compose import Composition, Given  # which most runs need not wait for
+
+    composed = Composition()
+    for word in words:
+        composed.apply(Given(word, place))
     return composed.values
 
 
