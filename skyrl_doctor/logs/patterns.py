@@ -38,7 +38,9 @@ class Patterns:
         self.suspects = frozenset(numbers[text] for text in SUSPECTS)
         self.done = numbers[DONE]
         self.traceback = numbers[TRACEBACK]
-        self.special = frozenset((self.done, self.traceback, *self.steps, *self.far))
+        self.stepped = len(self.texts)
+        """That a line is a step indeed."""
+        self.special = frozenset((self.done, self.traceback, self.stepped, *self.steps, *self.far))
 
     def matches(self, numbers: Set[int], text: bytes) -> dict[int, re.Match[bytes]]:
         """By number, in order."""

@@ -3,6 +3,7 @@
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence, Set
+from typing import NamedTuple
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.blocks import Block
@@ -38,8 +39,7 @@ Key = tuple[bytes, bytes]
 """A line as it lies, and the patterns that may stand in it."""
 
 
-@record
-class Piece:
+class Piece(NamedTuple):
     """A line, or a window of a long one, clean; `start` and `end` are where it lies in its block.
 
     feeds  lines of the block that end before it
@@ -60,12 +60,15 @@ class Piece:
 
 
 def pieces(
-    seen: Seen, full: Set[int] = frozenset(), skips: Callable[[Key, int, int], bool] = lambda *_: False
+    seen: Seen,
+    full: Set[int] = frozenset(),
+    skips: Callable[[Key, int, int], bool] = lambda *_: False,
+    sure: int | None = None,
 ) -> Iterator[Piece]:
     """In order, as the places are; `full` are the patterns that are looked for no more by the time that it comes to a place.
 
     `skips` says of a line, by what it is, where it ends and how many end before it, that nobody needs it: it is asked before
-    the line is cleaned.
+    the line is cleaned. Of a line that has the number `sure` nobody needs the text.
     """
     block, places, numbers, at = seen.block, seen.places, seen.numbers, 0
     while at < len(places):
@@ -74,8 +77,11 @@ def pieces(
             continue
         start, end = bounds(block.data, places[at])
         beyond = bisect_right(places, end, at)
-        feeds, within = seen.before[at], slice(at, beyond)
+        feeds, within, is_sure = seen.before[at], slice(at, beyond), numbers[at] == sure
         at = beyond
+        if is_sure:
+            yield Piece(start, end, b"", b"", feeds, frozenset(numbers[within]))
+            continue
         if end - start > WINDOW:
             yield from _windows(block, start, end, feeds, list(zip(places[within], numbers[within], strict=True)))
             continue

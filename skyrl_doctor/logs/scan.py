@@ -16,18 +16,17 @@ from skyrl_doctor.logs.frames import last_frame
 from skyrl_doctor.logs.happened import happened, spoken_of
 from skyrl_doctor.logs.known import Known
 from skyrl_doctor.logs.lines import REACHED, After, Line, before, shown
+from skyrl_doctor.logs.look import is_own, look
 from skyrl_doctor.logs.near import Near
 from skyrl_doctor.logs.patterns import Patterns
 from skyrl_doctor.logs.pieces import Key, Piece, Seen, pieces
 from skyrl_doctor.logs.quoted import IN_SANDBOXES, Quotes, inline
 from skyrl_doctor.logs.spent import Spent
-from skyrl_doctor.logs.steps import Mark, Steps, clock_at, thinned
+from skyrl_doctor.logs.steps import Mark, Steps, clock_at
 from skyrl_doctor.logs.suspects import COUNTED, RETRIED, Suspects
 
 KEPT = 64
 """Hits kept of one signature in one file; the rest are counted."""
-OWN = b"skyrl-doctor watch: "
-"""How the watch begins its lines in the job's log: they speak of failures, and are none."""
 
 
 @record
@@ -51,19 +50,6 @@ class Scan:
     cluster: Cluster | None = None
     done: Line | None = None
     steps: tuple[Mark, ...] = ()
-
-
-def look(block: Block, patterns: Patterns) -> Seen:
-    """What may be in a block. In any thread."""
-
-    def is_step(line: bytes) -> bool:
-        return not _is_own(line) and patterns.is_step(line)
-
-    return Seen.of(block, thinned(block.data, patterns.engine.places(block.data), patterns.steps, is_step))
-
-
-def _is_own(line: bytes) -> bool:
-    return line.lstrip().startswith(OWN)
 
 
 class Scanner:
@@ -124,8 +110,12 @@ class Scanner:
     def _read(self, blocks: Iterator[Block]) -> tuple[Hit, ...]:
         known = len(self._hits)
         for block in blocks:
-            self.take(look(block, self._patterns))
+            self.take(self.look(block))
         return tuple(self._hits[known:])
+
+    def look(self, block: Block) -> Seen:
+        """What may be in a block. In any thread."""
+        return look(block, self._patterns, self._suspects.outlived)
 
     def take(self, seen: Seen) -> None:
         """The next block and what was seen in it."""
@@ -133,14 +123,17 @@ class Scanner:
         self._behind.take(block)
         self._near.begin()
         self._waiting = [number for number in self._waiting if not self._after[number].take(block)]
-        for piece in pieces(seen, self._full, self._skips):
+        for piece in pieces(seen, self._full, self._skips, self._patterns.stepped):
             self._look(block, piece, self._number + piece.feeds)
         self._steps.keep(self._behind)
         self._number += seen.feeds
 
     def _look(self, block: Block, piece: Piece, number: int) -> None:
         patterns = self._patterns
-        if _is_own(piece.text) or self._spent.holds(piece, block.start + piece.end, number):
+        if patterns.stepped in piece.patterns:
+            self._step(number, block.start + piece.end)
+            return
+        if is_own(piece.text) or self._spent.holds(piece, block.start + piece.end, number):
             return
         matches = patterns.matches(piece.patterns - patterns.suspects, piece.text)
         for index in matches.keys() & patterns.far.keys():
@@ -168,6 +161,8 @@ class Scanner:
     def _step(self, number: int, end: int) -> None:
         self._steps.add(number, end)
         self._suspects.step()
+        if not self._suspects.full:
+            self._full -= self._patterns.suspects
         if self._traceback is not None and self._steps.outlive(self._traceback.number):
             self._traceback = None
             self._full.discard(self._patterns.traceback)
@@ -207,12 +202,12 @@ class Scanner:
         return self._spent.skips(key, end, self._number + feeds)
 
     def _suspected(self, block: Block, piece: Piece, number: int) -> None:
-        if self._suspects.full:
+        if self._suspects.full or self._suspects.outlived(piece.raw):
             return
         matched = self._patterns.matches(piece.patterns & self._patterns.suspects, piece.text).keys()
         if not matched or not is_suspect(text := shown(piece.text)) or spoken_of(matched, self._patterns, piece.text):
             return
-        if self._suspects.add(text, number):
+        if self._suspects.add(text, number, piece.raw):
             self._suspects.keep(self._line(block, piece, number))
         if self._suspects.full:
             self._full |= self._patterns.suspects

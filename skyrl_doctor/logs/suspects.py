@@ -8,7 +8,10 @@ OUTLIVED = 3
 RETRIED = 5
 """A failure that will be tried again is a cause when it was seen so often."""
 COUNTED = 1000
-"""So many hits of one kind, and so many lines that look like errors, are looked at."""
+"""So many hits of one kind, and so many lines that look like errors, are looked at; of the latter so many more, if the run
+outlived the kept one, that differ from all before in more than numbers."""
+_CHANGING = b"0123456789abcdef"
+_LONGEST = 1 << 10
 
 
 class Suspects:
@@ -17,18 +20,30 @@ class Suspects:
     def __init__(self) -> None:
         self._clusters = Clusters()
         self._lived_with: set[int | None] = set()
+        self._forms: dict[bytes, int | None] = {}
         self._cluster: int | None = None
         self._steps = self._count = 0
         self.line: Line | None = None
 
     @property
     def full(self) -> bool:
-        return self._count >= COUNTED
+        """Whether no further one is asked for, unless the run outlives the kept one."""
+        return self._count >= (COUNTED if self.line is not None else 2 * COUNTED)
 
-    def add(self, text: str, number: int) -> bool:
+    def outlived(self, raw: bytes) -> bool:
+        """Whether enough were seen, and the run outlived one that differs in numbers alone. Once so, it stays so: any thread
+        may ask ahead of the one that takes them."""
+        if self._count < COUNTED or len(raw) > _LONGEST:
+            return False
+        form = _form(raw)
+        return form in self._forms and self._forms[form] in self._lived_with
+
+    def add(self, text: str, number: int, raw: bytes = b"") -> bool:
         """Whether this line is to be kept, by `keep`: the first that looks wrong, and of no kind that steps have outlived."""
         self._count += 1
         cluster = self._clusters.add(text, number)
+        if len(raw) <= _LONGEST:
+            self._forms[_form(raw)] = cluster
         if self.line is not None or cluster in self._lived_with:
             return False
         self._cluster = cluster
@@ -47,3 +62,7 @@ class Suspects:
     def cluster(self) -> Cluster | None:
         """That of the kept line."""
         return None if self.line is None or self._cluster is None else self._clusters[self._cluster]
+
+
+def _form(raw: bytes) -> bytes:
+    return raw.translate(None, _CHANGING)

@@ -1,13 +1,12 @@
 """Scans a whole file, or what comes as chunks."""
 
-import functools
 from collections.abc import Iterable
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.ahead import ahead
 from skyrl_doctor.logs.contents import blocks, cut
 from skyrl_doctor.logs.patterns import Patterns
-from skyrl_doctor.logs.scan import Scan, Scanner, look
+from skyrl_doctor.logs.scan import Scan, Scanner
 
 
 @record
@@ -24,7 +23,7 @@ def read(file: str, patterns: Patterns, *, order: int = 0) -> Read:
     begun = False
     try:
         with blocks(file) as found:
-            for seen in ahead(found, functools.partial(look, patterns=patterns)):
+            for seen in ahead(found, scanner.look):
                 begun = True
                 scanner.take(seen)
     except OSError as error:
@@ -35,6 +34,6 @@ def read(file: str, patterns: Patterns, *, order: int = 0) -> Read:
 def scan(file: str, chunks: Iterable[bytes], patterns: Patterns, *, order: int = 0) -> Scan:
     """All that the chunks hold."""
     scanner = Scanner(file, patterns, order=order)
-    for seen in ahead(cut(chunks), functools.partial(look, patterns=patterns)):
+    for seen in ahead(cut(chunks), scanner.look):
         scanner.take(seen)
     return scanner.snapshot()

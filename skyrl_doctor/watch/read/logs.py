@@ -11,9 +11,10 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.choose import choose
 from skyrl_doctor.logs.lines import Line
+from skyrl_doctor.logs.look import OWN
 from skyrl_doctor.logs.patterns import Patterns, installed
-from skyrl_doctor.logs.scan import OWN, Scan, Scanner
 from skyrl_doctor.logs.scan import Hit as Found
+from skyrl_doctor.logs.scan import Scan, Scanner
 from skyrl_doctor.watch.files import COUNTS
 from skyrl_doctor.watch.follow.tail import Lines
 from skyrl_doctor.watch.observe import Hit, Observation, Rollouts

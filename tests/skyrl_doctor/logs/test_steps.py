@@ -48,13 +48,13 @@ def test_many_steps_at_once_are_as_one_after_the_other(lines: list[bytes]) -> No
 
 def test_only_the_last_before_another_place_and_the_last_of_all_are_kept() -> None:
     text, texts = LINE * 9 + b"boom\n" + LINE * 9, {5: (b"step:",)}
-    steps: list[Place] = [(at * len(LINE), 5) for at in range(9)]
-    later = [(at + 9 * len(LINE) + 5, number) for at, number in steps]
+    steps: list[Place] = [(at * len(LINE), 6) for at in range(9)]
+    later = [(at + 9 * len(LINE) + 5, 6) for at, _ in steps]
     boom: Place = (9 * len(LINE) + 2, 1)
-    assert thinned(text, [steps[0], boom], texts, bool) == [*steps[-3:], boom, *later[-3:]]
-    assert thinned(text, [boom], texts, bool) == [boom]
-    assert thinned(text, [boom, later[0]], texts, lambda _: False) == [boom]
-    assert thinned(text, [(2, 1), boom, later[0]], texts, bool)[:2] == [steps[0], (2, 1)]
+    assert thinned(text, [(0, 5), boom], texts, bool, 6) == [*steps[-3:], boom, *later[-3:]]
+    assert thinned(text, [boom], texts, bool, 6) == [boom]
+    assert thinned(text, [boom, (later[0][0], 5)], texts, lambda _: False, 6) == [boom]
+    assert thinned(text, [(2, 1), boom, (later[0][0], 5)], texts, bool, 6)[:2] == [(0, 5), (2, 1)]
 
 
 @pytest.mark.parametrize("engine_name", ENGINES)
@@ -66,7 +66,7 @@ def test_steps_that_only_a_clean_line_shows_are_found(engine_name: str) -> None:
 
 def test_a_long_line_keeps_all_its_steps() -> None:
     text = b"x step:1 - a" * 2000
-    assert [number for _, number in thinned(text, [(2, 5)], {5: (b"step:",)}, bool)] == [5] * 2001
+    assert [number for _, number in thinned(text, [(2, 5)], {5: (b"step:",)}, bool, 6)] == [5] * 2001
 
 
 def test_a_log_of_steps_keeps_the_clocks_of_its_last() -> None:

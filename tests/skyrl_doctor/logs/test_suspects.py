@@ -1,8 +1,12 @@
 """What looks like an error and is known to nobody; and what further steps have outlived."""
 
+import pytest
+
 from skyrl_doctor.logs.choose import OFTEN, Diagnosis, choose
 from skyrl_doctor.logs.known import known
 from skyrl_doctor.logs.patterns import Patterns
+from skyrl_doctor.logs.scan import Scan, Scanner
+from skyrl_doctor.logs.suspects import COUNTED
 from skyrl_doctor.logs.whole import scan
 
 PATTERNS = Patterns(known())
@@ -58,3 +62,33 @@ def test_a_traceback_too() -> None:
     assert diagnosis(a_log=trace).unknown is not None
     assert diagnosis(a_log=trace + steps(1)).unknown is None
     assert diagnosis(a_log=trace + steps(1) + trace).unknown is not None
+
+
+def noise(lines: int) -> str:
+    return "".join(f"ERROR:tools:command {at:x} failed in sandbox\n" for at in range(lines))
+
+
+def one_by_one(text: str) -> Scan:
+    scanner = Scanner("a.log", PATTERNS)
+    for line in text.splitlines(keepends=True):
+        scanner.feed(line.encode())
+        scanner.flush()
+    return scanner.finish()
+
+
+@pytest.mark.parametrize("lines", [COUNTED - 1, COUNTED, COUNTED + 1])
+@pytest.mark.parametrize("more", [1, COUNTED + 1])
+def test_after_a_thousand_outlived_errors_a_new_one_is_seen(lines: int, more: int) -> None:
+    text = f"{noise(lines)}{steps(1)}{noise(more)}KeyError: 'x'\n{noise(1)}"
+    found = diagnosis(a_log=text).unknown
+    assert found is not None
+    assert (found.number, found.text) == (lines + more + 4, "KeyError: 'x'")
+    assert one_by_one(text) == scan("a.log", [text.encode()], PATTERNS)
+
+
+def test_an_error_that_was_not_outlived_itself_is_not_old() -> None:
+    text = f"{noise(1)}{ODD}\n{noise(COUNTED)}{steps(1)}{ODD}\n"
+    found = diagnosis(a_log=text).unknown
+    assert found is not None
+    assert found.text == ODD
+    assert one_by_one(text) == scan("a.log", [text.encode()], PATTERNS)
