@@ -21,6 +21,8 @@ _CHANGING = re.compile(
 _TELLING = re.compile(r"(?i)^\W*(?:errno|http/1\.1\"?|status|code|signal|exit)\W*$")
 """The number after such a word is what the line says."""
 _NUMBER = re.compile(r"\d")
+_NUMBERED = re.compile(rb"\S*\d\S*")
+_MAY_TELL = re.compile(rb"(?i)errno|http/1|status|code|signal|exit")
 
 
 @record
@@ -69,6 +71,11 @@ class Clusters:
 
     def __iter__(self) -> Iterator[Cluster]:
         return (self[at] for at in range(len(self._groups)))
+
+
+def form(raw: bytes) -> bytes:
+    """What lines have in common that are sure to be of one cluster: all but the words with numbers, if none of these tells."""
+    return raw if _MAY_TELL.search(raw) else _NUMBERED.sub(b"0", raw)
 
 
 def split(text: str) -> list[str]:

@@ -1,29 +1,47 @@
 """What may be in a block, found in any thread: all that needs no knowledge of the blocks before it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from skyrl_doctor.logs.blocks import Block
 from skyrl_doctor.logs.engine import Place
-from skyrl_doctor.logs.noise import bounds
+from skyrl_doctor.logs.noise import WINDOW, bounds, clean
 from skyrl_doctor.logs.patterns import Patterns
 from skyrl_doctor.logs.pieces import Seen
 from skyrl_doctor.logs.steps import thinned
 
 OWN = b"skyrl-doctor watch: "
 """How the watch begins its lines in the job's log: they speak of failures, and are none."""
+FEW = 64
+"""So many places of a block are made sure of here. Of more, most are one failure over and over, and soon of no interest."""
+Outlived = Callable[[bytes], bool]
+"""Whether a line that looks like an error only repeats one that the run has outlived."""
 
 
-def look(block: Block, patterns: Patterns, outlived: Callable[[bytes], bool] = lambda _: False) -> Seen:
-    """Without the errors that the run has outlived."""
+def look(block: Block, patterns: Patterns, outlived: Outlived = lambda _: False) -> Seen:
+    """Without what shows no pattern in a clean line, and without errors that the run has outlived."""
 
     def is_step(line: bytes) -> bool:
         return not is_own(line) and patterns.is_step(line)
 
-    def is_old(place: Place) -> bool:
-        return place[1] in patterns.suspects and outlived(block.data[slice(*bounds(block.data, place[0]))])
+    found = list(_needed(block.data, patterns.engine.places(block.data), patterns, outlived))
+    return Seen.of(block, thinned(block.data, found, patterns.steps, is_step, patterns.stepped))
 
-    places = [place for place in patterns.engine.places(block.data) if not is_old(place)]
-    return Seen.of(block, thinned(block.data, places, patterns.steps, is_step, patterns.stepped))
+
+def _needed(data: bytes, places: Sequence[Place], patterns: Patterns, outlived: Outlived) -> Iterator[Place]:
+    few, end, raw, text = len(places) <= FEW, -1, b"", b""
+    for place in places:
+        at, number = place
+        if number in patterns.steps:
+            yield place
+            continue
+        if at > end:
+            start, end = bounds(data, at)
+            raw = data[start:end]
+            text = clean(raw) if few and len(raw) <= WINDOW else b""
+        if text and patterns.search(number, text) is None:
+            continue
+        if number not in patterns.suspects or not outlived(raw):
+            yield place
 
 
 def is_own(line: bytes) -> bool:

@@ -1,6 +1,6 @@
 """Lines that look like errors and that nothing knows: the first that the run did not outlive, and how many are like it."""
 
-from skyrl_doctor.logs.clusters import Cluster, Clusters
+from skyrl_doctor.logs.clusters import Cluster, Clusters, form
 from skyrl_doctor.logs.lines import Line
 
 OUTLIVED = 3
@@ -9,9 +9,9 @@ RETRIED = 5
 """A failure that will be tried again is a cause when it was seen so often."""
 COUNTED = 1000
 """So many hits of one kind, and so many lines that look like errors, are looked at; of the latter so many more, if the run
-outlived the kept one, that differ from all before in more than numbers."""
-_CHANGING = b"0123456789abcdef"
+outlived the kept one. Those that only repeat what the run outlived do not count."""
 _LONGEST = 1 << 10
+_NO_CLUSTER = -1
 
 
 class Suspects:
@@ -31,19 +31,16 @@ class Suspects:
         return self._count >= (COUNTED if self.line is not None else 2 * COUNTED)
 
     def outlived(self, raw: bytes) -> bool:
-        """Whether enough were seen, and the run outlived one that differs in numbers alone. Once so, it stays so: any thread
-        may ask ahead of the one that takes them."""
-        if self._count < COUNTED or len(raw) > _LONGEST:
-            return False
-        form = _form(raw)
-        return form in self._forms and self._forms[form] in self._lived_with
+        """Whether the run outlived a line that differs in numbers alone. Once so, it stays so: any thread may ask, ahead of
+        the one that takes them."""
+        return len(raw) <= _LONGEST and self._forms.get(form(raw), _NO_CLUSTER) in self._lived_with
 
     def add(self, text: str, number: int, raw: bytes = b"") -> bool:
         """Whether this line is to be kept, by `keep`: the first that looks wrong, and of no kind that steps have outlived."""
         self._count += 1
         cluster = self._clusters.add(text, number)
         if len(raw) <= _LONGEST:
-            self._forms[_form(raw)] = cluster
+            self._forms[form(raw)] = cluster
         if self.line is not None or cluster in self._lived_with:
             return False
         self._cluster = cluster
@@ -62,7 +59,3 @@ class Suspects:
     def cluster(self) -> Cluster | None:
         """That of the kept line."""
         return None if self.line is None or self._cluster is None else self._clusters[self._cluster]
-
-
-def _form(raw: bytes) -> bytes:
-    return raw.translate(None, _CHANGING)
