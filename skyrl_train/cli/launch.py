@@ -45,7 +45,9 @@ def run(args: argparse.Namespace) -> int:
         return _dry_run(_request(args), args)
     request, refused = (_request(args), None) if args.no_gate else _looked_at(args)
     if refused:
-        _say(f"the login gate refused, nothing was submitted:\n{refused}")
+        for finding in refused.splitlines():  # each a line of its own, which `diagnose` knows
+            _say(f"the login gate refused: {finding}")
+        _say("nothing was submitted")
         return REFUSED
     assert request is not None
     from datetime import datetime

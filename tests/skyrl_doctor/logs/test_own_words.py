@@ -59,6 +59,7 @@ def test_there_are_such_sentences() -> None:
             "RUN011",
         ),
         ("skyrl-train job: trainer: the gate refused: GPU002 2 MIG slices; wanted 1; RUN001 refuses no key", "GPU002"),
+        ("skyrl-train launch: the login gate refused: CFG001 max_tokens = 4000; wanted 616", "CFG001"),
         (
             "skyrl-train job: trainer: the runtime job ended before it was ready: the gate refused: IMG006 holds no tests",
             "IMG006",

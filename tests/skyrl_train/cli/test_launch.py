@@ -52,7 +52,10 @@ def test_what_the_doctor_refuses_is_not(
 ) -> None:
     doctor(here, monkeypatch, "raise SystemExit(1)")
     assert launch(GOOD) == 78
-    assert "the login gate refused, nothing was submitted:\nexit status 1" in capsys.readouterr().err
+    assert capsys.readouterr().err.splitlines() == [
+        "skyrl-train launch: the login gate refused: exit status 1",
+        "skyrl-train launch: nothing was submitted",
+    ]
     assert not Path("job").exists()
 
 
