@@ -37,7 +37,7 @@ def refused_in_job(whole: Whole, role: Role, *words: str, roles: Sequence[Role] 
     assert f"{root_of(whole)} " in ended.reason  # diagnose names what the gate did
     for one in roles:
         if one in read_jobs(str(whole.job)):
-            whole.cluster.wait(read_jobs(str(whole.job))[one], 120)
+            whole.cluster.wait(read_jobs(str(whole.job))[one], LIMIT_S)
     never_trained(whole)
     whole.leaves_nothing()
 
