@@ -46,9 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(diagnosis: "Diagnosis") -> "Check | None":
-    from skyrl_doctor.core.registry import discover
+    from skyrl_doctor.core.registry import check_of
 
     root = diagnosis.root
-    if root is None:
-        return None
-    return next((check for check in discover().checks if check.id == root.known.id), None)
+    return check_of(root.known.id) if root and root.known.id else None

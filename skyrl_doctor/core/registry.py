@@ -52,6 +52,11 @@ def discover() -> Registry:
     return Registry(tuple(checks[id_] for id_ in sorted(checks)), probes, tuple(broken))
 
 
+def check_of(id_: str) -> Check | None:
+    """The installed check of this id, without loading any probe."""
+    return next((found for found in _objects(CHECKS, []) if isinstance(found, Check) and found.id == id_), None)
+
+
 def modules(group: str, broken: list[str], *, signatures: bool = False) -> Iterator[ModuleType]:
     """Every module that the entry points of a group offer; what does not load is added to `broken`."""
     for point in sorted(entry_points(group), key=_ours_first):

@@ -11,6 +11,7 @@ from skyrl_doctor.logs.pieces import Seen
 Later = Callable[[], Block]
 """Reads a block. OSError where it cannot be read."""
 _FEWEST, _MOST = 2, 4
+_LARGE = 31 << 20
 _AHEAD = 2
 """So many blocks are seen ahead of the one that is judged, for each thread."""
 
@@ -24,6 +25,7 @@ def ahead(
         yield look(first())
     if second is None:
         return
+    bytes(_LARGE)  # glibc keeps what is freed after it has seen so large a piece: else each block is paged in anew
     number = max(_FEWEST, min(_MOST, len(os.sched_getaffinity(0))))
     with pool(number) as threads:
         hands = _Hands(threads, look)

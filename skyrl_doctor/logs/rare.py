@@ -20,9 +20,14 @@ _EACH = 0.001
 def rare(pattern: str) -> Texts:
     """Each match holds one of these; empty where nothing that every match holds is rare."""
     found = [texts for texts in spelled(pattern) if shortest(texts) >= _SHORTEST]
-    cut = [frozenset(map(_cut, texts)) for texts in found]
+    cut = [_fewest(frozenset(map(_cut, texts))) for texts in found]
     known = [texts for texts in cut if not any(text in LINES for text in texts)]
     return min(known, key=lambda texts: (sum(map(_cost, texts)), sorted(texts)), default=frozenset())
+
+
+def _fewest(texts: Texts) -> Texts:
+    """Without those that hold another."""
+    return frozenset(text for text in texts if not any(other in text for other in texts - {text}))
 
 
 def _cut(text: str) -> str:

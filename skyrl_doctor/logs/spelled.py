@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterable, Iterator
 from re import _constants as constants  # type: ignore[attr-defined]  # the parser of `re` has no public name
 from re import _parser as parser  # type: ignore[attr-defined]
+from string import digits
 from typing import Any
 
 _MOST = 24
 """A stretch that stands for more texts than this is parted."""
+_MOST_AFTER_DIGIT = 60
 _NOTHING = frozenset({""})
 Texts = frozenset[str]
 
@@ -20,17 +22,32 @@ def spelled(pattern: str) -> Iterator[Texts]:
 
 
 def _stretches(parts: Iterable[Any]) -> Iterator[Texts]:
-    texts = _NOTHING
+    texts, after_digit = _NOTHING, False
     for part in parts:
         more = _texts(part)
         if more is not None and len(texts) * len(more) <= _MOST:
             texts = _joined(texts, more)
             continue
-        yield texts
-        texts = more or _NOTHING
+        yield from _ended(texts, after_digit=after_digit)
+        texts, after_digit = more or _NOTHING, False
         if more is None:
             yield from _within(part)
+            after_digit = _ends_in_digit(part)
+    yield from _ended(texts, after_digit=after_digit)
+
+
+def _ended(texts: Texts, *, after_digit: bool) -> Iterator[Texts]:
+    """A stretch, as it is and with the digit before it, which makes much of a common text."""
     yield texts
+    if after_digit and len(texts) * len(digits) <= _MOST_AFTER_DIGIT and "" not in texts:
+        yield _joined(frozenset(digits), texts)
+
+
+def _ends_in_digit(part: Any) -> bool:
+    kind, value = part
+    repeated = kind in (constants.MAX_REPEAT, constants.MIN_REPEAT) and value[0] > 0 and len(value[2]) == 1
+    (kind, value) = value[2][0] if repeated else part
+    return kind is constants.IN and list(value) == [(constants.CATEGORY, constants.CATEGORY_DIGIT)]
 
 
 def _texts(part: Any) -> Texts | None:

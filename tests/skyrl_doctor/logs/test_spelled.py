@@ -21,7 +21,11 @@ BRANCHES = sorted({branch for text in installed().texts for branch in branches(t
         (r"a\bb$", [{"ab"}]),
         ("[Nn]o (?:free|more)", [{"No free", "no free", "No more", "no more"}]),
         ("ab(?:cd)?e", [{"abcde", "abe"}]),
-        (r"ab\d+cd", [{"ab"}, {"cd"}]),
+        (r"ab\d+cd", [{"ab"}, {"cd"}, {f"{digit}cd" for digit in range(10)}]),
+        (r"ab\d*cd", [{"ab"}, {"cd"}]),
+        (r"ab[\d.]+cd", [{"ab"}, {"cd"}]),
+        (r"a(?:b\d)+cd", [{"a"}, {"b"}, {"cd"}]),
+        (r"ab\d", [{"ab"}]),
         ("ab[^c]de", [{"ab"}, {"de"}]),
         ("(?:ab|c[^x]de)f", [{"ab", "de"}, {"f"}]),
         ("(?:abc){2,3}d", [{"abc"}, {"d"}]),
@@ -53,6 +57,7 @@ def test_every_match_of_every_pattern_holds_one_of_each(data: st.DataObject) -> 
         ("actor/pg_loss", set()),  # stands in ordinary lines
         ("step:.{0,9}out of memory", {"out of m"}),
         (r"x \d", set()),
+        (r"500 .*:\d{4}/sessions?", {f"{digit}/sessio" for digit in range(10)}),
     ],
 )
 def test_rare(pattern: str, texts: set[str]) -> None:
