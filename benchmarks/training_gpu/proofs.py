@@ -54,19 +54,19 @@ class Bench:
         if len(run.steps) < steps:
             sys.stdout.write(f"{run.name}: {len(run.steps)} of {steps} steps\n{causes(run.log)}\n{run.log[-3000:]}\n")
 
-    def ours(self, case: Case, **more: Any) -> Run:
+    def ours(self, case: Case, which: str = "", **more: Any) -> Run:
         folder = self.folder / case.name
         words = prepare.ours(case, folder, total_gib=self.memory.total_gib, on_cpu=self.on_cpu)
-        return self.begin(case.name, words, folder, torch_gib=case.torch_gib, **more)
+        return self.begin(f"{case.name}{which}", words, folder, torch_gib=case.torch_gib, **more)
 
-    def plain(self, case: Case, which: str = "plain") -> Run:
+    def plain(self, case: Case, which: str = "-plain") -> Run:
         folder = self.folder / case.name
         words = prepare.plain(case, folder, total_gib=self.memory.total_gib, on_cpu=self.on_cpu)
-        return self.begin(f"{case.name}-{which}", words, folder, torch_gib=case.torch_gib)
+        return self.begin(f"{case.name}{which}", words, folder, torch_gib=case.torch_gib)
 
 
 def prove(bench: Bench, cases: Mapping[str, Case], *, with_toy: bool, together: bool) -> dict[str, Found]:
-    """Plain verl on the small case, our run of it, plain verl again up to its first step; then the large case and the toy
+    """Plain verl on the small case, our run of it, and both again up to their first steps; then the large case and the toy
     beside each other. The first start on a node fills its caches: it is nobody's measure alone.
 
     `together` starts the large case when ours of the small one has made its first step; its rollouts wait for all else.
@@ -88,15 +88,24 @@ def prove(bench: Bench, cases: Mapping[str, Case], *, with_toy: bool, together: 
         found[small.name] = judged(bench, small, ours)
         if not ours.steps:  # what is wrong here is wrong in all that follows
             return found
-        again = bench.plain(small, "again")
-        again.until(lambda: again.begun_s is not None, bench.left(SMALL_S))
-        again.end()
-        found["plain"] = against_plain(bench, small, ours, [first, again])
+        again = [
+            begun(bench, run)
+            for run in (lambda: bench.plain(small, "-plain-again"), lambda: bench.ours(small, "-again"))
+        ]
+        found["plain"] = against_plain(bench, small, [ours, again[1]], [first, again[0]])
     go.touch()
     if large:
         early = early or bench.ours(large, go=go)
     found |= rest(bench, large, early, with_toy=with_toy)
     return found
+
+
+def begun(bench: Bench, start: Callable[[], Run]) -> Run:
+    """A run up to its first step."""
+    run = start()
+    run.until(lambda: run.begun_s is not None, bench.left(SMALL_S))
+    run.end()
+    return run
 
 
 def rest(bench: Bench, large: Case | None, early: Run | None, *, with_toy: bool) -> dict[str, Found]:
@@ -150,13 +159,13 @@ def judged(bench: Bench, case: Case, run: Run) -> Found:
     return found
 
 
-def against_plain(bench: Bench, case: Case, ours: Run, plain: Sequence[Run]) -> Found:
-    """Start-up and steps as shares of plain verl's, of the better of its runs."""
-    mine, theirs = compare.by_loop(ours.steps, case.loops)[OURS], plain[0].steps[1:]
-    begun = [run.begun_s for run in plain if run.begun_s is not None]
-    share = None if ours.begun_s is None or not begun else ours.begun_s / min(begun) - 1
+def against_plain(bench: Bench, case: Case, ours: Sequence[Run], plain: Sequence[Run]) -> Found:
+    """Start-up and steps as shares of plain verl's; of each side, the quickest start."""
+    mine, theirs = compare.by_loop(ours[0].steps, case.loops)[OURS], plain[0].steps[1:]
+    starts = [[run.begun_s for run in runs if run.begun_s is not None] for runs in (ours, plain)]
+    share = min(starts[0]) / min(starts[1]) - 1 if all(starts) else None
     found: Found = {"start_up": share, "step_time": compare.overhead(mine, theirs)}
-    seconds = {"ours_begun_s": ours.begun_s, "plain_begun_s": begun, "ours_first_step_done_s": ours.first_s}
+    seconds = {"ours_begun_s": starts[0], "plain_begun_s": starts[1], "ours_first_step_done_s": ours[0].first_s}
     steps = {"ours_steps_s": [one[STEP] for one in mine], "plain_steps_s": [one[STEP] for one in theirs]}
     bench.tell({"case": "plain", **found, **seconds, **steps, "plain_first_step_done_s": plain[0].first_s})
     return found

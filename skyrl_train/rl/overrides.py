@@ -224,10 +224,13 @@ def _trainer(config: RunConfig, place: Place) -> dict[str, Value]:
 def _processes(config: RunConfig, place: Place) -> dict[str, Value]:
     """Each process imports torch and verl for many seconds: none is started that has nothing to do.
 
-    Rollouts are scored where they run, so that verl's workers for rewards have no work.
+    Rollouts are scored where they run, so that verl's workers for rewards have no work; and a model on one GPU needs no
+    process beside its engine's.
     """
     del place
+    alone = {f"+{R}.engine_kwargs.vllm.distributed_executor_backend": "uni"}
     return {
+        **(alone if config.rollout.tensor_parallel_size == 1 else {}),
         "reward.num_workers": 0,
         "transfer_queue.backend.SimpleStorage.num_data_storage_units": config.slurm.nodes,
         "+ray_kwargs.ray_init.include_dashboard": False,

@@ -13,6 +13,7 @@ from skyrl_train.rl.overrides import Place, overrides, text
 
 PLACE = Place("/jobs/1", "/home/ada/run")
 START = Resume("/c/global_step_3", 3, ()).overrides
+EXECUTOR = "+actor_rollout_ref.rollout.engine_kwargs.vllm.distributed_executor_backend"
 MINIMAL = '[model]\npath = "org/model"\n[data]\ntrain_files = ["a.parquet"]\n'
 FULL = """
 [model]
@@ -143,6 +144,8 @@ def test_no_process_is_started_that_has_nothing_to_do() -> None:
     assert said["reward.num_workers"] == "0"
     assert said["transfer_queue.backend.SimpleStorage.num_data_storage_units"] == "1"
     assert said["+ray_kwargs.ray_init.include_dashboard"] == "false"
+    assert said[EXECUTOR] == "uni"
+    assert EXECUTOR not in words(FULL)  # a model on two GPUs has a process for each
 
 
 def test_a_critic_is_told_of_only_where_there_is_one() -> None:
