@@ -4,6 +4,7 @@ A rollout that is left out of training has no row in verl's batch. What it says 
 its own, in a partition of TransferQueue that verl does not look into.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from skyrl_train.payloads import from_json, to_json
 from skyrl_train.rl.trained import Trained, Untrained, group_of
 
 PARTITION = "skyrl_ends"
+_OF_ONE, _PORT = re.compile(r" \(session [^()\s]{1,200}\)"), re.compile(r"(?<=:)\d{4,5}\b")
 _LOST = Counts(rollouts=1, masked=1, ends={Finish.ERROR_RUNTIME: 1})
 
 
@@ -66,6 +68,11 @@ def total(ends: Iterable[Ended]) -> Counts:
 
 
 def causes(ends: Iterable[Ended]) -> str:
-    """Why rollouts were left out, the most frequent first: `4 x error_initialization: …`."""
-    whys = Counter(end.why for end in ends if end.why)
-    return "; ".join(f"{times} x {why}" for why, times in whys.most_common(3)) or "no rollout says why"
+    """Why rollouts were left out, the most frequent first: `4 x error_initialization: …`. What failed in the same way is
+    one cause, whatever the sandbox was called and wherever it listened; of the latter the first stands for all."""
+    whys = [_OF_ONE.sub("", end.why) for end in ends if end.why]
+    first: dict[str, str] = {}
+    for why in whys:
+        first.setdefault(_PORT.sub("", why), why)
+    counted = Counter(_PORT.sub("", why) for why in whys)
+    return "; ".join(f"{times} x {first[why]}" for why, times in counted.most_common(3)) or "no rollout says why"

@@ -5,6 +5,7 @@ from skyrl_train.agent.metrics import Counts, count
 from skyrl_train.agent.transcript import Message, Transcript
 from skyrl_train.rl.ends import Ended, causes, ends_of, in_order, tag_of, tag_of_raised, total
 from skyrl_train.rl.trained import Untrained
+from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError
 
 BROKEN = Transcript(
     task_id="t",
@@ -50,6 +51,20 @@ def test_all_of_a_step_are_counted_as_if_they_had_been_counted_together() -> Non
 def test_the_causes_come_most_frequent_first() -> None:
     found = [Ended(group="a", counts=LOST, why=why) for why in ("x", "y", "y", "", "z", "w")]
     assert causes(found) == "2 x y; 1 x x; 1 x z"
+
+
+def test_what_failed_in_the_same_way_is_one_cause() -> None:
+    def lost(session: str, port: int, status: int) -> Ended:
+        failure = Failure(
+            cause=Cause.LOST, operation="start", session_id=session, detail=f"n:{port} ended with {status}"
+        )
+        return Ended(group="a", counts=LOST, why=f"error_initialization: {SandboxError(failure)} (waiting.py:64)")
+
+    told = "error_initialization: start: n:60001 ended with {} [lost] (waiting.py:64)"
+    assert causes([lost("s-a-0", 60001, 137), lost("s-a-1", 60002, 137)]) == f"2 x {told.format(137)}"
+    assert causes([lost("s-a-0", 60001, 137), lost("s-a-1", 60001, 1)]) == "; ".join(
+        f"1 x {told.format(status)}" for status in (137, 1)
+    )
 
 
 def test_no_cause_is_said_to_be_none() -> None:
