@@ -144,7 +144,7 @@ def test_no_process_is_started_that_has_nothing_to_do() -> None:
     assert said["reward.num_workers"] == "0"
     assert said["transfer_queue.backend.SimpleStorage.num_data_storage_units"] == "1"
     assert said["+ray_kwargs.ray_init.include_dashboard"] == "false"
-    assert said[EXECUTOR] == "uni"
+    assert said[EXECUTOR] == "'uni'"
     assert EXECUTOR not in words(FULL)  # a model on two GPUs has a process for each
 
 
