@@ -39,7 +39,7 @@ def env_not_in_ray_workers(plan: Plan, environ: Environ, workers: RayWorkers) ->
     passed = _passed(required(plan))
     for value in passed.values():
         if not isinstance(value.value, str) and not value.unknown:
-            yield _number(plan, value)
+            yield _no_text(plan, value)
     configured = plan_variables(plan)
     if plan.is_of("run-config"):
         return  # skyrl-train hands on whatever is not inherited
@@ -48,12 +48,14 @@ def env_not_in_ray_workers(plan: Plan, environ: Environ, workers: RayWorkers) ->
         yield _lost(need, workers)
 
 
-def _number(plan: Plan, value: Value) -> Finding:
+def _no_text(plan: Plan, value: Value) -> Finding:
     said = f"{value.shown} is no text, and Ray raises TypeError for it; wanted"
+    written = "" if value.value is None else str(value.value)
+    written = written.lower() if isinstance(value.value, bool) else written
     if value.key in plan.own:
-        return fault(f"{said} '\"{value.value}\"'", value.location, {value.name: f"'\"{value.value}\"'"})
-    quoted = f"+{value.key}='{value.value}'"
-    return fault(f"{said} '{value.value}'", value.location, summary=f"quote it in {OVERRIDES}: {quoted}")
+        return fault(f"{said} '\"{written}\"'", value.location, {value.name: f"'\"{written}\"'"})
+    quoted = f"+{value.key}='{written}'"
+    return fault(f"{said} '{written}'", value.location, summary=f"quote it in {OVERRIDES}: {quoted}")
 
 
 def _overridden(plan: Plan) -> Mapping[str, Value]:
@@ -74,7 +76,7 @@ def _passed(plan: Plan) -> dict[str, Value]:
         key.removeprefix(prefix): value
         for prefix in PASSED
         for key, value in {**plan.own, **_overridden(plan)}.items()
-        if key.startswith(prefix) and (value.value is not None or value.unknown)
+        if key.startswith(prefix) and (value.written or value.unknown)
     }
 
 

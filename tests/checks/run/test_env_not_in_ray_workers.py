@@ -78,6 +78,8 @@ def test_ray_takes_texts_alone() -> None:
         )
     ]
     assert judged(verl(f"""'+{PASS}.NCCL_DEBUG="1"'"""), OWN) == []
+    (nothing,) = judged(verl(f"+{PASS}.NCCL_DEBUG=null"), OWN)
+    assert nothing.message == f"{PASS}.NCCL_DEBUG = None is no text, and Ray raises TypeError for it; wanted '\"\"'"
 
 
 def test_in_the_words_that_a_configuration_of_ours_adds_for_verl_too() -> None:
@@ -90,9 +92,9 @@ def test_in_the_words_that_a_configuration_of_ours_adds_for_verl_too() -> None:
     said = "is no text, and Ray raises TypeError for it; wanted"
     assert judged(made, OWN) == [
         fault(
-            f"{PASS}.{name} = {value} {said} '{value}'",
+            f"{PASS}.{name} = {value} {said} '{str(value).lower()}'",
             Location("run.toml", 3, f"{PASS}.{name}"),
-            summary=f"quote it in trainer.verl_overrides: +{PASS}.{name}='{value}'",
+            summary=f"quote it in trainer.verl_overrides: +{PASS}.{name}='{str(value).lower()}'",
         )
         for name, value in (("NCCL_DEBUG", 1), ("A", True))
     ]
