@@ -46,8 +46,6 @@ phase_timeout_s = 900
 logger = ["console", "file"]
 verl_overrides = [{words}]
 """
-GRAPHS = '{"mode": 0, "cudagraph_mode": "FULL_DECODE_ONLY"}'
-"""vLLM's graphs of decoding without torch.compile: captured in seconds, where compiling takes most of a minute."""
 ENGINE = "actor_rollout_ref.rollout.engine_kwargs.vllm"
 OURS, OWN = "skyrl", "own_single_turn"
 """Names of agent loops in a row of the data: ours, and verl's own."""
@@ -84,7 +82,6 @@ class Case(NamedTuple):
             words += [f"actor_rollout_ref.rollout.agent.agent_loop_config_path={loop}"]
         if not self.eager:
             sizes = [size for size in (1, 2, 4, 8, 16, 32) if size < self.sequences * 2]
-            words += [f"+{ENGINE}.compilation_config='{GRAPHS}'"]
             words += [f"actor_rollout_ref.rollout.cudagraph_capture_sizes={sizes}".replace(" ", "")]
         if self.kv_gib:
             words += [f"+{ENGINE}.kv_cache_memory_bytes={int(self.kv_gib * 2**30)}"]

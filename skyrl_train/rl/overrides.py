@@ -14,6 +14,8 @@ Value = bool | int | float | str | None | list["Value"] | dict[str, "Value"]
 A, M, R = "actor_rollout_ref.actor", "actor_rollout_ref.model", "actor_rollout_ref.rollout"
 AGENT_LOOPS = "agent_loops.yaml"
 """In the job's directory: which class runs the rollouts, for every process of verl that does."""
+GRAPHS = '{"mode": 0, "cudagraph_mode": "FULL_DECODE_ONLY"}'
+"""vLLM's graphs of decoding without torch.compile: captured in seconds, where compiling takes most of a minute."""
 SAMPLER, TASKS = "pkg://skyrl_train.rl.sampler", "pkg://skyrl_train.rl.tasks"
 SAVING = "skyrl_train.rl.saving.Saving"
 
@@ -35,7 +37,11 @@ def overrides(config: RunConfig, place: Place, start: Mapping[str, Value]) -> li
     _refuse(config)
     sections = (_model, _data, _rollout, _actor, _critic, _algorithm, _trainer, _processes, _seeds)
     values = {key: value for section in sections for key, value in section(config, place).items()} | dict(start)
-    return [*(f"{key}={text(value)}" for key, value in values.items()), *config.trainer.verl_overrides]
+    own = config.trainer.verl_overrides
+    added = {
+        f"+{word.partition('=')[0].lstrip('+')}" for word in own if word.startswith("+")
+    }  # Hydra adds nothing twice
+    return [*(f"{key}={text(value)}" for key, value in values.items() if key not in added), *own]
 
 
 def _refuse(config: RunConfig) -> None:
@@ -99,7 +105,9 @@ def _data(config: RunConfig, place: Place) -> dict[str, Value]:
 
 def _rollout(config: RunConfig, place: Place) -> dict[str, Value]:
     rollout = config.rollout
+    graphs = {} if rollout.enforce_eager else {f"+{R}.engine_kwargs.vllm.compilation_config": GRAPHS}
     return {
+        **graphs,
         f"{R}.name": "vllm",
         f"{R}.n": rollout.n,
         f"{R}.max_model_len": rollout.max_model_len,

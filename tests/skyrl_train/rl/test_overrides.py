@@ -119,6 +119,23 @@ def test_the_configurations_own_overrides_come_last() -> None:
     assert overrides(parse(FULL), PLACE, START)[-2:] == ["data.train_batch_size=12", "+trainer.mine=1"]
 
 
+def test_what_the_configuration_adds_itself_is_not_added_before() -> None:
+    """Hydra refuses a second `+`; a plain word needs the first one."""
+    key, added = EXECUTOR.lstrip("+"), overrides(parse(MINIMAL), PLACE, START)
+    for word, wanted in ((f"+{key}=mp", 1), (f"++{key}=mp", 1), (f"{key}=mp", 2)):
+        said = overrides(parse(f'{MINIMAL}[trainer]\nverl_overrides = ["{word}"]\n'), PLACE, START)
+        assert said[-1] == word
+        assert [one.lstrip("+").partition("=")[0] for one in said].count(key) == wanted
+        assert len(said) == len(added) - 1 + wanted
+
+
+def test_graphs_are_those_of_decoding_alone() -> None:
+    graphs = "+actor_rollout_ref.rollout.engine_kwargs.vllm.compilation_config"
+    assert graphs not in words(MINIMAL)
+    said = words(MINIMAL.replace("[data]", "[rollout]\nenforce_eager = false\n[data]"))
+    assert said[graphs] == """'{"mode": 0, "cudagraph_mode": "FULL_DECODE_ONLY"}'"""
+
+
 @pytest.mark.parametrize(
     ("said", "epochs"), [("", "1"), ("epochs = 3", "3"), ("steps = 7", "7"), ("steps = 2\nepochs = 5", "5")]
 )
