@@ -35,12 +35,11 @@ def overrides(config: RunConfig, place: Place, start: Mapping[str, Value]) -> li
     """As verl's command line takes them. `start` says where training goes on from (skyrl_train.checkpoints.resume); the
     configuration's own `trainer.verl_overrides` come last, and win."""
     _refuse(config)
-    sections = (_model, _data, _rollout, _actor, _critic, _algorithm, _trainer, _processes, _seeds)
-    values = {key: value for section in sections for key, value in section(config, place).items()} | dict(start)
+    sections = (_model, _data, _rollout, _actor, _critic, _algorithm, _trainer, _processes)
+    values = {key: value for section in sections for key, value in section(config, place).items()}
+    values |= {**seeds.words(config, rollout=R, actor=A), **start}
     own = config.trainer.verl_overrides
-    added = {
-        f"+{word.partition('=')[0].lstrip('+')}" for word in own if word.startswith("+")
-    }  # Hydra adds nothing twice
+    added = {f"+{word.partition('=')[0].lstrip('+')}" for word in own if word[:1] == "+"}  # Hydra adds nothing twice
     return [*(f"{key}={text(value)}" for key, value in values.items() if key not in added), *own]
 
 
@@ -243,11 +242,6 @@ def _processes(config: RunConfig, place: Place) -> dict[str, Value]:
         "transfer_queue.backend.SimpleStorage.num_data_storage_units": config.slurm.nodes,
         "+ray_kwargs.ray_init.include_dashboard": False,
     }
-
-
-def _seeds(config: RunConfig, place: Place) -> dict[str, Value]:
-    del place
-    return dict(seeds.words(config, rollout=R, actor=A))
 
 
 def _local(path: str, place: Place) -> str:
