@@ -21,8 +21,9 @@ _CHANGING = re.compile(
 _TELLING = re.compile(r"(?i)^\W*(?:errno|http/1\.1\"?|status|code|signal|exit)\W*$")
 """The number after such a word is what the line says."""
 _NUMBER = re.compile(r"\d")
-_NUMBERED = re.compile(rb"\S*\d\S*")
-_MAY_TELL = re.compile(rb"(?i)errno|http/1|status|code|signal|exit")
+_LONG = re.compile(rb"\b[0-9a-f]{12,}\b")
+_NUMBERS = re.compile(rb"(?<!\S)[A-Za-z_.:,=+%-]*\d[\w.:,=+%-]*(?!\S)")
+_MAY_TELL = (b"errno", b"http/1", b"status", b"code", b"signal", b"exit")
 
 
 @record
@@ -74,8 +75,9 @@ class Clusters:
 
 
 def form(raw: bytes) -> bytes:
-    """What lines have in common that are sure to be of one cluster: all but the words with numbers, if none of these tells."""
-    return raw if _MAY_TELL.search(raw) else _NUMBERED.sub(b"0", raw)
+    """What lines have in common that have the same words, but for numbers that the words leave out."""
+    small = raw.lower()
+    return raw if any(word in small for word in _MAY_TELL) else _NUMBERS.sub(b"0", _LONG.sub(b"*", raw))
 
 
 def split(text: str) -> list[str]:

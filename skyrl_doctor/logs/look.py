@@ -17,18 +17,20 @@ Outlived = Callable[[bytes], bool]
 """Whether a line that looks like an error only repeats one that the run has outlived."""
 
 
-def look(block: Block, patterns: Patterns, outlived: Outlived = lambda _: False) -> Seen:
+def look(block: Block, patterns: Patterns, outlived: Outlived | None = None) -> Seen:
     """Without what shows no pattern in a clean line, and without errors that the run has outlived."""
 
     def is_step(line: bytes) -> bool:
         return not is_own(line) and patterns.is_step(line)
 
-    found = list(_needed(block.data, patterns.engine.places(block.data), patterns, outlived))
+    found: Sequence[Place] = patterns.engine.places(block.data)
+    if outlived or len(found) <= FEW:
+        found = list(_needed(block.data, found, patterns, outlived))
     return Seen.of(block, thinned(block.data, found, patterns.steps, is_step, patterns.stepped))
 
 
-def _needed(data: bytes, places: Sequence[Place], patterns: Patterns, outlived: Outlived) -> Iterator[Place]:
-    few, end, raw, text = len(places) <= FEW, -1, b"", b""
+def _needed(data: bytes, places: Sequence[Place], patterns: Patterns, outlived: Outlived | None) -> Iterator[Place]:
+    few, end, text, is_old = len(places) <= FEW, -1, b"", False
     for place in places:
         at, number = place
         if number in patterns.steps:
@@ -38,10 +40,10 @@ def _needed(data: bytes, places: Sequence[Place], patterns: Patterns, outlived: 
             start, end = bounds(data, at)
             raw = data[start:end]
             text = clean(raw) if few and len(raw) <= WINDOW else b""
-        if text and patterns.search(number, text) is None:
+            is_old = outlived is not None and outlived(raw)
+        if (is_old and number in patterns.suspects) or (text and patterns.search(number, text) is None):
             continue
-        if number not in patterns.suspects or not outlived(raw):
-            yield place
+        yield place
 
 
 def is_own(line: bytes) -> bool:

@@ -115,7 +115,7 @@ class Scanner:
 
     def look(self, block: Block) -> Seen:
         """What may be in a block. In any thread."""
-        return look(block, self._patterns, self._suspects.outlived)
+        return look(block, self._patterns, self._suspects.outlived if self._suspects.has_outlived else None)
 
     def take(self, seen: Seen) -> None:
         """The next block and what was seen in it."""

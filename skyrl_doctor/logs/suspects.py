@@ -30,6 +30,11 @@ class Suspects:
         """Whether no further one is asked for, unless the run outlives the kept one."""
         return self._count >= (COUNTED if self.line is not None else 2 * COUNTED)
 
+    @property
+    def has_outlived(self) -> bool:
+        """Whether it is worth while to ask."""
+        return bool(self._lived_with)
+
     def outlived(self, raw: bytes) -> bool:
         """Whether the run outlived a line that differs in numbers alone. Once so, it stays so: any thread may ask, ahead of
         the one that takes them."""

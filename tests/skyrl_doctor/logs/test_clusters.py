@@ -1,9 +1,10 @@
 """Lines that say the same of different things."""
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.clusters import Cluster, Clusters, split
+from skyrl_doctor.logs.clusters import Cluster, Clusters, form, split
 
 
 def of(*lines: str) -> list[Cluster]:
@@ -49,3 +50,63 @@ def test_any_text_is_like_itself(text: str) -> None:
     clusters = Clusters()
     assert clusters.add(text, 1) == clusters.add(text, 2) == 0
     assert len(split(text)) <= 60
+
+
+PARTS = [
+    "ab",
+    "x",
+    "7",
+    "12",
+    "b7",
+    "deadbeef00",
+    "0123456789ab",
+    "7f3a2c0e5bc09911",
+    "[",
+    "]",
+    "'",
+    '"',
+    "/",
+    "://",
+    " ",
+    " ",
+    ".",
+    ":",
+    "-",
+    "code ",
+    "exit",
+    ", ",
+]
+LINES = st.lists(st.sampled_from(PARTS), max_size=12).map("".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(LINES, LINES)
+def test_lines_of_one_form_have_the_same_words(one: str, other: str) -> None:
+    assert form(one.encode()) != form(other.encode()) or split(one) == split(other)
+
+
+@settings(max_examples=300, deadline=None)
+@given(LINES, st.lists(st.sampled_from(["1", "23", "b7", "0a1b2c3d4e5f"]), min_size=24, max_size=24))
+def test_other_numbers_make_the_same_words_where_they_make_the_same_form(line: str, numbers: list[str]) -> None:
+    spaced = line.replace("7", " {} ").replace("12", "{}")
+    one, other = spaced.format(*numbers), spaced.format(*reversed(numbers))
+    assert form(one.encode()) != form(other.encode()) or split(one) == split(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "tools: sandbox b78ee852 failed [repeated 87x across cluster]",
+            "tools: sandbox 07ff failed [repeated 9x across cluster]",
+        ),
+        ("at 09:14:03,120 x", "at 10:00:00,1 x"),
+        ("no status", "no status"),
+    ],
+)
+def test_numbers_are_left_out_of_the_form(one: str, other: str) -> None:
+    assert form(one.encode()) == form(other.encode())
+
+
+def test_a_number_that_tells_stays_in_the_form() -> None:
+    assert form(b"exit code 1") != form(b"exit code 2")
