@@ -1,11 +1,18 @@
 """What took long to compile, kept for the next time in the user's own cache directory. Nothing here may fail a diagnosis."""
 
+import contextlib
 import hashlib
 import os
+import re
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
 _DIGEST = 32
+_OURS = re.compile(r"[0-9a-f]{32}\.(?:hyperscan|\d+)")
+"""What is stored, and the drafts of those who were killed on the way."""
+_KEPT = 8
+"""So many stay: one for each version or environment that a user goes back to."""
 
 
 def cached(key: Sequence[str]) -> Path | None:
@@ -29,6 +36,8 @@ def load(path: Path | None) -> bytes | None:
             if status.st_uid != os.geteuid() or status.st_mode & 0o022:
                 return None
             content = file.read()
+            with contextlib.suppress(OSError):  # not the user's disk to write: then it is not ours to tidy either
+                os.utime(descriptor)
     except OSError:
         return None
     data = content[_DIGEST:]
@@ -46,5 +55,19 @@ def store(path: Path | None, data: bytes) -> None:
         with open(descriptor, "wb") as file:
             file.write(hashlib.sha256(data).digest() + data)
         draft.replace(path)
+        _tidy(path.parent)
     except OSError:
         return
+
+
+def _tidy(directory: Path) -> None:
+    """Removes all of our files but those that were used last. Whoever reads one of them still has it open."""
+    found = []
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            status = entry.stat(follow_symlinks=False)
+            if _OURS.fullmatch(entry.name) and stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
+                found.append((status.st_mtime_ns, entry.path))
+    for _, file in sorted(found)[:-_KEPT]:
+        with contextlib.suppress(FileNotFoundError):  # another tidies as well
+            os.unlink(file)

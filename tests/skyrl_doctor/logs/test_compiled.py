@@ -1,5 +1,6 @@
 """What is kept from one run to the next is whole, is the user's own, and never stops a diagnosis."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,34 @@ def test_a_stored_text_that_is_none_of_ours_is_made_anew(place: Path) -> None:
         for file in place.parent.iterdir():
             store(file, rubbish)
         assert engine(["abcdefgh"], "hyperscan").places(text) == found
+
+
+def aged(place: Path, name: str, at_s: int) -> Path:
+    file = place.with_name(name)
+    file.write_bytes(b"")
+    os.utime(file, (at_s, at_s))
+    return file
+
+
+def test_the_oldest_of_ours_go_and_nothing_else_does(place: Path) -> None:
+    place.parent.mkdir()
+    old = [aged(place, f"{at:032x}.{end}", at) for at, end in enumerate(["hyperscan", "4711", *["hyperscan"] * 8])]
+    strange = [aged(place, name, 0) for name in ("notes.hyperscan", f"{99:032x}.json")]
+    link = place.with_name(f"{98:032x}.hyperscan")
+    link.symlink_to("/etc/hostname")
+    directory = place.with_name(f"{97:032x}.hyperscan")
+    directory.mkdir()
+    store(place, b"database")
+    assert set(place.parent.iterdir()) == {*old[-7:], *strange, link, directory, place}
+
+
+def test_what_is_used_stays(place: Path) -> None:
+    store(place, b"database")
+    os.utime(place, (0, 0))
+    assert load(place) == b"database"
+    for at in range(8):
+        aged(place, f"{at:032x}.hyperscan", at)
+    other = cached([*KEY, "more"])
+    assert other is not None
+    store(other, b"other")
+    assert place.exists()
