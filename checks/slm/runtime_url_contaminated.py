@@ -52,12 +52,13 @@ def runtime_url_contaminated(plan: Plan, urls: RuntimeUrls, flag: ReadyFlag | No
 def _stale(flag: ReadyFlag) -> Finding:
     return Finding(
         message=f"{flag.path} says that the runtime at {flag.url} is ready, and nobody listens there: it is of an earlier "
-        "run; wanted the flag of a runtime that runs",
+        "run, or its runtime has ended since; wanted the flag of a runtime that runs",
         evidence=(f"GET {flag.health.url}: {flag.health.why}",),
         location=Location(flag.path),
         remedy=Remedy(
             kind=RemedyKind.FIX_ENV,
-            summary="give each launch a directory of its own, or remove the flag before its runtime starts",
+            summary="if a runtime of this launch wrote it, its log says why it ended; else give each launch a directory of its "
+            "own, or remove the flag before the runtime starts",
             commands=(f"rm {shlex.quote(flag.path)}",),
         ),
     )

@@ -18,7 +18,7 @@ from skyrl_doctor.logs import ordinary as ordinary_
 from skyrl_doctor.logs import rare as rare_
 from skyrl_doctor.logs import spelled as spelled_
 from skyrl_doctor.logs.compiled import cached, load, store
-from skyrl_doctor.logs.engine import Place, loose, places
+from skyrl_doctor.logs.engine import EACH, Place, loose, places
 from skyrl_doctor.logs.literals import branches
 from skyrl_doctor.logs.noise import ODD
 from skyrl_doctor.logs.rare import rare
@@ -26,6 +26,9 @@ from skyrl_doctor.logs.rare import rare
 _SHORT = r"\x01\x02\x03"
 """No log holds it. Where each text that is looked for is long, Hyperscan looks at each fourth place only, and has to make sure
 of what it believes to see there half of the time; beside a short one it looks at each second, which takes half as long."""
+_ENDS = rb"^(?:(?:[^\n]*\n){%d})+" % EACH
+_WORTH = 1 << 16
+"""In a shorter text line feeds are counted at once."""
 Wanted = dict[str, set[int]]
 """The expressions, and the patterns that each stands for."""
 
@@ -38,9 +41,31 @@ class Hyperscan:
         self._often = {number: re.compile(loose(patterns[number]).encode()) for number in often}
         self._numbers, self._database = _database(patterns, often)
         self._own = threading.local()
+        self._lock = threading.Lock()
+        self._feeds: hyperscan.Database | None = None
 
     def places(self, data: bytes) -> list[Place]:
         return places(self._search, self._count, data, self._often)
+
+    def ends(self, data: bytes) -> Sequence[int]:
+        found: list[int] = []
+        if len(data) < _WORTH:
+            return found
+
+        def seen(_index: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            found.append(end)
+
+        feeds = self._of_feeds()
+        feeds.scan(data, match_event_handler=seen, scratch=self._scratch(feeds))
+        return found
+
+    def _of_feeds(self) -> hyperscan.Database:
+        """Made when a long text first needs it."""
+        with self._lock:
+            if self._feeds is None:
+                self._feeds = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+                self._feeds.compile(expressions=[_ENDS], ids=[0], flags=[0])
+            return self._feeds
 
     def _search(self, data: bytes) -> list[Place]:
         found: list[Place] = []
@@ -50,15 +75,15 @@ class Hyperscan:
             for number in numbers[index]:
                 add((end - 1, number))
 
-        self._database.scan(data, match_event_handler=seen, scratch=self._scratch())
+        self._database.scan(data, match_event_handler=seen, scratch=self._scratch(self._database))
         return found
 
-    def _scratch(self) -> hyperscan.Scratch:
+    def _scratch(self, database: hyperscan.Database) -> hyperscan.Scratch:
         """Working memory of this thread."""
-        own: dict[str, hyperscan.Scratch] = self._own.__dict__
-        if "scratch" not in own:
-            own["scratch"] = hyperscan.Scratch(self._database)
-        return own["scratch"]
+        own: dict[int, hyperscan.Scratch] = self._own.__dict__.setdefault("scratch", {})
+        if id(database) not in own:
+            own[id(database)] = hyperscan.Scratch(database)
+        return own[id(database)]
 
 
 def _database(patterns: Sequence[str], often: Set[int]) -> tuple[list[list[int]], hyperscan.Database]:

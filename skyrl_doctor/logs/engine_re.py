@@ -40,6 +40,10 @@ class Re:
         hot = {form: numbers for form in set(forms) if (numbers := fresh.get(form) or known.get(form))}
         return self._placed(data, forms, hot) if hot else []
 
+    def ends(self, data: bytes) -> Sequence[int]:
+        """`bytes.count` is as good."""
+        return ()
+
     def _numbers(self, forms: list[bytes]) -> dict[bytes, tuple[int, ...]]:
         """The patterns that each form may match: all forms are searched at once, text by text."""
         texts = [uncoloured(form) for form in forms]

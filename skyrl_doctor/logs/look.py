@@ -26,7 +26,8 @@ def look(block: Block, patterns: Patterns, outlived: Outlived | None = None) -> 
     found: Sequence[Place] = patterns.engine.places(block.data)
     if outlived or len(found) <= FEW:
         found = list(_needed(block.data, found, patterns, outlived))
-    return Seen.of(block, thinned(block.data, found, patterns.steps, is_step, patterns.stepped))
+    needed = thinned(block.data, found, patterns.steps, is_step, patterns.stepped)
+    return Seen.of(block, needed, patterns.engine.ends(block.data))
 
 
 def _needed(data: bytes, places: Sequence[Place], patterns: Patterns, outlived: Outlived | None) -> Iterator[Place]:

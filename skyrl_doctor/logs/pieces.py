@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.blocks import Block
-from skyrl_doctor.logs.engine import Place
+from skyrl_doctor.logs.engine import EACH, Place
 from skyrl_doctor.logs.noise import OVERLAP, WINDOW, bounds, clean, prefix
 
 
@@ -25,14 +25,19 @@ class Seen:
     feeds: int
 
     @classmethod
-    def of(cls, block: Block, found: Sequence[Place]) -> "Seen":
-        data, before, at, feeds = block.data, array("Q"), 0, 0
-        for place, _ in found:
+    def of(cls, block: Block, found: Sequence[Place], ends: Sequence[int] = ()) -> "Seen":
+        """`ends` are the places after each EACHth line feed, if they are known; between them the feeds are counted."""
+        data, before, at, feeds, known = block.data, array("Q"), 0, 0, 0
+        for place in (*(place for place, _ in found), len(data)):
+            known = bisect_right(ends, place, known)
+            if known and ends[known - 1] > at:
+                at, feeds = ends[known - 1], known * EACH
             feeds += data.count(b"\n", at, place)
             at = place
             before.append(feeds)
+        before.pop()
         places, numbers = array("Q", (place for place, _ in found)), array("Q", (number for _, number in found))
-        return cls(block, places, numbers, before, feeds + data.count(b"\n", at))
+        return cls(block, places, numbers, before, feeds)
 
 
 Key = tuple[bytes, bytes]

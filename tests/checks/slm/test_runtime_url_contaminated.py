@@ -15,13 +15,14 @@ from support import judge, plan_of, recorded
 LOG = "[INFO] waiting for the runtime\n[INFO] ready\nhttp://cpu-node-03:8000\n"
 FLAG = f"{JOB}/runtime_ready.flag"
 STALE = Finding(
-    message=f"{FLAG} says that the runtime at {URL} is ready, and nobody listens there: it is of an earlier run; wanted the "
-    "flag of a runtime that runs",
+    message=f"{FLAG} says that the runtime at {URL} is ready, and nobody listens there: it is of an earlier run, or its "
+    "runtime has ended since; wanted the flag of a runtime that runs",
     evidence=(f"GET {URL}/health: Connection refused",),
     location=Location(FLAG),
     remedy=Remedy(
         kind=RemedyKind.FIX_ENV,
-        summary="give each launch a directory of its own, or remove the flag before its runtime starts",
+        summary="if a runtime of this launch wrote it, its log says why it ended; else give each launch a directory of its own, "
+        "or remove the flag before the runtime starts",
         commands=(f"rm {FLAG}",),
     ),
 )

@@ -20,6 +20,9 @@ class Everywhere:
         starts = [0, *(at + 1 for at, byte in enumerate(data[:-1]) if byte == ord("\n"))]
         return [(start, number) for start in starts for number in self._numbers]
 
+    def ends(self, data: bytes) -> list[int]:
+        return []
+
 
 PATTERNS = Patterns(known(), engine_name="re")
 SLOTS = next(at for at, text in enumerate(PATTERNS.texts) if PATTERNS.search(at, b" No available worker slots"))
