@@ -30,7 +30,7 @@ class Engine(Protocol):
         """
         ...
 
-    def ends(self, data: bytes) -> Sequence[int]:
+    def ends(self, data: bytes, /) -> Sequence[int]:
         """The places after each EACHth line feed, or none of them where it is not faster than to count."""
         ...
 

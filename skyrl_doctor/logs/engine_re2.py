@@ -32,7 +32,7 @@ class Re2:
     def places(self, data: bytes) -> list[Place]:
         return places(self._search, self._count, data)
 
-    def ends(self, data: bytes) -> Sequence[int]:
+    def ends(self, _: bytes) -> Sequence[int]:
         """`bytes.count` is as good."""
         return ()
 

@@ -20,7 +20,7 @@ class Everywhere:
         starts = [0, *(at + 1 for at, byte in enumerate(data[:-1]) if byte == ord("\n"))]
         return [(start, number) for start in starts for number in self._numbers]
 
-    def ends(self, data: bytes) -> list[int]:
+    def ends(self, _: bytes) -> list[int]:
         return []
 
 
