@@ -1,5 +1,6 @@
 """Blocks are read and looked at by other threads, while this one judges what they saw before."""
 
+import contextlib
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -25,7 +26,7 @@ def ahead(
         yield look(first())
     if second is None:
         return
-    bytes(_LARGE)  # glibc keeps what is freed after it has seen so large a piece: else each block is paged in anew
+    _keep_freed()
     number = max(_FEWEST, min(_MOST, len(os.sched_getaffinity(0))))
     with pool(number) as threads:
         hands = _Hands(threads, look)
@@ -36,6 +37,12 @@ def ahead(
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
+
+
+def _keep_freed() -> None:
+    """glibc gives back what is freed until it has seen a larger piece freed: else each block is paged in anew."""
+    with contextlib.suppress(MemoryError):
+        bytes(_LARGE)
 
 
 class _Hands:
