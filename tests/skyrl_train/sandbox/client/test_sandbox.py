@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import resource
+import subprocess
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -195,6 +196,10 @@ def test_the_tools_keep_their_state(sandboxd: Sandboxd, tmp_path: Path) -> None:
                 await tools.run(Action("terminal", {"command": "wc -c ../f"}), limit_s=20),
             ]
 
-    results = asyncio.run(main())
+    try:
+        results = asyncio.run(main())
+    finally:  # a sandbox's end takes its tools with it; this one is the machine itself
+        ended = subprocess.run(["pkill", "-KILL", "-f", f"tools.zip {tmp_path}"], timeout=20, check=False)
+    assert ended.returncode == 0
     assert results[1].text.startswith(f"1\n{tmp_path}/d")
     assert results[3].text.startswith("50000 ../f")
