@@ -30,7 +30,7 @@ SIGNATURES = {
     ),
     "RUN002": (
         root(
-            r"\bRUN002: ",
+            r"\berror: RUN002: ",
             "skyrl-train train: error: RUN002: Ray's workers have no SANDBOX_API_KEY, which the sandboxes' runtime needs",
             "the workers of Ray have not what the driver has; the line says which variable",
             "skyrl-train",

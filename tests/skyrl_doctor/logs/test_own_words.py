@@ -9,6 +9,7 @@ import pytest
 
 import skyrl_train
 from checks.signatures.own import SIGNATURES
+from skyrl_doctor.catalogue import catalogue
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.logs.advice import SUSPECT, is_suspect
 from skyrl_doctor.logs.diagnose import diagnose
@@ -44,6 +45,16 @@ def known_as(line: str) -> set[str]:
 @pytest.mark.parametrize("text", OWN)
 def test_a_sentence_that_names_a_failure_is_known_as_that_failure(text: str) -> None:
     assert known_as(f"skyrl-train train: error: {text}") == {text[:6]}
+
+
+def test_the_doctors_own_list_of_what_it_left_out_is_no_failure(tmp_path: Path) -> None:
+    """Wherever its lines are wrapped, an id may stand before the colon."""
+    lines = [
+        f"         GPU004 {entry.id}: looks at a machine of role gpu; this one is\n" for entry in catalogue().entries
+    ]
+    (tmp_path / "job.err").write_text("".join(lines))
+    found = diagnose([str(tmp_path / "job.err")]).diagnosis
+    assert (found.root, found.matches, found.unknown) == (None, (), None)
 
 
 def test_there_are_such_sentences() -> None:
