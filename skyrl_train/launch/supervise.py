@@ -198,6 +198,8 @@ def _end_other(work: Work, ended: directory.Ended, turn: turns.Next | None) -> N
         if turn is turns.Next.TO_ASK_FOR:
             slurm.requeue(work.job_id)
         elif other and work.role is Role.RUNTIME and ended.status and not turns.asked(other).restarts:
+            if directory.read_ended(work.job_dir, Role.TRAINER) is None:  # one that does not listen yet cannot say it
+                directory.write_ended(work.job_dir, Role.TRAINER, _ended(1, f"the runtime job ended: {ended.reason}"))
             slurm.cancel(other)
     except TrainError as error:
         _say(str(error))

@@ -3,15 +3,16 @@
 import dataclasses
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from skyrl_train.config.load import parse
-from skyrl_train.launch import sidecar
-from skyrl_train.launch.directory import read_ended, write_jobs
+from skyrl_train.launch import sidecar, slurm, turns
+from skyrl_train.launch.directory import Ended, read_ended, write_ended, write_jobs
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.signals import Signals
-from skyrl_train.launch.supervise import supervise
+from skyrl_train.launch.supervise import _end_other, supervise
 from skyrl_train.launch.work import Work
 
 CONFIG = parse('[model]\npath = "a/b"\n[slurm]\nrequeue = true\n[watch]\nenabled = true\n')
@@ -33,6 +34,24 @@ def test_a_runtime_that_died_without_a_word_is_not_waited_for(tmp_path: Path) ->
     ended = supervise(dataclasses.replace(WARNED, config=config, job_dir=str(tmp_path), environ={}, signals=Signals()))
     told = read_ended(str(tmp_path), Role.TRAINER)
     assert (ended, told and told.reason) == (1, f"the runtime process {child.pid} is gone, and it was never ready")
+
+
+@pytest.mark.parametrize("told", [None, Ended(1, "its own word", 5.0)])
+def test_a_trainer_that_is_cancelled_before_it_listens_has_its_end_told(
+    told: Ended | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, cancelled = str(tmp_path), list[tuple[str, Ended | None]]()
+    write_jobs(job, {Role.RUNTIME: "7", Role.TRAINER: "8"})
+    if told:
+        write_ended(job, Role.TRAINER, told)
+    monkeypatch.setattr(turns, "asked", lambda _id: SimpleNamespace(restarts=0))
+    monkeypatch.setattr(slurm, "cancel", lambda id_: cancelled.append((id_, read_ended(job, Role.TRAINER))))
+    work = dataclasses.replace(WARNED, role=Role.RUNTIME, job_dir=job, environ={"SLURM_JOB_ID": "7"})
+    _end_other(work, Ended(3, "the runtime ended with 3", 4.0), None)
+    (id_, ended), *more = cancelled
+    assert (id_, more) == ("8", [])
+    assert ended is not None
+    assert ended.reason == (told.reason if told else "the runtime job ended: the runtime ended with 3")
 
 
 def test_the_watch_leaves_the_summary_to_the_supervisor() -> None:
