@@ -36,6 +36,11 @@ class Ended:
     reason: str
     at: float
 
+    @property
+    def why(self) -> str:
+        """Of one that failed."""
+        return self.reason or f"exit status {self.status}"
+
 
 def create(root: str, now: datetime) -> str:
     """A new directory for one launch. UsageError where there is no room for it."""

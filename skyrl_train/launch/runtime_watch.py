@@ -42,7 +42,7 @@ def why_not_ready(job_dir: str, over: bool, timeout_s: float) -> str | None:  # 
     """Why the runtime will never be ready; None while it may, and nothing once it is."""
     ended = directory.read_ended(job_dir, Role.RUNTIME)
     if ended is not None:
-        return f"the runtime job ended before it was ready: {ended.reason or f'exit status {ended.status}'}"
+        return f"the runtime job ended before it was ready: {ended.why}"
     try:
         if directory.runtime_url(job_dir) is not None:
             return ""
@@ -101,7 +101,7 @@ class Pulse:
         """The reason, or nothing while the runtime lives."""
         ended = directory.read_ended(self._job_dir, Role.RUNTIME)
         if ended is not None:
-            return f"the runtime job ended: {ended.reason or f'exit status {ended.status}'}"
+            return f"the runtime job ended: {ended.why}"
         if self._ask(self._url) or not self._has_passed():
             self._last = self._clock()
         elif self._clock() - self._last > PATIENCE_S:

@@ -159,7 +159,7 @@ def _close(work: Work, ended: directory.Ended) -> None:
     turn = _next_turn(work)
     superseded = directory.is_superseded(work.job_dir, work.role, work.job_id)
     if not turn and not superseded:
-        _tell(work, ended)
+        _tell(work, work.role, ended)
     left = end_marked({MARK: work.job_dir, ROLE_MARK: work.role}, GRACE_S / 4)
     if left:
         _say(f"ended {len(left)} processes that the {work.role} had left")
@@ -173,10 +173,10 @@ def _close(work: Work, ended: directory.Ended) -> None:
         _end_other(work, ended, turn)
 
 
-def _tell(work: Work, ended: directory.Ended) -> None:
+def _tell(work: Work, role: Role, ended: directory.Ended) -> None:
     try:
-        directory.write_ended(work.job_dir, work.role, ended)
-        if work.role is Role.TRAINER and ended.status == 0:
+        directory.write_ended(work.job_dir, role, ended)
+        if role is Role.TRAINER and ended.status == 0:
             directory.write(work.job_dir, COMPLETE, f"{ended.at:.0f}\n")
     except TrainError as error:
         _say(str(error))
@@ -199,7 +199,7 @@ def _end_other(work: Work, ended: directory.Ended, turn: turns.Next | None) -> N
             slurm.requeue(work.job_id)
         elif other and work.role is Role.RUNTIME and ended.status and not turns.asked(other).restarts:
             if directory.read_ended(work.job_dir, Role.TRAINER) is None:  # one that does not listen yet cannot say it
-                directory.write_ended(work.job_dir, Role.TRAINER, _ended(1, f"the runtime job ended: {ended.reason}"))
+                _tell(work, Role.TRAINER, _ended(1, f"the runtime job ended: {ended.why}"))
             slurm.cancel(other)
     except TrainError as error:
         _say(str(error))

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from skyrl_train.config.load import parse
-from skyrl_train.launch import sidecar, slurm, turns
+from skyrl_train.fail import TrainError
+from skyrl_train.launch import directory, sidecar, slurm, turns
 from skyrl_train.launch.directory import Ended, read_ended, write_ended, write_jobs
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.signals import Signals
@@ -52,6 +53,20 @@ def test_a_trainer_that_is_cancelled_before_it_listens_has_its_end_told(
     assert (id_, more) == ("8", [])
     assert ended is not None
     assert ended.reason == (told.reason if told else "the runtime job ended: the runtime ended with 3")
+
+
+def test_a_full_disk_does_not_keep_the_trainer_in_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise TrainError("No space left on device")
+
+    cancelled = list[str]()
+    write_jobs(str(tmp_path), {Role.RUNTIME: "7", Role.TRAINER: "8"})
+    monkeypatch.setattr(directory, "write_ended", full)
+    monkeypatch.setattr(turns, "asked", lambda _id: SimpleNamespace(restarts=0))
+    monkeypatch.setattr(slurm, "cancel", cancelled.append)
+    work = dataclasses.replace(WARNED, role=Role.RUNTIME, job_dir=str(tmp_path), environ={"SLURM_JOB_ID": "7"})
+    _end_other(work, Ended(3, "", 4.0), None)
+    assert cancelled == ["8"]
 
 
 def test_the_watch_leaves_the_summary_to_the_supervisor() -> None:
