@@ -23,8 +23,8 @@ COMPARED = re.compile(
     re.IGNORECASE,
 )
 """Variables that a run reads on every node. Slurm's own differ by their nature."""
-OWN = frozenset({VARIABLE, "CUDA_DEVICE_ORDER_LIST", "SKYRL_JOB_NODE"})
-"""These name the node's own devices, or the node."""
+OWN = frozenset({VARIABLE, "CUDA_DEVICE_ORDER_LIST"})
+"""These name the node's own devices."""
 DEVICES, ABSENT = "set of GPUs", "absent"
 MOST = 300
 

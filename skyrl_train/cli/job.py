@@ -1,10 +1,14 @@
 """skyrl-train job: what a batch script runs. Not for people: `launch` writes the scripts."""
 
 import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("role", choices=("runtime", "trainer", "node"))
+    parser.add_argument("part", choices=("runtime", "trainer", "node", "clear"))
     parser.add_argument("job_dir", metavar="JOB_DIR")
 
 
@@ -21,25 +25,46 @@ def run(args: argparse.Namespace) -> int:
     signals.listen()
     launch = read(args.job_dir)
     environ = {**os.environ, **launch.config.env}
-    if args.role == "node":
+    if args.part == "clear":
+        return _clear(environ)
+    role = Role.TRAINER if args.part == "node" else Role(args.part)
+    payload = launch.payload(role)
+    script = os.path.join(args.job_dir, role.node_script)
+    if args.part == "node":
         from skyrl_train.launch import node_work
 
-        payload = launch.payload(Role.TRAINER)
         return node_work.run(
             node_work.NodeWork(
-                job_dir=args.job_dir, config=launch.config, payload=payload, environ=environ, signals=signals
+                job_dir=args.job_dir,
+                node_script=script,
+                config=launch.config,
+                payload=payload,
+                environ=environ,
+                signals=signals,
             )
         )
-    role = Role(args.role)
+    several = role is Role.TRAINER and launch.config.slurm.nodes > 1
     return supervise(
         Work(
             role=role,
             job_dir=args.job_dir,
             config=launch.config,
-            payload=launch.payload(role),
+            payload=payload,
             environ=environ,
             signals=signals,
             external_url=launch.runtime_url,
             logs=launch.commands.logs,
+            node_script="" if several else script,
         )
     )
+
+
+def _clear(environ: "Mapping[str, str]") -> int:
+    """Of a node that was looked at, and on which no trainer runs."""
+    import sys
+
+    from skyrl_train.launch import leavings
+
+    troubles = leavings.of_this_job(environ)
+    sys.stderr.write("".join(f"skyrl-train job: {trouble}\n" for trouble in troubles))
+    return 1 if troubles else 0

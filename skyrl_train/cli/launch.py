@@ -197,7 +197,6 @@ def _dry_run(request: "Request", args: argparse.Namespace) -> int:
 
     from skyrl_train.launch import directory
     from skyrl_train.launch.launch import extra_files, planned, sbatch_options
-    from skyrl_train.launch.names import NODE_SCRIPT
     from skyrl_train.launch.render import node_script, script
 
     job_dir = os.path.abspath(args.job_dir or os.path.join(directory.ROOT, "TIMESTAMP_launch"))
@@ -206,8 +205,7 @@ def _dry_run(request: "Request", args: argparse.Namespace) -> int:
         path = os.path.join(job_dir, f"{role}.sh")
         line = shlex.join(["sbatch", "--parsable", *sbatch_options(role, submitted), path])
         sys.stdout.write(f"# {path}\n{script(job)}\n{line}\n\n")
-        if job.nodes > 1:
-            sys.stdout.write(f"# {os.path.join(job_dir, NODE_SCRIPT)}\n{node_script(job)}\n")
+        sys.stdout.write(f"# {os.path.join(job_dir, role.node_script)}\n{node_script(job)}\n")
         submitted[role] = f"{role.upper()}_JOB_ID"
     for name, text, _mode in extra_files(request, job_dir):
         sys.stdout.write(f"# {os.path.join(job_dir, name)}\n{text}\n")

@@ -10,7 +10,7 @@ from skyrl_train.config.run import RunConfig
 from skyrl_train.fail import TrainError
 from skyrl_train.launch import directory, slurm
 from skyrl_train.launch.jobs import Job, jobs
-from skyrl_train.launch.names import NODE_SCRIPT, PRIME_CONFIG, PRIME_SCRIPT
+from skyrl_train.launch.names import PRIME_CONFIG, PRIME_SCRIPT
 from skyrl_train.launch.prime import PrimeRun
 from skyrl_train.launch.render import node_script, prime_script, script
 from skyrl_train.launch.role import Role
@@ -50,8 +50,7 @@ def prepare(request: Request, job_dir: str) -> dict[Role, str]:
     paths = {}
     for role, job in planned(request, job_dir).items():
         directory.write(job_dir, f"{role}.sh", script(job), mode=0o755)
-        if job.nodes > 1:
-            directory.write(job_dir, NODE_SCRIPT, node_script(job), mode=0o755)
+        directory.write(job_dir, role.node_script, node_script(job), mode=0o755)
         paths[role] = os.path.join(job_dir, f"{role}.sh")
     return paths
 

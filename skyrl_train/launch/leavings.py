@@ -6,10 +6,11 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from skyrl_train.launch import strays
+from skyrl_train.launch import slurm, strays
+from skyrl_train.node.caches import scratch_candidates
 from skyrl_train.node.places import job_directories
 from skyrl_train.node.podman_store import LOCAL_BASE, job_directory
 from skyrl_train.processes import Belongs
@@ -41,9 +42,15 @@ def of_dead_job(job_id: str, uid: int, bases: Sequence[str] = (LOCAL_BASE,)) -> 
     return _cleared(directories, uid, (strays.of_job(job_id, uid), *_sandboxes(directories, uid)))
 
 
-def of_this_job(job_id: str, bases: Sequence[str] = (LOCAL_BASE,)) -> Cleared:
-    """For a job on its own way out: its sandboxes, mounts and directories; it goes on itself."""
-    return clear(job_directories(uid=os.getuid(), job_id=job_id, bases=bases))
+def of_this_job(environ: Mapping[str, str]) -> list[str]:
+    """For a job on its own way out: its sandboxes, mounts and directories; it goes on itself. What could not be taken away.
+
+    Without Slurm two jobs share a directory, which whoever started both removes after both.
+    """
+    job_id = slurm.own_id(environ)
+    if not job_id:
+        return []
+    return clear(job_directories(uid=os.getuid(), job_id=job_id, bases=scratch_candidates(environ))).troubles
 
 
 def clear(directories: Sequence[str]) -> Cleared:

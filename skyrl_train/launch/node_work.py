@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 
 from skyrl_train.config.run import RunConfig
 from skyrl_train.fail import TrainError
-from skyrl_train.launch import leavings, node_files
+from skyrl_train.launch import leavings, node_files, node_settings
 from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked, started
 from skyrl_train.launch.node_files import ENDED, ENDING, UP, NodeState
 from skyrl_train.launch.node_watch import BEAT_S
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.signals import Signals
 from skyrl_train.node import ray_cluster
-from skyrl_train.node.caches import scratch_candidates
 from skyrl_train.node.ray_cluster import Head
 
 NODE_MARK = "SKYRL_JOB_NODE"
+"""What this part starts has it in its environment; what the supervisor starts beside it on the same node has not."""
 PAYLOAD_GRACE_S, RAY_GRACE_S = 12.0, 8.0
 """Together less than the 30 s that Slurm leaves between its two signals."""
 JOIN_LIMIT_S = 300.0
@@ -31,9 +31,10 @@ READY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeWork:
-    """One node at work. `payload` runs on the head alone."""
+    """One node at work. `payload` runs on the head alone; `node_script` makes this node's settings."""
 
     job_dir: str
+    node_script: str
     config: RunConfig
     payload: tuple[str, ...]
     environ: Mapping[str, str]
@@ -41,7 +42,7 @@ class NodeWork:
 
     @property
     def node(self) -> str:
-        return self.environ.get(NODE_MARK) or socket.gethostname()
+        return self.environ.get("SLURMD_NODENAME") or socket.gethostname()
 
     @property
     def is_head(self) -> bool:
@@ -87,7 +88,11 @@ def run(work: NodeWork) -> int:
     """The exit status of this node's task."""
     teller, end = Teller(work), End(1, "its part failed")
     try:
-        end = _head(work, teller) if work.is_head else _worker(work, teller)
+        if node_settings.take(work.node_script, lambda: bool(work.signals.stop)):
+            work = replace(work, environ={**os.environ, **work.config.env, NODE_MARK: work.node})
+            end = _head(work, teller) if work.is_head else _worker(work, teller)
+        else:
+            end = _told(work)
     except (TrainError, OSError) as error:
         end = End(1, str(error))
     finally:
@@ -198,10 +203,8 @@ def _is_free(port: int) -> bool:
 def _close(work: NodeWork, teller: Teller, end: End) -> None:
     """Ends what is left of this node's part, and takes away what it made. The head's node is the supervisor's to clear."""
     end_marked({MARK: work.job_dir, ROLE_MARK: Role.TRAINER, NODE_MARK: work.node}, RAY_GRACE_S / 4)
-    job_id = work.environ.get("SLURM_JOB_ID", "")
-    if job_id and not work.is_head:
-        for trouble in leavings.of_this_job(job_id, scratch_candidates(work.environ)).troubles:
-            sys.stderr.write(f"skyrl-train job: {work.node}: {trouble}\n")
+    for trouble in () if work.is_head else leavings.of_this_job(work.environ):
+        sys.stderr.write(f"skyrl-train job: {work.node}: {trouble}\n")
     try:
         teller.tell(ENDED, end)
     except TrainError as error:

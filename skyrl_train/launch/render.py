@@ -23,7 +23,7 @@ def script(job: Job) -> str:
 
 
 def node_script(job: Job) -> str:
-    """What each node of a job with several runs a command through."""
+    """What a node of the job takes its settings from."""
     return _rendered("node.sh.j2", job)
 
 
@@ -45,6 +45,7 @@ def _rendered(template: str, job: Job) -> str:
             role=str(job.role),
             node=job.role.node,
             nodes=job.nodes,
+            node_script=job.role.node_script,
             steps=job.steps,
             job_dir=job.job_dir,
             work_dir=job.work_dir,

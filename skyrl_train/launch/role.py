@@ -17,6 +17,11 @@ class Role(StrEnum):
         return "runtime" if self is Role.RUNTIME else "training"
 
     @property
+    def node_script(self) -> str:
+        """What gives its node the settings that it needs."""
+        return f"{self}_node.sh"
+
+    @property
     def node(self) -> str:
         """What the doctor calls its node."""
         return "runtime" if self is Role.RUNTIME else "gpu"

@@ -42,6 +42,12 @@ class State:
         return max(0.0, self.limit_s - self.ran_s)
 
 
+def own_id(environ: Mapping[str, str]) -> str:
+    """The id of the job in which this runs; nothing outside of one."""
+    said = environ.get("SLURM_JOB_ID", "")
+    return said if said.isascii() and said.isdigit() else ""
+
+
 def submit(script: str, *options: str, environ: Mapping[str, str] | None = None) -> str:
     """The id of the new job. `environ`: what it starts from, where that is not our own.
 

@@ -1,21 +1,28 @@
-"""What runs on every node of a trainer job with several: one task each, behind the script that gives a node its settings."""
+"""What runs on every node of a trainer job with several: one task each, with the settings that the node's script makes."""
 
 import os
 
 from skyrl_train.config.run import RunConfig
-from skyrl_train.launch.names import NODE_SCRIPT
+from skyrl_train.launch.role import Role
+
+CLEAR_LIMIT_S = 30.0
 
 
 def look(config: RunConfig, job_dir: str) -> tuple[str, ...]:
     """Starts the doctor on each node. A node that fails ends no other: each is to say what it has."""
-    return (*_srun(config), "--kill-on-bad-exit=0", "--wait=0", *_through(job_dir))
+    script = os.path.join(job_dir, Role.TRAINER.node_script)
+    return (*_srun(config), "--kill-on-bad-exit=0", "--wait=0", "/bin/bash", script)
+
+
+def clear(config: RunConfig, job_dir: str, python: str) -> tuple[str, ...]:
+    """Takes away what the look has left for a trainer that does not come."""
+    return (*_srun(config), "--kill-on-bad-exit=0", *_part(python, "clear", job_dir))
 
 
 def train(config: RunConfig, job_dir: str, python: str) -> tuple[str, ...]:
     """Starts Ray on each node, and the trainer on the first. A node that is gone ends the others: Ray would wait for it."""
     # FIX(SLM003)
-    part = (python, "-m", "skyrl_train", "job", "node", job_dir)
-    return (*_srun(config), "--kill-on-bad-exit=1", *_through(job_dir), *part)
+    return (*_srun(config), "--kill-on-bad-exit=1", *_part(python, "node", job_dir))
 
 
 def _srun(config: RunConfig) -> tuple[str, ...]:
@@ -25,5 +32,5 @@ def _srun(config: RunConfig) -> tuple[str, ...]:
     return ("srun", "--export=ALL", *counts, f"--cpus-per-task={config.slurm.trainer_cpus}")
 
 
-def _through(job_dir: str) -> tuple[str, ...]:
-    return ("/bin/bash", os.path.join(job_dir, NODE_SCRIPT))
+def _part(python: str, part: str, job_dir: str) -> tuple[str, ...]:
+    return (python, "-m", "skyrl_train", "job", part, job_dir)

@@ -7,9 +7,21 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 from skyrl_train.fail import TrainError
-from skyrl_train.launch import directory, leavings, left_sandboxes, node_files, node_watch, sidecar, slurm, steps, turns
+from skyrl_train.launch import (
+    directory,
+    leavings,
+    left_sandboxes,
+    node_files,
+    node_settings,
+    node_watch,
+    sidecar,
+    slurm,
+    steps,
+    turns,
+)
 from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked, started
 from skyrl_train.launch.gate import environment, gated, refusal
 from skyrl_train.launch.names import COMPLETE
@@ -24,7 +36,6 @@ from skyrl_train.launch.runtime_watch import (
     why_not_ready,
 )
 from skyrl_train.launch.work import Followed, Work
-from skyrl_train.node.caches import scratch_candidates
 
 REFUSED = 78
 GRACE_S = 20.0
@@ -40,6 +51,8 @@ def supervise(work: Work) -> int:
     try:
         directory.forget(work.job_dir, directory.ended_name(work.role))  # of an earlier turn
         ended = _run(work)
+    except node_settings.SettingsError as error:
+        ended = directory.Ended(REFUSED, str(error), time.time())
     except (TrainError, OSError) as error:
         ended = directory.Ended(1, str(error), time.time())
     finally:
@@ -48,6 +61,10 @@ def supervise(work: Work) -> int:
 
 
 def _run(work: Work) -> directory.Ended:
+    if work.node_script:
+        if not node_settings.take(work.node_script, lambda: bool(work.signals.stop)):
+            return _stopped(work)
+        work = replace(work, environ={**os.environ, **work.config.env})
     url = _wait_for_runtime(work) if work.role is Role.TRAINER else ""
     if url is None:
         return _stopped(work)
@@ -68,6 +85,7 @@ def _run(work: Work) -> directory.Ended:
     if work.signals.stop:
         return _stopped(work)
     if status == REFUSED:
+        _clear_nodes(work)
         return _ended(REFUSED, f"the gate refused: {refusal(work.role, work.job_dir)}")
     cause = node_watch.cause(work.job_dir, work.nodes) if status else None
     if cause is not None:
@@ -83,6 +101,21 @@ def _words(work: Work) -> tuple[str, ...]:
         return gated(work.role, work.job_dir, work.payload)
     part = steps.train(work.config, work.job_dir, sys.executable)
     return gated(work.role, work.job_dir, part, steps.look(work.config, work.job_dir))
+
+
+def _clear_nodes(work: Work) -> None:
+    """A node that was looked at has its settings made, and no trainer comes that would take them away again."""
+    if not work.nodes:
+        return
+    try:
+        subprocess.run(
+            steps.clear(work.config, work.job_dir, sys.executable),
+            stdin=subprocess.DEVNULL,
+            timeout=steps.CLEAR_LIMIT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        _say(f"the other nodes were not cleared: {error}; `skyrl-train sweep {work.job_id}` on each does it")
 
 
 def _beside(work: Work, environ: Mapping[str, str]) -> AbstractContextManager[object]:
@@ -163,14 +196,12 @@ def _close(work: Work, ended: directory.Ended) -> None:
     left = end_marked({MARK: work.job_dir, ROLE_MARK: work.role}, GRACE_S / 4)
     if left:
         _say(f"ended {len(left)} processes that the {work.role} had left")
-    if work.role is Role.TRAINER and not turn:
-        sidecar.post_mortem(work.config, work.job_dir)
-    if not work.job_id:
-        return  # without Slurm both share a directory, which local.py removes after both
-    for trouble in leavings.of_this_job(work.job_id, scratch_candidates(work.environ)).troubles:
+    for trouble in leavings.of_this_job(work.environ):
         _say(trouble)
-    if not superseded:
+    if work.job_id and not superseded:
         _end_other(work, ended, turn)
+    if work.role is Role.TRAINER and not turn:  # last: of all this it takes the longest, and Slurm waits for nobody
+        sidecar.post_mortem(work.config, work.job_dir)
 
 
 def _tell(work: Work, role: Role, ended: directory.Ended) -> None:

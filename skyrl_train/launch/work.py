@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from skyrl_train.config.run import RunConfig
+from skyrl_train.launch import slurm
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.signals import Signals
 from skyrl_train.node.hostlist import expand
@@ -30,12 +31,13 @@ class Work:
     external_url: str | None = None
     """Of a runtime that this launch did not start; empty where the trainer needs none."""
     logs: tuple[str, ...] = ()
+    node_script: str = ""
+    """What makes this node's settings; nothing where each of several nodes takes its own."""
 
     @property
     def job_id(self) -> str:
         """Slurm's; nothing outside of it."""
-        said = self.environ.get("SLURM_JOB_ID", "")
-        return said if said.isascii() and said.isdigit() else ""
+        return slurm.own_id(self.environ)
 
     @property
     def nodes(self) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def ended(made: Launched) -> Ended:
 
 
 def of_node(made: Launched, node: str) -> list[int]:
-    marks = (f"SKYRL_JOB_DIR={made.job_dir}", f"SKYRL_JOB_NODE={node}")
+    marks = (f"SKYRL_JOB_DIR={made.job_dir}", f"SLURMD_NODENAME={node}")
     return sorted(set.intersection(*(set(processes_with(mark)) for mark in marks)))
 
 
@@ -91,13 +91,16 @@ def test_two_nodes_are_one_ray_cluster(site: Site) -> None:
 
 
 def test_a_node_that_differs_is_named_by_the_gate(site: Site) -> None:
-    """Its Ray is another: a majority of one against one has no winner, and both are named."""
+    """Its Ray is another: a majority of one against one has no winner, and both are named. What the look made on them goes."""
     other = site.at / "other"
     other.mkdir()
     (other / "ray-2.50.0.dist-info").mkdir()
     (other / "ray-2.50.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: ray\nVersion: 2.50.0\n")
+    for node in NODES:
+        (site.at / f"scratch_{node}").mkdir()
     (site.at / "sitecustomize.py").write_text(
         "import os, sys\n"
+        f"os.environ['TMPDIR'] = {str(site.at)!r} + '/scratch_' + os.environ.get('SLURMD_NODENAME', 'gpu1')\n"
         f"if os.environ.get('SLURMD_NODENAME') == 'gpu2' and 'SLURM_PROCID' in os.environ: sys.path.insert(0, {str(other)!r})\n"
     )
     path = f"{site.at}:{RAY}:{site.cluster.env['PYTHONPATH']}"
@@ -106,6 +109,7 @@ def test_a_node_that_differs_is_named_by_the_gate(site: Site) -> None:
     assert end.status == 78
     assert "SLM003 ray differs: absent on gpu1; 2.50.0 on gpu2" in end.reason
     made.leaves_nothing()
+    assert list(site.at.glob("scratch_*/skyrl-*")) == []
     assert not (site.at / "begun").exists()
 
 

@@ -61,8 +61,13 @@ class Job:
         (at / "driver.py").write_text(DRIVER)
         from skyrl_train.config.load import parse, resolved
         from skyrl_train.launch import commands
+        from skyrl_train.launch.jobs import jobs
+        from skyrl_train.launch.render import node_script
 
-        (self.job_dir / "config.json").write_text(resolved(parse(CONFIG)))
+        config = parse(CONFIG)
+        (self.job_dir / "config.json").write_text(resolved(config))
+        _, trainer = jobs(config, job_dir=str(self.job_dir), work_dir=str(at), python=sys.executable)
+        (self.job_dir / "trainer_node.sh").write_text(node_script(trainer))
         payload = (sys.executable, str(at / "driver.py"))
         commands.write(str(self.job_dir), commands.Commands(runtime=(), trainer=payload, runtime_url="http://x"))
         node_files.begin(str(self.job_dir))
@@ -74,7 +79,7 @@ class Job:
             "SLURM_JOB_ID": JOB,
             "SLURM_NODEID": str(number),
             "SLURM_LAUNCH_NODE_IPADDR": self._address,
-            "SKYRL_JOB_NODE": NODES[number],
+            "SLURMD_NODENAME": NODES[number],
             "SKYRL_JOB_DIR": str(self.job_dir),
             "SKYRL_JOB_ROLE": "trainer",
             "RAY_TMPDIR": f"/tmp/r{JOB}",

@@ -15,9 +15,11 @@ import pytest
 from skyrl_train.config.load import parse, resolved
 from skyrl_train.fail import TrainError
 from skyrl_train.launch import commands, node_files
+from skyrl_train.launch.jobs import jobs
 from skyrl_train.launch.node_files import NodeState
 from skyrl_train.launch.node_watch import cause
 from skyrl_train.launch.node_work import _free_ports
+from skyrl_train.launch.render import node_script
 from skyrl_train.node.ray_cluster import Head, ports
 
 ROOT = Path(__file__).parents[3]
@@ -35,7 +37,10 @@ class Job:
         self.tasks: dict[str, subprocess.Popen[bytes]] = {}
         os.mkdir(self.job_dir)
         Path(self.job_dir, "config.toml").write_text(CONFIG)
-        Path(self.job_dir, "config.json").write_text(resolved(parse(CONFIG)))
+        config = parse(CONFIG)
+        Path(self.job_dir, "config.json").write_text(resolved(config))
+        _, trainer = jobs(config, job_dir=self.job_dir, work_dir=str(at), python=sys.executable)
+        Path(self.job_dir, "trainer_node.sh").write_text(node_script(trainer))
         node_files.begin(self.job_dir)
 
     def start(self, payload: str) -> None:
@@ -48,7 +53,6 @@ class Job:
                 "SLURM_NODEID": str(number),
                 "SLURMD_NODENAME": node,
                 "SLURM_LAUNCH_NODE_IPADDR": "127.0.0.1",
-                "SKYRL_JOB_NODE": node,
                 "SKYRL_JOB_DIR": self.job_dir,
                 "SKYRL_JOB_ROLE": "trainer",
             }

@@ -9,7 +9,7 @@ from skyrl_train.config.load import parse
 from skyrl_train.config.run import RunConfig
 from skyrl_train.fail import UsageError
 from skyrl_train.launch.jobs import jobs
-from skyrl_train.launch.render import script
+from skyrl_train.launch.render import node_script, script
 
 GOLDEN = Path(__file__).parent / "golden"
 PLAIN = '[model]\npath = "a/b"\n'
@@ -37,27 +37,33 @@ ppo_mini_batch_size = 2
 
 def scripts(text: str, *, job_dir: str = "/w/jobs/1_launch", work_dir: str = "/w") -> list[str]:
     made = jobs(parse(text), job_dir=job_dir, work_dir=work_dir, python="/opt/py/bin/python3")
-    return [script(job) for job in made]
+    return [text for job in made for text in (script(job), node_script(job))]
 
 
 @pytest.mark.parametrize(("name", "text"), [("plain", PLAIN), ("full", FULL)])
 def test_the_scripts_are_these(name: str, text: str) -> None:
-    for role, made in zip(("runtime", "trainer"), scripts(text), strict=True):
-        assert made == (GOLDEN / f"{name}_{role}.sh").read_text()
+    for kind, made in zip(("runtime", "runtime_node", "trainer", "trainer_node"), scripts(text), strict=True):
+        assert made == (GOLDEN / f"{name}_{kind}.sh").read_text()
+
+
+def test_a_job_makes_nothing_on_its_node_before_it_listens() -> None:
+    jobs_alone = scripts(FULL)[::2]
+    assert not any("skyrl_doctor env" in made or "mkdir" in made for made in jobs_alone)
 
 
 def test_paths_with_spaces_and_quotes_are_one_word_each() -> None:
     for made in scripts(PLAIN, job_dir="/w/my jobs/it's", work_dir="/w/a b"):
         assert """cd '/w/a b'\n""" in made
         assert """export SKYRL_JOB_DIR='/w/my jobs/it'"'"'s'\n""" in made
+    for made in scripts(PLAIN, job_dir="/w/my jobs/it's")[::2]:
         assert "#SBATCH \"--output=/w/my jobs/it's/" in made
 
 
 def test_what_slurm_would_read_in_a_path_is_escaped() -> None:
-    for made in scripts(PLAIN, job_dir="/w/it's/50%j"):
+    for made in scripts(PLAIN, job_dir="/w/it's/50%j")[::2]:
         assert "#SBATCH \"--output=/w/it's/50%%j/" in made
         assert '_%j.out"\n' in made
-    for made in scripts(PLAIN, job_dir='/w/a"b\\c'):
+    for made in scripts(PLAIN, job_dir='/w/a"b\\c')[::2]:
         assert '#SBATCH "--comment=/w/a\\"b\\\\c"\n' in made
 
 

@@ -25,18 +25,13 @@ ppo_mini_batch_size = 64
 
 
 def made(job_dir: str = "/w/jobs/1_launch") -> dict[str, str]:
-    runtime, trainer = jobs(parse(TEXT), job_dir=job_dir, work_dir="/w", python="/opt/py/bin/python3")
-    return {"runtime": script(runtime), "trainer": script(trainer), "node": node_script(trainer)}
+    _, trainer = jobs(parse(TEXT), job_dir=job_dir, work_dir="/w", python="/opt/py/bin/python3")
+    return {"trainer": script(trainer), "node": node_script(trainer)}
 
 
 def test_the_scripts_are_these() -> None:
     for name, text in made().items():
         assert text == (GOLDEN / f"several_{name}.sh").read_text()
-
-
-def test_only_the_nodes_take_a_node_s_settings() -> None:
-    texts = made()
-    assert [name for name, text in texts.items() if "skyrl_doctor env" in text] == ["runtime", "node"]
 
 
 @pytest.mark.parametrize("job_dir", ["/w/jobs/1_launch", "/w/my jobs/it's $HOME `id`"])

@@ -21,10 +21,5 @@ set -euo pipefail
 trap "" USR1 # a warning that comes before anybody listens must not end the job
 cd /w
 export SKYRL_JOB_DIR=/w/jobs/1_launch
-# What this node needs, by the rules that the doctor explains: devices, caches, sockets, Podman's own store.
-settings=$(/opt/py/bin/python3 -m skyrl_doctor env /w/jobs/1_launch/config.toml --role runtime --shell) || {
-  echo "the node's settings could not be worked out" >&2
-  exit 78
-}
-eval "$settings"
+# It listens to signals first, and then takes the node's settings from runtime_node.sh: whatever they make here goes on every way out.
 exec /opt/py/bin/python3 -m skyrl_train job runtime /w/jobs/1_launch

@@ -1,0 +1,64 @@
+"""The settings that a node needs, made by its script and taken by the process that goes on with them.
+
+That process listens to signals before: what the script makes on the node has somebody who takes it away, whenever the job
+is told to end.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import IO
+
+from skyrl_train.fail import TrainError
+from skyrl_train.launch.child import end, wait
+
+LIMIT_S = 120.0
+_GRACE_S = 5.0
+
+
+class SettingsError(TrainError):
+    """Without its settings a node runs nothing: the job is refused, as by the gate."""
+
+
+def take(script: str, told_to_end: Callable[[], bool]) -> bool:
+    """This process's environment becomes what the script makes of it. Not where it was told to end meanwhile."""
+    with tempfile.TemporaryFile() as made, tempfile.TemporaryFile() as said:
+        try:
+            child = subprocess.Popen(
+                ("/bin/bash", script, "env", "-0"),
+                stdin=subprocess.DEVNULL,
+                stdout=made,
+                stderr=said,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SettingsError(f"this node's settings could not be worked out: {error}") from None
+        try:
+            ended = wait(lambda: child.poll() is not None or told_to_end(), LIMIT_S)
+        finally:
+            end(child, _GRACE_S)
+        if told_to_end():
+            return False
+        words = _text(said).strip()
+        if words:
+            sys.stderr.write(f"{words}\n")
+        if not ended or child.returncode:
+            why = words.rpartition("\n")[2] or f"{script} ended with {child.returncode}"
+            raise SettingsError(
+                f"this node's settings could not be worked out: {why if ended else f'no answer within {LIMIT_S:g} s'}"
+            )
+        os.environb.clear()
+        for name, _, value in (word.partition(b"=") for word in _bytes(made).split(b"\0") if word):
+            os.environb[name] = value
+    return True
+
+
+def _bytes(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read()
+
+
+def _text(file: IO[bytes]) -> str:
+    return _bytes(file).decode(errors="replace")

@@ -1,0 +1,119 @@
+"""A node's settings: taken by a process that listens, and gone with a job that is told to end while they are made."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from skyrl_train.config.load import parse, resolved
+from skyrl_train.launch import commands, leavings, node_settings, sidecar
+from skyrl_train.launch.directory import read_ended
+from skyrl_train.launch.role import Role
+from skyrl_train.launch.signals import Signals
+from skyrl_train.launch.supervise import supervise
+from skyrl_train.launch.work import Work
+from skyrl_train.processes import others, read
+
+JOB = str(10**9 + os.getpid())
+CONFIG = '[model]\npath = "a/b"\n[watch]\nenabled = false\n'
+LIMIT_S = 60.0
+
+
+@pytest.fixture(autouse=True)
+def _own_environment() -> Iterator[None]:
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+def script(at: Path, text: str) -> str:
+    path = at / "trainer_node.sh"
+    path.write_text(f'{text}\nexec "$@"\n')
+    return str(path)
+
+
+def work(at: Path, text: str, signals: Signals | None = None) -> Work:
+    return Work(
+        role=Role.TRAINER,
+        job_dir=str(at),
+        config=parse(CONFIG),
+        payload=("true",),
+        environ={},
+        signals=signals or Signals(),
+        external_url="",
+        node_script=script(at, text),
+    )
+
+
+def test_the_environment_is_what_the_script_makes_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.environ |= {"TO_GO": "1", "TO_STAY": "a=b\nc"}
+    made = 'unset TO_GO; export MADE="two\nlines" EMPTY=; echo a warning >&2'
+    assert node_settings.take(script(tmp_path, made), lambda: False)
+    wanted = {"MADE": "two\nlines", "EMPTY": "", "TO_STAY": "a=b\nc"}
+    assert {name: os.environ.get(name) for name in (*wanted, "TO_GO")} == {**wanted, "TO_GO": None}
+    assert capsys.readouterr().err == "a warning\n"
+
+
+def test_a_job_without_settings_is_refused_and_says_why(tmp_path: Path) -> None:
+    assert supervise(work(tmp_path, "echo 'no such node' >&2; exit 2")) == 78
+    told = read_ended(str(tmp_path), Role.TRAINER)
+    assert told is not None
+    assert (told.status, told.reason) == (78, "this node's settings could not be worked out: no such node")
+
+
+def test_a_script_that_is_gone_is_named(tmp_path: Path) -> None:
+    with pytest.raises(node_settings.SettingsError, match=r"trainer_node\.sh: No such file"):
+        node_settings.take(str(tmp_path / "trainer_node.sh"), lambda: False)
+
+
+def test_a_script_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_settings, "LIMIT_S", 0.2)
+    hangs = script(tmp_path, "sleep 600")
+    with pytest.raises(node_settings.SettingsError, match=r"no answer within 0\.2 s"):
+        node_settings.take(hangs, lambda: False)
+    assert not [pid for pid in others() if hangs.encode() in read(f"/proc/{pid}/cmdline").split(b"\0")]
+
+
+def test_a_job_that_is_told_to_end_leaves_nothing_of_half_made_settings(tmp_path: Path) -> None:
+    """The real command, with the signal in the middle of the script."""
+    made, job_dir = tmp_path / f"skyrl-{os.getuid()}-{JOB}", tmp_path / "job"
+    job_dir.mkdir()
+    commands.write(str(job_dir), commands.Commands(runtime=(), trainer=("true",), runtime_url="http://x"))
+    (job_dir / "config.json").write_text(resolved(parse(CONFIG)))
+    script(job_dir, f"mkdir -p {made}/vllm; sleep 600")
+    environ = {**os.environ, "SLURM_JOB_ID": JOB, "TMPDIR": str(tmp_path)}
+    words = (sys.executable, "-m", "skyrl_train", "job", "trainer", str(job_dir))
+    with subprocess.Popen(words, env=environ, start_new_session=True) as job:
+        try:
+            _until((made / "vllm").exists)
+            job.send_signal(signal.SIGTERM)
+            assert job.wait(LIMIT_S) == 128 + signal.SIGTERM
+        finally:
+            job.kill()
+            leftover = made.exists()
+            shutil.rmtree(made, ignore_errors=True)
+    told = read_ended(str(job_dir), Role.TRAINER)
+    assert (leftover, told and told.reason) == (False, f"stopped by signal {signal.SIGTERM:d}")
+
+
+def test_the_node_is_cleared_before_anything_that_takes_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slurm kills a job half a minute after it told it to end, and a post-mortem may take longer."""
+    order = list[str]()
+    monkeypatch.setattr(leavings, "of_this_job", lambda _environ: order.append("cleared") or [])
+    monkeypatch.setattr(sidecar, "post_mortem", lambda *_: order.append("post-mortem"))
+    assert supervise(work(tmp_path, "true", Signals(stop=15))) == 128 + 15
+    assert order == ["cleared", "post-mortem"]
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
