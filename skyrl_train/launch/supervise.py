@@ -12,30 +12,27 @@ from dataclasses import replace
 from skyrl_train.fail import TrainError
 from skyrl_train.launch import (
     directory,
-    leavings,
     left_sandboxes,
     node_files,
     node_settings,
     node_watch,
     sidecar,
-    slurm,
     steps,
     turns,
 )
-from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked, started
+from skyrl_train.launch.child import MARK, ROLE_MARK, started
+from skyrl_train.launch.closing import close
 from skyrl_train.launch.gate import environment, gated, refusal
-from skyrl_train.launch.names import COMPLETE
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import (
     SLURM_EVERY_S,
-    TRAINER_ENDED,
     Partner,
     Pulse,
     gone,
     is_queued,
     why_not_ready,
 )
-from skyrl_train.launch.work import Followed, Work
+from skyrl_train.launch.work import Followed, Work, say
 
 REFUSED = 78
 GRACE_S = 20.0
@@ -56,7 +53,7 @@ def supervise(work: Work) -> int:
     except (TrainError, OSError) as error:
         ended = directory.Ended(1, str(error), time.time())
     finally:
-        _close(work, ended)
+        close(work, ended)
     return ended.status
 
 
@@ -115,7 +112,7 @@ def _clear_nodes(work: Work) -> None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        _say(f"the other nodes were not cleared: {error}; `skyrl-train sweep {work.job_id}` on each does it")
+        say(f"the other nodes were not cleared: {error}; `skyrl-train sweep {work.job_id}` on each does it")
 
 
 def _beside(work: Work, environ: Mapping[str, str]) -> AbstractContextManager[object]:
@@ -153,12 +150,12 @@ def _wait_for_runtime(work: Work) -> str | None:
 
 def _take_turn(work: Work) -> None:
     new = turns.new_runtime(work.job_dir, work.job_id, work.environ, turns.Scheduler(), lambda: bool(work.signals.stop))
-    _say(
+    say(
         f"turn {turns.number(work.environ) + 1}: {f'the runtime is job {new} now' if new else 'the runtime is still there'}"
     )
     said = "" if new or work.signals.stop else left_sandboxes.end(work.job_dir)
     if said:
-        _say(said)
+        say(said)
 
 
 def _follow(work: Work, child: subprocess.Popen[bytes], others: Sequence[Followed]) -> str:
@@ -184,58 +181,6 @@ def _warn(work: Work, child: subprocess.Popen[bytes]) -> None:
         os.kill(child.pid, signal.SIGUSR1)
 
 
-def _close(work: Work, ended: directory.Ended) -> None:
-    """Tells how it ended, then ends what is left here and the other job."""
-    if work.role is Role.RUNTIME and ended.reason == TRAINER_ENDED:
-        ended = directory.Ended(0, "", ended.at)
-    _say(f"{work.role}: {ended.reason or 'done'}")
-    turn = _next_turn(work)
-    superseded = directory.is_superseded(work.job_dir, work.role, work.job_id)
-    if not turn and not superseded:
-        _tell(work, work.role, ended)
-    left = end_marked({MARK: work.job_dir, ROLE_MARK: work.role}, GRACE_S / 4)
-    if left:
-        _say(f"ended {len(left)} processes that the {work.role} had left")
-    for trouble in leavings.of_this_job(work.environ):
-        _say(trouble)
-    if work.job_id and not superseded:
-        _end_other(work, ended, turn)
-    if work.role is Role.TRAINER and not turn:  # last: of all this it takes the longest, and Slurm waits for nobody
-        sidecar.post_mortem(work.config, work.job_dir)
-
-
-def _tell(work: Work, role: Role, ended: directory.Ended) -> None:
-    try:
-        directory.write_ended(work.job_dir, role, ended)
-        if role is Role.TRAINER and ended.status == 0:
-            directory.write(work.job_dir, COMPLETE, f"{ended.at:.0f}\n")
-    except TrainError as error:
-        _say(str(error))
-
-
-def _next_turn(work: Work) -> turns.Next | None:
-    if work.role is not Role.TRAINER or not work.config.slurm.requeue or not work.job_id:
-        return None
-    return turns.next_turn(
-        work.job_id, work.environ, stopped=bool(work.signals.stop), warned=work.signals.before_end, ask=turns.asked
-    )
-
-
-def _end_other(work: Work, ended: directory.Ended, turn: turns.Next | None) -> None:
-    """A runtime that runs ends by itself once it sees that the trainer has. A trainer may still be in the queue, where it
-    sees nothing; but one that waits there for another turn starts a new runtime then."""
-    other = directory.read_jobs(work.job_dir).get(work.role.other)
-    try:
-        if turn is turns.Next.TO_ASK_FOR:
-            slurm.requeue(work.job_id)
-        elif other and work.role is Role.RUNTIME and ended.status and not turns.asked(other).restarts:
-            if directory.read_ended(work.job_dir, Role.TRAINER) is None:  # one that does not listen yet cannot say it
-                _tell(work, Role.TRAINER, _ended(1, f"the runtime job ended: {ended.why}"))
-            slurm.cancel(other)
-    except TrainError as error:
-        _say(str(error))
-
-
 def _stopped(work: Work) -> directory.Ended:
     """A job that is told to stop has been cancelled by a person, by Slurm, or by the other job, which says why."""
     other = directory.read_ended(work.job_dir, work.role.other)
@@ -245,8 +190,3 @@ def _stopped(work: Work) -> directory.Ended:
 
 def _ended(status: int, reason: str) -> directory.Ended:
     return directory.Ended(status, reason, time.time())
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"skyrl-train job: {text}\n")
-    sys.stderr.flush()

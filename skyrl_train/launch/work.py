@@ -1,5 +1,6 @@
 """A job at work: what it was told, what it runs, and what it depends on."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -45,3 +46,9 @@ class Work:
         if self.role is Role.RUNTIME or self.config.slurm.nodes == 1:
             return ()
         return expand(self.environ.get("SLURM_JOB_NODELIST", ""))
+
+
+def say(text: str) -> None:
+    """A line in the job's log."""
+    sys.stderr.write(f"skyrl-train job: {text}\n")
+    sys.stderr.flush()

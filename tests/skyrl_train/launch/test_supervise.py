@@ -10,10 +10,11 @@ import pytest
 from skyrl_train.config.load import parse
 from skyrl_train.fail import TrainError
 from skyrl_train.launch import directory, sidecar, slurm, turns
+from skyrl_train.launch.closing import _end_other
 from skyrl_train.launch.directory import Ended, read_ended, write_ended, write_jobs
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.signals import Signals
-from skyrl_train.launch.supervise import _end_other, supervise
+from skyrl_train.launch.supervise import supervise
 from skyrl_train.launch.work import Work
 
 CONFIG = parse('[model]\npath = "a/b"\n[slurm]\nrequeue = true\n[watch]\nenabled = true\n')
