@@ -5,10 +5,15 @@ import os
 
 
 def write_whole(path: str, text: str, *, mode: int = 0o644, durable: bool = True) -> None:
-    """Writes by rename: a kill at any moment leaves the old text or the new one; if durable, so does a power cut."""
+    """Writes by rename: a kill at any moment leaves the old text or the new one; if durable, so does a power cut.
+
+    Its mode holds from the first byte: what an earlier process of this number left half written is not written into.
+    """
     temporary = f"{path}.{os.getpid()}.tmp"
+    with contextlib.suppress(OSError):
+        os.unlink(temporary)
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with open(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()

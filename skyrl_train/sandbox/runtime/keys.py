@@ -6,6 +6,7 @@ import secrets
 import stat
 
 from skyrl_train.fail import UsageError
+from skyrl_train.files import write_whole
 
 KEY_BYTES = 32
 _LONGEST = 512
@@ -24,15 +25,8 @@ def same_key(given: str | None, wanted: str) -> bool:
 
 def write_private(path: str, text: str, mode: int = 0o600) -> None:
     """Whole or not at all, and never readable to others, not for a moment."""
-    temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        write_whole(path, text, mode=mode)
     except OSError as error:
         raise UsageError(
             f"{path} cannot be written: {error.strerror}; name a --job-dir that this job may write to"
