@@ -1,6 +1,6 @@
 #!/bin/bash
-# What a node of the runtime job in /w/jobs/1_launch needs, by the rules that the doctor explains: devices, caches, sockets,
-# Podman's own store. Then the command given.
+# What a node of the runtime job needs, by the rules that the doctor explains: devices, caches, sockets, Podman's own store.
+# Then the command given.
 set -euo pipefail
 cd /w
 export SKYRL_JOB_DIR=/w/jobs/1_launch

@@ -23,5 +23,6 @@ set -euo pipefail
 trap "" USR1 # a warning that comes before anybody listens must not end the job
 cd /w
 export SKYRL_JOB_DIR=/w/jobs/1_launch
-# It listens to signals first, and then takes the node's settings from trainer_node.sh: whatever they make here goes on every way out.
+# It listens to signals first, and then takes the node's settings from trainer_node.sh: whatever those make here goes on
+# every way out.
 exec /opt/py/bin/python3 -m skyrl_train job trainer /w/jobs/1_launch
