@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import IO
 
 from skyrl_train.fail import TrainError
@@ -23,14 +23,18 @@ class SettingsError(TrainError):
 
 
 def take(script: str, told_to_end: Callable[[], bool]) -> bool:
-    """This process's environment becomes what the script makes of it. Not where it was told to end meanwhile."""
+    """This process's environment becomes what the script makes of it. Not where it was told to end meanwhile.
+
+    It is told in a file of its own: bash runs BASH_ENV first, which may print.
+    """
     with tempfile.TemporaryFile() as made, tempfile.TemporaryFile() as said:
         try:
             child = subprocess.Popen(
-                ("/bin/bash", script, "env", "-0"),
+                ("/bin/bash", script, "cp", "/proc/self/environ", f"/dev/fd/{made.fileno()}"),
                 stdin=subprocess.DEVNULL,
-                stdout=made,
+                stdout=said,
                 stderr=said,
+                pass_fds=(made.fileno(),),
                 start_new_session=True,
             )
         except OSError as error:
@@ -49,10 +53,17 @@ def take(script: str, told_to_end: Callable[[], bool]) -> bool:
             raise SettingsError(
                 f"this node's settings could not be worked out: {why if ended else f'no answer within {LIMIT_S:g} s'}"
             )
-        os.environb.clear()
-        for name, _, value in (word.partition(b"=") for word in _bytes(made).split(b"\0") if word):
-            os.environb[name] = value
+        _become(dict(word.split(b"=", 1) for word in _bytes(made).split(b"\0") if b"=" in word))
     return True
+
+
+def _become(environ: Mapping[bytes, bytes]) -> None:
+    """Of a variable without a name, which a program may hand on but none may set, everything stays as it was."""
+    for name in filter(None, {*os.environb, *environ}):
+        if name in environ:
+            os.environb[name] = environ[name]
+        else:
+            del os.environb[name]
 
 
 def _bytes(file: IO[bytes]) -> bytes:

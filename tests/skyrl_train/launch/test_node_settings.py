@@ -61,6 +61,26 @@ def test_the_environment_is_what_the_script_makes_of_it(tmp_path: Path, capsys: 
     assert capsys.readouterr().err == "a warning\n"
 
 
+def test_what_bash_prints_before_the_script_is_no_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "modules.sh").write_text("echo loading modules; export LOADED=yes\n")
+    monkeypatch.setenv("BASH_ENV", str(tmp_path / "modules.sh"))
+    before = set(os.environ)
+    assert node_settings.take(script(tmp_path, "true"), lambda: False)
+    assert {*os.environ} - before - {"SHLVL", "PWD", "OLDPWD", "_"} == {"LOADED"}
+    assert capsys.readouterr().err == "loading modules\n"
+
+
+def test_a_variable_without_a_name_and_functions_of_the_shell_harm_nothing(tmp_path: Path) -> None:
+    function = "BASH_FUNC_module%%"
+    taken = "from skyrl_train.launch.node_settings import take; import os; "
+    taken += f"print(take({script(tmp_path, 'export MADE=1')!r}, lambda: False), os.environ['MADE'], '{function}' in os.environ)"
+    environ = {**os.environ, "": "nameless", function: "() {  :\n}"}
+    done = subprocess.run((sys.executable, "-c", taken), env=environ, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True 1 True\n", "")
+
+
 def test_a_job_without_settings_is_refused_and_says_why(tmp_path: Path) -> None:
     assert supervise(work(tmp_path, "echo 'no such node' >&2; exit 2")) == 78
     told = read_ended(str(tmp_path), Role.TRAINER)
