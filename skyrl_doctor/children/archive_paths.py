@@ -1,8 +1,9 @@
-"""What lies at some paths of images that are kept as archives (docker save, OCI layout): their layers' lists, read in order.
+"""What lies at some paths of images that are kept as archives (docker save, OCI layout), by their layers' lists.
 
     archive_paths.py SECONDS PATH,PATH… ARCHIVE…
 
-A path is told as "dir", "file" or "" for nothing; one that is reached through a link is not told at all.
+A path is told as "dir", "file" or "" for nothing; one that is reached through a link is not told at all. An archive may be packed
+with anything that tarfile or zstd reads, and so may each of its layers; an OCI layout may be a directory.
 """
 
 import os
@@ -11,40 +12,111 @@ import sys
 if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
     del sys.path[0]
 
+import contextlib
 import json
+import shutil
+import subprocess
 import tarfile
+import threading
 import time
 
 HIDES, HIDES_ALL = ".wh.", ".wh..wh..opq"
-MOST_BYTES = 16 << 20
+MOST_BYTES, BLOCK = 16 << 20, 1 << 20
+ZSTD = b"\x28\xb5\x2f\xfd"
+WRONG = (OSError, EOFError, tarfile.TarError, ValueError, KeyError, IndexError, TypeError, RecursionError)
 
 
 class LateError(Exception):
     pass
 
 
-def text_of(tar, name):
-    file = tar.extractfile(name)
-    if file is None:
-        raise ValueError(name + " is no file")
-    return json.loads(file.read(MOST_BYTES))
+@contextlib.contextmanager
+def opened(file, ahead):
+    """A tar, and whether it can only be read ahead: one that is packed, or lies in one that is. Any other is skipped through."""
+    tar = None if ahead else plain(file)
+    if tar is not None:
+        with tar:
+            yield tar, False
+        return
+    with unpacked(file) as stream, tarfile.open(fileobj=stream, mode="r|*", bufsize=BLOCK) as tar:
+        yield tar, True
+
+
+def plain(file):
+    try:
+        return tarfile.open(fileobj=file, mode="r:")
+    except tarfile.ReadError:
+        file.seek(0)
+        return None
+
+
+@contextlib.contextmanager
+def unpacked(file):
+    """What tarfile cannot unpack by itself: a Python before 3.14 has no zstd, but every distribution has the program."""
+    if file.peek(len(ZSTD))[: len(ZSTD)] != ZSTD:
+        yield file
+        return
+    program = shutil.which("zstd")
+    if program is None:
+        raise ValueError("it is packed with zstd; wanted the program zstd in PATH")
+    child = subprocess.Popen(
+        (program, "-dcq"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    feeder = threading.Thread(target=feed, args=(file, child.stdin))
+    feeder.start()
+    stream = child.stdout
+    assert stream is not None
+    try:
+        yield stream
+        while stream.read(BLOCK):  # what follows the end of a tar: the feeder must be through when another reads on
+            pass
+        if child.wait():
+            raise ValueError("its zstd is cut off, or damaged")
+    finally:
+        child.kill()
+        feeder.join()
+        stream.close()
+        child.wait()
+
+
+def feed(file, sink):
+    with contextlib.suppress(OSError, ValueError), sink:  # whoever reads has had enough
+        shutil.copyfileobj(file, sink, BLOCK)
+
+
+def members(archive):
+    """The name of each file; the file, or the name of the one that it links to; and whether it can only be read ahead."""
+    if os.path.isdir(archive):
+        for where, _, names in os.walk(archive):
+            for name in names:
+                with open(os.path.join(where, name), "rb") as file:
+                    yield os.path.relpath(file.name, archive), file, False
+        return
+    with open(archive, "rb") as file, opened(file, ahead=False) as (tar, ahead):
+        for entry in tar:
+            name = os.path.normpath(entry.name)
+            if entry.issym():
+                yield name, os.path.normpath(os.path.join(os.path.dirname(name), entry.linkname)), ahead
+            elif entry.islnk():
+                yield name, os.path.normpath(entry.linkname), ahead
+            elif entry.isfile():
+                yield name, tar.extractfile(entry), ahead
+
+
+def layers_of(texts):
+    """The names of the layers, lowest first."""
+    if "manifest.json" in texts:
+        return [os.path.normpath(str(name)) for name in texts["manifest.json"][0]["Layers"]]
+    found = texts["index.json"]
+    for _ in range(4):  # an index may name an index
+        if "layers" in found:
+            return [blob(layer["digest"]) for layer in found["layers"]]
+        found = texts[blob(found["manifests"][0]["digest"])]
+    raise ValueError("its index names no layers")
 
 
 def blob(digest):
     return "blobs/" + str(digest).replace(":", "/", 1)
-
-
-def layers_of(tar):
-    """The members that are layers, lowest first."""
-    names = set(tar.getnames())
-    if "manifest.json" in names:
-        return [str(name) for name in text_of(tar, "manifest.json")[0]["Layers"]]
-    found = text_of(tar, "index.json")
-    for _ in range(4):  # an index may name an index
-        if "layers" in found:
-            return [blob(layer["digest"]) for layer in found["layers"]]
-        found = text_of(tar, blob(found["manifests"][0]["digest"]))
-    raise ValueError("its index names no layers")
 
 
 def above(path):
@@ -54,43 +126,71 @@ def above(path):
 
 
 def look(archive, paths, end_at):
-    found = dict.fromkeys(paths, "")
-    links = set()  # type: set[str]
-    with tarfile.open(archive) as tar:
-        for name in layers_of(tar):
-            file = tar.extractfile(name)
-            if file is None:
-                raise ValueError(name + " is no file")
-            with tarfile.open(fileobj=file) as layer:
-                read(layer, found, links, end_at)
-    return {path: kind for path, kind in found.items() if not links & set(above(path))}
+    texts, layers, links = {}, {}, {}
+    for name, held, ahead in members(archive):
+        if isinstance(held, str):
+            links[name] = held
+        elif held.peek(1)[:1] == b"{" or held.peek(1)[:1] == b"[":
+            texts[name] = text_of(held)
+        else:
+            layers[name] = layer_of(held, [path.strip("/") for path in paths], ahead, end_at)
+    found, symbolic = dict.fromkeys(paths, ""), set()
+    for name in layers_of(texts):
+        layer = layers[links.get(name, name)]
+        if isinstance(layer, Exception):
+            raise layer
+        layer.over(found)
+        symbolic |= layer.links
+    return {path: kind for path, kind in found.items() if not symbolic & set(above(path))}
 
 
-def read(layer, found, links, end_at):
-    """One layer. What it hides lies below it, whatever the order of its entries."""
-    seen = {}  # type: dict[str, str]
-    hidden, emptied = set(), set()
-    wants = [path.strip("/") for path in found]
-    for entry in layer:
-        if time.monotonic() > end_at:
-            raise LateError
+def text_of(file):
+    """Nothing where it only begins as one."""
+    try:
+        return json.loads(file.read(MOST_BYTES))
+    except (ValueError, RecursionError):
+        return None
+
+
+def layer_of(file, wants, ahead, end_at):
+    """Why not, where it is none: only some of an archive's files are layers, and the manifest may come last."""
+    try:
+        with opened(file, ahead) as (tar, _):
+            return Layer(tar, wants, end_at)
+    except WRONG as error:
+        return error
+
+
+class Layer:
+    """What one layer has at the paths, what it hides of those below it, whatever the order of its entries, and its links."""
+
+    def __init__(self, tar, wants, end_at):
+        self.seen, self.hidden, self.emptied, self.links = {}, set(), set(), set()
+        for entry in tar:
+            if time.monotonic() > end_at:
+                raise LateError
+            self.take(entry, wants)
+            tar.members = []  # an image has a hundred thousand files
+
+    def take(self, entry, wants):
         place = os.path.normpath(entry.name).strip("/")
         directory, _, name = place.rpartition("/")
         if name == HIDES_ALL:
-            emptied.add(directory)
+            self.emptied.add(directory)
         elif name.startswith(HIDES):
-            hidden.add((directory + "/" + name[len(HIDES) :]).strip("/"))
+            self.hidden.add((directory + "/" + name[len(HIDES) :]).strip("/"))
         elif entry.issym():
-            links.add(place)
+            self.links.add(place)
         else:
             held = [wanted for wanted in wants if (place + "/").startswith(wanted + "/")]
-            seen.update((wanted, "file" if wanted == place and not entry.isdir() else "dir") for wanted in held)
-        layer.members = []  # an image has a hundred thousand files
-    for path in found:
-        chain = above(path)
-        if hidden & set(chain) or emptied & set(chain[:-1]):
-            found[path] = ""
-        found[path] = seen.get(path.strip("/"), found[path])
+            self.seen.update((wanted, "file" if wanted == place and not entry.isdir() else "dir") for wanted in held)
+
+    def over(self, found):
+        for path in found:
+            chain = above(path)
+            if self.hidden & set(chain) or self.emptied & set(chain[:-1]):
+                found[path] = ""
+            found[path] = self.seen.get(path.strip("/"), found[path])
 
 
 def main():
@@ -101,16 +201,7 @@ def main():
             told.append({"archive": archive, "paths": look(archive, paths.split(","), end_at)})
         except LateError:
             break
-        except (
-            OSError,
-            EOFError,
-            tarfile.TarError,
-            ValueError,
-            KeyError,
-            IndexError,
-            TypeError,
-            RecursionError,
-        ) as error:
+        except WRONG as error:
             told.append({"archive": archive, "why": type(error).__name__ + ": " + str(error)[:200]})
     sys.stdout.write(json.dumps({"archives": told}) + "\n")
 

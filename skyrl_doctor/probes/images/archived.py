@@ -10,8 +10,6 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.probes.images.supply import KEY
 from skyrl_train.sandbox.supply import archive_of
 
-READABLE = (".tar", ".tar.gz", ".tgz")
-"""What every Python that may run the child can read: not zstd, and no directory."""
 MOST = 4
 LIMIT_S = 8.0
 
@@ -22,15 +20,14 @@ def archived_images(machine: Machine, plan: Plan, needed: NeededImages, stored: 
     files = unless_absent(lambda: machine.listdir(place)) if place else None
     if not files:
         raise NotApplicable("no image is loaded from an archive")
-    held = frozenset(file for file in files if file.endswith(READABLE))
     wanted = {name: reference for name, reference in needed.references.items() if name in stored.absent}
     names = {
         f"{place}/{file}": name
         for name, reference in wanted.items()
-        if (file := archive_of(reference, held)) is not None
+        if (file := archive_of(reference, files)) is not None
     }
     if not names:
-        raise NotApplicable("no image is loaded from an archive that can be looked into")
+        raise NotApplicable("no image of the dataset is loaded from an archive")
     words = (f"{LIMIT_S:g}", ",".join(TESTS + RUNNERS), *list(names)[:MOST])
     done = machine.ask("archive_paths", *words, limit_s=LIMIT_S + 3)
     if not done.ok:

@@ -1,5 +1,6 @@
 """The program that looks into archives of images, run as the doctor runs it."""
 
+import gzip
 import io
 import json
 import subprocess
@@ -45,11 +46,19 @@ def oci(*layers: bytes) -> bytes:
     return tar([*blobs, ("blobs/sha256/m", manifest), ("index.json", index)])
 
 
+def gz(content: bytes) -> bytes:
+    return gzip.compress(content)
+
+
 def ask(at: Path, *archives: bytes, seconds: str = "30") -> str:
     files = [at / f"{number}.tar" for number in range(len(archives))]
     for file, content in zip(files, archives, strict=True):
         file.write_bytes(content)
-    words = [sys.executable, "-B", str(CHILD), seconds, ",".join(PATHS), *map(str, files)]
+    return told(at, [str(file) for file in files], seconds=seconds)
+
+
+def told(at: Path, files: Sequence[str], *, seconds: str = "30") -> str:
+    words = [sys.executable, "-B", str(CHILD), seconds, ",".join(PATHS), *files]
     done = subprocess.run(words, cwd=at, capture_output=True, text=True, timeout=60, check=True)
     assert done.stderr == ""
     return done.stdout
@@ -57,7 +66,12 @@ def ask(at: Path, *archives: bytes, seconds: str = "30") -> str:
 
 def kinds(at: Path, archive: bytes) -> dict[str, str | None]:
     """What lies at each path; a path of which nothing is told is left out."""
-    (image,) = parse_archives(ask(at, archive), {str(at / "0.tar"): "box"})
+    return kinds_in(ask(at, archive), str(at / "0.tar"))
+
+
+def kinds_in(answer: str, archive: str) -> dict[str, str | None]:
+    (image,) = parse_archives(answer, {archive: "box"})
+    assert image.unread == (f"{archive}: a path in it is a link",)
     assert image.names == ("box",)
     return {path: node.kind if isinstance(node, Node) else None for path, node in image.nodes.items()}
 
@@ -70,6 +84,41 @@ BOTH = {"/tests": "dir", "/testbed/run.sh": "file"}
 def test_both_layouts_tell_what_is_there(tmp_path: Path, kept: Callable[..., bytes]) -> None:
     packed = tar([("testbed/run.sh", b"x"), ("tests", None)], "w:gz")
     assert kinds(tmp_path, kept(BASE)) == kinds(tmp_path, kept(tar([]), packed)) == BOTH
+
+
+@pytest.mark.parametrize("kept", [docker, oci])
+@pytest.mark.parametrize("layer", [bytes, gz])
+def test_an_archive_and_its_layers_may_be_packed(
+    tmp_path: Path, kept: Callable[..., bytes], layer: Callable[[bytes], bytes]
+) -> None:
+    hidden = tar([(".wh.tests", b"")])
+    wanted = {"/tests": None, "/testbed/run.sh": "file"}
+    assert kinds(tmp_path, kept(layer(BASE), layer(hidden))) == wanted
+    assert kinds(tmp_path, gz(kept(layer(BASE), layer(hidden)))) == wanted
+
+
+def test_an_oci_layout_may_be_a_directory(tmp_path: Path) -> None:
+    with tarfile.open(fileobj=io.BytesIO(oci(BASE))) as archive:
+        archive.extractall(tmp_path / "a.oci", filter="data")
+    at = str(tmp_path / "a.oci")
+    assert kinds_in(told(tmp_path, [at]), at) == BOTH
+
+
+def test_a_layer_that_is_there_twice_is_a_link(tmp_path: Path) -> None:
+    """As docker save before 25 and podman save write it."""
+    manifest = json.dumps([{"Layers": ["a/layer.tar", "b/layer.tar"]}]).encode()
+    hidden = tar([(".wh.tests", b"")])
+    saved = tar([("b/layer.tar", "../a/layer.tar"), ("a/layer.tar", BASE), ("manifest.json", manifest)])
+    other = tar([("b/layer.tar", hidden), ("a/layer.tar", "../b/layer.tar"), ("manifest.json", manifest)])
+    assert kinds(tmp_path, saved) == kinds(tmp_path, gz(saved)) == BOTH
+    assert kinds(tmp_path, other) == {"/tests": None, "/testbed/run.sh": None}
+
+
+def test_without_the_program_it_says_what_is_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    packed = b"\x28\xb5\x2f\xfd" + bytes(100)
+    for archive in (packed, docker(packed)):
+        assert "packed with zstd; wanted the program zstd in PATH" in ask(tmp_path, archive)
 
 
 def test_a_later_layer_hides_and_brings_back(tmp_path: Path) -> None:
@@ -88,7 +137,17 @@ def test_what_is_reached_through_a_link_is_not_told(tmp_path: Path) -> None:
     assert kinds(tmp_path, docker(tar([("testbed", "/work/repo")]))) == {"/tests": None}
 
 
-@pytest.mark.parametrize("content", [b"", b"no archive", tar([]), tar([("manifest.json", b"[]")]), docker(b"no layer")])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no archive",
+        tar([]),
+        tar([("manifest.json", b"[]")]),
+        docker(b"no layer"),
+        gz(docker(BASE))[:60],
+    ],
+)
 def test_a_damaged_archive_says_why(tmp_path: Path, content: bytes) -> None:
     (image,) = parse_archives(ask(tmp_path, content), {str(tmp_path / "0.tar"): "box"})
     assert image.nodes == {}

@@ -14,6 +14,7 @@ from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import RUNNERS, TESTS, StoredImages
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.probes.images.archived import MOST, archived_images
+from skyrl_train.sandbox.supply import SUFFIXES
 from skyrl_train.tasks.images import TaskImage
 from support import plan_of
 
@@ -67,12 +68,16 @@ def test_a_few_are_looked_into_and_all_are_counted(tmp_path: Path) -> None:
     assert (len(found.images), found.of) == (MOST, MOST + 3)
 
 
-def test_what_the_store_holds_or_nobody_can_read_does_not_apply(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_every_archive_that_the_runtime_would_load_is_looked_into(tmp_path: Path, suffix: str) -> None:
+    (tmp_path / f"docker.io_a_bd_1{suffix}").touch()
+    (only,) = look(tmp_path, "docker.io/a/bd:1").images
+    assert (only.has(*TESTS), only.shown) == (None, "docker.io/a/bd:1")
+
+
+def test_what_the_store_holds_does_not_apply(tmp_path: Path) -> None:
     image(tmp_path, "docker.io_a_bc_1.tar", "/etc/passwd")
-    (tmp_path / "docker.io_a_bd_1.tar.zst").touch()
-    with pytest.raises(NotApplicable, match="can be looked into"):
+    with pytest.raises(NotApplicable, match="no image of the dataset"):
         look(tmp_path, "docker.io/a/bc:1", absent=())
-    with pytest.raises(NotApplicable, match="can be looked into"):
-        look(tmp_path, "docker.io/a/bd:1")
     with pytest.raises(NotApplicable, match="no image is loaded"):
         look(tmp_path / "nowhere", "docker.io/a/bc:1")
