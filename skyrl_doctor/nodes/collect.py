@@ -16,7 +16,7 @@ from skyrl_train.node.hostlist import NotAHostlist, expand
 
 MOST_BYTES = 8 << 20
 _STEP_S = 0.05
-_END_S = 5.0
+_FINISH_S, _END_S = 10.0, 5.0
 
 
 @record(kw_only=True)
@@ -85,10 +85,11 @@ def _run(one: Round, port: int) -> str:
         child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
     except OSError as error:
         raise UsageError(f"{one.step[0]} cannot be run: {error.strerror}") from None
+    over = True
     try:
         over = _until(one, child)
     finally:
-        _end(child)
+        _end(child, 0.0 if over else _FINISH_S)
     if over:
         return f"no answer within {one.limit_s:g} s"
     return f"its task wrote nothing ({one.step[0]} ended with {child.returncode})"
@@ -104,9 +105,9 @@ def _until(one: Round, child: "subprocess.Popen[bytes]") -> bool:
     return False
 
 
-def _end(child: "subprocess.Popen[bytes]") -> None:
-    """srun passes the signal on to its tasks."""
-    for number, limit_s in ((0, 1.0), (signal.SIGTERM, _END_S), (signal.SIGKILL, _END_S)):
+def _end(child: "subprocess.Popen[bytes]", finish_s: float) -> None:
+    """Once all is said it may finish by itself: srun that is told to end kills its tasks, which may have something to clear."""
+    for number, limit_s in ((0, finish_s), (signal.SIGTERM, _END_S), (signal.SIGKILL, _END_S)):
         if child.poll() is not None:
             return
         if number:

@@ -8,8 +8,9 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("part", choices=("runtime", "trainer", "node", "clear"))
+    parser.add_argument("part", choices=("runtime", "trainer", "look", "node", "clear"))
     parser.add_argument("job_dir", metavar="JOB_DIR")
+    parser.add_argument("words", nargs=argparse.REMAINDER, help="of a look: the doctor's command line")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -27,9 +28,13 @@ def run(args: argparse.Namespace) -> int:
     environ = {**os.environ, **launch.config.env}
     if args.part == "clear":
         return _clear(environ)
-    role = Role.TRAINER if args.part == "node" else Role(args.part)
+    role = Role.RUNTIME if args.part == "runtime" else Role.TRAINER
     payload = launch.payload(role)
     script = os.path.join(args.job_dir, role.node_script)
+    if args.part == "look":
+        from skyrl_train.launch import node_look
+
+        return node_look.run(script, args.words, lambda: bool(signals.stop))
     if args.part == "node":
         from skyrl_train.launch import node_work
 
@@ -60,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _clear(environ: "Mapping[str, str]") -> int:
-    """Of a node that was looked at, and on which no trainer runs."""
+    """Of a node whose part of the job was killed."""
     import sys
 
     from skyrl_train.launch import leavings

@@ -1,9 +1,11 @@
 """The way out of a job: it tells how it ended, and leaves nothing here and nobody waiting there."""
 
+import subprocess
+import sys
 import time
 
 from skyrl_train.fail import TrainError
-from skyrl_train.launch import directory, leavings, sidecar, slurm, turns
+from skyrl_train.launch import directory, leavings, sidecar, slurm, steps, turns
 from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked
 from skyrl_train.launch.names import COMPLETE
 from skyrl_train.launch.role import Role
@@ -25,12 +27,27 @@ def close(work: Work, ended: directory.Ended) -> None:
     left = end_marked({MARK: work.job_dir, ROLE_MARK: work.role}, STRAYS_GRACE_S)
     if left:
         say(f"ended {len(left)} processes that the {work.role} had left")
+    if work.nodes and ended.status and not work.signals.stop:
+        _clear_nodes(work)
     for trouble in leavings.of_this_job(work.environ):
         say(trouble)
     if work.job_id and not superseded:
         _end_other(work, ended, turn)
     if work.role is Role.TRAINER and not turn:  # last: of all this it takes the longest, and Slurm waits for nobody
         sidecar.post_mortem(work.config, work.job_dir)
+
+
+def _clear_nodes(work: Work) -> None:
+    """A part on a node that was killed has cleared nothing. Those that Slurm tells to end have heard it, and it starts no more."""
+    try:
+        subprocess.run(
+            steps.clear(work.config, work.job_dir, sys.executable),
+            stdin=subprocess.DEVNULL,
+            timeout=steps.CLEAR_LIMIT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        say(f"the other nodes were not cleared: {error}; `skyrl-train sweep {work.job_id}` on each does it")
 
 
 def _tell(work: Work, role: Role, ended: directory.Ended) -> None:

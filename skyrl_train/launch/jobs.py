@@ -50,7 +50,7 @@ def jobs(
 def _several(config: RunConfig, role: Role, job_dir: str, python: str) -> "dict[str, Any]":
     if role is Role.RUNTIME or config.slurm.nodes == 1:
         return {}
-    made = (steps.look(config, job_dir), steps.train(config, job_dir, python))
+    made = (steps.look(config, job_dir, python), steps.train(config, job_dir, python))
     return {"nodes": config.slurm.nodes, "steps": tuple(map(shlex.join, made))}
 
 

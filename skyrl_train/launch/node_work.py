@@ -201,9 +201,9 @@ def _is_free(port: int) -> bool:
 
 
 def _close(work: NodeWork, teller: Teller, end: End) -> None:
-    """Ends what is left of this node's part, and takes away what it made. The head's node is the supervisor's to clear."""
+    """Ends what is left of this node's part, and takes away what it made, where this task was told to make it."""
     end_marked({MARK: work.job_dir, ROLE_MARK: Role.TRAINER, NODE_MARK: work.node}, RAY_GRACE_S / 4)
-    for trouble in () if work.is_head else leavings.of_this_job(work.environ):
+    for trouble in leavings.of_this_job(work.environ):
         sys.stderr.write(f"skyrl-train job: {work.node}: {trouble}\n")
     try:
         teller.tell(ENDED, end)

@@ -1,21 +1,17 @@
 """What runs on every node of a trainer job with several: one task each, with the settings that the node's script makes."""
 
-import os
-
 from skyrl_train.config.run import RunConfig
-from skyrl_train.launch.role import Role
 
 CLEAR_LIMIT_S = 30.0
 
 
-def look(config: RunConfig, job_dir: str) -> tuple[str, ...]:
-    """Starts the doctor on each node. A node that fails ends no other: each is to say what it has."""
-    script = os.path.join(job_dir, Role.TRAINER.node_script)
-    return (*_srun(config), "--kill-on-bad-exit=0", "--wait=0", "/bin/bash", script)
+def look(config: RunConfig, job_dir: str, python: str) -> tuple[str, ...]:
+    """Starts the doctor, whose words follow, on each node. A node that fails ends no other: each is to say what it has."""
+    return (*_srun(config), "--kill-on-bad-exit=0", "--wait=0", *_part(python, "look", job_dir))
 
 
 def clear(config: RunConfig, job_dir: str, python: str) -> tuple[str, ...]:
-    """Takes away what the look has left for a trainer that does not come."""
+    """Takes away what parts left that were killed: srun kills all where one ends badly, and where it is told to end."""
     return (*_srun(config), "--kill-on-bad-exit=0", *_part(python, "clear", job_dir))
 
 

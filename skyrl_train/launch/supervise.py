@@ -82,7 +82,6 @@ def _run(work: Work) -> directory.Ended:
     if work.signals.stop:
         return _stopped(work)
     if status == REFUSED:
-        _clear_nodes(work)
         return _ended(REFUSED, f"the gate refused: {refusal(work.role, work.job_dir)}")
     cause = node_watch.cause(work.job_dir, work.nodes) if status else None
     if cause is not None:
@@ -97,22 +96,7 @@ def _words(work: Work) -> tuple[str, ...]:
     if not work.nodes:
         return gated(work.role, work.job_dir, work.payload)
     part = steps.train(work.config, work.job_dir, sys.executable)
-    return gated(work.role, work.job_dir, part, steps.look(work.config, work.job_dir))
-
-
-def _clear_nodes(work: Work) -> None:
-    """A node that was looked at has its settings made, and no trainer comes that would take them away again."""
-    if not work.nodes:
-        return
-    try:
-        subprocess.run(
-            steps.clear(work.config, work.job_dir, sys.executable),
-            stdin=subprocess.DEVNULL,
-            timeout=steps.CLEAR_LIMIT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        say(f"the other nodes were not cleared: {error}; `skyrl-train sweep {work.job_id}` on each does it")
+    return gated(work.role, work.job_dir, part, steps.look(work.config, work.job_dir, sys.executable))
 
 
 def _beside(work: Work, environ: Mapping[str, str]) -> AbstractContextManager[object]:

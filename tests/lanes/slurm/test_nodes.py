@@ -48,6 +48,19 @@ def launch(site: Site, trainer: str, *words: str, config: str = TWO, **more: str
     return site.launch(trainer, *words, config=config, PYTHONPATH=path, **more)
 
 
+def launch_with_scratch(site: Site, in_the_task_on_gpu2: str) -> Launched:
+    """Each node has a place of its own for what its settings make, and every Python of the step on gpu2 runs this first."""
+    for node in NODES:
+        (site.at / f"scratch_{node}").mkdir()
+    (site.at / "sitecustomize.py").write_text(
+        "import os, sys\n"
+        f"os.environ['TMPDIR'] = {str(site.at)!r} + '/scratch_' + os.environ.get('SLURMD_NODENAME', 'gpu1')\n"
+        "if os.environ.get('SLURMD_NODENAME') == 'gpu2' and 'SLURM_PROCID' in os.environ:\n"
+        f"    {in_the_task_on_gpu2}\n"
+    )
+    return site.launch(WAITS, config=TWO, PYTHONPATH=f"{site.at}:{RAY}:{site.cluster.env['PYTHONPATH']}")
+
+
 def ended(made: Launched) -> Ended:
     """Two looks by the doctor and two Rays take their time on a machine that does other things too."""
     wait_until(lambda: read_ended(str(made.job_dir), Role.TRAINER), f"the trainer tells its end: {made.said}", SLOW_S)
@@ -96,21 +109,24 @@ def test_a_node_that_differs_is_named_by_the_gate(site: Site) -> None:
     other.mkdir()
     (other / "ray-2.50.0.dist-info").mkdir()
     (other / "ray-2.50.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: ray\nVersion: 2.50.0\n")
-    for node in NODES:
-        (site.at / f"scratch_{node}").mkdir()
-    (site.at / "sitecustomize.py").write_text(
-        "import os, sys\n"
-        f"os.environ['TMPDIR'] = {str(site.at)!r} + '/scratch_' + os.environ.get('SLURMD_NODENAME', 'gpu1')\n"
-        f"if os.environ.get('SLURMD_NODENAME') == 'gpu2' and 'SLURM_PROCID' in os.environ: sys.path.insert(0, {str(other)!r})\n"
-    )
-    path = f"{site.at}:{RAY}:{site.cluster.env['PYTHONPATH']}"
-    made = site.launch(WAITS, config=TWO, PYTHONPATH=path)
+    made = launch_with_scratch(site, f"sys.path.insert(0, {str(other)!r})")
     end = ended(made)
     assert end.status == 78
     assert "SLM003 ray differs: absent on gpu1; 2.50.0 on gpu2" in end.reason
     made.leaves_nothing()
     assert list(site.at.glob("scratch_*/skyrl-*")) == []
     assert not (site.at / "begun").exists()
+
+
+def test_a_job_that_is_cancelled_while_its_nodes_are_looked_at_leaves_nothing_on_them(site: Site) -> None:
+    made = launch_with_scratch(
+        site, "if sys.orig_argv[2:4] == ['skyrl_doctor', 'preflight']: import time; time.sleep(600)"
+    )
+    wait_until(lambda: list(site.at.glob("scratch_gpu2/skyrl-*")), f"gpu2 is looked at: {made.said}", SLOW_S)
+    assert site.cluster.run(sys.executable, "-m", "skyrl_train", "stop", str(made.job_dir), cwd=site.at).returncode == 0
+    assert "stopped by signal" in ended(made).reason
+    made.leaves_nothing()
+    assert list(site.at.glob("scratch_*/skyrl-*")) == []
 
 
 def test_a_node_that_does_not_answer_is_unknown_and_the_others_are_told(site: Site) -> None:
@@ -139,14 +155,15 @@ def test_a_worker_s_ray_that_dies_is_named(site: Site) -> None:
     made.leaves_nothing()
 
 
-def test_a_worker_that_is_killed_whole_is_named(site: Site) -> None:
-    made = launch(site, WAITS)
+def test_a_worker_that_is_killed_whole_is_named_and_nothing_of_it_is_left(site: Site) -> None:
+    made = launch_with_scratch(site, "pass")
     begun(site, made)
     for pid in of_node(made, "gpu2"):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     assert "node gpu2 ended without a word" in ended(made).reason
     made.leaves_nothing()
+    assert list(site.at.glob("scratch_*/skyrl-*")) == []
 
 
 def test_the_trainer_s_own_end_is_the_job_s(site: Site) -> None:
