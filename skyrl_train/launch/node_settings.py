@@ -30,7 +30,7 @@ def take(script: str, told_to_end: Callable[[], bool]) -> bool:
     with tempfile.TemporaryFile() as made, tempfile.TemporaryFile() as said:
         try:
             child = subprocess.Popen(
-                ("/bin/bash", script, "cp", "/proc/self/environ", f"/dev/fd/{made.fileno()}"),
+                ("/bin/bash", script, "cp", "/proc/self/environ", f"/proc/self/fd/{made.fileno()}"),
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=said,
