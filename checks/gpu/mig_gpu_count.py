@@ -37,6 +37,20 @@ SIGNATURES = (
         explain="Ray counted no GPU where CUDA has one: it does not count MIG slices",
         versions="verl",
     ),
+    Signature(
+        pattern=r"Duplicate GPU detected ?: rank \d|CUDA error: invalid device ordinal|\bInvalid device id\b",
+        sample="Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 34000",
+        explain="CUDA gives a process one MIG slice, and NCCL does not join slices of one GPU",
+        versions="torch, nccl",
+        near=r"\bMIG-(?:GPU-)?[0-9a-f]{8}-",
+        within=200,
+    ),
+    Signature(
+        pattern=r"RuntimeError: (?:No CUDA GPUs are available|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected",
+        sample="RuntimeError: No CUDA GPUs are available",
+        explain="CUDA has no device in this step: none was asked for, or CUDA_VISIBLE_DEVICES names none that is open to it",
+        versions="torch, vllm",
+    ),
 )
 
 

@@ -6,7 +6,7 @@ SIGNATURES = {
     "ENV001": roots(
         "the compiler that Triton calls does not find the headers of the worker's Python",
         (
-            r"""(?:file )?['\"<]Python\.h['\">]? (?:file )?not found|fatal error: .{0,40}pyconfig\.h""",
+            r"""(?:file )?['\"<]Python\.h['\">]? (?:file )?not found|fatal error: .{0,40}pyconfig\.h|\.c(?:c|pp|xx)?:\d+:\d+: [^:\n]{3,80}: .{0,6}Python\.h\b""",
             "/scratch/tmpx1/main.c:5:10: fatal error: 'Python.h' file not found",
             "clang, tcc",
         ),
@@ -131,7 +131,7 @@ SIGNATURES = {
     ),
     "ENV010": (
         root(
-            r"(?:No such file or directory|Permission denied|Stale file handle|Directory not empty).{0,200}(?:torchinductor_|torch_compile_cache|torch_aot_compile|inductor_cache)",
+            r"(?:No such file or directory|Permission denied|Stale (?:NFS )?file handle|Directory not empty|Device or resource busy).{0,200}(?:torchinductor[_/]|torch_compile_cache|torch_aot_compile|inductor_cache|\.cache/(?:vllm|flashinfer)/)",
             "FileNotFoundError: [Errno 2] No such file or directory: '/tmp/torchinductor_user/4f/c4fab.py'",
             "compile caches are shared between jobs, and one took files from under the other",
             "torch inductor, vllm",

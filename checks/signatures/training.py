@@ -2,14 +2,15 @@
 
 from checks.signatures.short import root, roots
 
-_OOM = r"CUDA out of memory\. Tried to allocate|\bOutOfMemoryError: (?:CUDA|HIP) out of memory|CUDA error: out of memory|cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory"
+_ALLOCATORS = r"(?:CUDA driver|HIP|Triton) [Ee]rror(?: \[(?:CUDA|HIP)\])?: out of memory|CUDA_ERROR_OUT_OF_MEMORY|would exceed allowed memory|CU(?:DNN|SOLVER|SPARSE)_STATUS_ALLOC_FAILED"
+_OOM = rf"CUDA out of memory\. Tried to allocate|\bOutOfMemoryError: (?:CUDA|HIP) out of memory|CUDA error: out of memory|cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|{_ALLOCATORS}"
 _OOM_LINE = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.16 GiB. GPU 0 has a total capacity of 19.62 GiB of which 1.02 GiB is free."
 
 SIGNATURES = {
     "MEM001": roots(
         "the GPU's memory does not hold the model and its training state; take a smaller model, LoRA or more memory",
         (
-            r"cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|(?:HIP|CUDA|Cuda) failure.{0,8}out of memory|out of memory occurred when warming up|[Ff]ailed to allocate .{0,40}(?:GPU|device|CUDA) memory",
+            rf"cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|{_ALLOCATORS}|(?:HIP|CUDA|Cuda) failure.{0, 8}out of memory|out of memory occurred when warming up|[Ff]ailed to allocate .{0, 40}(?:GPU|device|CUDA) memory",
             "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
             "torch, vllm",
         ),
