@@ -58,7 +58,11 @@ def choose(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
         done=done,
     )
     if not fatal and suspect is not None:
-        return dataclasses.replace(found, unknown=suspect, cluster=cluster)
+        named = next((scan.unwrapped for scan in scans if scan.suspect is suspect), None)
+        if named is None:
+            return dataclasses.replace(found, unknown=suspect, cluster=cluster)
+        hit = Hit(named, suspect)
+        fatal, found = [hit], dataclasses.replace(found, matches=tuple(_in_time((*found.matches, hit), order)))
     root = next(iter(fatal or ordered), None)
     others = tuple(_first_of_each(hit for hit in ordered if root and hit.known.name != root.known.name))
     return dataclasses.replace(found, root=root, others=others)

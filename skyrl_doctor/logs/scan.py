@@ -21,9 +21,11 @@ from skyrl_doctor.logs.near import Near
 from skyrl_doctor.logs.patterns import Patterns
 from skyrl_doctor.logs.pieces import Key, Piece, Seen, pieces
 from skyrl_doctor.logs.quoted import IN_SANDBOXES, Quotes, inline
+from skyrl_doctor.logs.raised import Raised
 from skyrl_doctor.logs.spent import Spent
 from skyrl_doctor.logs.steps import Mark, Steps, clock_at
 from skyrl_doctor.logs.suspects import COUNTED, RETRIED, Suspects
+from skyrl_doctor.logs.wrapped import unwrapped
 
 KEPT = 64
 """Hits kept of one signature in one file; the rest are counted."""
@@ -40,12 +42,13 @@ class Hit:
 
 @record(kw_only=True)
 class Scan:
-    """What one file holds."""
+    """What one file holds; `unwrapped` is the cause that its suspect names together with the lines below."""
 
     file: str
     hits: tuple[Hit, ...]
     counts: dict[Known, int]
     suspect: Line | None = None
+    unwrapped: Known | None = None
     traceback: Line | None = None
     cluster: Cluster | None = None
     done: Line | None = None
@@ -67,6 +70,7 @@ class Scanner:
         self._spent = Spent(patterns, self._gap)
         self._suspects = Suspects()
         self._traceback: Line | None = None
+        self._raised: Raised | None = None
         self._done: Line | None = None
         self._retried: Counter[int] = Counter()
         self._steps = Steps(file)
@@ -91,13 +95,14 @@ class Scanner:
 
     def snapshot(self) -> Scan:
         """All that was found up to now."""
-        suspect = self._suspects.line
+        suspect = self._suspects.line and self._whole(self._suspects.line)
         return Scan(
             file=self._file,
             hits=tuple(dataclasses.replace(hit, line=self._whole(hit.line)) for hit in self._hits),
             counts={self._patterns.entries[at]: count for at, count in self._counts.items()},
-            suspect=suspect and self._whole(suspect),
-            traceback=self._traceback and self._whole(self._traceback),
+            suspect=suspect,
+            unwrapped=unwrapped(suspect, self._patterns) if suspect else None,
+            traceback=self._traceback and ((self._raised and self._raised.line()) or self._whole(self._traceback)),
             cluster=self._suspects.cluster(),
             done=self._done and self._whole(self._done),
             steps=self._steps.marks(),
@@ -123,6 +128,8 @@ class Scanner:
         self._behind.take(block)
         self._near.begin()
         self._waiting = [number for number in self._waiting if not self._after[number].take(block)]
+        if self._raised is not None:
+            self._raised.take(block)
         for piece in pieces(seen, self._full, self._skips, self._patterns.stepped):
             self._look(block, piece, self._number + piece.feeds)
         self._steps.keep(self._behind)
@@ -151,12 +158,18 @@ class Scanner:
         if patterns.done in matches:
             self._done = self._line(block, piece, number)
         elif patterns.traceback in matches:
-            if inline(piece.text, matches[patterns.traceback].start()):
-                return
-            self._traceback = self._traceback or self._line(block, piece, number)
-            self._full.add(patterns.traceback)
+            self._traced(block, piece, number, matches[patterns.traceback].start())
         elif not taken:
             self._suspected(block, piece, number)
+
+    def _traced(self, block: Block, piece: Piece, number: int, at: int) -> None:
+        if inline(piece.text, at):
+            return
+        if self._traceback is None:
+            self._traceback = self._line(block, piece, number)
+            self._raised = Raised(self._traceback, whose=piece.whose, stamp=piece.text[:at])
+            self._raised.take(block, piece.end)
+        self._full.add(self._patterns.traceback)
 
     def _step(self, number: int, end: int) -> None:
         self._steps.add(number, end)
@@ -164,7 +177,7 @@ class Scanner:
         if not self._suspects.full:
             self._full -= self._patterns.suspects
         if self._traceback is not None and self._steps.outlive(self._traceback.number):
-            self._traceback = None
+            self._traceback = self._raised = None
             self._full.discard(self._patterns.traceback)
 
     def _said(self, at: int, match: re.Match[bytes], piece: Piece, *, quoted: bool) -> bool:
