@@ -27,7 +27,7 @@ PATIENCE_S = 30.0
 
 
 def chunks(file: str, *, patience_s: float = PATIENCE_S) -> Iterator[bytes]:
-    """The content, unpacked. OSError where it cannot be read; a packed file that is cut off ends early."""
+    """The content, unpacked. OSError where it cannot be read, or where a packed file is cut off."""
     if file == STDIN:
         buffered = io.BufferedReader(cast(Any, sys.stdin.buffer), CHUNK)
         try:
@@ -92,8 +92,8 @@ def _read(stream: BinaryIO) -> Iterator[bytes]:
     while True:
         try:
             chunk = stream.read1(CHUNK) if hasattr(stream, "read1") else stream.read(CHUNK)
-        except EOFError:  # a .gz that its writer did not end: what was read is whole
-            return
+        except EOFError:
+            raise OSError("cut off: what was packed has no end; what stands before that was read") from None
         except tuple(_DAMAGED) as error:
             raise OSError(f"damaged: {error}") from None
         if not chunk:

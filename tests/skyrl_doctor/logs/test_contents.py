@@ -8,6 +8,7 @@ import lzma
 import os
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,8 @@ def test_zst_is_unpacked_or_the_reason_is_said(tmp_path: Path) -> None:
 def test_a_packed_file_that_is_cut_off_or_damaged(tmp_path: Path) -> None:
     packed = gzip.compress(bytes(range(256)) * 4000)
     (tmp_path / "cut.log.gz").write_bytes(packed[:-20])
-    assert read(tmp_path / "cut.log.gz").startswith(bytes(range(256)))
+    with pytest.raises(OSError, match="cut off: what was packed has no end"):
+        read(tmp_path / "cut.log.gz")
     (tmp_path / "bad.log.gz").write_bytes(packed[:20] + b"no gzip at all" * 20)
     with pytest.raises(OSError, match="damaged"):
         read(tmp_path / "bad.log.gz")
@@ -66,6 +68,16 @@ def test_what_was_read_before_the_damage_counts(tmp_path: Path) -> None:
     found = diagnose([str(tmp_path / "a.log.gz")])
     assert found.diagnosis.root is not None
     assert (found.diagnosis.root.known.name, len(found.unread)) == ("RUN005", 1)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
+def test_what_was_read_before_the_cut_counts(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    file = tmp_path / "a.log.packed"
+    file.write_bytes(pack(SLOTS + os.urandom(3_000_000))[:-100])
+    found = diagnose([str(file)])
+    assert found.diagnosis.root is not None
+    assert found.diagnosis.root.known.name == "RUN005"
+    assert found.unread == (f"{file}: cut off: what was packed has no end; what stands before that was read",)
 
 
 def test_standard_input_may_be_packed(monkeypatch: pytest.MonkeyPatch) -> None:
