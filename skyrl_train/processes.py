@@ -44,6 +44,12 @@ def stat_of(pid: int) -> list[bytes]:
     return read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
 
 
+def listens(pid: int, number: signal.Signals) -> bool:
+    """Whether it has a handler for this signal, without which most signals end it: while it starts, or has none at all."""
+    lines = (line.split() for line in read(f"/proc/{pid}/status").splitlines() if line.startswith(b"SigCgt:"))
+    return any(int(line[1], 16) >> (number - 1) & 1 for line in lines)
+
+
 def mounts_of(pid: "int | str") -> str:
     """Its mount namespace; nothing where that may not be known."""
     try:

@@ -1,7 +1,6 @@
 """One node's part of a trainer job with several: Ray, on the head the trainer too, and an orderly end on every way out."""
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -161,8 +160,7 @@ def _now(work: NodeWork, ray: "subprocess.Popen[bytes]", child: "subprocess.Pope
         return _told(work)
     if child is not None:
         if not signals.passed_on and node_files.is_warned(work.job_dir):
-            signals.passed_on = True
-            os.kill(child.pid, signal.SIGUSR1)
+            signals.pass_on(child.pid)
         if child.poll() is not None:
             status = child.returncode if child.returncode >= 0 else 128 - child.returncode
             return End(status, f"the trainer ended with {status}" if status else "")

@@ -1,7 +1,6 @@
 """Inside a job: wait for what it needs, pass the gate, run the payload, and leave nothing behind on any way out."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -147,7 +146,6 @@ def _follow(work: Work, child: subprocess.Popen[bytes], others: Sequence[Followe
     next_look = time.monotonic() + ASK_EVERY_S
     while child.poll() is None and not work.signals.stop:
         if work.signals.before_end and not work.signals.passed_on:
-            work.signals.passed_on = True
             _warn(work, child)
         if time.monotonic() >= next_look:
             lost = next(filter(None, (other.lost() for other in others)), "")
@@ -160,9 +158,10 @@ def _follow(work: Work, child: subprocess.Popen[bytes], others: Sequence[Followe
 
 def _warn(work: Work, child: subprocess.Popen[bytes]) -> None:
     if work.nodes:
+        work.signals.passed_on = True
         node_files.warn(work.job_dir)
     else:
-        os.kill(child.pid, signal.SIGUSR1)
+        work.signals.pass_on(child.pid)
 
 
 def _stopped(work: Work) -> directory.Ended:

@@ -82,8 +82,7 @@ def _follow(child: "subprocess.Popen[bytes]", reader: int, told: Signals, clock:
     rest = b""
     while child.poll() is None and not told.stop:
         if told.before_end and not told.passed_on:
-            told.passed_on = True
-            child.send_signal(signal.SIGUSR1)
+            told.pass_on(child.pid)
         if select.select([reader], [], [], STEP_S)[0]:
             heard = os.read(reader, 65536)
             if not heard:

@@ -14,7 +14,7 @@ from skyrl_train.launch.closing import _end_other
 from skyrl_train.launch.directory import Ended, read_ended, write_ended, write_jobs
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.signals import Signals
-from skyrl_train.launch.supervise import supervise
+from skyrl_train.launch.supervise import _follow, supervise
 from skyrl_train.launch.work import Work
 
 CONFIG = parse('[model]\npath = "a/b"\n[slurm]\nrequeue = true\n[watch]\nenabled = true\n')
@@ -68,6 +68,14 @@ def test_a_full_disk_does_not_keep_the_trainer_in_the_queue(tmp_path: Path, monk
     work = dataclasses.replace(WARNED, role=Role.RUNTIME, job_dir=str(tmp_path), environ={"SLURM_JOB_ID": "7"})
     _end_other(work, Ended(3, "", 4.0), None)
     assert cancelled == ["8"]
+
+
+def test_a_warning_that_comes_before_the_payload_listens_waits_for_it() -> None:
+    """A job whose limit is near when it starts: the gate, which comes first, would die of it."""
+    work = dataclasses.replace(WARNED, signals=Signals(before_end=True))
+    gate = "sleep 0.5; exec /bin/bash -c 'trap \"exit 7\" USR1; while :; do sleep 0.05; done'"
+    with subprocess.Popen(("/bin/bash", "-c", gate)) as child:
+        assert (_follow(work, child, ()), child.wait(60)) == ("", 7)
 
 
 def test_the_watch_leaves_the_summary_to_the_supervisor() -> None:
