@@ -26,7 +26,7 @@ from skyrl_train.config.slots import RESERVED_CPUS, memory_slots, slot_violation
 
 SIGNATURES = (
     Signature(
-        pattern=r"No available worker slots",
+        pattern=r"\b[Nn]o available (?:worker |sandbox |runtime )?slots?\b",
         sample="No available worker slots",
         explain="more sandboxes were asked for at once than the runtime has slots",
         versions="runtime server",

@@ -28,6 +28,11 @@ SIGNATURES = {
             "Error: open /home/user/.local/share/containers/storage/overlay-layers/layers.lock: stale NFS file handle",
             "podman",
         ),
+        (
+            r"\b(?:l?stat|mkdir|chown|chmod) /run/user/\d{1,10}(?:/(?:containers|libpod|podman|runc|crun)\S{0,80})?: (?:no such file or directory|permission denied)",
+            "Failed to obtain podman configuration: lstat /run/user/3067323: no such file or directory",
+            "podman: XDG_RUNTIME_DIR is another node's",
+        ),
     ),
     "POD003": roots(
         "the user has no range of ids for rootless containers; the administrator gives one in /etc/subuid and /etc/subgid",

@@ -103,7 +103,7 @@ SIGNATURES = {
             at_least=4,  # one or two are what a client tries again
         ),
         Signature(
-            pattern=r"422 Unprocessable Entity.{0,120}/(?:start|sessions?|runtime)\b|\bServer error '50\d .{0,80}/(?:start|sessions?|runtime)\b",
+            pattern=r"\b422\b.{0,20}Unprocessable Entity.{0,120}/(?:start|sessions?|runtime)\b|\bServer error '50\d .{0,80}/(?:start|sessions?|runtime)\b",
             sample="httpx.HTTPStatusError: Server error '503 Service Unavailable' for url 'http://node07:8000/sessions/ab12'",
             explain="the runtime breaks under that many starts at once; bound them",
             versions="httpx",

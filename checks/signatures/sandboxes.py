@@ -33,7 +33,7 @@ SIGNATURES = {
         *roots(
             "the sandbox runs as a user who may not write there; run it as root inside rootless Podman",
             (
-                r"Permission denied: '/(?:root|usr/local)/|(?:could not lock config file|cannot create|unable to create|failed to create) .{0,20}/(?:root|testbed|usr/local)\S{0,120}:? Permission denied",
+                r"Permission denied: '/(?:root|usr/local)/|(?:could not lock config file|cannot create|[Uu]nable to create|failed to create) .{0,20}/(?:root|testbed|usr/local)\S{0,120}:? Permission denied|cannot (?:touch|remove|open|move) .{0,80}/(?:root|testbed)/\S{0,120}: Permission denied|\b(?:sh|bash|tee): (?:line )?(?:\d+: )?/(?:root|testbed)/\S{1,160}: Permission denied",
                 "PermissionError: [Errno 13] Permission denied: '/root/.venv/bin/python'",
                 "python, git",
             ),
@@ -59,6 +59,11 @@ SIGNATURES = {
             r"Failed to load Python shared library|GLIBC(?:XX)?_[\d.]{1,12}.{0,3} not found",
             "[PYI-37:ERROR] Failed to load Python shared library '/tmp/_MEI1/libpython3.13.so.1.0': dlopen: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found",
             "openhands-agent-server",
+        ),
+        (
+            r"Error relocating \S{1,200}: \S{1,80}: symbol not found|Error loading shared library \S{1,80}: No such file or directory \(needed by ",
+            "Error relocating /tmp/_MEI1/libpython3.12.so.1.0: __memcpy_chk: symbol not found",
+            "openhands-agent-server on an image with musl",
         ),
     ),
     "IMG009": roots(
@@ -105,7 +110,7 @@ SIGNATURES = {
         *roots(
             "the runtime was given less time than its first image takes; raise the limit or prepare the images",
             (
-                r"\bAgentRuntimeTimeoutError\b|[Rr]untime (?:\S{1,80} )?(?:did not become|was not|is still not|never became) (?:ready|healthy) (?:within|after|in)|[Tt]imed out (?:while )?waiting for (?:the )?(?:remote )?runtime",
+                r"\bAgentRuntimeTimeoutError\b|[Rr]untime (?:\S{1,80} )?(?:did not become|was not|is still not|never became) (?:ready|healthy) (?:within|after|in)|\bSandbox failed to start (?:within|in|after) \d|[Tt]imed out (?:while )?waiting for (?:the )?(?:remote )?runtime",
                 "openhands.core.exceptions.AgentRuntimeTimeoutError: Runtime (ID=ab12) did not become ready within 120 seconds",
                 "openhands",
             ),

@@ -135,17 +135,27 @@ SIGNATURES = {
             "SkyRL",
         ),
     ),
-    "CKP002": roots(
-        "the checkpoint was written by another number of GPUs",
-        (
-            r"used a DP world size of \d+ but the current|(?i:world.?size)\b.{0,80}(?:mismatch|does not match|differs|but (?:the )?current)|[Cc]heckpoint.{0,80}(?:saved|written|sharded) (?:with|for|by) \d+ (?:ranks?|GPUs?|workers)",
-            "ValueError: The checkpoint being loaded used a DP world size of 8 but the current world size is 4. Automatic adjustment of ZeRO's optimizer state partitioning with a new world size is not currently supported.",
-            "deepspeed",
+    "CKP002": (
+        *roots(
+            "the checkpoint was written by another number of GPUs",
+            (
+                r"used a DP world size of \d+ but the current|(?i:world.?size)\b.{0,80}(?:mismatch|does not match|differs|but (?:the )?current)|[Cc]heckpoint.{0,80}(?:saved|written|sharded) (?:with|for|by) \d+ (?:ranks?|GPUs?|workers)",
+                "ValueError: The checkpoint being loaded used a DP world size of 8 but the current world size is 4. Automatic adjustment of ZeRO's optimizer state partitioning with a new world size is not currently supported.",
+                "deepspeed",
+            ),
+            (
+                r"world_size_\d+_rank_\d+\.pt\S{0,3} (?:not found|does not exist|is missing)",
+                "AssertionError: /ckpt/global_step_20/actor/optim_world_size_4_rank_3.pt does not exist",
+                "verl",
+            ),
         ),
-        (
-            r"world_size_\d+_rank_\d+\.pt\S{0,3} (?:not found|does not exist|is missing)",
-            "AssertionError: /ckpt/global_step_20/actor/optim_world_size_4_rank_3.pt does not exist",
-            "verl",
+        root(
+            r"The size of tensor a \(\d{5,}\) must match the size of tensor b \(\d{5,}\)",
+            "RuntimeError: The size of tensor a (56124554) must match the size of tensor b (14031139) at non-singleton dimension 0",
+            "the optimizer's state is that of another number of GPUs",
+            "torch",
+            near=r"torch/optim/|\bexp_avg",
+            within=12,
         ),
     ),
     "CKP003": roots(
