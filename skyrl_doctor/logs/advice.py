@@ -52,6 +52,7 @@ _BENIGN = re.compile(
     r"|(?i:\bretry\b|\bretries\b|\bretrying\b|\bretried\b|\bignor(?:e|ed|ing)\b)"
     r"|(?i:\b(?:0|no|zero|without) (?:\w+ )?errors?\b|errors?\W{1,4}(?:0\b|none\b|null\b|false\b|\[\]|\{\}))|dependency resolver|Unable to write (?:system|container|image) event|^Error executing job with overrides"
     r"|^Error: no (?:such (?:object|container|pod|volume|image)|(?:container|pod|volume) with (?:name|ID))"  # who cleans up asks
+    r"|\bslurmstepd: error: .{0,80}\brmdir\b"
     r"|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)|^\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)=|--?\w*error\w*=|\b\w*(?:rate|ratio|count|loss|num)\w*/?\w*error"
 )
 

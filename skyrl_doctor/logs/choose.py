@@ -4,6 +4,7 @@ What matched nothing is not forced to.
 """
 
 import dataclasses
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from skyrl_doctor.core.record import record
@@ -130,8 +131,8 @@ def _suspect(
 ) -> tuple[Line | None, Cluster | None]:
     """The first line that looks like an error; else the first consequence; a bare traceback only if nothing is known."""
     clusters = {scan.file: scan.cluster for scan in scans}
-    suspects = [scan.suspect for scan in scans if scan.suspect]
     cascades = [hit.line for scan in scans for hit in scan.hits if done is None and _is_hard(hit)]
+    suspects = [scan.suspect for scan in scans if scan.suspect and not _is_their_end(scan.suspect, cascades)]
     traces = [scan.traceback for scan in scans if scan.traceback and bare]
     for lines in (suspects, cascades, traces):
         left = [line for line in lines if done is None or not order.before(line, done, unless_clocked=True)]
@@ -139,6 +140,16 @@ def _suspect(
             first = order.first(left)[0]
             return first, clusters[first.file] if lines is suspects else None
     return None, None
+
+
+def _is_their_end(line: Line, cascades: Iterable[Line]) -> bool:
+    """Whether a process only says that it aborts, and something above says more."""
+    return _ABORTS.search(line.text) is not None and any(
+        one.file == line.file and one.number < line.number for one in cascades
+    )
+
+
+_ABORTS = re.compile(r"^(?:\*\*\* SIG(?:ABRT|TERM)\b|Aborted\b|Fatal Python error: Aborted|terminate called )")
 
 
 def _is_hard(hit: Hit) -> bool:

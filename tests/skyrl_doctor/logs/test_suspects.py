@@ -92,3 +92,14 @@ def test_an_error_that_was_not_outlived_itself_is_not_old() -> None:
     assert found is not None
     assert found.text == ODD
     assert one_by_one(text) == scan("a.log", [text.encode()], PATTERNS)
+
+
+TIMED_OUT = "[rank1]:[E302 09:30:00.5 ProcessGroupNCCL.cpp:616] Watchdog caught collective operation timeout"
+ABORTED = "*** SIGABRT received at time=1772424000 on cpu 0 ***"
+
+
+def test_an_abort_says_less_than_the_line_above_for_which_it_aborted() -> None:
+    for text, number in ((f"{TIMED_OUT}\n{ABORTED}\n", 1), (f"{ABORTED}\n{TIMED_OUT}\n", 1), (f"x\n{ABORTED}\n", 2)):
+        found = diagnosis(a_log=text).unknown
+        assert found is not None
+        assert found.number == number
