@@ -47,16 +47,13 @@ class Running:
         return next(int(line.split()[1]) for line in lines if line.startswith(name)) / 1024
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @contextlib.contextmanager
 def running(python: str, archive: Path) -> Iterator[tuple[Running, float]]:
     """And the milliseconds from the start of its process to its first answer."""
-    port = free_port()
+    held = socket.socket()  # with it bound, nobody else gets the port; who sets SO_REUSEADDR can listen there
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    port = int(held.getsockname()[1])
     argv = [python, "-I", "-S", "-B", str(archive), "--host", "127.0.0.1", "--port", str(port)]
     began = time.perf_counter()
     env = {"OH_SESSION_API_KEYS_0": KEY, "PATH": os.environ["PATH"]}
@@ -69,6 +66,7 @@ def running(python: str, archive: Path) -> Iterator[tuple[Running, float]]:
     finally:
         process.kill()
         process.wait()
+        held.close()
 
 
 def alive(connection: http.client.HTTPConnection) -> bool:

@@ -20,9 +20,9 @@ def main(url: str, key: str, image: str, directory: Path) -> dict[str, Any]:
     with APIRemoteWorkspace(
         runtime_api_url=url, runtime_api_key=key, server_image=image, session_id="old", working_dir="/tmp"
     ) as space:
-        said = space.execute_command("echo out; exit 3", cwd="/tmp", timeout=20)
+        said = space.execute_command("echo out; exit 3", cwd="/tmp", timeout=120)
         sent = space.file_upload(str(there), "/tmp/deep/down/a file é")
-        copied = space.execute_command("cat '/tmp/deep/down/a file é' > /tmp/copy", cwd="/tmp", timeout=20)
+        copied = space.execute_command("cat '/tmp/deep/down/a file é' > /tmp/copy", cwd="/tmp", timeout=120)
         got = space.file_download("/tmp/copy", str(back))
         absent = space.file_download("/tmp/absent", str(directory / "absent"))
     return {

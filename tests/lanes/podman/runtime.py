@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx
 
-from lanes.podman.lab import IMAGE, Lab, state_of, strays, wait_until
+from lanes.podman.lab import IMAGE, SHORT_S, Lab, state_of, strays, wait_until
 from skyrl_doctor.cli.app import dispatch
 from skyrl_train.config.sections.sandbox import SandboxSection
 from skyrl_train.sandbox.runtime.podman.examine import CHECKS, Examined, read_report
@@ -25,8 +25,8 @@ from skyrl_train.sandbox.runtime.podman.home import Home, made_home
 from skyrl_train.sandbox.runtime.serve import Options, serve
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 
-SETTINGS = RuntimeSettings(slots=8, hold_s=30.0, start_limit_s=60.0, memory_mib=256, pids=64, reap_every_s=1.0)
-UP_S = 60.0
+SETTINGS = RuntimeSettings(slots=8, hold_s=120.0, start_limit_s=240.0, memory_mib=256, pids=64, reap_every_s=1.0)
+UP_S = 300.0
 _LOG = 6000
 
 
@@ -148,7 +148,7 @@ class Server:
         found: Home = self.lab.child(find)
         return found
 
-    def podman(self, *words: str, limit_s: float = 30.0) -> "subprocess.CompletedProcess[str]":
+    def podman(self, *words: str, limit_s: float = SHORT_S) -> "subprocess.CompletedProcess[str]":
         """In the server's store."""
         return replace(self.lab, env=dict(self.home().environ)).podman(*words, limit_s=limit_s)
 
@@ -183,7 +183,7 @@ class Server:
         wait_until(lambda: not self.alive())
         (self.job_dir / "runtime_ready.flag").unlink(missing_ok=True)
 
-    def end(self, limit_s: float = 60.0) -> int:
+    def end(self, limit_s: float = SHORT_S) -> int:
         """As Slurm asks; its exit status."""
         os.kill(self.pid, signal.SIGTERM)
         wait_until(lambda: not self.alive(), limit_s)
@@ -197,7 +197,7 @@ class Server:
     def key(self) -> str:
         return (self.job_dir / "runtime_api_key.txt").read_text().strip()
 
-    def client(self, limit_s: float = 60.0) -> httpx.Client:
+    def client(self, limit_s: float = SHORT_S) -> httpx.Client:
         made = httpx.Client(base_url=self.url, headers={"X-API-Key": self.key}, timeout=limit_s, trust_env=False)
         self.clients.append(made)
         return made
@@ -213,7 +213,7 @@ class Server:
             client.close()
         if self.pid and self.alive():
             with contextlib.suppress(AssertionError, OSError):
-                self.end(10.0)
+                self.end(60.0)
         if self.pid and self.alive():
             os.kill(self.pid, signal.SIGKILL)
         for pid in self.left():
@@ -245,14 +245,14 @@ def _serve(server: Server) -> int:
 def agent(session: Mapping[str, Any]) -> Iterator[httpx.Client]:
     """A client of a sandbox's own server."""
     headers = {"X-Session-API-Key": session["session_api_key"]}
-    with httpx.Client(base_url=session["url"], headers=headers, timeout=30.0, trust_env=False) as client:
+    with httpx.Client(base_url=session["url"], headers=headers, timeout=SHORT_S, trust_env=False) as client:
         yield client
 
 
 def say(session: Mapping[str, Any], command: str) -> dict[str, Any]:
     """What a command printed, and how it ended."""
     with agent(session) as client:
-        body = {"command": command, "cwd": "/", "timeout": 10}
+        body = {"command": command, "cwd": "/", "timeout": 120}
         answer = client.post("/api/bash/execute_bash_command", json=body)
     answer.raise_for_status()
     return dict(answer.json())

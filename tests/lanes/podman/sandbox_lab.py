@@ -2,7 +2,6 @@
 
 import contextlib
 import shutil
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +10,13 @@ from typing import Any
 import httpx
 
 from lanes.podman.lab import IMAGE, Lab, wait_until
+from lanes.ports import held_ports
 from skyrl_train.sandbox.inject import ImageFacts, Injection, MountedPython, mount
 from skyrl_train.sandbox.mounted_python import bundle_python
 from skyrl_train.sandbox.sandboxd.bundle import write_zipapp
 
 KEY = "a session key"
+Injected = contextlib.AbstractContextManager[Injection]
 
 
 @dataclass(frozen=True)
@@ -49,23 +50,23 @@ def supplies_in(directory: Path) -> Supplies:
     return Supplies(str(write_zipapp(directory)), bundle_python(directory))
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def injected(supplies: Supplies, facts: ImageFacts, **options: Any) -> Injection:
+@contextlib.contextmanager
+def injected(supplies: Supplies, facts: ImageFacts, **options: Any) -> Iterator[Injection]:
     """The port is the same inside and outside: hosts without a tunnel device share their network with containers."""
-    requested = ("server", "--port", str(free_port()))
-    python = supplies.python
-    return mount(
-        facts, sandboxd=supplies.sandboxd, session_key=KEY, mounted_python=python, requested=requested, **options
-    )
+    with held_ports(1) as (port,):
+        requested, python = ("server", "--port", str(port)), supplies.python
+        yield mount(
+            facts, sandboxd=supplies.sandboxd, session_key=KEY, mounted_python=python, requested=requested, **options
+        )
 
 
 @contextlib.contextmanager
-def box(lab: Lab, name: str, injection: Injection, *words: str, image: str = IMAGE) -> Iterator[Box]:
+def box(lab: Lab, name: str, place: Injected, *words: str, image: str = IMAGE) -> Iterator[Box]:
+    with place as injection:
+        yield from _box(lab, name, injection, *words, image=image)
+
+
+def _box(lab: Lab, name: str, injection: Injection, *words: str, image: str) -> Iterator[Box]:
     shared = 'netns = "host"' in Path(lab.env["CONTAINERS_CONF"]).read_text()
     publish = () if shared else ("-p", f"127.0.0.1:{injection.port}:{injection.port}")
     mounts = [word for each in injection.mounts for word in ("-v", f"{each.source}:{each.target}:ro")]
@@ -77,7 +78,7 @@ def box(lab: Lab, name: str, injection: Injection, *words: str, image: str = IMA
     headers = {"X-Session-API-Key": KEY}
     url = f"http://127.0.0.1:{injection.port}"
     try:
-        with httpx.Client(base_url=url, headers=headers, timeout=60, trust_env=False) as client:
+        with httpx.Client(base_url=url, headers=headers, timeout=300, trust_env=False) as client:
             made = Box(name, lab, client)
             wait_until(lambda: answers(client))
             yield made

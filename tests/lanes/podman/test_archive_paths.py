@@ -37,7 +37,7 @@ def lab(new_lab: NewLab, image_archive: Path) -> Iterator[Lab]:
     assert made.podman("load", "-q", "-i", str(image_archive)).returncode == 0
     text = f"FROM {IMAGE}\\nCOPY Containerfile /r2e_tests/\\nCOPY Containerfile /testbed/run_tests.sh\\n"
     line = f"mkdir home/two && printf '{text}' > home/two/Containerfile && podman build -q -t two home/two"
-    done = made.run(["sh", "-c", line], limit_s=120)
+    done = made.run(["sh", "-c", line])
     assert done.returncode == 0, done.stdout
     yield made
     made.close()
@@ -46,7 +46,7 @@ def lab(new_lab: NewLab, image_archive: Path) -> Iterator[Lab]:
 @pytest.mark.parametrize("how", SAVED)
 def test_what_lies_in_it_is_told(lab: Lab, how: str) -> None:
     out = f"home/{how.replace(' ', '_')}.tar"
-    done = lab.run(["sh", "-c", SAVED[how].replace("IMAGE", "localhost/two").replace("OUT", out)], limit_s=120)
+    done = lab.run(["sh", "-c", SAVED[how].replace("IMAGE", "localhost/two").replace("OUT", out)])
     assert done.returncode == 0, done.stdout
     archive = str(lab.base / out)
     image = told_of(archive)
@@ -58,7 +58,7 @@ def test_what_lies_in_it_is_told(lab: Lab, how: str) -> None:
 def test_one_that_is_cut_off_says_so(lab: Lab, cut: int) -> None:
     out = f"home/cut{cut}.tar.zst"
     line = f"podman save -q localhost/two | zstd -q | head -c {cut} > {out}"
-    assert lab.run(["sh", "-c", line], limit_s=120).returncode == 0
+    assert lab.run(["sh", "-c", line]).returncode == 0
     archive = str(lab.base / out)
     image = told_of(archive)
     assert (image.nodes, ": None" in image.unread[0]) == ({}, False)

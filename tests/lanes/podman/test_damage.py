@@ -74,7 +74,7 @@ def test_is_found_and_its_remedy_heals(lab: Lab, image_archive: Path, what: str)
     assert lab.sandbox().returncode != 0
     mine = lab.but(SLURM_JOB_ID=JOB_ID)
     again = mine.doctor("POD006")
-    mine.heal(again, limit_s=60.0)
+    mine.heal(again)
     load(mine, image_archive)
     assert (mine.sandbox().returncode, mine.doctor("POD006")) == (0, CLEAN)
 

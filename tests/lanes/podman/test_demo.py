@@ -29,7 +29,7 @@ def env(tmp_path: Path) -> Iterator[dict[str, str]]:
 
 
 def ran(env: Mapping[str, str], *words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(words, env=dict(env), capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(words, env=dict(env), capture_output=True, text=True, timeout=600, check=False)
 
 
 def test_three_tasks_are_solved_in_containers(env: dict[str, str]) -> None:

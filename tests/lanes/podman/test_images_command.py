@@ -95,10 +95,10 @@ def test_a_kill_in_the_middle_is_understood_by_the_next_start(lab: Lab, archive:
         with contextlib.suppress(BaseException):
             images(lab, "pull", target, "--archive", str(archive), "--jobs", "1")
         os._exit(0)
-    wait_until(lambda: loading(lab), limit_s=30)
+    wait_until(lambda: loading(lab))
     os.killpg(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    wait_until(lambda: not loading(lab), limit_s=60)
+    wait_until(lambda: not loading(lab))
     status, printed = images(lab, "pull", target, "--archive", str(archive))
     assert status == 0, printed
     assert lab.doctor("POD006").findings == ()

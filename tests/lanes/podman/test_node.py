@@ -30,13 +30,20 @@ def bare(new_lab: NewLab) -> Iterator[Lab]:
         pytest.skip("needs root, to make a user without subordinate ids")
     change_users("useradd", "--create-home", NO_RANGE_USER)
     entry = pwd.getpwnam(NO_RANGE_USER)
-    for file in (Path("/etc/subuid"), Path("/etc/subgid")):
-        kept = [line for line in file.read_text().splitlines() if not line.startswith(f"{NO_RANGE_USER}:")]
-        file.write_text("".join(f"{line}\n" for line in kept))
+    for option, file in (("--del-subuids", Path("/etc/subuid")), ("--del-subgids", Path("/etc/subgid"))):
+        for first, count in (map(int, line.split(":")[1:]) for line in lines_of(NO_RANGE_USER, file)):
+            change_users(
+                "usermod", option, f"{first}-{first + count - 1}", NO_RANGE_USER
+            )  # others read these files now
+        assert lines_of(NO_RANGE_USER, file) == []
     lab = new_lab(user=User(entry.pw_name, entry.pw_uid, entry.pw_gid))
     yield lab
     lab.close()
     change_users("userdel", "--remove", NO_RANGE_USER)
+
+
+def lines_of(user: str, file: Path) -> list[str]:
+    return [line for line in file.read_text().splitlines() if line.startswith(f"{user}:")]
 
 
 def image_of_another_user(path: Path) -> Path:

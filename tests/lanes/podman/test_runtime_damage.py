@@ -138,7 +138,7 @@ def test_sessions_of_a_store_that_is_set_aside_fail_with_the_reason(server: Serv
 def refused(server: Server) -> str:
     """What a server says that does not come up."""
     server.up(wait=False)
-    wait_until(lambda: not server.alive(), 60.0)
+    wait_until(lambda: not server.alive())
     assert not (server.job_dir / "runtime_ready.flag").exists()
     return server.log
 

@@ -76,7 +76,7 @@ def named(server: Server, name: str) -> list[dict[str, object]]:
 
 def test_the_real_server_is_mounted_into_an_image_that_has_nothing(serving: Server, bundle: ServerBundle) -> None:
     serving.sandbox = SandboxSection(agent_server=bundle.directory)
-    client = serving.up().client(120.0)
+    client = serving.up().client()
     begun = start(client, "s1", command=COMMAND)
     assert begun["pod_status"] == "ready", begun["pod_logs"]
     done = say(begun, "cat /proc/1/cmdline; echo x > /opt/skyrl/agent-server/run.py")
@@ -89,7 +89,7 @@ def test_the_real_server_is_mounted_into_an_image_that_has_nothing(serving: Serv
 
 def test_the_real_server_is_built_in_once_for_all_who_ask(serving: Server, bundle: ServerBundle) -> None:
     serving.sandbox = SandboxSection(inject="build", agent_server=bundle.directory)
-    client = serving.up().client(120.0)
+    client = serving.up().client()
     client.post("/prewarm", json={"image": IMAGE, "count": 3, "command": COMMAND})
     begun = start(client, "s1", image=IMAGE, command=COMMAND)
     assert begun["pod_status"] == "ready", begun["pod_logs"]
@@ -98,7 +98,7 @@ def test_the_real_server_is_built_in_once_for_all_who_ask(serving: Server, bundl
     built = named(serving, "image built")
     assert [(entry["image"], bool(entry["seconds"])) for entry in built] == [(IMAGE, True)]
     serving.kill()
-    client = serving.up().client(120.0)  # the store remembers
+    client = serving.up().client()  # the store remembers
     assert start(client, "s2", command=COMMAND)["pod_status"] == "ready"
     assert named(serving, "image built") == []
     derived = serving.podman("images", "-q", "localhost/skyrl-derived").stdout.split()
@@ -107,7 +107,7 @@ def test_the_real_server_is_built_in_once_for_all_who_ask(serving: Server, bundl
 
 def test_images_come_out_of_the_archive_when_a_session_wants_them(serving: Server, archive: Path) -> None:
     serving.sandbox = SandboxSection(image_archive=str(archive))
-    client = serving.up().client(120.0)
+    client = serving.up().client()
     begun = start(client, "s1", image="skyrl/one:1")
     assert begun["pod_status"] == "ready", begun["pod_logs"]
     assert [entry["image"] for entry in named(serving, "image loaded")] == [ABSENT]
@@ -123,15 +123,15 @@ def test_a_server_killed_in_a_build_leaves_nothing_that_the_next_one_takes(
 ) -> None:
     serving.sandbox = SandboxSection(inject="build", agent_server=bundle.directory)
     serving.settings = replace(SETTINGS, hold_s=0.1, start_limit_s=120.0)
-    client = serving.up().client(120.0)
+    client = serving.up().client()
     start(client, "s1", command=COMMAND)
-    wait_until(lambda: bool(named(serving, "image building")), 60.0)
+    wait_until(lambda: bool(named(serving, "image building")))
     pid = builder(serving)
     serving.kill()
     serving.settings = replace(SETTINGS, start_limit_s=120.0)
-    client = serving.up().client(120.0)
-    wait_until(lambda: state_of(pid) in ("", "Z"), 30.0)
-    wait_until(lambda: client.get("/sessions/s1").json()["pod_status"] == "ready", 120.0)
+    client = serving.up().client()
+    wait_until(lambda: state_of(pid) in ("", "Z"))
+    wait_until(lambda: client.get("/sessions/s1").json()["pod_status"] == "ready")
     assert named(serving, "image built")
     assert serving.end() == 0
     external = json.loads(serving.podman("ps", "--all", "--external", "--format", "json").stdout or "[]")
@@ -150,7 +150,7 @@ def packed(recipe: str) -> bytes:
 
 
 def built(server: Server, recipe: str, image: str) -> dict[str, Any]:
-    client = server.client(60.0)
+    client = server.client()
     form = [("context", ("context.tar.gz", packed(recipe))), ("target_image", (None, image))]
     answer = client.post("/build", files=form)
     assert answer.status_code == 202, answer.text
@@ -160,7 +160,7 @@ def built(server: Server, recipe: str, image: str) -> dict[str, Any]:
         told.update(client.get("/build_status", params={"build_id": answer.json()["build_id"]}).json())
         return told["status"] != "IN_PROGRESS"
 
-    wait_until(ended, 120.0)
+    wait_until(ended)
     return told
 
 
@@ -187,7 +187,7 @@ def builder(server: Server) -> int:
     """The process of the build that runs, stopped in the middle however fast it is."""
     store, mark = Path(server.home().store), f"{MARK}={server.home().run_dir}".encode()
     containers = store / "graph" / "overlay-containers" / "containers.json"
-    wait_until(lambda: containers.exists() and "working-container" in containers.read_text(), 60.0)
+    wait_until(lambda: containers.exists() and "working-container" in containers.read_text())
     found = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and _has(entry, mark)]
     for pid in found:
         with contextlib.suppress(ProcessLookupError):

@@ -6,13 +6,14 @@ Two nodes: cpu1, and gpu1 with two MIG slices. The slices come out of Slurm's ow
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from lanes.ports import held_ports
 
 FAKE = Path(__file__).parents[2] / "fakes" / "nvml" / "pynvml.py"
 SLICES = tuple(f"MIG-aaaaaaaa-0000-0000-0000-00000000000{n}" for n in (1, 2))
@@ -33,7 +34,8 @@ os.environ["FAKE_NVML"] = json.dumps({{"driver": "580.95.05", "gpus": [parent]}}
 exec(compile(open({str(FAKE)!r}).read(), {str(FAKE)!r}, "exec"))
 """
 CPU_PARTITION, GPU_PARTITION = "test", "gpu_test"
-LIMIT_S = 30.0
+LIMIT_S = 300.0
+"""Nothing waits as long where all is well: it is for a machine that is slow, and does other things too."""
 _STEP_S = 0.02
 _ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "SPECIAL_EXIT"})
 
@@ -44,18 +46,6 @@ def wait_until(condition: Callable[[], object], what: str | Callable[[], str] = 
     while not condition():
         assert time.monotonic() < end, f"not within {limit_s:g} s: {what() if callable(what) else what or condition}"
         time.sleep(_STEP_S)
-
-
-@contextmanager
-def held_ports(count: int) -> Iterator[list[int]]:
-    """Ports that nobody else gets while this lasts, neither to listen nor for a call of theirs; who sets SO_REUSEADDR, as
-    Slurm's daemons do, can listen there."""
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            one.bind(("127.0.0.1", 0))
-        yield [int(one.getsockname()[1]) for one in sockets]
 
 
 def configuration(base: Path, ports: Sequence[int], extra: str = "", gpu_nodes: Sequence[str] = ("gpu1",)) -> str:
@@ -84,7 +74,7 @@ SlurmdParameters=config_overrides
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 ReturnToService=2
-KillWait=10
+KillWait=60
 MinJobAge=600
 SchedulerParameters=sched_min_interval=10000,batch_sched_delay=0,bf_interval=1
 GresTypes=gpu
@@ -148,7 +138,7 @@ class Cluster:
     def wait_for(self, job_id: str, state: str, limit_s: float = LIMIT_S) -> None:
         wait_until(lambda: self.job(job_id).state == state, f"job {job_id} is {state}", limit_s)
 
-    def start_again(self, job_id: str, limit_s: float = 120) -> None:
+    def start_again(self, job_id: str, limit_s: float = LIMIT_S) -> None:
         """Slurm lets a requeued job wait for two minutes before its next turn; the admin of this cluster for two seconds: a
         node refuses a job's next turn in the second in which it killed the one before."""
 
@@ -182,7 +172,7 @@ class Cluster:
         """A node whose slurmd was killed takes jobs again."""
         _start(self, ("slurmd", "-D", "-N", node), ready=lambda: True)
         self.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
-        wait_until(lambda: self.node_state(node).rstrip("*") == "idle", f"{node} is back", 60)
+        wait_until(lambda: self.node_state(node).rstrip("*") == "idle", f"{node} is back")
 
     def clear(self) -> None:
         """No job is left, and every node takes jobs again."""

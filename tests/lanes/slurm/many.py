@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from lanes.slurm.lab import Cluster, a_cluster, processes_with
+from lanes.slurm.lab import LIMIT_S, Cluster, a_cluster, processes_with
 from lanes.slurm.site import Launched, Site, bash
 from skyrl_train.launch.directory import read_jobs
 from skyrl_train.launch.role import Role
@@ -59,13 +59,13 @@ def launches(cluster: Cluster, at: Path, count: int) -> list[str]:
         made: Launched = Site(cluster, place).launch(bash(a_payload("begun", "true")))
         assert made.ended(Role.TRAINER).reason == "", made.said + made.log(Role.TRAINER)
         for role in Role:
-            cluster.wait(made.job(role), 60)
-        end = time.monotonic() + 30
+            cluster.wait(made.job(role))
+        end = time.monotonic() + LIMIT_S
         while left(made.job_dir) and time.monotonic() < end:
             time.sleep(0.05)
         if left(made.job_dir):
             return left(made.job_dir)
-    end = time.monotonic() + 30
+    end = time.monotonic() + LIMIT_S
     while _snapshot(cluster) - before and time.monotonic() < end:
         time.sleep(0.05)
     return sorted(_snapshot(cluster) - before)

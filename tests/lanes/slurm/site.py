@@ -58,7 +58,7 @@ class Site:
         payload = runtime or f"{sys.executable} {HERE / 'standin_runtime.py'} {job_dir}"
         command = [sys.executable, "-m", "skyrl_train", "launch", "run.toml", "--job-dir", str(job_dir)]
         command += ["--runtime-command", payload, "--trainer-command", trainer, *words]
-        done = self.cluster.run(*command, cwd=self.at, limit_s=60, **more)
+        done = self.cluster.run(*command, cwd=self.at, **more)
         return Launched(self.cluster, job_dir, done.returncode, done.stderr)
 
 

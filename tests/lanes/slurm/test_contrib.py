@@ -47,7 +47,7 @@ class Installed:
 
     def runs(self, text: str, *options: str, at: Path) -> str:
         """The job that ran this text, with exit status 0."""
-        job = self.cluster.wait(self.cluster.submit(text, *options, cwd=at), 60)
+        job = self.cluster.wait(self.cluster.submit(text, *options, cwd=at))
         assert (job.state, job.exit_code) == ("COMPLETED", 0), (job, self.log("epilog.log"))
         return job.id
 
@@ -62,7 +62,7 @@ def install(base: Path) -> str:
         (site / name).chmod(0o755)
     (site / "site.sh").write_text(
         f"export SLURM_CONF={base}/slurm.conf\nDOCTOR={site}/doctor\nTRAIN={site}/train\nLOG_DIR={site}/log\n"
-        f"STATE_DIR={site}/state\nPROLOG_LIMIT_S=10\nHEALTH_LIMIT_S=20\n"
+        f"STATE_DIR={site}/state\nPROLOG_LIMIT_S=10\nTASKPROLOG_LIMIT_S=50\nHEALTH_LIMIT_S=50\n"
     )
     lua = (CONTRIB / "job_submit.lua").read_text().replace("/opt/skyrl-doctor/bin/skyrl-doctor", f"{site}/doctor")
     (base / "job_submit.lua").write_text(lua)
@@ -141,9 +141,9 @@ def test_an_epilog_takes_away_what_a_dead_job_left_and_nothing_else(installed: I
     other = subprocess.Popen(["sleep", "600"], env={"SLURM_JOB_ID": "4194304999"}, start_new_session=True)
     try:
         job_id = installed.cluster.submit(LEAVES, *GPU, cwd=tmp_path)
-        assert installed.cluster.wait(job_id, 60).state == "FAILED"
+        assert installed.cluster.wait(job_id).state == "FAILED"
         place = Path((tmp_path / "place").read_text().strip())
-        wait_until(lambda: "removed" in installed.log("epilog.log"), "the epilog is done", 60)
+        wait_until(lambda: f"job={job_id} " in installed.log("epilog.log"), "the epilog is done")
         wait_until(lambda: not processes_with(f"SLURM_JOB_ID={job_id}"), "no process of the job is left")
         pids = [int((tmp_path / name).read_text()) for name in ("daemon", "sandbox")]
         wait_until(lambda: not any(map(lives, pids)), "neither daemon nor sandbox is left")
@@ -174,12 +174,12 @@ def test_an_epilog_takes_away_a_real_sandbox(installed: Installed, tmp_path: Pat
     if shutil.which("podman") is None or shutil.which("busybox") is None:
         pytest.skip("no podman and busybox here (.ci/podman-lane installs them)")
     text = "# skyrl-doctor: no\n" + SANDBOX.format(python=sys.executable)
-    job = installed.cluster.wait(installed.cluster.submit(text, cwd=tmp_path), 60)
+    job = installed.cluster.wait(installed.cluster.submit(text, cwd=tmp_path))
     if job.exit_code == 9:
         pytest.skip(f"podman does not run here as this user: {(tmp_path / 'trouble').read_text()[-300:]}")
     place, pids = Path((tmp_path / "place").read_text().strip()), (tmp_path / "pids").read_text().split()
     assert len(pids) == 2
-    wait_until(lambda: not place.exists(), f"{place} is gone: {installed.log('epilog.log')}", 60)
+    wait_until(lambda: not place.exists(), f"{place} is gone: {installed.log('epilog.log')}")
     assert [pid for pid in pids if lives(int(pid))] == []
     assert str(place) not in Path("/proc/self/mountinfo").read_text()
     wait_until(lambda: installed.node("cpu1")[0] == "idle", f"the node is idle: {installed.node('cpu1')}")
@@ -188,17 +188,15 @@ def test_an_epilog_takes_away_a_real_sandbox(installed: Installed, tmp_path: Pat
 def test_a_health_check_drains_and_sets_free_its_own_alone(installed: Installed) -> None:
     scontrol = ("scontrol", "update", "NodeName=gpu1")
     (installed.at / "taken").symlink_to("full")
-    wait_until(
-        lambda: installed.node()[0] == "drained", f"drained: {installed.node()} {installed.log('health.log')}", 60
-    )
+    wait_until(lambda: installed.node()[0] == "drained", f"drained: {installed.node()} {installed.log('health.log')}")
     assert installed.node()[1].startswith("skyrl-doctor: GPU003 gpu-memory-taken")
     (installed.at / "taken").unlink()
-    wait_until(lambda: installed.node()[0] == "idle", f"{installed.node()}", 60)
+    wait_until(lambda: installed.node()[0] == "idle", f"{installed.node()}")
 
     assert installed.cluster.run(*scontrol, "State=DRAIN", "Reason=fan broken").returncode == 0
     for _ in range(2):
         seen = looked(installed)
-        wait_until(lambda seen=seen: looked(installed) > seen, "one more look", 60)
+        wait_until(lambda seen=seen: looked(installed) > seen, "one more look")
     assert installed.node() == ("drained", "fan broken")
     assert installed.cluster.run(*scontrol, "State=UNDRAIN").returncode == 0
 
@@ -211,7 +209,7 @@ def looked(installed: Installed) -> int:
 
 def test_a_look_that_hangs_drains_nothing_and_delays_nobody(installed: Installed, tmp_path: Path) -> None:
     (installed.at / "hangs").touch()
-    wait_until(lambda: (installed.at / "state" / "gpu1" / "last").exists(), "a look was begun", 60)
+    wait_until(lambda: (installed.at / "state" / "gpu1" / "last").exists(), "a look was begun")
     assert installed.node()[0] == "idle"
     (installed.at / "hangs").unlink()
     installed.runs("true", *GPU, at=tmp_path)

@@ -17,14 +17,14 @@ pytestmark = pytest.mark.slurm
 def begins(site: Site, *words: str, config: str = CONFIG) -> Launched:
     """A launch whose payloads have made what real ones make: daemons, mounts, caches, a sandbox's files."""
     made = site.launch(bash(a_payload("begun")), *words, config=config)
-    wait_until(lambda: (site.at / "begun").exists(), f"the trainer trains: {made.said}{made.log(Role.TRAINER)}", 60)
+    wait_until(lambda: (site.at / "begun").exists(), f"the trainer trains: {made.said}{made.log(Role.TRAINER)}")
     return made
 
 
 def nothing_is_left(made: Launched) -> None:
     for role in Role:
-        made.cluster.wait(made.job(role), 90)
-    wait_until(lambda: not left(made.job_dir), f"nothing is left: {left(made.job_dir)}", 60)
+        made.cluster.wait(made.job(role))
+    wait_until(lambda: not left(made.job_dir), lambda: f"nothing is left: {left(made.job_dir)}")
 
 
 @pytest.mark.parametrize("how", ["scancel", "scancel --signal=KILL"])
@@ -34,7 +34,7 @@ def test_scancel(site: Site, how: str) -> None:
     assert site.cluster.run(*how.split(), *ids).returncode == 0
     if "KILL" in how:  # the supervisors are gone without a word: what is left is the Epilog's, or the admin's by hand
         for job_id in ids:
-            made.cluster.wait(job_id, 60)
+            made.cluster.wait(job_id)
             sweep = [sys.executable, "-m", "skyrl_train", "sweep", job_id]
             wait_until(lambda sweep=sweep: site.cluster.run(*sweep).returncode == 0, "the sweep is done")
     nothing_is_left(made)
@@ -46,7 +46,7 @@ def test_the_time_limit(site: Site) -> None:
     job_id = made.job(Role.TRAINER)
     soon = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(time.time() + 2))
     assert site.cluster.run("scontrol", "update", f"JobId={job_id}", f"EndTime={soon}").returncode == 0
-    assert site.cluster.wait(job_id, 120).state == "TIMEOUT", (made.ended(Role.TRAINER), made.log(Role.TRAINER))
+    assert site.cluster.wait(job_id).state == "TIMEOUT", (made.ended(Role.TRAINER), made.log(Role.TRAINER))
     assert made.ended(Role.TRAINER).reason.startswith("stopped by signal")
     nothing_is_left(made)
 
@@ -56,14 +56,14 @@ def test_a_node_that_fails(site: Site) -> None:
     made = begins(site)
     node = next(one for one in site.cluster.daemons if "gpu1" in one.args)  # type: ignore[operator]  # a list of words
     node.send_signal(signal.SIGKILL)
-    node.wait(10)
+    node.wait(60)
     try:
         down = ("scontrol", "update", "NodeName=gpu1", "State=DOWN", "Reason=lost")
         assert site.cluster.run(*down).returncode == 0
-        assert site.cluster.wait(made.job(Role.TRAINER), 60).state == "NODE_FAIL"
+        assert site.cluster.wait(made.job(Role.TRAINER)).state == "NODE_FAIL"
         ended = made.ended(Role.RUNTIME)
         assert (ended.status, ended.reason) == (1, f"the trainer job {made.job(Role.TRAINER)} is NODE_FAIL")
-        wait_until(lambda: not left(made.job_dir), f"nothing is left: {left(made.job_dir)}", 90)
+        wait_until(lambda: not left(made.job_dir), lambda: f"nothing is left: {left(made.job_dir)}")
     finally:
         site.cluster.revive("gpu1")
 

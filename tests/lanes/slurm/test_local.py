@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lanes.slurm.lab import SLICES, processes_with, wait_until
+from lanes.slurm.lab import LIMIT_S, SLICES, processes_with, wait_until
 from lanes.slurm.site import CONFIG, HERE, WAITS, Launched, Site, bash
 from skyrl_train.launch.directory import read_ended
 from skyrl_train.launch.role import Role
@@ -116,15 +116,13 @@ def test_told_to_end_it_leaves_nothing(site: Site, phase: str, number: signal.Si
             stdin=subprocess.DEVNULL,
             stderr=said,
         )
-    wait_until(lambda: PHASES[phase](site.at, mark) or launch.poll() is not None, f"{phase} comes", 60)
+    wait_until(lambda: PHASES[phase](site.at, mark) or launch.poll() is not None, f"{phase} comes")
     assert launch.poll() is None, (site.at / "said").read_text()
     launch.send_signal(number)
-    status = launch.wait(60)
+    status = launch.wait(LIMIT_S)
     assert status not in (0, 2), (site.at / "said").read_text()
     wait_until(lambda: not processes_with(mark), "no process is left")
-    if phase == "login gate":
-        assert not (site.at / "job").exists()
-    else:
+    if phase != "login gate" or (site.at / "job").exists():  # that gate may have passed between our look and the signal
         ended = read_ended(str(site.at / "job"), Role.TRAINER)
         assert ended is not None
         assert "stopped by signal" in ended.reason

@@ -50,7 +50,7 @@ def launch(site: Site, uv: str, *words: str, config: str = PRIME) -> Launched:
     (tools / "uv").chmod(0o755)
     command = [sys.executable, "-m", "skyrl_train", "launch", "prime.toml", "--job-dir", "job", *words]
     env = {"PATH": f"{tools}:{site.cluster.env['PATH']}", "SBATCH_PARTITION": GPU_PARTITION}
-    done = site.cluster.run(*command, cwd=site.at, limit_s=60, **env)
+    done = site.cluster.run(*command, cwd=site.at, **env)
     return Launched(site.cluster, site.at / "job", done.returncode, done.stderr)
 
 

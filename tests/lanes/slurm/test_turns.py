@@ -1,5 +1,7 @@
 """A trainer that goes back into the queue, by its own wish or by Slurm's, and the runtime that its next turn finds."""
 
+import time
+
 import pytest
 
 from lanes.slurm.lab import wait_until
@@ -8,36 +10,45 @@ from skyrl_train.launch.directory import read_jobs
 from skyrl_train.launch.role import Role
 
 pytestmark = pytest.mark.slurm
-LIMIT_MIN, WARN_S = 5, 299
+LIMIT_MIN, WARN_S = 30, 60
 REQUEUED = (
     CONFIG.replace("signal_before_end_s = 0", f"signal_before_end_s = {WARN_S}\nrequeue = true")
     .replace('trainer_time_limit = "5"', f'trainer_time_limit = "{LIMIT_MIN}"')
-    .replace('runtime_time_limit = "5"', 'runtime_time_limit = "30"')
+    .replace('runtime_time_limit = "5"', 'runtime_time_limit = "60"')
 )
 # Writes a checkpoint when it is warned, as a trainer does, and says in each turn what it found.
 TRAINS = """
 turn=${SLURM_RESTART_COUNT:-0}
-trap 'echo step > checkpoint; exit 0' USR1
 cat job/runtime_url.txt > url.$turn; cat checkpoint > resumed.$turn 2>/dev/null; touch turn.$turn
 [ $turn -lt 2 ] || exit 0
+trap 'echo step > checkpoint; exit 0' USR1
 while :; do sleep 0.1; done
 """
 
 
 def begins(site: Site, made: Launched, number: int) -> None:
-    wait_until(lambda: (site.at / f"turn.{number}").exists(), f"turn {number}: {made.said}{made.log(Role.TRAINER)}", 60)
+    wait_until(lambda: (site.at / f"turn.{number}").exists(), f"turn {number}: {made.said}{made.log(Role.TRAINER)}")
+
+
+def changed(site: Site, made: Launched, name: str, value: str) -> None:
+    """What the admin of this cluster says of the job, that no limit is near but where a test wants it."""
+    done = site.cluster.run("scontrol", "update", f"JobId={made.job(Role.TRAINER)}", f"{name}={value}")
+    assert done.returncode == 0, done.stderr
 
 
 def queued_again(made: Launched) -> None:
     job_id = made.job(Role.TRAINER)
-    made.cluster.wait_for(job_id, "PENDING", 60)
+    made.cluster.wait_for(job_id, "PENDING")
     assert not (made.job_dir / "trainer_ended.json").exists()
     made.cluster.start_again(job_id)
 
 
 def test_a_trainer_that_is_warned_or_requeued_goes_on_where_it_was(site: Site) -> None:
     made = site.launch(bash(TRAINS), config=REQUEUED)
-    begins(site, made, 0)  # Slurm itself sends the warning, within half a minute
+    begins(site, made, 0)
+    changed(site, made, "EndTime", time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(time.time() + WARN_S + 30)))
+    made.cluster.wait_for(made.job(Role.TRAINER), "PENDING")  # Slurm itself sends the warning, within half a minute
+    changed(site, made, "TimeLimit", str(LIMIT_MIN))
     queued_again(made)
     first = read_jobs(str(made.job_dir))
     begins(site, made, 1)
@@ -46,7 +57,7 @@ def test_a_trainer_that_is_warned_or_requeued_goes_on_where_it_was(site: Site) -
     assert (site.at / "url.1").read_text() == (site.at / "url.0").read_text()
 
     assert site.cluster.run("scontrol", "requeue", made.job(Role.TRAINER)).returncode == 0
-    made.cluster.wait_for(made.job(Role.TRAINER), "PENDING", 60)
+    made.cluster.wait_for(made.job(Role.TRAINER), "PENDING")
     assert site.cluster.run("scancel", first[Role.RUNTIME]).returncode == 0
     made.cluster.wait(first[Role.RUNTIME])
     queued_again(made)

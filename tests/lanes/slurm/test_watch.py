@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lanes.slurm.lab import Cluster, wait_until
+from lanes.slurm.lab import LIMIT_S, Cluster, wait_until
 
 pytestmark = pytest.mark.slurm
 REFUSED = "ValueError: 'max_tokens' or 'max_completion_tokens' is too large: 4000."
@@ -22,7 +22,7 @@ def watched(cluster: Cluster, at: Path, policy: str) -> str:
     with subprocess.Popen((*command, *quick), env=dict(cluster.env)) as watch:
         wait_until(lambda: '"action"' in (at / "events.jsonl").read_text() and _acted(at) >= 2, "the watch acts")
         watch.terminate()
-        assert watch.wait(30) == 1
+        assert watch.wait(LIMIT_S) == 1
     return job_id
 
 

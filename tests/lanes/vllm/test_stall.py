@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,11 +18,13 @@ from pathlib import Path
 
 import pytest
 
+from lanes.ports import held_ports
+
 pytestmark = pytest.mark.vllm
 
 HERE = Path(__file__).parent
 CONFIG = HERE.parents[2] / "examples" / "prime-rl-2025" / "v4.toml"
-START_S, NAMED_S = 300.0, 120.0
+START_S, NAMED_S = 900.0, 600.0
 ENVIRON = {
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "TORCHDYNAMO_DISABLE": "1",
@@ -36,7 +37,7 @@ ENVIRON = {
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("model")
-    subprocess.run([sys.executable, str(HERE / "tiny.py"), str(directory)], check=True, timeout=120)
+    subprocess.run([sys.executable, str(HERE / "tiny.py"), str(directory)], check=True, timeout=600)
     return directory
 
 
@@ -53,18 +54,12 @@ def running(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
-
-
 def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
     until = time.monotonic() + START_S
     while time.monotonic() < until:
         assert process.poll() is None, log.read_text(encoding="utf-8", errors="replace")[-3000:]
         try:
-            with urllib.request.urlopen(url, timeout=2):
+            with urllib.request.urlopen(url, timeout=30):
                 return
         except OSError:
             time.sleep(0.5)
@@ -85,7 +80,12 @@ def job_directory(path: Path, log: Path, orchestrator: Path) -> Path:
 
 
 def test_the_bad_max_tokens_is_named_while_the_run_waits(tmp_path: Path, model: Path) -> None:
-    port, log, orchestrator = free_port(), tmp_path / "vllm", tmp_path / "orchestrator"
+    with held_ports(1) as (port,):
+        the_run_waits_and_is_named(port, tmp_path, model)
+
+
+def the_run_waits_and_is_named(port: int, tmp_path: Path, model: Path) -> None:
+    log, orchestrator = tmp_path / "vllm", tmp_path / "orchestrator"
     server = f"http://127.0.0.1:{port}"
     serve = ["serve", str(model), "--host", "127.0.0.1", "--port", str(port), "--max-model-len", "4096"]
     serve += ["--enforce-eager", "--served-model-name", "tiny"]
