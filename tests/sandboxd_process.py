@@ -47,7 +47,7 @@ class Sandboxd:
 
     def end(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(10)
+        return self.process.wait(120)
 
 
 @contextlib.contextmanager
@@ -77,8 +77,8 @@ def running(
     url, headers = f"http://{match[1]}:{match[2]}", {"X-Session-API-Key": KEY}
     try:
         with (
-            httpx.Client(base_url=url, headers=headers, timeout=30, trust_env=False) as client,
-            httpx.Client(base_url=url, timeout=30, trust_env=False) as stranger,
+            httpx.Client(base_url=url, headers=headers, timeout=300, trust_env=False) as client,
+            httpx.Client(base_url=url, timeout=300, trust_env=False) as stranger,
         ):
             yield Sandboxd(process, int(match[2]), client, stranger, log)
     finally:

@@ -11,7 +11,7 @@ SHELLCHECK = Path(sys.executable).with_name("shellcheck")
 
 def complaints(words: Sequence[str | Path], directory: Path) -> str:
     """What a program has to say of scripts, called with a time limit; nothing where it finds them clean."""
-    done = subprocess.run(words, cwd=directory, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(words, cwd=directory, capture_output=True, text=True, timeout=300, check=False)
     return done.stdout + done.stderr + (f"exit status {done.returncode}" if done.returncode else "")
 
 

@@ -15,7 +15,7 @@ GOOD, BAD = "examples/mig20.toml", "examples/prime-rl-2025/v4.toml"
 
 def run(argv: list[str], **environ: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **environ}
-    return subprocess.run(argv, capture_output=True, text=True, timeout=60, cwd=ROOT, env=env, check=False)
+    return subprocess.run(argv, capture_output=True, text=True, timeout=300, cwd=ROOT, env=env, check=False)
 
 
 @pytest.mark.parametrize(("target", "code"), [(GOOD, 0), (BAD, 1)])

@@ -44,7 +44,7 @@ def wheel(folder: Path, name: str, version: str, *needs: str) -> None:
 
 def program(name: str, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(ROOT / f"{name}.py"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | environ, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | environ, timeout=300, check=False)
 
 
 def site(folder: Path) -> Path:
@@ -186,7 +186,7 @@ def test_parts_are_unpacked_as_they_come(tmp_path: Path) -> None:
             (parts / str(part["name"])).write_bytes(half)  # what is still on its way is not read
             assert waiting.poll() is None
             (packed / str(part["name"])).replace(parts / str(part["name"]))
-        assert waiting.communicate(timeout=60)[0].startswith("3 files in ")
+        assert waiting.communicate(timeout=300)[0].startswith("3 files in ")
     data = "package/data.bin"
     assert (tmp_path / "to" / data).read_bytes() == (tmp_path / "from" / data).read_bytes()
 

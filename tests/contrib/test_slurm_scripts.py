@@ -48,7 +48,7 @@ class Node:
     def run(self, script: str, *words: str, **environ: str) -> "subprocess.CompletedProcess[str]":
         env = {"PATH": f"{self.at}:{os.environ['PATH']}", "TMPDIR": str(self.at), "SLURMD_NODENAME": "n1", **environ}
         command = [str(self.at / script), *words]
-        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=30, check=False)
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
 
     def log(self, name: str) -> str:
         path = self.at / "log" / name
@@ -85,7 +85,7 @@ def test_a_task_gets_what_the_doctor_says(node: Node) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["echo export HALF=1; exit 2", "echo export HALF=1; kill -SEGV $$", "echo export HALF=1; sleep 60", None]
+    "text", ["echo export HALF=1; exit 2", "echo export HALF=1; kill -SEGV $$", "echo export HALF=1; sleep 600", None]
 )
 @pytest.mark.parametrize("script", ["taskprolog.sh", "prolog.sh", "epilog.sh", "healthcheck.sh"])
 def test_whatever_becomes_of_the_doctor_they_say_yes(node: Node, script: str, text: str | None) -> None:
@@ -95,17 +95,17 @@ def test_whatever_becomes_of_the_doctor_they_say_yes(node: Node, script: str, te
     began = time.monotonic()
     done = node.run(script, SLURM_JOB_ID="77", SLURM_JOB_UID="1000")
     assert (done.returncode, done.stdout) == (0, "")
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 200
 
 
 @pytest.mark.parametrize("shell", ["sh", "bash", "dash"])
 def test_what_hangs_is_ended_with_all_that_it_started(shell: str, tmp_path: Path) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"no {shell} here")
-    hangs = "trap '' TERM; sleep 60 & sleep 60"
+    hangs = "trap '' TERM; sleep 60 & sleep 600"
     text = f'here={ROOT}; . "$here/common.sh"; limited 1 sh -c "{hangs}"; echo $?'
     env = {"PATH": os.environ["PATH"], "HANGS_IN": str(tmp_path)}
-    done = subprocess.run([shell, "-c", text], env=env, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run([shell, "-c", text], env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout == "124\n"
     assert wait(lambda: not marked({"HANGS_IN": str(tmp_path)}), 5)
 
@@ -263,7 +263,7 @@ def test_one_look_at_a_time(health: Health) -> None:
 
 
 def test_a_controller_that_hangs_changes_nothing(health: Health) -> None:
-    health.node.program("scontrol", "sleep 60")
+    health.node.program("scontrol", "sleep 600")
     with (health.node.at / "site.sh").open("a") as file:
         file.write("SCONTROL_LIMIT_S=1\n")
     assert [health.looks(1, ERROR), health.looks(1, ERROR)] == [IDLE, IDLE]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fakes.engine import IMAGE
+from lanes.ports import held_ports
 from skyrl_train.sandbox.inject import ImageFacts, Python
 from skyrl_train.sandbox.runtime.engine import (
     BuildFailedError,
@@ -29,11 +30,12 @@ FACTS = ImageFacts(pythons=(Python(path=sys.executable, version=(3, 11, 0)),))
 class ProcessEngine:
     def __init__(self) -> None:
         self.standing: dict[str, tuple[Container, subprocess.Popen[bytes]]] = {}
+        self.held: dict[str, contextlib.ExitStack] = {}
 
     async def start(self, spec: ContainerSpec) -> Container:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        with contextlib.ExitStack() as held:
+            (port,) = held.enter_context(held_ports(1))
+            self.held[spec.name] = held.pop_all()
         argv = [sys.executable, "-I", "-S", "-B", spec.mounts[0].source, "--host", "127.0.0.1", "--port", str(port)]
         process = subprocess.Popen(argv, env={**os.environ, **spec.environment}, start_new_session=True)
         container = Container(name=spec.name, phase=Phase.RUNNING, pid=process.pid, port=port)
@@ -46,6 +48,7 @@ class ProcessEngine:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(found[1].pid, signal.SIGKILL)
             await asyncio.to_thread(found[1].wait)
+            self.held.pop(name).close()
 
     async def pause(self, container: Container) -> None:
         self._tell(container, signal.SIGSTOP, Phase.PAUSED)

@@ -23,7 +23,7 @@ def headerless_venv(directory: Path) -> Path:
     ).parent
     (base / library.name).symlink_to(library, target_is_directory=True)
     venv = directory / "venv"
-    subprocess.run([str(binary), "-m", "venv", "--without-pip", str(venv)], check=True, timeout=60)
+    subprocess.run([str(binary), "-m", "venv", "--without-pip", str(venv)], check=True, timeout=300)
     return venv / "bin" / "python"
 
 

@@ -67,7 +67,7 @@ def http_server(
 
     thread = threading.Thread(target=lambda: asyncio.run(work()))
     thread.start()
-    assert ready.wait(30)
+    assert ready.wait(300)
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:

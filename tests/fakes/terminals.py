@@ -21,10 +21,10 @@ class Typist:
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
 
-    async def result(self, command: str, *, limit_s: float = 20.0, **more: Value) -> Result:
+    async def result(self, command: str, *, limit_s: float = 120.0, **more: Value) -> Result:
         return await self.sandbox.run(Action("terminal", {"command": command, **more}), limit_s=limit_s)
 
-    async def __call__(self, command: str, *, limit_s: float = 20.0, **more: Value) -> tuple[str, int | None]:
+    async def __call__(self, command: str, *, limit_s: float = 120.0, **more: Value) -> tuple[str, int | None]:
         result = await self.result(command, limit_s=limit_s, **more)
         return output_of(result.text), result.exit_code
 

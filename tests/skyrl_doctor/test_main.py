@@ -13,7 +13,7 @@ FOREIGN = "日本 é"
 def preflight(encoding: str, *words: str) -> subprocess.CompletedProcess[bytes]:
     env = {**os.environ, "VLLM_USE_V1": FOREIGN, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "1"}
     argv = [sys.executable, "-m", "skyrl_doctor", "preflight", "--select", "ENV016", *words]
-    return subprocess.run(argv, capture_output=True, timeout=60, env=env, check=False)
+    return subprocess.run(argv, capture_output=True, timeout=300, env=env, check=False)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])

@@ -18,7 +18,7 @@ COMMANDS = [ONE, ("list",), ("explain", "GPU001"), ("env", "--role", "gpu"), ("f
 def sh(redirections: str, *words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     command = ["sh", "-c", f'exec "$@" {redirections}', "sh", *DOCTOR, *words]
     clean = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", **(env or {})}
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=clean, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=clean, check=False)
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

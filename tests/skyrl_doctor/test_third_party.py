@@ -22,7 +22,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [*pip, "--target", str(root / "site"), str(root / "source")],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -32,7 +32,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def doctor(site: Path, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": str(site), **environ}
     return subprocess.run(
-        [sys.executable, "-m", "skyrl_doctor", *words], capture_output=True, text=True, timeout=60, env=env, check=False
+        [sys.executable, "-m", "skyrl_doctor", *words],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=env,
+        check=False,
     )
 
 
@@ -49,7 +54,7 @@ def test_without_it_the_check_is_unknown_to_the_command_line() -> None:
         [sys.executable, "-m", "skyrl_doctor", "preflight", "--select", "SITE001"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert (done.returncode, done.stdout) == (2, "")

@@ -57,7 +57,7 @@ def test_this_node_is_fit(check_id: str) -> None:
 
 
 def test_the_gpus_are_those_that_nvidia_smi_lists() -> None:
-    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60, check=True).stdout
+    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=300, check=True).stdout
     gpus = fact(Gpus)
     assert isinstance(gpus, Gpus)
     devices: list[Gpu | Slice] = [*gpus.gpus, *gpus.slices]

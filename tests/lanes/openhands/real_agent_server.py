@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import httpx
 
+from lanes.ports import held_ports
 from sandboxd_process import KEY
 
 _START_S = 300.0
@@ -19,9 +19,12 @@ _START_S = 300.0
 @contextlib.contextmanager
 def real_agent_server(directory: Path) -> Iterator[httpx.Client]:
     """Its state is in the directory; it takes some 8 s to start."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    with held_ports(1) as (port,), _process(directory, port) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def _process(directory: Path, port: int) -> Iterator[httpx.Client]:
     env = {
         **os.environ,
         "OH_ENABLE_VSCODE": "false",
@@ -35,7 +38,7 @@ def real_agent_server(directory: Path) -> Iterator[httpx.Client]:
         process = subprocess.Popen(argv, env=env, cwd=directory, stdout=log, stderr=log)
     headers = {"X-Session-API-Key": KEY}
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=60, trust_env=False) as client:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=300, trust_env=False) as client:
             _await_ready(client, process, directory / "log")
             yield client
     finally:

@@ -179,7 +179,7 @@ def test_agt005_and_agt013_the_doctors_child_reads_this_sdk_as_it_is() -> None:
     from openhands.sdk.llm import MessageToolCall
 
     child = Path(skyrl_doctor.__path__[0]) / "children" / "agent_packages.py"
-    done = subprocess.run([sys.executable, str(child)], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, str(child)], capture_output=True, text=True, timeout=300, check=True)
     found = parse_agent_packages(done.stdout, "python")
     assert found.sdk == version("openhands-sdk")
     for model in (ActionEvent, MessageToolCall):

@@ -66,6 +66,6 @@ def test_one_that_is_cut_off_says_so(lab: Lab, cut: int) -> None:
 
 def told_of(archive: str) -> StoredImage:
     words = [sys.executable, "-B", str(CHILD), "60", ",".join(PATHS), archive]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=True)
     (image,) = parse_archives(done.stdout, {archive: "two"})
     return image

@@ -174,6 +174,6 @@ def test_symmetric_run_exits_with_0_where_ray_did_not_start(tmp_path: Path) -> N
     words = [*ALONE, sys.executable, "-c", "from ray.scripts.scripts import main; main()", "symmetric-run"]
     bad = ["--address", f"{address}:26655", "--object-store-memory=1", "--", "touch", str(tmp_path / "ran")]
     environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "RAY_TMPDIR": str(tmp_path)}
-    done = subprocess.run([*words, *bad], env=environ, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([*words, *bad], env=environ, capture_output=True, text=True, timeout=300, check=False)
     assert "Failed to start Ray" in done.stderr
     assert (done.returncode, (tmp_path / "ran").exists()) == (0, False)

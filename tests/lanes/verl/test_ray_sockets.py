@@ -35,7 +35,7 @@ ray.shutdown()
 def python(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
     plain = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "RAY_USAGE_STATS_ENABLED": "0"}
     argv = [sys.executable, "-c", code]
-    return subprocess.run(argv, env={**plain, **environ}, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(argv, env={**plain, **environ}, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.mark.parametrize("environ", [{}, {"TMPDIR": "/t"}, {"TMPDIR": "/t", "RAY_TMPDIR": "/r"}, {"RAY_TMPDIR": ""}])

@@ -39,7 +39,7 @@ def says(python: str, tmp_path: Path, **changes: str) -> tuple[bool, Status]:
         "UV_PYTHON": python,
         **changes,
     }
-    built = subprocess.run([python, "-c", BUILD], env=environ, capture_output=True, timeout=120, check=False)
+    built = subprocess.run([python, "-c", BUILD], env=environ, capture_output=True, timeout=300, check=False)
     return built.returncode == 0, judge("ENV001", LocalMachine(environ)).status
 
 

@@ -26,7 +26,7 @@ def asked(*words: str, path: Path) -> dict[str, Any]:
         env={"PYTHONPATH": str(path)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
     found: dict[str, Any] = json.loads(done.stdout)

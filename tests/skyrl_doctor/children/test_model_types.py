@@ -25,7 +25,7 @@ def ask(path: Path) -> ModelTypes | None:
         env={"PATH": os.defpath, "PYTHONPATH": str(path)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
     assert done.stderr == ""

@@ -30,7 +30,7 @@ WHOLE = {
 def ask(state: dict[str, object], *, path: Path = FAKES) -> Gpus | Refused:
     environ = {"PATH": os.defpath, "PYTHONPATH": str(path), "FAKE_NVML": json.dumps(state)}
     done = subprocess.run(
-        [sys.executable, "-B", str(CHILD)], env=environ, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-B", str(CHILD)], env=environ, capture_output=True, text=True, timeout=300, check=True
     )
     assert done.stderr == ""
     return parse_nvml(done.stdout)

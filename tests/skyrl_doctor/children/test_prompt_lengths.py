@@ -22,7 +22,7 @@ def ask(
         env={"PATH": os.defpath, "PYTHONPATH": str(fakes)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
     assert done.stderr == ""

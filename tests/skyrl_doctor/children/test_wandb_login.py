@@ -22,7 +22,7 @@ def ask(home: Path, **environ: str) -> dict[str, Any]:
         cwd=home,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
     assert done.stderr == ""

@@ -17,7 +17,7 @@ TARGET = Path(__file__).parents[3] / "examples" / "mig20.toml"
 
 def gate(*words: str, env: Mapping[str, str] = ENV, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     argv = [sys.executable, "-m", "skyrl_doctor", "gate", *words]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=60, env=dict(env), cwd=cwd, check=False)
+    return subprocess.run(argv, capture_output=True, text=True, timeout=300, env=dict(env), cwd=cwd, check=False)
 
 
 def test_a_pass_becomes_the_command() -> None:

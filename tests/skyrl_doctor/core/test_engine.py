@@ -170,7 +170,7 @@ def test_a_fact_is_gathered_once_and_probes_may_need_each_other() -> None:
 
 
 def test_probes_run_side_by_side() -> None:
-    meeting = threading.Barrier(2, timeout=5.0)
+    meeting = threading.Barrier(2, timeout=60.0)
 
     @probe()
     def fact() -> Fact:

@@ -11,7 +11,7 @@ import pytest
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.machine.proc import OUTPUT_CAP
 
-WAIT_S = 10.0
+WAIT_S = 100.0
 
 
 @pytest.fixture
@@ -69,8 +69,8 @@ def test_variables_are_added_and_taken_away() -> None:
 
 def test_the_whole_group_dies_at_the_limit(machine: LocalMachine, tmp_path: Path) -> None:
     script = f"sh -c 'echo $$ > {tmp_path}/grandchild; trap \"\" TERM; sleep 600; :' & wait"
-    done = machine.run(["sh", "-c", script], limit_s=0.5)
-    assert (done.timed_out, done.rc, done.why) == (True, None, "sh: no answer within 0.5 s")
+    done = machine.run(["sh", "-c", script], limit_s=2.0)
+    assert (done.timed_out, done.rc, done.why) == (True, None, "sh: no answer within 2 s")
     grandchild = int((tmp_path / "grandchild").read_text(encoding="utf-8"))
     wait_until(lambda: not alive(grandchild))
 

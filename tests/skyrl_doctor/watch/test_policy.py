@@ -88,7 +88,7 @@ def test_signals_reach_the_process_group_and_nobody_who_took_its_number(tmp_path
         another = act.Target(processes=(act.Process(process.pid, "1"),))
         assert act.do(machine, Deed.END, another, "x", dry=False) == [f"process {process.pid} has ended by itself"]
         assert act.do(machine, Deed.END, whom, "x", dry=False) == [f"sent SIGKILL to the process group {process.pid}"]
-        assert process.wait(10) == -signal.SIGKILL
+        assert process.wait(120) == -signal.SIGKILL
     assert not act.is_alive(machine, whom.processes[0])
 
 

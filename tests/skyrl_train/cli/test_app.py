@@ -41,7 +41,7 @@ def test_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_no_command_is_a_usage_error_that_says_so() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "skyrl_train"], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-m", "skyrl_train"], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 2
     assert re.search(r"required: COMMAND$", done.stderr.strip())

@@ -141,7 +141,7 @@ def test_a_kill_leaves_a_state_that_the_next_start_understands(store: Path, tmp_
             assert process.poll() is None
             threading.Event().wait(0.01)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 128 + signal.SIGTERM
+        assert process.wait(300) == 128 + signal.SIGTERM
     finally:
         process.kill()
         process.wait()

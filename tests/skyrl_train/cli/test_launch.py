@@ -73,11 +73,11 @@ def test_a_doctor_that_fails_or_hangs_lets_nothing_through(
     doctor(here, monkeypatch, "raise SystemExit(7)")
     assert launch(GOOD) == 2
     assert "the login gate failed" in capsys.readouterr().err
-    doctor(here, monkeypatch, "import time; time.sleep(60)")
+    doctor(here, monkeypatch, "import time; time.sleep(600)")
     monkeypatch.setattr(gate, "LOGIN_LIMIT_S", 0.2)
     began = time.monotonic()
     assert launch(GOOD) == 2
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 300
     assert "did not answer within 0.2 s" in capsys.readouterr().err
     assert not Path("job").exists()
 
@@ -89,7 +89,7 @@ def test_what_the_login_gate_leaves_out_could_not_refuse() -> None:
 
 
 def test_a_fault_of_ours_leaves_no_doctor_behind(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    doctor(here, monkeypatch, "import time; time.sleep(60)")
+    doctor(here, monkeypatch, "import time; time.sleep(600)")
     with pytest.raises(RuntimeError), gate.login("run.toml", "report.json") as look:
         raise RuntimeError
     assert look._child.returncode == -9

@@ -29,6 +29,6 @@ def look(at: Path, *words: str) -> "subprocess.Popen[str]":
 def test_the_doctor_has_the_settings_and_they_go_with_it(ends: str, status: int, tmp_path: Path) -> None:
     """The last of the ends is what Slurm does to a job that is cancelled."""
     with look(tmp_path, "/bin/bash", "-c", f"ls -d $MADE; {ends}") as looked:
-        said, _ = looked.communicate(timeout=60)
+        said, _ = looked.communicate(timeout=300)
     made = tmp_path / f"skyrl-{os.getuid()}-{JOB}"
     assert (said, looked.returncode, made.exists()) == (f"{made}\n", status, False)

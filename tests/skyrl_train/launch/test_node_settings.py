@@ -22,7 +22,7 @@ from skyrl_train.processes import others, read
 
 JOB = str(10**9 + os.getpid())
 CONFIG = '[model]\npath = "a/b"\n[watch]\nenabled = false\n'
-LIMIT_S = 60.0
+LIMIT_S = 300.0
 
 
 @pytest.fixture(autouse=True)

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[3]
 RAY = ROOT / "tests" / "lanes" / "slurm" / "standin_ray"
 NODES = ("one", "two")
 CONFIG = '[model]\npath = "a/b"\n[slurm]\nnodes = 2\n[data]\ntrain_batch_size = 2\n[actor]\nppo_mini_batch_size = 2\n'
-LIMIT_S = 60.0
+LIMIT_S = 300.0
 
 
 class Job:

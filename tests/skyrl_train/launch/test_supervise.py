@@ -75,7 +75,7 @@ def test_a_warning_that_comes_before_the_payload_listens_waits_for_it() -> None:
     work = dataclasses.replace(WARNED, signals=Signals(before_end=True))
     gate = "sleep 0.5; exec /bin/bash -c 'trap \"exit 7\" USR1; while :; do sleep 0.05; done'"
     with subprocess.Popen(("/bin/bash", "-c", gate)) as child:
-        assert (_follow(work, child, ()), child.wait(60)) == ("", 7)
+        assert (_follow(work, child, ()), child.wait(300)) == ("", 7)
 
 
 def test_the_watch_leaves_the_summary_to_the_supervisor() -> None:

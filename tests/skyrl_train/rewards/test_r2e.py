@@ -111,7 +111,7 @@ def test_reads_a_real_pytest(tmp_path: Path) -> None:
         [*command, "--continue-on-collection-errors", "-c", "/dev/null", "--rootdir", str(tmp_path), str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         cwd=tmp_path,
         check=False,
     )

@@ -23,7 +23,7 @@ def driver(text: str) -> list[str]:
 
 def run(text: str, told: Signals | None = None) -> tuple[int, list[str]]:
     said: list[str] = []
-    status = watch(driver(text), os.environ, told or Signals(), said.append, grace_s=0.5, stacks_s=0.5)
+    status = watch(driver(text), os.environ, told or Signals(), said.append, grace_s=0.5, stacks_s=2.0)
     return status, said
 
 
@@ -67,7 +67,7 @@ def test_a_driver_that_cannot_be_interrupted_is_ended_too() -> None:
 
 
 def test_a_phase_that_ends_in_time_is_nothing() -> None:
-    quick = "import time\nsay(begin='a', limit_s=0.3)\nsay(end='a')\ntime.sleep(0.8)\n"
+    quick = "import time\nsay(begin='a', limit_s=1.5)\nsay(end='a')\ntime.sleep(2.0)\n"
     assert run(quick) == (0, [])
 
 

@@ -19,7 +19,7 @@ def program(directory: Path, text: str) -> PodmanCli:
 
 def test_says_what_the_command_said(tmp_path: Path) -> None:
     cli = program(tmp_path, 'echo "out $*"; echo err >&2; exit 3')
-    done = cli.run("image", "exists", "a b", limit_s=5)
+    done = cli.run("image", "exists", "a b", limit_s=60)
     assert done == Done(rc=3, out="out image exists a b\n", err="err\n")
     assert (done.ok, done.said) == (False, "err")
 
@@ -30,25 +30,25 @@ def test_no_podman_is_the_users_to_mend() -> None:
 
 
 def test_ends_at_its_limit_with_all_that_it_started(tmp_path: Path) -> None:
-    cli = program(tmp_path, f"sleep 60 & echo $! >{tmp_path}/pid; wait")
+    cli = program(tmp_path, f"sleep 600 & echo $! >{tmp_path}/pid; wait")
     began = time.monotonic()
     done = cli.run("pull", limit_s=1.5)
     assert (done.rc, done.why) == (None, "no end within 1.5 s")
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 300
     child = int((tmp_path / "pid").read_text())
     while alive(child):  # a killed process is there until the kernel has taken it away
-        assert time.monotonic() - began < 60
+        assert time.monotonic() - began < 400
 
 
 def test_ends_all_that_runs(tmp_path: Path) -> None:
-    cli = program(tmp_path, f"touch {tmp_path}/begun; sleep 60")
+    cli = program(tmp_path, f"touch {tmp_path}/begun; sleep 600")
     found: list[Done] = []
-    thread = threading.Thread(target=lambda: found.append(cli.run("pull", limit_s=60)))
+    thread = threading.Thread(target=lambda: found.append(cli.run("pull", limit_s=600)))
     thread.start()
     while not (tmp_path / "begun").exists():
         threading.Event().wait(0.005)
     cli.end_all()
-    thread.join(5)
+    thread.join(120)
     assert [done.rc for done in found] == [None]
     assert cli.run("pull", limit_s=1) == Done(rc=None, why="ended before it began")
 

@@ -26,7 +26,7 @@ def bash(script: str, root: Path) -> subprocess.CompletedProcess[str]:
         env={"R2E_ROOT": str(root), "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=300,
         check=False,
         cwd="/",
     )

@@ -65,7 +65,7 @@ def test_a_disk_that_fills_in_the_middle_of_a_line(tmp_path: Path) -> None:
         "print(events.flush(), events.waiting)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, timeout=30, check=True
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, timeout=300, check=True
     )
     assert done.stdout == "False 4\nTrue 0\n"
     assert keys(path) == ["K0", "K1", "K2", "K3", "K4", "K5"]

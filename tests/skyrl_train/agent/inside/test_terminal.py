@@ -12,6 +12,8 @@ from fakes.terminals import Typist, in_a_terminal
 from skyrl_train.agent.inside.terminal import CONTINUED, HOW_TO_GO_ON, RESET, Terminal
 from skyrl_train.agent.transcript import Result
 
+NAP = f"sleep 95.{os.getpid()}"
+"""By a name of its own, since it is looked for by its name: others sleep here too."""
 ERROR = "[An error occurred during execution.]\n"
 
 
@@ -61,19 +63,19 @@ def test_says_where_the_shell_is_and_how_the_command_ended(tmp_path: Path) -> No
 def test_a_command_that_reaches_the_time_that_was_asked_for_goes_on(tmp_path: Path) -> None:
     async def work(typed: Typist) -> list[Result]:
         return [
-            await typed.result("read -p 'name? ' name; echo hello $name", timeout=0.2),
+            await typed.result("read -p 'name? ' name; echo hello $name", timeout=3.0),
             await typed.result("ls"),
             await typed.result("", timeout=0.1),
             await typed.result("Ada", is_input=True),
         ]
 
     first, other, more, last = in_a_terminal(tmp_path, work)
-    asked = f"[The command timed out after 0.2 seconds. {HOW_TO_GO_ON}]"
+    asked = f"[The command timed out after 3.0 seconds. {HOW_TO_GO_ON}]"
     assert first == Result(text=f"name? \n{asked}".replace("name? \n", "name?\n"))
     assert other.text.startswith(
         f'{ERROR}{CONTINUED}\n[Your command "ls" is NOT executed. The previous command is still'
     )
-    assert more == Result(text=f"{CONTINUED}\n{asked.replace('0.2', '0.1')}")
+    assert more == Result(text=f"{CONTINUED}\n{asked.replace('3.0', '0.1')}")
     assert last.text.startswith("hello Ada\n[The command completed with exit code 0.]")
 
 
@@ -103,12 +105,12 @@ def test_a_stopped_command_gives_the_terminal_back(tmp_path: Path) -> None:
 def test_a_command_is_stopped_at_the_limit_with_all_that_it_started(tmp_path: Path) -> None:
     async def work(typed: Typist) -> tuple[Result, str]:
         await typed("cd /tmp")
-        late = await typed.result("echo before; trap '' TERM; sleep 98 & sleep 99", limit_s=0.2)
-        return late, (await typed("ps -eo args | grep -c 'sleep 9[89]'"))[0]
+        late = await typed.result(f"echo before; trap '' TERM; {NAP} & {NAP}", limit_s=3.0)
+        return late, (await typed(f"pgrep -fxc '{NAP}'"))[0]
 
     late, left = in_a_terminal(tmp_path, work)
     assert re.fullmatch(
-        r"before\n\[The command was stopped at its limit of 0\.2 seconds\.\]\n\[Current working directory: /tmp\](\n\[.*\])?",
+        r"before\n\[The command was stopped at its limit of 3 seconds\.\]\n\[Current working directory: /tmp\](\n\[.*\])?",
         late.text,
     )
     assert (late.timed_out, late.exit_code, left) == (True, None, "0")
@@ -135,11 +137,11 @@ def test_nothing_to_ask_after(tmp_path: Path) -> None:
 
 def test_reset_forgets_and_ends_what_runs(tmp_path: Path) -> None:
     async def work(typed: Typist) -> list[str]:
-        await typed("cd /; export GONE=1; sleep 96 &")
-        await typed("sleep 97", timeout=0.1)
+        await typed(f"cd /; export GONE=1; {NAP} &")
+        await typed(NAP, timeout=0.1)
         with_input = await typed.result("x", reset=True, is_input=True)
         alone = await typed.result("", reset=True)
-        then = await typed.result("ps -eo args | grep -c 'sleep 9[67]'; echo [$GONE]; basename $PWD", reset=True)
+        then = await typed.result(f"pgrep -fxc '{NAP}'; echo [$GONE]; basename $PWD", reset=True)
         return [with_input.text, alone.text, then.text.split("\n[The")[0]]
 
     assert in_a_terminal(tmp_path, work) == [
@@ -151,8 +153,8 @@ def test_reset_forgets_and_ends_what_runs(tmp_path: Path) -> None:
 
 def test_a_background_job_goes_on_and_is_gone_with_the_sandbox(tmp_path: Path) -> None:
     async def work(typed: Typist) -> list[str]:
-        await typed("sleep 95 & setsid sleep 95 & disown; (sleep 95 &)")
-        return (await typed("until [ $(pgrep -fxc 'sleep 95') = 3 ]; do :; done; pgrep -fx 'sleep 95'"))[0].split()
+        await typed(f"{NAP} & setsid {NAP} & disown; ({NAP} &)")
+        return (await typed(f"until [ $(pgrep -fxc '{NAP}') = 3 ]; do :; done; pgrep -fx '{NAP}'"))[0].split()
 
     pids = in_a_terminal(tmp_path, work)
     assert len(pids) == 3
@@ -175,7 +177,7 @@ def test_output_that_is_no_text_and_no_newline_at_the_end(tmp_path: Path) -> Non
 
 def test_a_flood_is_stopped_and_kept_in_part(tmp_path: Path) -> None:
     async def work(typed: Typist) -> Result:
-        return await typed.result("yes 0123456789", limit_s=1.0)
+        return await typed.result("yes 0123456789", limit_s=3.0)
 
     flood = in_a_terminal(tmp_path, work)
     assert flood.timed_out

@@ -190,16 +190,16 @@ def test_the_tools_keep_their_state(sandboxd: Sandboxd, tmp_path: Path) -> None:
         async with client, remote_tools(client, Wanted(image=IMAGE), directory=str(tmp_path)) as tools:
             edit = {"command": "create", "path": f"{tmp_path}/f", "file_text": "x" * 50_000}
             return [
-                await tools.run(Action("terminal", {"command": "export A=1; mkdir d; cd d"}), limit_s=20),
-                await tools.run(Action("terminal", {"command": "echo $A; pwd"}), limit_s=20),
-                await tools.run(Action("file_editor", dict(edit)), limit_s=20),
-                await tools.run(Action("terminal", {"command": "wc -c ../f"}), limit_s=20),
+                await tools.run(Action("terminal", {"command": "export A=1; mkdir d; cd d"}), limit_s=120),
+                await tools.run(Action("terminal", {"command": "echo $A; pwd"}), limit_s=120),
+                await tools.run(Action("file_editor", dict(edit)), limit_s=120),
+                await tools.run(Action("terminal", {"command": "wc -c ../f"}), limit_s=120),
             ]
 
     try:
         results = asyncio.run(main())
     finally:  # a sandbox's end takes its tools with it; this one is the machine itself
-        ended = subprocess.run(["pkill", "-KILL", "-f", f"tools.zip {tmp_path}"], timeout=20, check=False)
+        ended = subprocess.run(["pkill", "-KILL", "-f", f"tools.zip {tmp_path}"], timeout=300, check=False)
     assert ended.returncode == 0
     assert results[1].text.startswith(f"1\n{tmp_path}/d")
     assert results[3].text.startswith("50000 ../f")

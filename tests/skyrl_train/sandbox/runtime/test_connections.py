@@ -30,7 +30,7 @@ class Wire:
 
     def send(self, *parts: bytes, wait_s: float = 0.0) -> bytes:
         """All that comes back until the server closes. Parts are sent apart; it may go away before the last."""
-        with socket.create_connection(self.address, timeout=20) as connection:
+        with socket.create_connection(self.address, timeout=300) as connection:
             try:
                 for part in parts:
                     connection.sendall(part)
@@ -149,7 +149,7 @@ def test_who_does_not_go_on_is_let_go_in_time(impatient: Wire, what: str) -> Non
 
 
 def test_a_body_shorter_than_it_says_starts_nothing(wire: Wire) -> None:
-    with socket.create_connection(wire.address, timeout=20) as connection:
+    with socket.create_connection(wire.address, timeout=300) as connection:
         connection.sendall(request("POST /start HTTP/1.1", body=GOOD, length=len(GOOD) + 10))
         connection.shutdown(socket.SHUT_WR)
         assert status_of(everything(connection)) in (0, 400)
@@ -225,7 +225,7 @@ def test_an_oversized_body_is_refused_while_it_comes(wire: Wire) -> None:
 
 
 def test_others_are_served_beside_hundreds_who_say_nothing(impatient: Wire) -> None:
-    idle = [socket.create_connection(impatient.address, timeout=20) for _ in range(200)]
+    idle = [socket.create_connection(impatient.address, timeout=300) for _ in range(200)]
     try:
         assert 200 in (status_of(impatient.send(request("GET /health HTTP/1.1", key=None))) for _ in range(TRIES))
         assert [everything(each) for each in idle] == [b""] * len(idle)

@@ -29,7 +29,7 @@ SERVER_INFO = {
 
 
 def raw(sandboxd: Sandboxd, sent: bytes) -> bytes:
-    with socket.create_connection(("127.0.0.1", sandboxd.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", sandboxd.port), timeout=120) as connection:
         connection.sendall(sent)
         connection.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: connection.recv(65536), b""))
@@ -66,7 +66,7 @@ def test_without_the_key_nothing_is_done(sandboxd: Sandboxd, method: str, path: 
     headers = {} if key is None else {"X-Session-API-Key": key.encode()}
     answer = sandboxd.stranger.request(method, path, headers=headers, content=b'{"command": "touch /tmp/never"}')  # type: ignore[arg-type]
     assert (answer.status_code, answer.json()) == (401, {"detail": "Unauthorized"})
-    until = time.monotonic() + 10  # its line comes through a pipe, after the answer
+    until = time.monotonic() + 120  # its line comes through a pipe, after the answer
     while not any(" 401 for " in line and method in line for line in list(sandboxd.log)):
         assert time.monotonic() < until, sandboxd.log
 
@@ -142,7 +142,7 @@ def test_an_oversized_body_is_refused_before_it_is_taken(sandboxd: Sandboxd) -> 
 def test_a_refusal_waits_for_a_client_that_is_still_sending(sandboxd: Sandboxd) -> None:
     """A connection that is closed on bytes nobody has read is reset, and on its way the answer is lost with it."""
     head = b"POST /api/file/upload?path=/tmp/never HTTP/1.1\r\ncontent-length: 30000000\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", sandboxd.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", sandboxd.port), timeout=120) as connection:
         connection.sendall(head + bytes(100_000))
         assert connection.recv(65536).startswith(b"HTTP/1.1 401 ")
         for _ in range(20):
@@ -247,7 +247,7 @@ def test_what_it_cannot_do_it_says_at_once(
 ) -> None:
     archive = write_zipapp(tmp_path)
     argv = [sys.executable, "-I", "-S", "-B", str(archive), *arguments]
-    ran = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=20, check=False)
+    ran = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr.startswith("sandboxd: ")
     assert said in ran.stderr

@@ -74,7 +74,7 @@ def ended(
         while not list(place.glob("skyrl-sandbox-*/root/root/r2e_tests")) and time.monotonic() < until:
             os.sched_yield()
         process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     return process.returncode, out, err
 
 
