@@ -13,7 +13,8 @@ from skyrl_train.launch import leavings, strays
 from skyrl_train.launch.child import end, marked, wait
 from skyrl_train.processes import lives
 
-OURS, OTHER = "990000001", "990000002"
+OURS, OTHER = f"99{os.getpid():08}1", f"99{os.getpid():08}2"
+"""Of this run's worker alone: what belongs to a job is looked for, and ended, on the whole machine."""
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def sleeper() -> Iterator["list[subprocess.Popen[bytes]]"]:
 
 def sleeps(made: "list[subprocess.Popen[bytes]]", **environ: str) -> int:
     """A process that went its own way, with this environment."""
-    made.append(subprocess.Popen(["sleep", "60"], env=environ, start_new_session=True))
+    made.append(subprocess.Popen(["sleep", "600"], env=environ, start_new_session=True))
     return made[-1].pid
 
 
@@ -35,7 +36,7 @@ def test_the_processes_of_the_job_end_and_no_others(sleeper: "list[subprocess.Po
     others = [sleeps(sleeper, SLURM_JOB_ID=OTHER), sleeps(sleeper, NOTE=f"SLURM_JOB_ID={OURS}"), sleeps(sleeper)]
     epilog = sleeps(sleeper, SLURM_JOB_ID=OURS, SLURM_SCRIPT_CONTEXT="epilog_slurmd")
     assert strays.end(strays.of_job(OURS, os.getuid())) == [of_job]
-    assert wait(lambda: not lives(of_job), 10)
+    assert wait(lambda: not lives(of_job), 120)
     assert all(lives(pid) for pid in (*others, epilog))
 
 
@@ -75,7 +76,7 @@ def test_a_job_that_was_submitted_from_a_payload_is_not_the_payloads(
 
 def in_a_mount_namespace(made: "list[subprocess.Popen[bytes]]", script: str) -> int:
     """A process among mounts of its own, as a container's; root alone may make one everywhere."""
-    words = ["unshare", "--mount", "sh", "-c", f"{script} && echo there && exec sleep 60"]
+    words = ["unshare", "--mount", "sh", "-c", f"{script} && echo there && exec sleep 600"]
     child = subprocess.Popen(words, env={"PATH": os.defpath}, stdout=subprocess.PIPE, start_new_session=True)
     made.append(child)
     assert child.stdout is not None

@@ -103,4 +103,4 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(OSError, match="is no regular file"):
         Tail("/dev/full")
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/proc/self/fd")) <= before  # others of this process may close theirs
