@@ -171,6 +171,7 @@ def test_sweep_tells_what_it_did(
         ([OURS], f"job {OURS} is RUNNING; wanted one that is over"),
         ([OTHER], f"whether job {OTHER} is over cannot be told: scontrol refused: it hangs; say --over if it is"),
     ],
+    ids=["no id", "a relative base", "it runs", "nobody answers"],
 )
 def test_sweep_refuses(
     words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
