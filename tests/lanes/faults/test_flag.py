@@ -5,7 +5,7 @@ import pytest
 from lanes.e2e.whole import Whole
 from lanes.faults.ends import ends_with
 from lanes.faults.refusals import REFUSED, never_trained, refused_at_login, tells
-from lanes.slurm.lab import held_ports
+from lanes.ports import held_ports
 from skyrl_train.launch.names import READY, URL
 
 pytestmark = pytest.mark.e2e
