@@ -28,12 +28,16 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.checkpoints.room import at_once
 
+NO_DISK = r"(?i:inotify|fsnotify|/cgroup/|\bsem(?:get|_open)\b)"
+"""What the kernel has no room for answers with the same words."""
+
 SIGNATURES = (
     Signature(
         pattern=r"\b[Nn]o space left on device\b|\bDisk quota exceeded\b|PytorchStreamWriter failed writing",
         sample="OSError: [Errno 28] No space left on device: '/ckpt/global_step_40'",
         explain="the disk is full; keep fewer checkpoints or write them elsewhere",
         versions="any",
+        unless=NO_DISK,
     ),
 )
 

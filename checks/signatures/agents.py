@@ -65,9 +65,17 @@ SIGNATURES = {
     "AGT008": roots(
         "a live object was sent between processes or copied; results must be plain records",
         (
-            r"cannot pickle '[\w.]{1,80}' object|[Cc]an't pickle |Could not serialize the (?:argument|return value|actor class|function)|\bPicklingError\b|Failed to unpickle serialized exception",
+            r"cannot pickle '[\w.]{1,80}' object|[Cc]an't pickle |Could not serialize the (?:argument|return value|actor class|function)|\bPicklingError\b|Failed to unpickle serialized exception|\bcannot be pickled\b|no default __reduce__ due to|\bPickling (?:of|an?) .{1,80} (?:is|are) (?:disallowed|not (?:allowed|supported))",
             "TypeError: Could not serialize the argument <Conversation object> for a task or actor run_rollout",
             "python, ray",
+        ),
+    ),
+    "AGT009": roots(
+        "a copy helper calls itself; copy plain records only",
+        (
+            r"Cannot recover from stack overflow|Fatal Python error: (?:_Py_CheckRecursiveCall|Stack overflow)",
+            "Fatal Python error: _Py_CheckRecursiveCall: Cannot recover from stack overflow.",
+            "python",
         ),
     ),
     "AGT010": roots(

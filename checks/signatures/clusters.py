@@ -71,7 +71,7 @@ SIGNATURES = {
             "requests",
         ),
         (
-            r"curl: \(3\)|\bunknown url type: |\bInvalid(?:Url|URL)(?:ClientError)?\b",
+            r"curl: \(3\)|\bPort could not be cast to integer value as|\bunknown url type: |\bInvalid(?:Url|URL)(?:ClientError)?\b",
             "curl: (3) URL using bad/illegal format or missing URL",
             "curl, aiohttp",
         ),

@@ -47,7 +47,7 @@ SIGNATURES = {
             "wandb",
         ),
         (
-            r"wandb\S{0,40}(?:AuthenticationError|: ERROR .{0,80}(?:user is not logged in|[Ii]nvalid API key|permission denied \(<Response \[40[13]))|returned error 401.{0,40}user is not logged in",
+            r"wandb\S{0,40}(?:AuthenticationError|: ERROR .{0,80}(?:user is not logged in|[Ii]nvalid API key|permission denied \(<Response \[40[13]))|returned error 401.{0,200}user is not logged in|\bupsertBucket.{0,200}(?:not logged in|permission denied)",
             "wandb: ERROR Error while calling W&B API: user is not logged in (<Response [401]>)",
             "wandb",
         ),
@@ -65,9 +65,14 @@ SIGNATURES = {
             "vllm, pyzmq",
         ),
         (
-            r"\b[Ss]ocket (?:path|name|file ?name)\b.{0,300}(?:too long|longer than|exceeds)|\bunix socket.{0,200}too long",
+            r"\b[Ss]ocket (?:path|name|file ?name)\b.{0,300}(?:too long|longer than|exceeds)|\bunix socket.{0,200}too long|\brun ?root is longer than \d+ characters|\.sock\S{0,80} .{0,40}File name too long",
             "Error: unix socket path /net/scratch/jobs/1355700/run/libpod/socket/ab12/attach is too long",
             "podman, ray",
+        ),
+        (
+            r"\b(?:listen|dial) unix \S{100,400}: (?:bind|connect): invalid argument",
+            "Error: unable to listen: listen unix /net/scratch/projects/agents-of-the-group/slurm/jobs/1355700/tmp.t0016/run/containers/storage/podman/podman.sock: bind: invalid argument",
+            "go",
         ),
     ),
     "ENV007": roots(
@@ -83,7 +88,7 @@ SIGNATURES = {
             "linux, ray",
         ),
         (
-            r"\[Errno 12\] Cannot allocate memory|DefaultCPUAllocator: (?:can't allocate|not enough) memory|\bstd::bad_alloc\b|_ArrayMemoryError|^MemoryError\b",
+            r"\[Errno 12\] Cannot allocate memory|\bfork: .{0,40}Cannot allocate memory|unable to (?:mmap|allocate shared memory).{0,200}Cannot allocate memory|\bfatal error: runtime: (?:out of memory|cannot allocate memory)|DefaultCPUAllocator: (?:can't allocate|not enough) memory|\bstd::bad_alloc\b|_ArrayMemoryError|^MemoryError\b",
             "RuntimeError: [enforce fail at alloc_cpu.cpp:118] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 8589934592 bytes. Error code 12 (Cannot allocate memory)",
             "torch, python",
         ),
@@ -96,7 +101,7 @@ SIGNATURES = {
     "ENV008": roots(
         "no further process, thread or open file was allowed",
         (
-            r"pthread_create failed|[Tt]hread creation failed|failed to create new OS thread|fork: (?:retry: )?Resource temporarily",
+            r"pthread_create failed|[Tt]hread creation failed|failed to create new OS thread|fork: (?:retry: )?Resource temporarily|\bsh: \d{1,5}: Cannot fork\b|fork rejected by pids controller|background thread creation failed",
             "OpenBLAS blas_thread_init: pthread_create failed for thread 31 of 64: Resource temporarily unavailable",
             "openblas, libgomp, go",
         ),
@@ -106,7 +111,7 @@ SIGNATURES = {
             "python",
         ),
         (
-            r"Resource temporarily unavailable \[system:11\]|fork/exec .{0,120}resource temporarily unavailable",
+            r"what\(\): .{0,20}Resource temporarily unavailable|Resource temporarily unavailable \[system:11\]|fork/exec .{0,120}resource temporarily unavailable",
             "[2026-03-02 09:14:03,500 E 812 812] logging.cc:108: Unhandled exception: N5boost10wrapexceptINS_6system12system_errorEEE. what(): thread: Resource temporarily unavailable [system:11]",
             "ray",
         ),
@@ -154,7 +159,7 @@ SIGNATURES = {
                 "torch",
             ),
             (
-                r"ImportError: lib(?:cud\w+|cublas\w*|nvrtc\w*|nvJitLink|torch\w*|c10\w*|nccl)\.so[\d.]*: cannot open shared object file",
+                r"(?:Import|OS)Error: lib(?:cud\w+|cublas\w*|nvrtc\w*|nvJitLink|torch\w*|c10\w*|nccl)\.so[\d.]*: cannot open shared object file",
                 "ImportError: libcudart.so.12: cannot open shared object file: No such file or directory",
                 "vllm, flash-attn",
             ),

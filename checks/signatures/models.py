@@ -82,7 +82,7 @@ SIGNATURES = {
             "vllm 0.8 - 0.12",
         ),
         (
-            r"\d+ tokens\) is longer than the model's context length|[Rr]equested token count exceeds the model's maximum context length|ContextWindowExceededError|context_length_exceeded",
+            r"\d+ tokens\) is longer than the model's context length|[Rr]equested token count exceeds the model's maximum context length|ContextWindowExceededError|context_length_exceeded|`max_new_tokens` must be <= \d",
             "ValueError: Requested token count exceeds the model's maximum context length of 4096 tokens. You requested a total of 5297 tokens: 1297 tokens from the input messages and 4000 tokens for the completion.",
             "sglang, litellm",
         ),

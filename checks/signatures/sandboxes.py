@@ -79,14 +79,14 @@ SIGNATURES = {
             "docker",
         ),
         (
-            r"(?:pinging container registry|registry-1\.docker\.io|auth\.docker\.io).{0,300}(?:i/o timeout|no such host|connection refused|no route to host|network is unreachable|context deadline exceeded)",
+            r"(?:pinging container registry|registry-1\.docker\.io|auth\.docker\.io).{0,300}(?:i/o timeout|no such host|connection refused|no route to host|network is unreachable|context deadline exceeded|x509: )|short-name resolution enforced",
             'Error: initializing source docker://python:3.12: pinging container registry registry-1.docker.io: Get "https://registry-1.docker.io/v2/": dial tcp: lookup registry-1.docker.io: no such host',
             "podman",
         ),
     ),
     "RUN001": (
         root(
-            r"401 Client Error: Unauthorized for url|\b401, message='Unauthorized'|[Ii]nvalid or missing (?:session )?API[ -]?key|[Mm]issing API[ -]?key|X-(?:Session-)?API-Key.{0,60}(?:invalid|missing|mismatch|required)|\"detail\": ?\"(?:Unauthorized|Not authenticated|Invalid session)",
+            r"401 Client Error: Unauthorized for url|\b401, message='Unauthorized'|[Ii]nvalid or missing (?:session )?API[ -]?key|[Mm]issing API[ -]?key|X-(?:Session-)?API-Key.{0,60}(?:invalid|missing|mismatch|required)|\bAPI key (?:mismatch|does not match|is (?:wrong|invalid))|\"detail\": ?\"(?:Unauthorized|Not authenticated|Invalid session)",
             "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: http://node07:8000/start",
             "client and runtime do not have the same key; both must read the job's key file",
             "requests, aiohttp",
@@ -136,7 +136,7 @@ SIGNATURES = {
     "RUN006": roots(
         "commands run in /bin/sh, which is not bash here; run `/bin/bash script.sh`",
         (
-            r"\bsh: (?:line )?(?:\d+: )?(?:\S{1,80}: )?(?:Bad substitution|shopt: not found|pushd: not found|declare: not found|Illegal option -o pipefail)|set: Illegal option -o pipefail|\bsh: \d+: Syntax error: (?:redirection|\"\(\") unexpected",
+            r"\bsh: (?:line )?(?:\d+: )?(?:\S{1,80}: )?(?:Bad substitution|(?:shopt|pushd|popd|declare|typeset|function|mapfile|readarray|compgen|disown): not found|Illegal option -o pipefail)|set: Illegal option -o pipefail|\bsh: (?:\d+: )?[Ss]yntax error: (?:[Bb]ad (?:for loop variable|substitution)|redirection unexpected|(?:unexpected )?\"[(&]\")",
             "/bin/sh: 1: set: Illegal option -o pipefail",
             "dash",
         ),

@@ -1,5 +1,6 @@
 """Further texts of the failures of memory, training steps and checkpoints."""
 
+from checks.ckp.disk_too_small import NO_DISK
 from checks.signatures.short import root, roots
 
 _ALLOCATORS = r"(?:CUDA driver|HIP|Triton) [Ee]rror(?: \[(?:CUDA|HIP)\])?: out of memory|CUDA_ERROR_OUT_OF_MEMORY|would exceed allowed memory|CU(?:DNN|SOLVER|SPARSE)_STATUS_ALLOC_FAILED"
@@ -129,7 +130,7 @@ SIGNATURES = {
             fatal=False,
         ),
         root(
-            r"resume ckpt must|latest_ckpt_global_step\.txt.{0,60}(?:No such|not found|does not exist)|No such file or directory: '\S{1,200}(?:latest_ckpt_global_step|latest_checkpointed_iteration)\.txt",
+            r"Can't find a valid checkpoint at|resume ckpt must|latest_ckpt_global_step\.txt.{0,60}(?:No such|not found|does not exist)|No such file or directory: '\S{1,200}(?:latest_ckpt_global_step|latest_checkpointed_iteration)\.txt",
             "FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/run/latest_ckpt_global_step.txt'",
             "the run did not find the checkpoint that it was to go on from",
             "SkyRL",
@@ -150,7 +151,7 @@ SIGNATURES = {
             ),
         ),
         root(
-            r"The size of tensor a \(\d{5,}\) must match the size of tensor b \(\d{5,}\)",
+            r"The size of tensor a \(\d{5,12}\) must match the size of tensor b \(\d{5,12}\)",
             "RuntimeError: The size of tensor a (56124554) must match the size of tensor b (14031139) at non-singleton dimension 0",
             "the optimizer's state is that of another number of GPUs",
             "torch",
@@ -158,12 +159,13 @@ SIGNATURES = {
             within=12,
         ),
     ),
-    "CKP003": roots(
-        "the disk is full; keep fewer checkpoints or write them elsewhere",
-        (
-            r"\bStorageFull\b|\[Errno (?:28|122)\]|inline_container\.cc:\d+\] . (?:unexpected pos|PytorchStreamWriter)|unexpected pos \d+ vs \d+|\bwrite\(\): fd \d+ failed with|[Dd]isk is full|[Qq]uota exceeded",
+    "CKP003": (
+        root(
+            r"\bStorageFull\b|\[Errno (?:28|122)\]|inline_container\.cc:\d+\] . (?:unexpected pos|PytorchStreamWriter)|unexpected pos \d+ vs \d+|\bwrite\(\): fd \d+ failed with|basic_ios::clear: iostream error|[Dd]isk is full|[Qq]uota exceeded",
             "RuntimeError: [enforce fail at inline_container.cc:603] . unexpected pos 5120 vs 5012",
+            "the disk is full; keep fewer checkpoints or write them elsewhere",
             "torch, safetensors",
+            unless=rf"{NO_DISK}|(?i:quota metric|rate.?limit|requests per|tokens per)",
         ),
     ),
 }
