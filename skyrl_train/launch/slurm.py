@@ -18,6 +18,7 @@ FINISH_S = 5.0
 OF_THE_SITE = ("SLURM_CONF", "SLURM_CLUSTERS")
 """The variables that are no job's: without them Slurm's commands find no cluster."""
 _SCRIPT = re.compile(r" Command=(.*?) WorkDir=")
+_BUSY = "Socket timed out"
 _ID = re.compile(r"(\d+)(?:;\S+)?")
 
 
@@ -63,7 +64,7 @@ def submit(script: str, *options: str, environ: Mapping[str, str] | None = None)
 
 def cancel(*job_ids: str) -> None:
     if job_ids:
-        _run("scancel", *job_ids)
+        _asked("scancel", *job_ids)
 
 
 def requeue(job_id: str) -> None:
@@ -72,12 +73,12 @@ def requeue(job_id: str) -> None:
 
 def partitions(*, limit_s: float = LIMIT_S) -> str:
     """One line for each."""
-    return _run("scontrol", "--oneliner", "show", "partition", limit_s=limit_s)
+    return _asked("scontrol", "--oneliner", "show", "partition", limit_s=limit_s)
 
 
 def state(job_id: str, *, limit_s: float = LIMIT_S) -> State:
     try:
-        said = _run("scontrol", "--oneliner", "show", "job", job_id, limit_s=limit_s)
+        said = _asked("scontrol", "--oneliner", "show", "job", job_id, limit_s=limit_s)
     except SlurmError as error:
         if "Invalid job id" in str(error):
             return State("")
@@ -96,6 +97,16 @@ def state(job_id: str, *, limit_s: float = LIMIT_S) -> State:
 
 def _seconds(text: str) -> float:
     return 60 * (minutes(text) or 0.0)
+
+
+def _asked(*words: str, limit_s: float = LIMIT_S) -> str:
+    """What may be said twice is: a controller that is busy lets a call time out, and hears the next."""
+    try:
+        return _run(*words, limit_s=limit_s)
+    except SlurmError as error:
+        if _BUSY not in str(error):
+            raise
+    return _run(*words, limit_s=limit_s)
 
 
 def _run(*words: str, limit_s: float = LIMIT_S, environ: Mapping[str, str] | None = None) -> str:
@@ -125,7 +136,7 @@ def _run(*words: str, limit_s: float = LIMIT_S, environ: Mapping[str, str] | Non
             raise SlurmError(f"{shown(words)} did not answer within {limit_s:g} s{_perhaps(words)}") from None
     if child.returncode:
         said = "; ".join((err or out).strip().splitlines()) or "no reason given"
-        raise SlurmError(f"{words[0]} refused: {said}{_perhaps(words) if 'timed out' in said else ''}")
+        raise SlurmError(f"{words[0]} refused: {said}{_perhaps(words) if _BUSY in said else ''}")
     return out
 
 

@@ -59,6 +59,28 @@ def test_what_sbatch_refuses_is_told_in_its_words(bin_dir: Path, text: str, said
         slurm.submit("job.sh")
 
 
+@pytest.mark.parametrize(("times", "status"), [(1, 0), (2, 1)])
+def test_a_busy_controller_is_told_once_more_what_may_be_said_twice(bin_dir: Path, times: int, status: int) -> None:
+    """slurmctld 24.11 lets scancel wait for ten seconds now and then, and takes the next."""
+    busy = "echo 'Kill job error on job id 8: Socket timed out on send/recv operation' >&2; exit 1"
+    program(
+        bin_dir, "scancel", f"echo $* >> {bin_dir}/said; [ $(wc -l < {bin_dir}/said) -gt {times} ] || {{ {busy}; }}"
+    )
+    if status:
+        with pytest.raises(SlurmError, match="scancel refused: Kill job error"):
+            slurm.cancel("8")
+    else:
+        slurm.cancel("8")
+    assert (bin_dir / "said").read_text() == "8\n8\n"
+
+
+def test_a_job_is_not_submitted_twice(bin_dir: Path) -> None:
+    program(bin_dir, "sbatch", f"echo x >> {bin_dir}/said; echo Socket timed out on send/recv operation >&2; exit 1")
+    with pytest.raises(SlurmError, match="Socket timed out"):
+        slurm.submit("job.sh")
+    assert (bin_dir / "said").read_text() == "x\n"
+
+
 def test_a_new_job_does_not_take_itself_for_one_that_was_restarted(
     bin_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
