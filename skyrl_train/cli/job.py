@@ -18,13 +18,14 @@ def run(args: argparse.Namespace) -> int:
 
     from skyrl_train.launch.commands import read
     from skyrl_train.launch.role import Role
-    from skyrl_train.launch.signals import Signals
+    from skyrl_train.launch.signals import PATIENCE_S, Signals
     from skyrl_train.launch.supervise import supervise
     from skyrl_train.launch.work import Work
 
     signals = Signals()
     signals.listen()
     launch = read(args.job_dir)
+    signals.patience_s = min(PATIENCE_S, launch.config.slurm.signal_before_end_s / 2 or PATIENCE_S)
     environ = {**os.environ, **launch.config.env}
     if args.part == "clear":
         return _clear(environ)

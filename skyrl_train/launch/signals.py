@@ -2,11 +2,14 @@
 
 import os
 import signal
+import time
 from dataclasses import dataclass
 
 from skyrl_train.processes import listens
 
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+PATIENCE_S = 60.0
+"""A gate is through, and a program listens, within that time."""
 
 
 @dataclass
@@ -16,6 +19,8 @@ class Signals:
     stop: int = 0
     before_end: bool = False
     passed_on: bool = False
+    patience_s: float = PATIENCE_S
+    _waits_since: float = 0.0
 
     def listen(self) -> None:
         for number in STOPS:
@@ -23,8 +28,13 @@ class Signals:
         signal.signal(signal.SIGUSR1, self._before_end)
 
     def pass_on(self, pid: int) -> None:
-        """The warning, to a process that we have not waited for. A gate, or a program that still starts, would die of it."""
-        if listens(pid, signal.SIGUSR1):
+        """The warning, to a process that we have not waited for. A gate, or a program that still starts, would die of it.
+
+        So does a program that never listens: but its job, if it is queued again, goes on in its next turn, which one that
+        runs into its time limit does not.
+        """
+        self._waits_since = self._waits_since or time.monotonic()
+        if listens(pid, signal.SIGUSR1) or time.monotonic() - self._waits_since > self.patience_s:
             self.passed_on = True
             os.kill(pid, signal.SIGUSR1)
 

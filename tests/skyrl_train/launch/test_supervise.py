@@ -1,6 +1,7 @@
 """Inside a job: a partner that died silently, and a watch which cannot run."""
 
 import dataclasses
+import signal
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -76,6 +77,12 @@ def test_a_warning_that_comes_before_the_payload_listens_waits_for_it() -> None:
     gate = "sleep 0.5; exec /bin/bash -c 'trap \"exit 7\" USR1; while :; do sleep 0.05; done'"
     with subprocess.Popen(("/bin/bash", "-c", gate)) as child:
         assert (_follow(work, child, ()), child.wait(300)) == ("", 7)
+
+
+def test_a_payload_that_never_listens_ends_of_the_warning_and_not_of_the_time_limit() -> None:
+    work = dataclasses.replace(WARNED, signals=Signals(before_end=True, patience_s=0.3))
+    with subprocess.Popen(("sleep", "600")) as child:
+        assert (_follow(work, child, ()), child.wait(60)) == ("", -signal.SIGUSR1)
 
 
 def test_the_watch_leaves_the_summary_to_the_supervisor() -> None:
