@@ -87,10 +87,7 @@ def feed(file, sink):
 def members(archive):
     """The name of each file; the file, or the name of the one that it links to; and whether it can only be read ahead."""
     if os.path.isdir(archive):
-        for where, _, names in os.walk(archive):
-            for name in names:
-                with open(os.path.join(where, name), "rb") as file:
-                    yield os.path.relpath(file.name, archive), file, False
+        yield from in_directory(archive)
         return
     with open(archive, "rb") as file, opened(file, ahead=False) as (tar, ahead):
         for entry in tar:
@@ -101,6 +98,12 @@ def members(archive):
                 yield name, os.path.normpath(entry.linkname), ahead
             elif entry.isfile():
                 yield name, tar.extractfile(entry), ahead
+
+
+def in_directory(path):
+    for name in (os.path.join(where, name) for where, _, names in os.walk(path) for name in names):
+        with open(name, "rb") as file:
+            yield os.path.relpath(name, path), file, False
 
 
 def layers_of(texts):
