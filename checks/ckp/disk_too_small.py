@@ -28,7 +28,7 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.checkpoints.room import at_once
 
-NO_DISK = r"(?i:inotify|fsnotify|/cgroup/|\bsem(?:get|_open)\b)"
+NO_DISK = r"(?i:inotify|fsnotify|/cgroup/|\bsem(?:get|_open)\b|cannot clone:|\bclone: |user namespace|/dev/shm)"
 """What the kernel has no room for answers with the same words."""
 
 SIGNATURES = (

@@ -46,10 +46,16 @@ SIGNATURES = (
         within=200,
     ),
     Signature(
-        pattern=r"RuntimeError: (?:No CUDA GPUs are available|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected",
+        pattern=r"RuntimeError: (?:No CUDA GPUs are available|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected|\b0 active drivers \(\[\]\)",
         sample="RuntimeError: No CUDA GPUs are available",
         explain="CUDA has no device in this step: none was asked for, or CUDA_VISIBLE_DEVICES names none that is open to it",
-        versions="torch, vllm",
+        versions="torch, vllm, triton",
+    ),
+    Signature(
+        pattern=r"\b(?:is|be) larger than the number of available GPUs \(\d",
+        sample="ValueError: World size (2) is larger than the number of available GPUs (1) in this node.",
+        explain="more GPUs are planned than CUDA finds on this node",
+        versions="vllm",
     ),
 )
 

@@ -88,7 +88,7 @@ SIGNATURES = {
             "linux, ray",
         ),
         (
-            r"\[Errno 12\] Cannot allocate memory|\bfork: .{0,40}Cannot allocate memory|unable to (?:mmap|allocate shared memory).{0,200}Cannot allocate memory|\bfatal error: runtime: (?:out of memory|cannot allocate memory)|DefaultCPUAllocator: (?:can't allocate|not enough) memory|\bstd::bad_alloc\b|_ArrayMemoryError|^MemoryError\b",
+            r"\[Errno 12\] Cannot allocate memory|\bfork: .{0,40}Cannot allocate memory|unable to (?:mmap|allocate shared memory).{0,200}Cannot allocate memory|\bfatal error: runtime: (?:out of memory|cannot allocate memory)|\boom_reaper: reaped|\bArrowMemoryError\b|\bmemory allocation of \d{1,20} bytes failed|DefaultCPUAllocator: (?:can't allocate|not enough) memory|\bstd::bad_alloc\b|_ArrayMemoryError|^MemoryError\b",
             "RuntimeError: [enforce fail at alloc_cpu.cpp:118] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 8589934592 bytes. Error code 12 (Cannot allocate memory)",
             "torch, python",
         ),
@@ -101,7 +101,7 @@ SIGNATURES = {
     "ENV008": roots(
         "no further process, thread or open file was allowed",
         (
-            r"pthread_create failed|[Tt]hread creation failed|failed to create new OS thread|fork: (?:retry: )?Resource temporarily|\bsh: \d{1,5}: Cannot fork\b|fork rejected by pids controller|background thread creation failed",
+            r"pthread_create failed|[Tt]hread creation failed|failed to create new OS thread|fork: (?:retry: )?Resource temporarily|\bsh: \d{1,5}: Cannot fork\b|fork rejected by pids controller|background thread creation failed|address space and process count limits are big enough",
             "OpenBLAS blas_thread_init: pthread_create failed for thread 31 of 64: Resource temporarily unavailable",
             "openblas, libgomp, go",
         ),
@@ -124,7 +124,7 @@ SIGNATURES = {
             "ray",
         ),
         (
-            r"Ray is trying to start at .{0,60}but is already running|Found multiple active Ray instances",
+            r"Ray is trying to start at .{0,60}but is already running|Found multiple active Ray instances|gcs_server\).{0,200}Failed to start the grpc server",
             "ConnectionError: Ray is trying to start at 10.0.0.7:6379, but is already running at 10.0.0.7:6379. Please specify a different port using the `--port` flag of `ray start` command.",
             "ray",
         ),
@@ -140,6 +140,12 @@ SIGNATURES = {
             "FileNotFoundError: [Errno 2] No such file or directory: '/tmp/torchinductor_user/4f/c4fab.py'",
             "compile caches are shared between jobs, and one took files from under the other",
             "torch inductor, vllm",
+        ),
+        root(
+            r"The file lock '\S{0,300}(?:\.cache|torch_compile|flashinfer|inductor|triton)\S{0,200}' could not be acquired|torch_extensions/\S{1,200}\.so: (?:cannot open shared object|file too short)",
+            "filelock._error.Timeout: The file lock '/home/user/.cache/flashinfer/0.5/90a/cached_ops/batch_decode.lock' could not be acquired.",
+            "compile caches are shared between jobs, and one waits for another or takes its files",
+            "flashinfer, torch",
         ),
         root(
             r"\bEOFError: Ran out of input|UnpicklingError|JSONDecodeError|Bytes object is corrupted|invalid ELF header|file too short",
@@ -164,13 +170,13 @@ SIGNATURES = {
                 "vllm, flash-attn",
             ),
             (
-                r"compiled using NumPy 1\.x cannot be run in|numpy\.dtype size changed, may indicate binary incompatibility|operator torchvision::nms does not exist|compiled with different CUDA major versions",
+                r"compiled using NumPy 1\.x cannot be run in|numpy\.dtype size changed, may indicate binary incompatibility|operator torchvision::nms does not exist|module compiled against A[BP]I version|Couldn't load custom C\+\+ ops|'_OpNamespace' '(?:_\w{0,20}C\w{0,20}|torchvision|flash_attn\w{0,20})' object has no attribute|compiled with different CUDA major versions",
                 "ValueError: numpy.dtype size changed, may indicate binary incompatibility. Expected 96 from C header, got 88 from PyObject",
                 "numpy, torchvision",
             ),
         ),
         root(
-            r"GLIBC(?:XX)?_[\d.]{1,12}.? not found \(required by .{0,300}(?:site|dist)-packages",
+            r"(?:GLIBC(?:XX)?|CXXABI)_[\d.]{1,12}.? not found \(required by .{0,300}(?:site|dist)-packages",
             "ImportError: /lib64/libc.so.6: version `GLIBC_2.32' not found (required by /venv/lib/python3.12/site-packages/flash_attn_2_cuda.cpython-312-x86_64-linux-gnu.so)",
             "a compiled extension was built for a newer system than this node's",
             "flash-attn",

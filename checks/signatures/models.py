@@ -44,7 +44,7 @@ SIGNATURES = {
             "transformers, huggingface_hub",
         ),
         (
-            r"Can't load (?:tokenizer|the configuration of|the model|feature extractor|image processor) (?:for |of )?'|Error no file named (?:pytorch_model|model)|does not appear to have (?:a )?files? named|[Cc]annot find any model weights with",
+            r"Can't load (?:tokenizer|the configuration of|the model|feature extractor|image processor) (?:for |of )?'|Error no file named (?:pytorch_model|model)|does not appear to have (?:a )?files? named|[Cc]annot find any model weights with|Entry Not Found for url: .{0,200}(?:config\.json|\.safetensors|tokenizer\w{0,20}\.json)",
             "OSError: Can't load tokenizer for '/models/qwen'. If you were trying to load it from 'https://huggingface.co/models', make sure you don't have a local directory with the same name.",
             "transformers, vllm",
         ),
@@ -63,7 +63,7 @@ SIGNATURES = {
                 "vllm, transformers",
             ),
             (
-                r"cannot import name '\w+(?:ForCausalLM|ForConditionalGeneration|Config|Model)' from 'transformers",
+                r"cannot import name '\w+(?:ForCausalLM|ForConditionalGeneration|Config|Model)' from 'transformers|module '?transformers'? has no attribute '?\w+(?:ForCausalLM|ForConditionalGeneration|Config|Model)\b",
                 "ImportError: cannot import name 'Qwen3ForCausalLM' from 'transformers' (/venv/lib/python3.12/site-packages/transformers/__init__.py)",
                 "transformers",
             ),
@@ -77,7 +77,7 @@ SIGNATURES = {
     "CFG001": roots(
         "the request asked for more tokens than the model's context has left",
         (
-            r"prompt \(length \d+\) is longer than the maximum model length|[Pp]rompt length of \d+ is longer than the maximum model",
+            r"prompt \(length \d+\) is longer than the maximum model length|[Pp]rompt length of \d+ is longer than the maximum model|prompt length \d+ exceeds the max_model_len",
             "ValueError: The decoder prompt (length 5120) is longer than the maximum model length of 4096. Make sure that `max_model_len` is no smaller than the number of text tokens.",
             "vllm 0.8 - 0.12",
         ),
@@ -87,7 +87,7 @@ SIGNATURES = {
             "sglang, litellm",
         ),
         (
-            r"Prompt length \d+ is longer than \d+|sequence_length=\d+ is longer than max_length|exceeds this limit even without any output tokens|[Pp]rompt \(\d+ tokens\) is too long and exceeds|max_(?:completion_)?tokens must be at least 1, got -\d",
+            r"Prompt length \d+ is longer than \d+|sequence_length=\d+ is (?:longer|larger) than max_length|exceeds this limit even without any output tokens|[Pp]rompt \(\d+ tokens\) is too long and exceeds|max_(?:completion_)?tokens must be at least 1, got -\d",
             "RuntimeError: Prompt length 2310 is longer than 1024.",
             "verl",
         ),

@@ -11,27 +11,37 @@ SIGNATURES = {
             "podman 4, 5",
         ),
     ),
-    "POD002": roots(
-        "Podman's store lies on a file system that cannot hold it, or is an old one of another place",
-        (
-            r"backing file system is unsupported for this graph driver|kernel does not support overlay fs|overlay is not supported",
-            "Error: kernel does not support overlay fs: unable to create kernel-style whiteout: operation not permitted",
-            "podman",
+    "POD002": (
+        *roots(
+            "Podman's store lies on a file system that cannot hold it, or is an old one of another place",
+            (
+                r"backing file system is unsupported for this graph driver|kernel does not support overlay fs|overlay is not supported",
+                "Error: kernel does not support overlay fs: unable to create kernel-style whiteout: operation not permitted",
+                "podman",
+            ),
+            (
+                r"database (?:graph driver|static dir|run root|tmp dir|volume path|graph root|storage).{0,200}(?:does not match|mismatch)|User-selected graph driver .{0,60}overwritten by graph driver",
+                'Error: database graph driver "vfs" does not match our graph driver "overlay": database configuration mismatch',
+                "podman",
+            ),
+            (
+                r"containers/storage.{0,200}[Ss]tale (?:NFS )?file handle|[Ss]tale (?:NFS )?file handle.{0,200}containers/storage|mount_program .{0,120}(?:no such file|not found|failed)",
+                "Error: open /home/user/.local/share/containers/storage/overlay-layers/layers.lock: stale NFS file handle",
+                "podman",
+            ),
         ),
-        (
-            r"database (?:graph driver|static dir|run root|tmp dir|volume path|graph root|storage).{0,200}(?:does not match|mismatch)|User-selected graph driver .{0,60}overwritten by graph driver",
-            'Error: database graph driver "vfs" does not match our graph driver "overlay": database configuration mismatch',
-            "podman",
-        ),
-        (
-            r"containers/storage.{0,200}[Ss]tale (?:NFS )?file handle|[Ss]tale (?:NFS )?file handle.{0,200}containers/storage|mount_program .{0,120}(?:no such file|not found|failed)",
-            "Error: open /home/user/.local/share/containers/storage/overlay-layers/layers.lock: stale NFS file handle",
-            "podman",
-        ),
-        (
+        root(
             r"\b(?:l?stat|mkdir|chown|chmod) /run/user/\d{1,10}(?:/(?:containers|libpod|podman|runc|crun)\S{0,80})?: (?:no such file or directory|permission denied)",
             "Failed to obtain podman configuration: lstat /run/user/3067323: no such file or directory",
-            "podman: XDG_RUNTIME_DIR is another node's",
+            "XDG_RUNTIME_DIR names a directory that this node has not, or not for this user",
+            "podman 5",
+        ),
+        root(
+            r"is pointing to a path \(\S{1,200}\) which is not writable",
+            'level=warning msg="RunRoot is pointing to a path (/run/user/1042/containers) which is not writable. Most likely podman will fail."',
+            "XDG_RUNTIME_DIR names a directory that this job may not write",
+            "podman 4",
+            fatal=False,
         ),
     ),
     "POD003": roots(
@@ -71,7 +81,7 @@ SIGNATURES = {
     "POD008": roots(
         "a program that Podman's network needs is not there or cannot work",
         (
-            r"pasta failed with exit code|\bnetavark: (?:code|No such|IO error|invalid|iptables|nftables|unable|failed|setns|set |create)|aardvark-dns failed|rootless netns: .{0,120}(?:failed|no such|not found)",
+            r"pasta failed with exit code|\bnetavark: (?:code|No such|IO error|invalid|iptables|nftables|unable|failed|setns|set |create)|aardvark-dns failed|rootless netns: .{0,120}(?:failed|no such|not found)|failed to find plugin .{1,40} in path",
             "Error: setting up Pasta: pasta failed with exit code 1: Failed to open() /dev/net/tun: No such file or directory",
             "podman 5",
         ),

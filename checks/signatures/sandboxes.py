@@ -16,7 +16,7 @@ SIGNATURES = {
     "IMG004": roots(
         "the image's entrypoint and the command both name the agent server; the runtime must override the entrypoint",
         (
-            r"unrecognized arguments?:? .{0,80}agent[-_]server|unexpected (?:extra )?argument.{0,20}agent[-_]server",
+            r"unrecognized arguments?:? .{0,80}agent[-_]server|unexpected (?:extra )?argument.{0,80}agent[-_]server",
             "__main__.py: error: unrecognized arguments: /usr/local/bin/openhands-agent-server",
             "openhands-agent-server",
         ),
@@ -56,7 +56,7 @@ SIGNATURES = {
     "IMG008": roots(
         "the agent server was built for another C library than the image has; build it on an older one, or mount sandboxd",
         (
-            r"Failed to load Python shared library|GLIBC(?:XX)?_[\d.]{1,12}.{0,3} not found",
+            r"Failed to load Python shared library|(?:GLIBC(?:XX)?|CXXABI)_[\d.]{1,12}.{0,3} not found",
             "[PYI-37:ERROR] Failed to load Python shared library '/tmp/_MEI1/libpython3.13.so.1.0': dlopen: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found",
             "openhands-agent-server",
         ),
@@ -110,7 +110,7 @@ SIGNATURES = {
         *roots(
             "the runtime was given less time than its first image takes; raise the limit or prepare the images",
             (
-                r"\bAgentRuntimeTimeoutError\b|[Rr]untime (?:\S{1,80} )?(?:did not become|was not|is still not|never became) (?:ready|healthy) (?:within|after|in)|\bSandbox failed to start (?:within|in|after) \d|[Tt]imed out (?:while )?waiting for (?:the )?(?:remote )?runtime",
+                r"\bAgentRuntimeTimeoutError\b|(?:[Rr]untime|[Ss]andbox) (?:\S{1,80} )?(?:did not become|was not|is still not|never became) (?:ready|healthy) (?:within|after|in)|\bSandbox failed to start (?:within|in|after) \d|[Tt]imed out (?:while )?waiting for (?:the )?(?:remote )?runtime",
                 "openhands.core.exceptions.AgentRuntimeTimeoutError: Runtime (ID=ab12) did not become ready within 120 seconds",
                 "openhands",
             ),
@@ -127,7 +127,7 @@ SIGNATURES = {
     "RUN005": roots(
         "more sandboxes were asked for at once than the runtime has slots",
         (
-            r"\b[Nn]o (?:free|more) (?:worker |sandbox |runtime )?slots?\b|\b[Nn]o (?:worker|sandbox|runtime) slots?\b|\b[Aa]ll \d+ (?:worker )?slots (?:are )?(?:busy|in use|taken)|(?:[Rr]untime|[Ss]erver) (?:is )?at (?:full )?capacity|(?:[Mm]aximum|[Mm]ax) number of (?:concurrent )?(?:runtimes|sandboxes|sessions) (?:\(\d{1,6}\) )?(?:is |was )?(?:reached|exceeded)",
+            r"\b[Nn]o (?:free|more) (?:worker |sandbox |runtime )?slots?\b|\b[Nn]o (?:worker|sandbox|runtime) slots?\b|\b[Aa]ll (?:\d+ )?(?:worker |sandbox )?slots (?:are )?(?:busy|in use|taken)|(?:[Rr]untime|[Ss]erver) (?:is )?at (?:full )?capacity|(?:[Mm]aximum|[Mm]ax) number of (?:concurrent )?(?:runtimes|sandboxes|sessions) (?:\(\d{1,6}\) )?(?:is |was )?(?:reached|exceeded)",
             "HTTP 503: all 7 worker slots are in use",
             "runtime server",
         ),

@@ -71,6 +71,14 @@ SIGNATURES = {
             ),
         ),
         root(
+            r"\b(?:max|min)\(\) (?:iterable argument is empty|arg is an empty sequence)|mean requires at least one data point",
+            "ValueError: max() iterable argument is empty",
+            "no sample of the batch was left to train on; skip the step, and look for why the rollouts failed",
+            "python",
+            near=r"metric_utils|compute_\w{0,20}metrics|reduce_metrics|advantage",
+            within=12,
+        ),
+        root(
             r"critic/(?:advantages|score|rewards|returns)/(?:mean|max|min)['\"]?: ?(?:np\.float\d\d\()?nan\b",
             "step:3 - critic/score/mean:nan - critic/advantages/mean:nan - response_length/mean:0.0",
             "no sample of the batch was left to train on: its metrics are not numbers",

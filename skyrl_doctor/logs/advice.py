@@ -29,7 +29,7 @@ _SUSPECT = (
     r"(?:command not found|cannot execute binary file|Exec format error|No such file or directory)\s*$",
     r"\bthread .{0,80} panicked at\b|\bhave not registered within the timeout\b|\bUnhandled exception\b",
     r"[\w.]+(?:Error: |Exception: )\S|^Failed to (?:obtain|initiali[sz]e) [^:\n]{1,80}: ",
-    r"\bexec user process caused\b|: exec format error\b",
+    r"\bexec user process caused\b|: exec format error\b|^(?:[a-z_]\w*\.){1,6}Timeout(?:Expired)?: ",
     _OWN,
     r"^(?:In '[^'\n]{1,200}': )?Could not (?:override|find) '|^Key '[^'\n]{1,200}' is not in struct",
     r"^Error (?:(?:start|creat|load|initiali[sz]|connect|process|handl|sav)ing|in|while|during) [^:\n]{1,80}: |\b\d{1,4} validation errors? for \w",
