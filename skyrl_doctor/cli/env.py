@@ -29,7 +29,8 @@ def run(args: argparse.Namespace) -> int:
     preparation = advice.prepared.preparation
     if args.taskprolog:
         try:
-            apply(preparation)
+            if args.bundle is None:
+                apply(preparation)
         except OSError as error:
             raise UsageError(str(error)) from None
         sys.stdout.write(taskprolog(preparation))

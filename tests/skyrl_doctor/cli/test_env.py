@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from skyrl_doctor.cli.app import dispatch
+from skyrl_train.node import apply
+from skyrl_train.node.settings import Preparation
 from support import MACHINES
 
 MIG = str(MACHINES / "mig_one_slice")
@@ -24,6 +26,17 @@ def test_one_slice_is_remapped_in_both_forms(capsys: pytest.CaptureFixture[str])
     prolog, _ = env("--from", MIG, "--role", "gpu", "--taskprolog", capsys=capsys)
     assert "export CUDA_VISIBLE_DEVICES=0\n" in prolog
     assert ";" not in prolog
+
+
+def test_what_another_machine_needs_is_not_made_here(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = list[Preparation]()
+    monkeypatch.setattr(apply, "apply", made.append)
+    env("--from", MIG, "--role", "gpu", "--taskprolog", capsys=capsys)
+    assert made == []
+    env("--role", "gpu", "--taskprolog", capsys=capsys)
+    assert len(made) == 1
 
 
 def test_two_slices_are_left_as_they_are_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
