@@ -46,13 +46,17 @@ _EXCEPTION = re.compile(
 STEPS = (r"(?:^|[\s)\]])step:\d{1,12} - ", r"\bStep \d{1,12} \| Time: ")
 """A step that ended, as verl and prime-rl write it."""
 
+RAY_BELOW_ERROR = re.compile(r"^\[\d{4}-\d\d-\d\d [\d:,.]+ [IWD] \d+ \d+\]")
+"""A line of Ray's C++ that is no error: a worker that is told to end says so in words of alarm."""
+
 _BENIGN = re.compile(
     rf"\bskyrl-train train: (?!{CAUSE}|refused: )"  # news of a run that goes on
     r"|^\++ \S|\[[\w./-]+:\d+\] {2,}\S|(?i:\berror[ _-](?:handl\w+|codes?(?!:? [1-9])|logs?|files?|counts?|rates?|recovery|correction)\b)|Exception ignored in|\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bW\d{4} |level=(?:info|debug|warning)|\bwarnings?\.warn\b|\w+Warning:"
     r"|(?i:\bretry\b|\bretries\b|\bretrying\b|\bretried\b|\bignor(?:e|ed|ing)\b)"
     r"|(?i:\b(?:0|no|zero|without) (?:\w+ )?errors?\b|errors?\W{1,4}(?:0\b|none\b|null\b|false\b|\[\]|\{\}))|dependency resolver|Unable to write (?:system|container|image) event|^Error executing job with overrides"
     r"|^Error: no (?:such (?:object|container|pod|volume|image)|(?:container|pod|volume) with (?:name|ID))"  # who cleans up asks
-    r"|\bslurmstepd: error: .{0,80}\brmdir\b"
+    r"|\bslurmstepd: error: .{0,80}\brmdir\b|^\W*[Ww]arning: "
+    rf"|{RAY_BELOW_ERROR.pattern}|\bRAY_DRIVER_FAILURE\b"
     r"|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)|^\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)=|--?\w*error\w*=|\b\w*(?:rate|ratio|count|loss|num)\w*/?\w*error"
 )
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.signature import Part
+from skyrl_doctor.logs.advice import RAY_BELOW_ERROR
 from skyrl_doctor.logs.clusters import Cluster
 from skyrl_doctor.logs.known import Known
 from skyrl_doctor.logs.lines import Line
@@ -132,8 +133,9 @@ def _suspect(
     """The first line that looks like an error; else the first consequence; a bare traceback only if nothing is known."""
     clusters = {scan.file: scan.cluster for scan in scans}
     cascades = [hit.line for scan in scans for hit in scan.hits if done is None and _is_hard(hit)]
-    suspects = [scan.suspect for scan in scans if scan.suspect and not _is_their_end(scan.suspect, cascades)]
-    traces = [scan.traceback for scan in scans if scan.traceback and bare]
+    main = [scan for scan in scans if len(scans) == 1 or not _ASIDE.search(scan.file)]
+    suspects = [scan.suspect for scan in main if scan.suspect and not _is_their_end(scan.suspect, cascades)]
+    traces = [scan.traceback for scan in main if scan.traceback and bare]
     for lines in (suspects, cascades, traces):
         left = [line for line in lines if done is None or not order.before(line, done, unless_clocked=True)]
         if left:
@@ -152,8 +154,13 @@ def _is_their_end(line: Line, cascades: Iterable[Line]) -> bool:
 _ABORTS = re.compile(r"^(?:\*\*\* SIG(?:ABRT|TERM)\b|Aborted\b|Fatal Python error: Aborted|terminate called )")
 
 
+_ASIDE = re.compile(r"(?:^|/)(?:monitor|log_monitor|dashboard\w*|event_\w+)\.(?:log|out|err)$")
+"""Logs of what Ray runs beside a job: that a port of theirs was taken ends no run."""
+
+
 def _is_hard(hit: Hit) -> bool:
-    return hit.known.slug in HARD and hit.known.signature.role is Part.CASCADE
+    known = hit.known
+    return known.slug in HARD and known.signature.role is Part.CASCADE and not RAY_BELOW_ERROR.search(hit.line.text)
 
 
 HARD = frozenset(

@@ -68,3 +68,22 @@ def test_nothing_is_forced_to_match() -> None:
     assert (found.unknown.number, found.unknown.text) == (2, "ValueError: 7 of 9")
     assert found.cluster == Cluster("ValueError: * of *", 2, 2, 3)
     assert diagnosis(a_log="").unknown is None
+
+
+TAKEN = (
+    'Traceback (most recent call last):\n  File "x.py", line 1, in bind\nOSError: [Errno 98] Address already in use\n'
+)
+
+
+def test_what_ray_runs_beside_a_job_ends_none() -> None:
+    assert diagnosis(monitor_log=TAKEN, training_log="fine\n").unknown is None
+    assert diagnosis(monitor_log=TAKEN).unknown is not None
+    both = diagnosis(dashboard_log=TAKEN, training_log=TAKEN).unknown
+    assert both is not None
+    assert both.file == "training.log"
+
+
+def test_a_worker_that_was_told_to_end_is_no_consequence() -> None:
+    told = "[2026-03-02 09:30:07,344 {} 3743 3759] core_worker.cc:4630: Force kill actor request: The actor is dead because its owner has died.\n"
+    assert diagnosis(a_log=told.format("I")).unknown is None
+    assert diagnosis(a_log=told.format("E")).unknown is not None
