@@ -120,4 +120,15 @@ SIGNATURES = {
             versions="slurm",
         ),
     ),
+    "told-to-exit": (
+        Signature(
+            pattern=r"(?:^|\W)SystemExit: \d",
+            sample="SystemExit: 1",
+            explain="Ray told a worker to end while it waited",
+            role=Part.CASCADE,
+            versions="ray",
+            near=r"raise_sys_exit_with_custom_error_message",
+            within=4,
+        ),
+    ),
 }

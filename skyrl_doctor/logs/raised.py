@@ -1,6 +1,7 @@
 """What a traceback ends in: of errors that nothing else shows, its last line says more than its first."""
 
 import dataclasses
+import re
 
 from skyrl_doctor.logs.blocks import Block
 from skyrl_doctor.logs.frames import last_frame
@@ -8,7 +9,9 @@ from skyrl_doctor.logs.lines import CONTEXT, Line, shown
 from skyrl_doctor.logs.noise import clean, prefix
 
 _MOST = 200
-_WITHIN = (b" ", b"\t", b"Traceback (most recent call last)")
+_RAISED = re.compile(rb"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?::|$)")
+_TOLD = (b"raise_sys_exit_with_custom_error_message", b"SystemExit")
+"""A worker that waits is told by Ray to end: so it does when a run has come to its end."""
 _LONGEST = 1 << 12
 
 
@@ -57,8 +60,15 @@ class Raised:
     def _ended(self) -> bool:
         return self._found is not None or self._number - self._first.number >= _MOST
 
+    @property
+    def told(self) -> bool:
+        """Whether it is no error."""
+        frame, name = _TOLD
+        return self._found is not None and self._found[1].startswith(name) and frame in self._above[-1][1]
+
     def _judge(self, text: bytes) -> None:
-        if not text or text.startswith(_WITHIN):
-            self._above.append((self._number, text))
-        else:
+        """What is neither of a traceback nor its end was written by another in between."""
+        if _RAISED.match(text):
             self._found = (self._number, text)
+        elif text.startswith((b" ", b"\t")):
+            self._above.append((self._number, text))

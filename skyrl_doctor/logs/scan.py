@@ -102,11 +102,16 @@ class Scanner:
             counts={self._patterns.entries[at]: count for at, count in self._counts.items()},
             suspect=suspect,
             unwrapped=unwrapped(suspect, self._patterns) if suspect else None,
-            traceback=self._traceback and ((self._raised and self._raised.line()) or self._whole(self._traceback)),
+            traceback=self._trace(),
             cluster=self._suspects.cluster(),
             done=self._done and self._whole(self._done),
             steps=self._steps.marks(),
         )
+
+    def _trace(self) -> Line | None:
+        if self._traceback is None or self._raised is None or self._raised.told:
+            return None
+        return self._raised.line() or self._whole(self._traceback)
 
     def count(self, known: Known) -> int:
         """How often it was seen up to now."""

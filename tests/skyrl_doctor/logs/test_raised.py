@@ -69,3 +69,26 @@ def test_however_the_bytes_come(size: int, flushed: bool) -> None:
         if flushed:
             scanner.flush()
     assert scanner.finish() == scan("x.log", [data], installed())
+
+
+def test_what_another_wrote_in_between_is_not_its_end() -> None:
+    bar = "Training Progress:   0%|          | 0/14 [00:00<?, ?it/s]"
+    found = unknown(TRACE[0], "", bar, *TRACE[1:])
+    assert found is not None
+    assert found.text == TRACE[-1]
+
+
+TOLD = (
+    "Traceback (most recent call last):",
+    '  File "/venv/lib/python3.12/site-packages/ray/_private/worker.py", line 1007, in get_objects',
+    '  File "python/ray/_raylet.pyx", line 712, in ray._raylet.raise_sys_exit_with_custom_error_message',
+    "SystemExit: 1",
+)
+
+
+def test_a_worker_that_ray_tells_to_end_is_no_error() -> None:
+    assert unknown(*TOLD) is None
+    assert unknown(*TOLD[:2], TOLD[3]) is not None
+    found = unknown(*TOLD, "ValueError: odd")
+    assert found is not None
+    assert found.text == "ValueError: odd"
