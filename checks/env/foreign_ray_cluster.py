@@ -38,7 +38,7 @@ from skyrl_train.node.ray_tmp import RAY_VARIABLE, short_directory
 
 SIGNATURES = (
     Signature(
-        pattern=r"Version mismatch: The cluster was started with",
+        pattern=r"[Vv]ersion mismatch: (?:[Tt]he )?cluster was started with",
         sample="RuntimeError: Version mismatch: The cluster was started with:",
         explain="the job joined a Ray that another environment or another user had started",
         versions="ray",

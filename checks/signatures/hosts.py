@@ -16,7 +16,7 @@ SIGNATURES = {
             "triton 2",
         ),
         (
-            r"No such file or directory: '(?:/usr/bin/)?(?:gcc|cc|clang)'|No working C(?:\+\+)? compiler found",
+            r"No such file or directory: '(?:\S{0,80}[/-])?(?:gcc|cc|clang|g\+\+)'|No working C(?:\+\+)? compiler found",
             "FileNotFoundError: [Errno 2] No such file or directory: 'gcc'",
             "triton, torch inductor",
         ),
@@ -24,7 +24,7 @@ SIGNATURES = {
     "ENV002": roots(
         "Triton's cache lies on a network file system, where processes of several nodes disturb each other",
         (
-            r"(?:Stale (?:NFS )?file handle|Device or resource busy|Directory not empty).{0,300}(?:\.triton|triton_cache|triton/cache)",
+            r"(?:Stale (?:NFS )?file handle|Device or resource busy|Directory not empty|Input/output error).{0,300}(?:\.triton|triton_cache|triton/cache)",
             "OSError: [Errno 116] Stale file handle: '/home/user/.triton/cache/ab12/matmul.json'",
             "triton",
         ),
@@ -65,7 +65,7 @@ SIGNATURES = {
             "vllm, pyzmq",
         ),
         (
-            r"\b[Ss]ocket (?:path|name|file ?name)\b.{0,300}(?:too long|longer than|exceeds)|\bunix socket.{0,200}too long|\brun ?root is longer than \d+ characters|\.sock\S{0,80} .{0,40}File name too long",
+            r"\b[Ss]ocket (?:path|name|path ?name|file ?name)\b.{0,300}(?:too long|longer than|exceeds)|\bunix socket.{0,200}too long|\brun ?root is longer than \d+ characters|\.sock\S{0,80} .{0,40}File name too long",
             "Error: unix socket path /net/scratch/jobs/1355700/run/libpod/socket/ab12/attach is too long",
             "podman, ray",
         ),
@@ -88,7 +88,7 @@ SIGNATURES = {
             "linux, ray",
         ),
         (
-            r"\[Errno 12\] Cannot allocate memory|\bfork: .{0,40}Cannot allocate memory|unable to (?:mmap|allocate shared memory).{0,200}Cannot allocate memory|\bfatal error: runtime: (?:out of memory|cannot allocate memory)|\boom_reaper: reaped|\bArrowMemoryError\b|\bmemory allocation of \d{1,20} bytes failed|DefaultCPUAllocator: (?:can't allocate|not enough) memory|\bstd::bad_alloc\b|_ArrayMemoryError|^MemoryError\b",
+            r"\[Errno 12\] Cannot allocate memory|\bfork: .{0,40}Cannot allocate memory|unable to (?:mmap|allocate shared memory).{0,200}Cannot allocate memory|\bfatal error: runtime: (?:out of memory|cannot allocate memory)|\boom_reaper: reaped|\bx(?:m|re)alloc: cannot allocate|\bArrowMemoryError\b|\bmemory allocation of \d{1,20} bytes failed|DefaultCPUAllocator: (?:can't allocate|not enough) memory|\bstd::bad_alloc\b|_ArrayMemoryError|^MemoryError\b",
             "RuntimeError: [enforce fail at alloc_cpu.cpp:118] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 8589934592 bytes. Error code 12 (Cannot allocate memory)",
             "torch, python",
         ),

@@ -79,7 +79,7 @@ SIGNATURES = {
             "docker",
         ),
         (
-            r"(?:pinging container registry|registry-1\.docker\.io|auth\.docker\.io).{0,300}(?:i/o timeout|no such host|connection refused|no route to host|network is unreachable|context deadline exceeded|x509: )|short-name resolution enforced",
+            r"(?:pinging container registry|registry-1\.docker\.io|auth\.docker\.io).{0,300}(?:i/o timeout|no such host|connection refused|no route to host|network is unreachable|context deadline exceeded|x509: )|short-name resolution enforced|no image found in (?:manifest list|image index) for architecture",
             'Error: initializing source docker://python:3.12: pinging container registry registry-1.docker.io: Get "https://registry-1.docker.io/v2/": dial tcp: lookup registry-1.docker.io: no such host',
             "podman",
         ),
