@@ -42,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write("".join(f"{line}\n" for line in shown))
     if found.diagnosis.root or found.diagnosis.unknown:
         return FOUND
+    if len(found.empty) == len(found.read):
+        sys.stderr.write(f"skyrl-doctor diagnose: nothing was written to {', '.join(found.empty)}\n")
     return UNREADABLE if found.unread else 0
 
 

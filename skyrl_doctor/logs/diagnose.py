@@ -1,5 +1,7 @@
 """Paths in, diagnosis out."""
 
+import os
+
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.choose import Diagnosis, choose
 from skyrl_doctor.logs.patterns import installed
@@ -15,6 +17,18 @@ class Found:
     diagnosis: Diagnosis
     read: tuple[str, ...]
     unread: tuple[str, ...]
+
+    @property
+    def empty(self) -> tuple[str, ...]:
+        """Those that were read and hold nothing: a log that was not written yet, or never will be, is no healthy one."""
+        return tuple(file for file in self.read if _is_empty(file))
+
+
+def _is_empty(file: str) -> bool:
+    try:
+        return os.path.isfile(file) and not os.path.getsize(file)
+    except OSError:  # gone meanwhile
+        return False
 
 
 def diagnose(paths: list[str], *, site_s: int = 0) -> Found:

@@ -65,6 +65,16 @@ def test_what_cannot_be_read_is_never_healthy(tmp_path: Path, capsys: pytest.Cap
     assert dispatch(["diagnose", str(LOGS / "RUN005" / "slots.log"), absent]) == 1
 
 
+def test_of_logs_that_hold_nothing_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty, other = tmp_path / "a.log", tmp_path / "b.log"
+    empty.touch()
+    assert dispatch(["diagnose", str(empty)]) == 0
+    assert capsys.readouterr().err == f"skyrl-doctor diagnose: nothing was written to {empty}\n"
+    other.write_text("fine\n", encoding="utf-8")
+    assert dispatch(["diagnose", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_secrets_are_not_shown(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
