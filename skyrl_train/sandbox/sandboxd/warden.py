@@ -7,6 +7,7 @@ command that went too far; sandboxd and the other sandboxes go on.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -59,11 +60,7 @@ class Warden:
 
     def _end_all(self) -> None:
         """In one call: what is ended one by one has forked again by then."""
-        try:
-            os.kill(-1, signal.SIGKILL)
-        except OSError:
-            return
-        self._tell(f"more than the {self._processes} processes that a sandbox may have: all were ended")
+        self._end(-1, f"more than the {self._processes} processes that a sandbox may have: all were ended")
 
     def _weigh(self, pids: list[int]) -> None:
         """First by the quick figure, which counts shared pages again and again, then by the true one."""
@@ -74,21 +71,21 @@ class Warden:
         if total <= self._memory_kib:
             return
         heaviest = max(weights, key=lambda pid: weights[pid])
-        try:
-            os.kill(heaviest, signal.SIGKILL)
-        except OSError:
-            return
         limit = self._memory_kib // 1024
-        self._tell(
-            f"{total // 1024} MiB of memory, more than the {limit} that a sandbox may have: the largest was ended"
+        self._end(
+            heaviest,
+            f"{total // 1024} MiB of memory, more than the {limit} that a sandbox may have: the largest was ended",
         )
 
-    def _tell(self, said: str) -> None:
+    def _end(self, pid: int, said: str) -> None:
+        """Told before it is done: who sees it ended asks why at once, and where it was all that ran, this process ends too."""
         now = time.monotonic()
         if now - self._acted > _QUIET_S:
             self._log(LIMIT + said)
         self._said = said
         self._acted = now
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _others(most: int, *, living: bool) -> list[int]:

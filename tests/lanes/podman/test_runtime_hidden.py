@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lanes.podman.conftest import NewLab
-from lanes.podman.lab import IMAGE
+from lanes.podman.lab import IMAGE, SHORT_S
 from lanes.podman.runtime import Server
 from skyrl_train.agent.arguments import Action
 from skyrl_train.agent.finish import Finish
@@ -90,7 +90,7 @@ def _bash() -> list[str]:
 
 
 async def said(sandbox: Sandbox, command: str) -> str:
-    result = await sandbox.run(Action("terminal", {"command": command, "reset": True}))
+    result = await sandbox.run(Action("terminal", {"command": command, "reset": True}), limit_s=SHORT_S)
     return result.text
 
 
