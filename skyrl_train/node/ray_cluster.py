@@ -40,9 +40,9 @@ class Share:
 
 def ports(job_id: str) -> Iterator[tuple[int, int]]:
     """Pairs of ports for the head, the likeliest to be free first. Jobs of neighbouring ids begin at different ones."""
-    first = head_port(job_id)
+    first = _STEP * int("".join(filter(str.isdecimal, job_id)) or "0")
     for number in range(PORTS_TRIED):
-        port = head_port(str(first + number * _STEP * 101)) & ~1
+        port = head_port(str(first + number * _STEP * 101))
         yield port, port + 1
 
 

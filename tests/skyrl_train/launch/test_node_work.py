@@ -27,6 +27,8 @@ RAY = ROOT / "tests" / "lanes" / "slurm" / "standin_ray"
 NODES = ("one", "two")
 CONFIG = '[model]\npath = "a/b"\n[slurm]\nnodes = 2\n[data]\ntrain_batch_size = 2\n[actor]\nppo_mini_batch_size = 2\n'
 LIMIT_S = 300.0
+JOB = str(12 * 10**8 + os.getpid())
+"""The head takes the first pair of ports that is free when it looks: two workers of a run must look at different ones."""
 
 
 class Job:
@@ -50,6 +52,7 @@ class Job:
             environ = {
                 "PATH": os.environ["PATH"],
                 "PYTHONPATH": str(RAY),
+                "SLURM_JOB_ID": JOB,
                 "SLURM_NODEID": str(number),
                 "SLURMD_NODENAME": node,
                 "SLURM_LAUNCH_NODE_IPADDR": "127.0.0.1",
