@@ -197,7 +197,7 @@ FOREIGN_PORT = Finding(
     remedy=Remedy(
         kind=RemedyKind.FIX_ENV,
         summary="only where the job runs `ray start`: give it ports",
-        commands=("ray start --head --port=24710 --ray-client-server-port=24711",),
+        commands=("ray start --head --port=29422 --ray-client-server-port=29423",),
     ),
 )
 
