@@ -42,8 +42,9 @@ def scripts(text: str, *, job_dir: str = "/w/jobs/1_launch", work_dir: str = "/w
 
 @pytest.mark.parametrize(("name", "text"), [("plain", PLAIN), ("full", FULL)])
 def test_the_scripts_are_these(name: str, text: str) -> None:
-    for kind, made in zip(("runtime", "runtime_node", "trainer", "trainer_node"), scripts(text), strict=True):
-        assert made == (GOLDEN / f"{name}_{kind}.sh").read_text()
+    kinds = (f"{name}_runtime", "runtime_node", f"{name}_trainer", "trainer_node")
+    for kind, made in zip(kinds, scripts(text), strict=True):
+        assert made == (GOLDEN / f"{kind}.sh").read_text()
 
 
 def test_a_job_makes_nothing_on_its_node_before_it_listens() -> None:
