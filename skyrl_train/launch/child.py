@@ -58,9 +58,13 @@ def _of_another(environ: Sequence[bytes], own: bytes) -> bool:
     return any(word.startswith(f"{_JOB}=".encode()) and word != own for word in environ)
 
 
-def marked_by(name: str) -> list[int]:
-    """This user's processes with this variable in their environment, whatever it holds."""
-    return [pid for pid, environ in _others() if any(word.startswith(f"{name}=".encode()) for word in environ)]
+def of_local_launches() -> list[int]:
+    """This user's processes of any launch on this node that is no job of Slurm."""
+    return [pid for pid, environ in _others() if _names(environ, MARK) and not _names(environ, _JOB)]
+
+
+def _names(environ: Sequence[bytes], variable: str) -> bool:
+    return any(word.startswith(f"{variable}=".encode()) for word in environ)
 
 
 def wait(condition: Callable[[], bool], limit_s: float) -> bool:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from skyrl_train.fail import UsageError
 from skyrl_train.launch import directory, leavings
-from skyrl_train.launch.child import MARK, end, end_marked, marked, marked_by, wait
+from skyrl_train.launch.child import MARK, end, end_marked, marked, of_local_launches, wait
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.slurm import OF_THE_SITE
 
@@ -42,7 +42,7 @@ def run(job_dir: str, paths: Mapping[Role, str], stopped: Callable[[], bool], sa
 
 def _clear(job_dir: str, say: Callable[[str], None]) -> None:
     end_marked({MARK: job_dir}, GRACE_S)
-    if marked_by(MARK):
+    if of_local_launches():
         return  # another launch here works in the same directory of the node
     for trouble in leavings.clear([leavings.node_directory(os.getuid(), None)]).troubles:
         say(trouble)

@@ -11,7 +11,7 @@ import pytest
 from skyrl_train.cli.app import dispatch
 from skyrl_train.fail import UsageError
 from skyrl_train.launch import leavings, local
-from skyrl_train.launch.child import MARK, end, marked, marked_by
+from skyrl_train.launch.child import MARK, end, marked, of_local_launches
 from skyrl_train.launch.directory import log, write_jobs
 from skyrl_train.launch.role import Role
 
@@ -40,12 +40,22 @@ def test_told_to_end_it_ends_both(tmp_path: Path) -> None:
     assert said[-2:] == ["runtime: ended without a word", "trainer: ended without a word"]
 
 
-def test_what_another_launch_uses_on_this_node_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("job", "counts"), [({}, True), ({"SLURM_JOB_ID": "8"}, False)])
+def test_a_job_of_slurm_is_no_other_local_launch(job: dict[str, str], counts: bool) -> None:
+    """It has a directory of its own on its node."""
+    words = [sys.executable, "-c", "input()"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, env={MARK: "/another/launch", **job}) as other:
+        try:
+            assert (other.pid in of_local_launches()) == counts
+        finally:
+            other.communicate()
+
+
+def test_what_another_local_launch_uses_on_this_node_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     removed: list[str] = []
     monkeypatch.setattr(local.leavings, "clear", lambda paths: removed.extend(paths) or leavings.Cleared())
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={MARK: "/another/launch"})
     try:
-        assert other.pid in marked_by(MARK)
         local.run(str(tmp_path), {Role.RUNTIME: script(tmp_path, Role.RUNTIME, "true")}, lambda: False, lambda _: None)
     finally:
         other.communicate()
