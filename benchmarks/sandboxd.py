@@ -11,7 +11,6 @@ import contextlib
 import http.client
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from pathlib import Path
 
 from skyrl_train.sandbox.sandboxd.bundle import write_zipapp
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 KEY = "benchmark"
 COMMAND = "true"
 MIB = 1024 * 1024
@@ -50,10 +50,14 @@ class Running:
 @contextlib.contextmanager
 def running(python: str, archive: Path) -> Iterator[tuple[Running, float]]:
     """And the milliseconds from the start of its process to its first answer."""
-    held = socket.socket()  # with it bound, nobody else gets the port; who sets SO_REUSEADDR can listen there
-    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    held.bind(("127.0.0.1", 0))
-    port = int(held.getsockname()[1])
+    from lanes.ports import held_ports
+
+    with held_ports(1) as (port,), answering(python, archive, port) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def answering(python: str, archive: Path, port: int) -> Iterator[tuple[Running, float]]:
     argv = [python, "-I", "-S", "-B", str(archive), "--host", "127.0.0.1", "--port", str(port)]
     began = time.perf_counter()
     env = {"OH_SESSION_API_KEYS_0": KEY, "PATH": os.environ["PATH"]}
@@ -66,7 +70,6 @@ def running(python: str, archive: Path) -> Iterator[tuple[Running, float]]:
     finally:
         process.kill()
         process.wait()
-        held.close()
 
 
 def alive(connection: http.client.HTTPConnection) -> bool:

@@ -130,13 +130,14 @@ def above(path):
 
 def look(archive, paths, end_at):
     texts, layers, links = {}, {}, {}
+    wants = [path.strip("/") for path in paths]
     for name, held, ahead in members(archive):
         if isinstance(held, str):
             links[name] = held
-        elif held.peek(1)[:1] == b"{" or held.peek(1)[:1] == b"[":
+        elif held.peek(1)[:1] in (b"{", b"["):
             texts[name] = text_of(held)
         else:
-            layers[name] = layer_of(held, [path.strip("/") for path in paths], ahead, end_at)
+            layers[name] = layer_of(held, wants, ahead, end_at)
     found, symbolic = dict.fromkeys(paths, ""), set()
     for name in layers_of(texts):
         layer = layers[links.get(name, name)]

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     if args.part == "look":
         from skyrl_train.launch import node_look
 
-        return node_look.run(script, args.words, lambda: bool(signals.stop))
+        return node_look.run(script, args.words, signals.told_to_end)
     if args.part == "node":
         from skyrl_train.launch import node_work
 
@@ -67,10 +67,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _clear(environ: "Mapping[str, str]") -> int:
     """Of a node whose part of the job was killed."""
-    import sys
-
     from skyrl_train.launch import leavings
+    from skyrl_train.launch.work import say
 
     troubles = leavings.of_this_job(environ)
-    sys.stderr.write("".join(f"skyrl-train job: {trouble}\n" for trouble in troubles))
+    for trouble in troubles:
+        say(trouble)
     return 1 if troubles else 0

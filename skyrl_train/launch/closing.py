@@ -63,7 +63,7 @@ def _next_turn(work: Work) -> turns.Next | None:
     if work.role is not Role.TRAINER or not work.config.slurm.requeue or not work.job_id:
         return None
     return turns.next_turn(
-        work.job_id, work.environ, stopped=bool(work.signals.stop), warned=work.signals.before_end, ask=turns.asked
+        work.job_id, work.environ, stopped=work.signals.told_to_end(), warned=work.signals.before_end, ask=turns.asked
     )
 
 

@@ -21,6 +21,9 @@ _GRACE_S = 5.0
 class SettingsError(TrainError):
     """Without its settings a node runs nothing: the job is refused, as by the gate."""
 
+    def __init__(self, why: str) -> None:
+        super().__init__(f"this node's settings could not be worked out: {why}")
+
 
 def take(script: str, told_to_end: Callable[[], bool]) -> bool:
     """This process's environment becomes what the script makes of it. Not where it was told to end meanwhile.
@@ -38,7 +41,7 @@ def take(script: str, told_to_end: Callable[[], bool]) -> bool:
                 start_new_session=True,
             )
         except OSError as error:
-            raise SettingsError(f"this node's settings could not be worked out: {error}") from None
+            raise SettingsError(str(error)) from None
         try:
             ended = wait(lambda: child.poll() is not None or told_to_end(), LIMIT_S)
         finally:
@@ -50,9 +53,7 @@ def take(script: str, told_to_end: Callable[[], bool]) -> bool:
             sys.stderr.write(f"{words}\n")
         if not ended or child.returncode:
             why = words.rpartition("\n")[2] or f"{script} ended with {child.returncode}"
-            raise SettingsError(
-                f"this node's settings could not be worked out: {why if ended else f'no answer within {LIMIT_S:g} s'}"
-            )
+            raise SettingsError(why if ended else f"no answer within {LIMIT_S:g} s")
         _become(dict(word.split(b"=", 1) for word in _bytes(made).split(b"\0") if b"=" in word))
     return True
 

@@ -16,6 +16,7 @@ from skyrl_train.launch.node_files import ENDED, ENDING, UP, NodeState
 from skyrl_train.launch.node_watch import BEAT_S
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.signals import Signals
+from skyrl_train.launch.work import say
 from skyrl_train.node import ray_cluster
 from skyrl_train.node.ray_cluster import Head
 
@@ -87,7 +88,7 @@ def run(work: NodeWork) -> int:
     """The exit status of this node's task."""
     teller, end = Teller(work), End(1, "its part failed")
     try:
-        if node_settings.take(work.node_script, lambda: bool(work.signals.stop)):
+        if node_settings.take(work.node_script, work.signals.told_to_end):
             work = replace(work, environ={**os.environ, **work.config.env, NODE_MARK: work.node})
             end = _head(work, teller) if work.is_head else _worker(work, teller)
         else:
@@ -202,8 +203,8 @@ def _close(work: NodeWork, teller: Teller, end: End) -> None:
     """Ends what is left of this node's part, and takes away what it made, where this task was told to make it."""
     end_marked({MARK: work.job_dir, ROLE_MARK: Role.TRAINER, NODE_MARK: work.node}, RAY_GRACE_S / 4)
     for trouble in leavings.of_this_job(work.environ):
-        sys.stderr.write(f"skyrl-train job: {work.node}: {trouble}\n")
+        say(f"{work.node}: {trouble}")
     try:
         teller.tell(ENDED, end)
     except TrainError as error:
-        sys.stderr.write(f"skyrl-train job: {work.node}: {error}\n")
+        say(f"{work.node}: {error}")

@@ -11,6 +11,7 @@ from skyrl_train.config.run import RunConfig
 from skyrl_train.launch.child import end
 from skyrl_train.launch.gate import DOCTOR
 from skyrl_train.launch.role import Role
+from skyrl_train.launch.work import say
 
 LOG = "watch.log"
 GRACE_S = 10.0
@@ -60,7 +61,7 @@ def _started(line: tuple[str, ...], job_dir: str, environ: Mapping[str, str]) ->
                 line, env=dict(environ), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
     except OSError as error:
-        sys.stderr.write(f"skyrl-train job: no watch: {error}\n")
+        say(f"no watch: {error}")
         return None
 
 
@@ -79,4 +80,4 @@ def post_mortem(config: RunConfig, job_dir: str) -> None:
                 check=False,
             )
     except (OSError, subprocess.TimeoutExpired) as error:
-        sys.stderr.write(f"skyrl-train job: no summary: {error}\n")
+        say(f"no summary: {error}")

@@ -27,6 +27,9 @@ class Signals:
             signal.signal(number, self._stop)
         signal.signal(signal.SIGUSR1, self._before_end)
 
+    def told_to_end(self) -> bool:
+        return self.stop != 0
+
     def pass_on(self, pid: int) -> None:
         """The warning, to a process that we have not waited for. A gate, or a program that still starts, would die of it.
 

@@ -58,7 +58,7 @@ def supervise(work: Work) -> int:
 
 def _run(work: Work) -> directory.Ended:
     if work.node_script:
-        if not node_settings.take(work.node_script, lambda: bool(work.signals.stop)):
+        if not node_settings.take(work.node_script, work.signals.told_to_end):
             return _stopped(work)
         work = replace(work, environ={**os.environ, **work.config.env})
     url = _wait_for_runtime(work) if work.role is Role.TRAINER else ""
@@ -132,7 +132,7 @@ def _wait_for_runtime(work: Work) -> str | None:
 
 
 def _take_turn(work: Work) -> None:
-    new = turns.new_runtime(work.job_dir, work.job_id, work.environ, turns.Scheduler(), lambda: bool(work.signals.stop))
+    new = turns.new_runtime(work.job_dir, work.job_id, work.environ, turns.Scheduler(), work.signals.told_to_end)
     say(
         f"turn {turns.number(work.environ) + 1}: {f'the runtime is job {new} now' if new else 'the runtime is still there'}"
     )
