@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from skyrl_train.sandbox.sandboxd.api import ALLOCATOR
 from skyrl_train.sandbox.sandboxd.bundle import write_zipapp
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -60,7 +61,7 @@ def running(python: str, archive: Path) -> Iterator[tuple[Running, float]]:
 def answering(python: str, archive: Path, port: int) -> Iterator[tuple[Running, float]]:
     argv = [python, "-I", "-S", "-B", str(archive), "--host", "127.0.0.1", "--port", str(port)]
     began = time.perf_counter()
-    env = {"OH_SESSION_API_KEYS_0": KEY, "PATH": os.environ["PATH"]}
+    env = {"OH_SESSION_API_KEYS_0": KEY, "PATH": os.environ["PATH"], **ALLOCATOR}
     process = subprocess.Popen(argv, env=env, stderr=subprocess.DEVNULL)
     try:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)

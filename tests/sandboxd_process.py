@@ -13,6 +13,7 @@ from pathlib import Path
 
 import httpx
 
+from skyrl_train.sandbox.sandboxd.api import ALLOCATOR
 from skyrl_train.sandbox.sandboxd.bundle import write_zipapp
 
 KEY = "a session key"
@@ -63,6 +64,7 @@ def running(
         "HOME": str(directory),
         "TMPDIR": str(temporary),
         "OH_SESSION_API_KEYS_0": KEY,
+        **ALLOCATOR,
     }
     argv = [python, "-I", "-S", "-B", str(archive), "--host", "127.0.0.1", "--port", "0", *arguments]
     process = subprocess.Popen(

@@ -11,7 +11,7 @@ from skyrl_train.fail import TrainError
 from skyrl_train.sandbox.agent_server import BINARY
 from skyrl_train.sandbox.glibc import System
 from skyrl_train.sandbox.image_user import user_of
-from skyrl_train.sandbox.wire import AGENT_PORT, SESSION_KEY_VARIABLES
+from skyrl_train.sandbox.wire import AGENT_PORT, ALLOCATOR, SESSION_KEY_VARIABLES
 
 SANDBOXD = "/opt/skyrl/sandboxd.pyz"
 PYTHON = "/opt/skyrl/python"
@@ -123,7 +123,7 @@ def mount(  # FIX(IMG001)
     return Injection(
         command=(*python, *ISOLATED, SANDBOXD, *_options(port, processes, memory_mib)),  # FIX(IMG004)
         mounts=(Mount(source=sandboxd, target=SANDBOXD), *mounts),
-        environment=_environment(environment or {}, session_key),
+        environment={**ALLOCATOR, **_environment(environment or {}, session_key)},
         user=user_of(image.user, as_root=as_root),
         working_dir=working_dir,
         port=port,

@@ -8,6 +8,10 @@ SESSION_KEY_HEADER = "X-Session-API-Key"
 SESSION_KEY_VARIABLES = ("OH_SESSION_API_KEYS_0", "SESSION_API_KEY")
 """Where an agent server finds its key; the first one that is set counts. sandboxd takes both away from its children."""
 
+ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "131072"}
+"""Of sandboxd's own environment: glibc gives a long text back to the system when it is let go, whichever thread held it.
+Left to itself it keeps one such text for each thread. sandboxd takes this away from its children."""
+
 PORT = 60000
 """Of an agent server in its container."""
 

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 
-from skyrl_train.sandbox.sandboxd.api import SESSION_KEY_VARIABLES, TIMED_OUT
+from skyrl_train.sandbox.sandboxd.api import ALLOCATOR, SESSION_KEY_VARIABLES, TIMED_OUT
 from skyrl_train.sandbox.sandboxd.children import Child, Children
 from skyrl_train.sandbox.sandboxd.events import Events, command_event, output_event
 from skyrl_train.sandbox.sandboxd.reading import LEFTOVER_S, Reading
@@ -22,8 +22,9 @@ _SECRET_PREFIX = SESSION_KEY_VARIABLES[0].rstrip("0")
 
 
 def child_environment(environ: dict[str, str]) -> dict[str, str]:
-    """What this process was given, without our keys and without the locale that Python sets for itself at its start."""
+    """What this process was given for others: no keys of ours, no locale that Python set for itself at its start."""
     taken = {*SESSION_KEY_VARIABLES, *([] if "LC_CTYPE" in given_names() else ["LC_CTYPE"])}
+    taken.update(name for name, text in ALLOCATOR.items() if environ.get(name) == text)
     kept = {name: text for name, text in environ.items() if name not in taken and not name.startswith(_SECRET_PREFIX)}
     kept.setdefault("AI_AGENT", "openhands")
     return kept

@@ -23,6 +23,7 @@ from skyrl_train.sandbox.inject import (
     whole_command,
 )
 from skyrl_train.sandbox.mounted_python import bundle_python
+from skyrl_train.sandbox.wire import ALLOCATOR
 
 BINARY = "/usr/local/bin/openhands-agent-server"
 OWN = Python(path="/usr/bin/python3", version=(3, 10, 12))
@@ -37,7 +38,7 @@ def test_an_images_own_python_runs_sandboxd() -> None:
     assert mount(image, sandboxd="/srv/sandboxd.pyz", session_key="k", mounted_python=FROM_HOST) == Injection(
         command=("/usr/bin/python3", "-I", "-S", "-B", *SERVED),
         mounts=(Mount(source="/srv/sandboxd.pyz", target=SANDBOXD),),
-        environment={"OH_SESSION_API_KEYS_0": "k"},
+        environment={**ALLOCATOR, "OH_SESSION_API_KEYS_0": "k"},
         user="0",
     )
 
@@ -66,7 +67,7 @@ def test_the_client_gives_variables_a_directory_and_a_port_and_never_the_key() -
         working_dir="/testbed",
         requested=(BINARY, "--port", "8080"),
     )
-    assert dict(injected.environment) == {"A": "b", "OH_SESSION_API_KEYS_0": "k"}
+    assert dict(injected.environment) == {**ALLOCATOR, "A": "b", "OH_SESSION_API_KEYS_0": "k"}
     assert (injected.user, injected.working_dir, injected.port) == ("agent", "/testbed", 8080)
     assert injected.command[-1] == "8080"
 

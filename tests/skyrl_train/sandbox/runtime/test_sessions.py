@@ -8,6 +8,7 @@ import httpx
 from fakes.engine import IMAGE, FakeEngine
 from fakes.runtime import asynchronous, serving
 from skyrl_train.sandbox.runtime.engine import EngineError, EngineUnsureError
+from skyrl_train.sandbox.wire import ALLOCATOR
 
 
 @asynchronous
@@ -58,7 +59,7 @@ async def test_the_sandbox_gets_its_limits_its_key_and_no_entry_point_of_the_ima
         begun = await server.start("s1", resource_factor=2, environment={"A": "1", "SESSION_API_KEY": "mine"})
         spec = server.engine.standing[begun["runtime_id"]].spec
         assert (spec.cpus, spec.memory_mib, spec.pids, spec.network) == (4, 200, 100, False)
-        assert spec.environment == {"A": "1", "OH_SESSION_API_KEYS_0": begun["session_api_key"]}
+        assert spec.environment == {**ALLOCATOR, "A": "1", "OH_SESSION_API_KEYS_0": begun["session_api_key"]}
         assert spec.command[0] == "/usr/bin/python3"
         assert begun["session_api_key"] != server.client.headers["X-API-Key"]
 

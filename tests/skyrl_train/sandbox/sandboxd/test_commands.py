@@ -7,10 +7,12 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx
 import pytest
 
 from sandboxd_process import KEY, Sandboxd, running
 from skyrl_train.processes import stat_of
+from skyrl_train.sandbox.sandboxd.api import ALLOCATOR
 
 
 def told(answer: dict[str, object]) -> tuple[object, object, object]:
@@ -67,6 +69,14 @@ def test_commands_know_nothing_of_our_keys_and_our_locale(tmp_path: Path) -> Non
     assert names - {"PWD", "SHLVL", "_", "OLDPWD"} == {"PATH", "OTHER", "AI_AGENT"}
 
 
+def test_commands_know_nothing_of_our_allocator_but_of_their_own(tmp_path: Path) -> None:
+    (name,) = ALLOCATOR
+    env = {"PATH": os.environ["PATH"], "OH_SESSION_API_KEYS_0": KEY}
+    for given, seen in ((ALLOCATOR, ""), ({name: "1"}, "1")):
+        with running(tmp_path, env={**env, **given}) as sandboxd:
+            assert told(sandboxd.execute(f"echo ${name}")) == (0, seen + "\n", None)
+
+
 def test_a_time_out_ends_the_whole_group_and_keeps_the_output(sandboxd: Sandboxd) -> None:
     began = time.monotonic()
     seconds = 10_000 + sandboxd.process.pid
@@ -104,6 +114,16 @@ def test_a_flood_of_output_leaves_the_memory_flat(fresh: Sandboxd) -> None:
     assert (exit_code, str(stdout).endswith("\nshort test summary info\n")) == (0, True)
     assert len(str(stdout)) < 4.1 * 1024 * 1024
     assert fresh.status("VmHWM") - before < 20 * 1024
+
+
+def test_what_a_flood_took_is_given_back_whichever_connection_it_came_by(fresh: Sandboxd) -> None:
+    """Beyond what is kept of the last events, that is: 16 MiB."""
+    flood = {"command": "head -c 20M /dev/zero | tr '\\0' '\\377'; echo"}  # two bytes in memory for each of these
+    before = fresh.status("VmRSS")
+    for _ in range(12):
+        with httpx.Client(base_url=fresh.url, headers=fresh.client.headers, timeout=300, trust_env=False) as client:
+            assert client.post("/api/bash/execute_bash_command", json=flood).json()["exit_code"] == 0
+    assert fresh.status("VmRSS") - before < 24 * 1024
 
 
 def test_a_background_command_is_followed_by_its_events(sandboxd: Sandboxd) -> None:
