@@ -9,6 +9,7 @@ DEV := .venv-dev
 BENCH := .venv-bench
 PIP_FLAGS := --quiet --disable-pip-version-check
 JOBS ?= auto
+RUN_TESTS ?=
 WITHOUT_LANES := not (slurm or podman or vllm or verl or openhands or gpu or e2e)
 
 .PHONY: help preflight test lint types docs bench lock clean
@@ -24,7 +25,7 @@ test: $(DEV)/.ready  ## install what the tests need and run them all: style, typ
 	$(DEV)/bin/ruff format --check .
 	$(DEV)/bin/mypy
 	$(DEV)/bin/lint-imports
-	$(DEV)/bin/pytest -n $(JOBS) -m "$(WITHOUT_LANES)"
+	$(RUN_TESTS) $(DEV)/bin/pytest -n $(JOBS) -m "$(WITHOUT_LANES)"
 
 docs: $(DEV)/.docs  ## generate the pages and build the site into site/
 	$(DEV)/bin/python -m skyrl_doctor.docs
@@ -42,7 +43,7 @@ lock: $(DEV)/.ready  ## pin all environments anew
 	$(DEV)/bin/uv pip compile pyproject.toml --extra docs --constraint requirements/dev.txt --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/docs.txt
 
 clean:  ## remove what make made
-	rm -rf $(LIGHT) $(DEV) $(BENCH) .venv-lanes .venv-cpu site dist .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(LIGHT) $(DEV) $(BENCH) .venv-lanes .venv-cpu site dist .mypy_cache .ruff_cache .hypothesis .pytest_cache .import_linter_cache
 
 define a_venv
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is too old: wanted Python 3.11 or newer; say make PYTHON=/path/to/python3" >&2; exit 2; }

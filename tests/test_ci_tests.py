@@ -1,4 +1,4 @@
-"""`.ci/lane-tests`: what passes the second time is told, what fails twice fails, and so does what fails in many places."""
+"""`.ci/tests`: what passes the second time is told, what fails twice fails, and so does what fails in many places."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parent.parent / ".ci/lane-tests"
+SCRIPT = Path(__file__).parent.parent / ".ci/tests"
 TESTS = """
 import os, pathlib, pytest
 seen = pathlib.Path("seen")
