@@ -6,6 +6,7 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.oracle_reports import OracleReports, TriedData
 from skyrl_doctor.machine.base import Absent, Machine, unless_absent
 from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.probes.data_files import expanded
 from skyrl_train.rewards.oracle import SUFFIX, read_report
 
 
@@ -14,7 +15,7 @@ def oracle_reports(machine: Machine, plan: Plan, environ: Environ) -> OracleRepo
     names = plan.texts("data.train_files") or ()
     if not names:
         raise NotApplicable("the configuration names no training data")
-    found = [data for name in names if (data := _tried(machine, _expanded(name, environ))) is not None]
+    found = [data for name in names if (data := _tried(machine, expanded(name, environ))) is not None]
     if not found:
         raise NotApplicable(f"{', '.join(names)}: not on this machine")
     return OracleReports(tuple(found))
@@ -28,7 +29,3 @@ def _tried(machine: Machine, file: str) -> TriedData | None:
     path = file + SUFFIX
     text = unless_absent(lambda: machine.read(path))
     return TriedData(file, size, path, text, None if text is None else read_report(text))
-
-
-def _expanded(name: str, environ: Environ) -> str:
-    return environ["HOME"] + name[1:] if name.startswith("~/") and environ.get("HOME") else name

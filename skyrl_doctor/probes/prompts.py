@@ -9,6 +9,7 @@ from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.facts.prompts import PromptLengths, parse_prompts
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.probes.data_files import expanded
 
 LIMIT_S = 10.0
 SAMPLE = 500
@@ -22,7 +23,7 @@ def prompts(machine: Machine, plan: Plan, environ: Environ, model: ModelFiles | 
         raise NotApplicable("the configuration names no dataset")
     if model is None or model.directory is None or not model.has_tokenizer:
         raise NotApplicable("the model's tokenizer is not on this machine")
-    file = _expanded(files[0], environ)
+    file = expanded(files[0], environ)
     try:
         machine.stat(file)
     except CouldNotLook as error:
@@ -42,8 +43,3 @@ def prompts(machine: Machine, plan: Plan, environ: Environ, model: ModelFiles | 
     if isinstance(found, str):
         raise NotApplicable(found)
     return found
-
-
-def _expanded(file: str, environ: Environ) -> str:
-    home = environ.get("HOME", "")
-    return home + file[1:] if file.startswith("~/") and home else file

@@ -52,8 +52,12 @@ def run(args: argparse.Namespace) -> int:
     assert request is not None
     from datetime import datetime
 
+    from skyrl_train.config.tasks import refuse_without_tasks
     from skyrl_train.launch import directory, partitions
+    from skyrl_train.launch.role import Role
 
+    if Role.TRAINER in request.roles and not (request.prime or args.trainer_command):
+        refuse_without_tasks(request.config)  # before it waits for a GPU
     if not args.local:
         partitions.refuse(request.config, request.roles)
     root = os.path.join(os.getcwd(), directory.ROOT)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from skyrl_train.checkpoints.places import checkpoint_root
 from skyrl_train.config.run import RunConfig
-from skyrl_train.fail import UsageError
+from skyrl_train.config.tasks import refuse_without_tasks
 from skyrl_train.rl import seeds
 
 Value = bool | int | float | str | None | list["Value"] | dict[str, "Value"]
@@ -34,22 +34,13 @@ class Place:
 def overrides(config: RunConfig, place: Place, start: Mapping[str, Value]) -> list[str]:
     """As verl's command line takes them. `start` says where training goes on from (skyrl_train.checkpoints.resume); the
     configuration's own `trainer.verl_overrides` come last, and win."""
-    _refuse(config)
+    refuse_without_tasks(config)
     sections = (_model, _data, _rollout, _actor, _critic, _algorithm, _trainer, _processes)
     values = {key: value for section in sections for key, value in section(config, place).items()}
     values |= {**seeds.words(config, rollout=R, actor=A), **start}
     own = config.trainer.verl_overrides
     added = {f"+{word.partition('=')[0].lstrip('+')}" for word in own if word[:1] == "+"}  # Hydra adds nothing twice
     return [*(f"{key}={text(value)}" for key, value in values.items() if key not in added), *own]
-
-
-def _refuse(config: RunConfig) -> None:
-    """What verl would find out minutes later, in words that name none of this."""
-    if not config.data.train_files:
-        raise UsageError("data.train_files is empty; wanted at least one file of tasks")
-    validates = config.trainer.validate_first or config.trainer.validate_every_steps > 0
-    if validates and not config.data.val_files:
-        raise UsageError("trainer asks for validation and data.val_files is empty; wanted files, or no validation")
 
 
 def text(value: Value) -> str:

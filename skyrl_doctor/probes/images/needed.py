@@ -8,6 +8,7 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.images.needed import NeededImages, parse_needed
 from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.probes.data_files import expanded
 from skyrl_train.tasks.images import COLUMNS, HOLDERS
 
 LIMIT_S = 12.0
@@ -17,7 +18,7 @@ DEFAULT_PREFIX = "docker.io/"
 
 @probe(limit_s=LIMIT_S + 1)
 def needed_images(machine: Machine, plan: Plan, environ: Environ) -> NeededImages:
-    files = tuple(_expanded(file, environ) for file in plan.texts("data.train_files") or ())
+    files = tuple(expanded(file, environ) for file in plan.texts("data.train_files") or ())
     if not files:
         raise NotApplicable("the configuration names no dataset")
     for file in files:
@@ -37,8 +38,3 @@ def prefix_of(plan: Plan, environ: Environ) -> str:
     """What is put before a name without a registry."""
     said = plan.text(PREFIX_KEY)
     return environ.get(PREFIX_VARIABLE, DEFAULT_PREFIX) if said is None else said
-
-
-def _expanded(file: str, environ: Environ) -> str:
-    home = environ.get("HOME", "")
-    return home + file[1:] if file.startswith("~/") and home else file

@@ -95,6 +95,20 @@ def test_a_fault_of_ours_leaves_no_doctor_behind(here: Path, monkeypatch: pytest
     assert look._child.returncode == -9
 
 
+def test_our_own_trainer_gets_no_job_without_tasks(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would find that out on the GPU node. Another program has data of its own."""
+    doctor(here, monkeypatch, "")
+    Path("run.toml").write_text(GOOD)
+    assert dispatch(["launch", "run.toml", "--job-dir", "job"]) == 2
+    assert capsys.readouterr().err == (
+        "skyrl-train launch: data.train_files is empty; wanted at least one file of tasks\n"
+    )
+    assert not Path("job").exists()
+    assert dispatch(["launch", "run.toml", "--job-dir", "job", "--runtime-only"]) == 0
+
+
 def test_several_nodes_are_no_local_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert launch(GOOD.replace("[model]", "[slurm]\nnodes = 2\n[model]"), "--local", "--no-gate") == 2
     assert "--local is this machine alone, and slurm.nodes = 2; wanted 1 there" in capsys.readouterr().err
