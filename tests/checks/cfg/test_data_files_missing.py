@@ -7,6 +7,7 @@ from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.data_files import DataFile, DataFiles
 from skyrl_doctor.facts.host import Host, Roles
+from skyrl_doctor.facts.images.needed import NeededImages
 from support import judge, plan_of
 
 HERE = Host(
@@ -28,7 +29,9 @@ HIDDEN = DataFile(key="data.val_files", path="/secret/val.parquet", unsure="/sec
 
 def told(*files: DataFile, role: Role = Role.LOGIN, asked: bool = True) -> list[tuple[str, Severity]]:
     roles = Roles(frozenset({role}), asked)
-    return [(found.message, found.severity) for found in data_files_missing(plan_of(), DataFiles(files), roles, HERE)]
+    return [
+        (found.message, found.severity) for found in data_files_missing(plan_of(), DataFiles(files), None, roles, HERE)
+    ]
 
 
 def test_what_is_missing_is_an_error_where_the_run_begins_or_takes_place() -> None:
@@ -42,10 +45,25 @@ def test_what_is_missing_is_an_error_where_the_run_begins_or_takes_place() -> No
 def test_what_nobody_could_look_at_is_no_pass_and_hides_no_finding() -> None:
     with pytest.raises(CouldNotLook, match="Permission denied"):
         told(GOOD, HIDDEN)
-    findings = data_files_missing(plan_of(), DataFiles((HIDDEN, GONE)), Roles(frozenset({Role.GPU}), True), HERE)
+    findings = data_files_missing(plan_of(), DataFiles((HIDDEN, GONE)), None, Roles(frozenset({Role.GPU}), True), HERE)
     assert next(findings).severity is Severity.ERROR
     with pytest.raises(CouldNotLook):
         next(findings)
+
+
+@pytest.mark.parametrize(
+    ("rows", "messages"),
+    [
+        (8, []),
+        (7, ["data.train_batch_size is 8, and the training files hold 7 tasks; wanted at least 8"]),
+        (0, ["data.train_batch_size is 8, and the training files hold 0 tasks; wanted at least 8"]),
+    ],
+)
+def test_a_step_needs_as_many_tasks_as_its_batch(rows: int, messages: list[str]) -> None:
+    needed = NeededImages(files=("/data/train.parquet",), rows=rows, without=rows, named=(), prefix="")
+    login = Roles(frozenset({Role.LOGIN}), asked=True)
+    found = data_files_missing(plan_of(data__train_batch_size=8), DataFiles((GOOD,)), needed, login, HERE)
+    assert [finding.message for finding in found] == messages
 
 
 def test_reproduces_on_a_recording() -> None:
@@ -66,6 +84,6 @@ def test_reproduces_on_a_recording() -> None:
 
 
 def test_silent_on_the_clean_machine() -> None:
-    plan = plan_of(data__train_files=["/data/train.parquet"])
+    plan = plan_of(data__train_files=["/data/train.parquet"], data__train_batch_size=64)
     assert judge("CFG007", "clean_gpu_node", plan=plan).status is Status.PASS
     assert judge("CFG007", "clean_gpu_node", plan=plan_of()).status is Status.SKIP
