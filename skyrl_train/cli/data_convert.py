@@ -13,7 +13,7 @@ from skyrl_train.fail import UsageError
 from skyrl_train.tasks.convert import verl_row
 from skyrl_train.tasks.datasets import LINES, PARQUET
 from skyrl_train.tasks.rows import BadRow
-from skyrl_train.tasks.sinks import replaced, sink
+from skyrl_train.tasks.sinks import blamed, replaced, sink
 from skyrl_train.tasks.sources import tasks_of
 
 PROGRESS_S = 2.0
@@ -33,16 +33,27 @@ def convert(args: argparse.Namespace) -> int:
         raise UsageError(f"{target}: wanted a name that ends in {', '.join((*LINES, PARQUET))}")
     if args.limit is not None and args.limit < 1:
         raise UsageError(f"--limit is {args.limit}, wanted 1 or more")
-    if target.exists() and Path(args.source).exists() and target.samefile(args.source):
-        raise UsageError(f"{target} is the source itself; name another file")
     rejects = args.rejects or target.with_name(target.name + ".rejected.jsonl")
     listed = args.images or target.with_name(target.name + ".images.txt")
+    _refuse_to_overwrite(Path(args.source), target, rejects, listed)
     good, bad, images = _converted(args.source, target, rejects, args.limit)
     with replaced(listed) as part:
         part.write_text("".join(f"{image}\n" for image in images), encoding="utf-8")
     dropped = f"; dropped {bad} (reasons: {rejects})" if bad else ""
     sys.stdout.write(f"{good} rows written to {target}{dropped}; {len(images)} images listed in {listed}\n")
     return 0
+
+
+def _refuse_to_overwrite(source: Path, target: Path, rejects: Path, listed: Path) -> None:
+    """What is written is none of the others, and no device or pipe: it takes the place of what lies there."""
+    taken = {source.resolve(): "source"}
+    for name, path in (("target", target), ("rejects", rejects), ("images", listed)):
+        said = path if name == "target" else f"--{name} {path}"
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{said} is there and no file; name another one")
+        other = taken.setdefault(path.resolve(), name)
+        if other != name:
+            raise UsageError(f"{said} is the {other} itself; name another file")
 
 
 def _converted(source: str, target: Path, rejects: Path, limit: int | None) -> tuple[int, int, list[str]]:
@@ -74,15 +85,17 @@ def _converted(source: str, target: Path, rejects: Path, limit: int | None) -> t
 @contextmanager
 def _rejects(path: Path) -> Iterator[Callable[[BadRow], None]]:
     """One JSON object a line, beside what was converted; no file where nothing was dropped."""
-    path.unlink(missing_ok=True)
+    with blamed(path):
+        path.unlink(missing_ok=True)
     with ExitStack() as opened:
         file: IO[str] | None = None
 
         def reject(row: BadRow) -> None:
             nonlocal file
-            if file is None:
-                file = opened.enter_context(path.open("w", encoding="utf-8", errors="replace"))
-            file.write(json.dumps({"row": row.number, "why": row.why}, ensure_ascii=False) + "\n")
+            with blamed(path):
+                if file is None:
+                    file = opened.enter_context(path.open("w", encoding="utf-8", errors="replace"))
+                file.write(json.dumps({"row": row.number, "why": row.why}, ensure_ascii=False) + "\n")
 
         yield reject
 

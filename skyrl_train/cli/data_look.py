@@ -6,6 +6,7 @@ import itertools
 import sys
 from collections.abc import Iterator
 
+from skyrl_train.agent.show import printable
 from skyrl_train.fail import UsageError
 from skyrl_train.tasks.converted import fault_of_row, is_converted
 from skyrl_train.tasks.datasets import rows_of
@@ -35,7 +36,7 @@ def inspect(args: argparse.Namespace) -> int:
     lines = [f"{sum(counts['source'].values())} good rows, {sum(counts['bad'].values())} bad"]
     lines.append(f"{len(counts['image'])} images; the longest problem or prompt has {longest} characters")
     for what in ("source", "repository", "bad"):
-        lines += [f"{count:8}  {what} {name}" for name, count in counts[what].most_common(SHOWN)]
+        lines += [f"{count:8}  {what} {printable(name)}" for name, count in counts[what].most_common(SHOWN)]
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
 
@@ -49,7 +50,7 @@ def validate(args: argparse.Namespace) -> int:
             continue
         bad += 1
         if bad <= SHOWN:
-            sys.stdout.write(f"row {row.number}: {row.why}\n")
+            sys.stdout.write(f"row {row.number}: {printable(row.why)}\n")
     if not good and not bad:
         raise UsageError(f"{args.source}: no rows")
     more = f", of which {SHOWN} are shown" if bad > SHOWN else ""

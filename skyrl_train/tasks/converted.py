@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from skyrl_train.rewards.run import expectation
 from skyrl_train.rewards.score import Unscorable
+from skyrl_train.tasks.rows import half_character
 
 
 def is_converted(row: object) -> bool:
@@ -46,6 +47,8 @@ def _fault_of_prompt(prompt: object) -> str | None:
             return f"prompt[{number}].role is {_shown(message.get('role'))}, wanted system, user, assistant or tool"
         if not isinstance(message.get("content"), str) or not message["content"].strip():
             return f"prompt[{number}].content is {_shown(message.get('content'))}, wanted text"
+        if half := half_character(message["content"]):
+            return f"prompt[{number}].content holds half a character ({half})"
     return None
 
 

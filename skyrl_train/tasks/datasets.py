@@ -45,7 +45,7 @@ def images_of(paths: Iterable[str], *, bad: Callable[[str], None] | None = None)
 
 
 def _lines(path: str, bad: Callable[[str], None]) -> Iterator[object]:
-    with Path(path).open(encoding="utf-8", errors="replace") as file:
+    with Path(path).open(encoding="utf-8-sig", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
                 continue
@@ -69,7 +69,7 @@ def _parquet(path: str, bad: Callable[[str], None] | None) -> Iterator[object]:
                 read += 1
                 yield row
     except (ValueError, OSError) as error:  # what pyarrow raises derives from one of them
-        why = f"data set {path}: {str(error)[:200]}"
+        why = f"data set {path}: {' '.join(str(error).split())[:200]}"
         if bad is None or not read:
             raise UsageError(why) from None
         bad(f"{why}; the rows after {read} cannot be read")

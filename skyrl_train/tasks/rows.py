@@ -96,7 +96,19 @@ def _text(row: Mapping[str, object], *names: str) -> str:
         raise _RowError(f"{name} is a {type(value).__name__}, wanted text")
     if not value.strip():
         raise _RowError(f"{name} is empty")
+    half = half_character(value)
+    if half is not None:
+        raise _RowError(f"{name} holds half a character ({half})")
     return value
+
+
+def half_character(text: str) -> str | None:
+    """Half of a surrogate pair, as JSON of an emoji that was cut holds it: neither parquet nor a tokenizer takes it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return f"\\u{ord(text[error.start]):04x}"
+    return None
 
 
 def _names(row: Mapping[str, object], name: str) -> list[str]:

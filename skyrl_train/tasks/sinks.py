@@ -18,14 +18,22 @@ Write = Callable[[Row], None]
 
 
 @contextmanager
+def blamed(path: Path) -> Iterator[None]:
+    """What fails in here is that this file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+@contextmanager
 def replaced(path: Path) -> Iterator[Path]:
     """A file beside `path` that takes its name at the end; it is taken away where anything goes wrong."""
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:
-        yield part
-        part.replace(path)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
+        with blamed(path):
+            yield part
+            part.replace(path)
     finally:
         with contextlib.suppress(OSError):
             part.unlink()

@@ -34,7 +34,7 @@ def without_repeats(rows: Iterable[tuple[int, TaskRow | BadRow]]) -> Iterator[Ta
 
 def _lines(path: str) -> Iterator[tuple[int, TaskRow | BadRow]]:
     try:
-        with Path(path).open(encoding="utf-8", errors="replace", newline="\n") as lines:
+        with Path(path).open(encoding="utf-8-sig", errors="replace", newline="\n") as lines:
             filled = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
             yield from ((number, read_line(line, number)) for number, line in filled)
     except OSError as error:

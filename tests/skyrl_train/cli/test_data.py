@@ -1,6 +1,7 @@
 """`skyrl-train data`: convert, inspect, validate and oracle, on files of both kinds."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -122,6 +123,12 @@ def test_nothing_is_written_where_no_row_can_be_used(tmp_path: Path, capsys: pyt
         (["convert", "rows.jsonl", "rows.jsonl"], "rows.jsonl is the source itself; name another file"),
         (["convert", "rows.jsonl", "x.jsonl", "--limit", "0"], "--limit is 0, wanted 1 or more"),
         (["convert", "rows.jsonl", "no/x.jsonl"], "cannot write no/x.jsonl: No such file or directory"),
+        (["convert", "rows.jsonl", "x.jsonl", "--rejects", "rows.jsonl"], "--rejects rows.jsonl is the source itself"),
+        (["convert", "rows.jsonl", "x.jsonl", "--images", "link.jsonl"], "--images link.jsonl is the source itself"),
+        (["convert", "rows.jsonl", "x.jsonl", "--images", "./x.jsonl"], "--images x.jsonl is the target itself"),
+        (["convert", "x.jsonl.rejected.jsonl", "x.jsonl"], "--rejects x.jsonl.rejected.jsonl is the source itself"),
+        (["convert", "rows.jsonl", "x.jsonl", "--rejects", "pipe"], "--rejects pipe is there and no file"),
+        (["convert", "rows.jsonl", "x.jsonl", "--rejects", "no/x"], "cannot write no/x: No such file or directory"),
         (["convert", "empty.jsonl", "x.jsonl"], "empty.jsonl: no rows"),
         (["convert", "broken.parquet", "x.jsonl"], "data set broken.parquet: "),
         (["oracle", "none.jsonl"], "none.jsonl is no file; name with --data the one that training reads"),
@@ -136,12 +143,52 @@ def test_what_cannot_be_done_is_said(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    written(tmp_path / "rows.jsonl", [row(1)])
+    for name in ("rows.jsonl", "x.jsonl.rejected.jsonl"):
+        written(tmp_path / name, [row(1), {}])
+    (tmp_path / "link.jsonl").symlink_to("rows.jsonl")
+    os.mkfifo(tmp_path / "pipe")
     (tmp_path / "empty.jsonl").touch()
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 no")
+    source = tmp_path / words[1]
+    before = source.read_bytes() if source.exists() else None
     code, _, err = said(capsys, *words)
     assert code == 2
     assert err.startswith(f"skyrl-train data: {error}")
+    assert len(err.splitlines()) == 1
+    assert (source.read_bytes() if source.exists() else None) == before
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("target", [".parquet", ".jsonl"])
+def test_text_that_no_file_can_hold_is_a_bad_row(
+    tmp_path: Path, target: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = written(tmp_path / "rows.jsonl", [{**row(1), "problem_statement": "cut emoji \ud83d"}, row(2)])
+    out = tmp_path / f"train{target}"
+    assert said(capsys, "convert", data, str(out))[::2] == (0, "")
+    assert read(out) == [verl(2, 0)]
+    assert (
+        said(capsys, "validate", data)[1].splitlines()[0] == "row 1: problem_statement holds half a character (\\ud83d)"
+    )
+
+
+def test_a_byte_order_mark_belongs_to_no_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "rows.jsonl"
+    data.write_text(json.dumps(row(1)) + "\n", encoding="utf-8-sig")
+    assert said(capsys, "validate", str(data)) == (0, "1 good rows, 0 bad\n", "")
+    assert said(capsys, "convert", str(data), str(tmp_path / "train.jsonl"))[0] == 0
+
+
+def test_a_name_of_a_row_cannot_command_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = written(tmp_path / "rows.jsonl", [{**row(1), "repo_name": "\x1b[2Jx"}])
+    assert "1  repository \\x1b[2Jx\n" in said(capsys, "inspect", data)[1]
+
+
+def test_what_pyarrow_says_in_several_lines_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "rows.parquet"
+    data.write_bytes(b"PAR1" + b"\0" * 100 + b"PAR1")
+    code, _, err = said(capsys, "validate", str(data))
+    assert (code, len(err.splitlines())) == (2, 1)
 
 
 def test_rows_that_verl_would_stumble_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,6 +201,7 @@ def test_rows_that_verl_would_stumble_over(tmp_path: Path, capsys: pytest.Captur
             "prompt[0].role is a str, wanted system, user, assistant or tool",
         ),
         ({"prompt": [{"role": "user"}]}, "prompt[0].content is missing, wanted text"),
+        ({"prompt": [{"role": "user", "content": "\udca9"}]}, "prompt[0].content holds half a character (\\udca9)"),
         ({"agent_name": None}, "agent_name is missing, wanted text"),
         ({"reward_model": {}}, "reward_model.ground_truth is missing, wanted text"),
         (
@@ -167,7 +215,7 @@ def test_rows_that_verl_would_stumble_over(tmp_path: Path, capsys: pytest.Captur
     assert code == 1
     assert out.splitlines() == [
         *(f"row {number}: {why}" for number, (_, why) in enumerate(faults, start=2)),
-        "1 good rows, 8 bad",
+        "1 good rows, 9 bad",
     ]
 
 
