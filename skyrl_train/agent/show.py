@@ -17,9 +17,10 @@ def shown(transcript: Transcript, *, result_chars: int = SHOWN_CHARS) -> str:
 
 
 def _lines(transcript: Transcript, result_chars: int) -> Iterator[str]:
-    yield f"task {transcript.task_id} · rollout {transcript.rollout_id} · {len(transcript.prompt_ids)} prompt tokens"
+    name = printable(f"task {transcript.task_id} · rollout {transcript.rollout_id}")
+    yield f"{name} · {len(transcript.prompt_ids)} prompt tokens"
     for message in transcript.prompt:
-        yield f"\n── {message.role}"
+        yield f"\n── {printable(message.role)}"
         yield printable(message.content)
     for number, step in enumerate(transcript.steps, start=1):
         yield from _turn(number, step, result_chars)

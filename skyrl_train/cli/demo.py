@@ -17,6 +17,7 @@ from skyrl_train.tasks.demo.choose import choose
 from skyrl_train.tasks.demo.play import play
 from skyrl_train.tasks.demo.rows import TASKS
 from skyrl_train.tasks.demo.task import DemoTask
+from skyrl_train.tasks.sinks import blamed
 
 DONE, NOT_SOLVED = 0, 1
 
@@ -49,18 +50,25 @@ async def _played(args: argparse.Namespace) -> Sequence[Transcript]:
     sys.stdout.write("".join(f"{note}\n" for note in chosen.notes))
     sys.stdout.flush()
     transcripts: list[Transcript] = []
+    if args.output is not None:
+        with blamed(args.output):
+            args.output.touch(exist_ok=False)
 
     async def one(task: DemoTask) -> None:
         transcript = await play(task, chosen.make, python=chosen.python)
         sys.stdout.write("\n" + shown(transcript))
         sys.stdout.flush()
         if args.output is not None:
-            append(args.output, transcript)
+            with blamed(args.output):
+                append(args.output, transcript)
         transcripts.append(transcript)
 
-    async with asyncio.TaskGroup() as group:  # which ends its tasks one by one; asyncio.run ends its own helpers first
-        for task in TASKS:
-            group.create_task(one(task))
+    try:
+        async with asyncio.TaskGroup() as group:  # which ends its tasks one by one; asyncio.run its own helpers first
+            for task in TASKS:
+                group.create_task(one(task))
+    except ExceptionGroup as failed:  # a reader that went away, a full disk: one is as good as all
+        raise failed.exceptions[0] from None
     return transcripts
 
 

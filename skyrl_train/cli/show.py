@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from skyrl_train.agent.journal import Unreadable, read
-from skyrl_train.agent.show import SHOWN_CHARS, shown, worth
+from skyrl_train.agent.show import SHOWN_CHARS, printable, shown, worth
 from skyrl_train.agent.transcript import Transcript
 from skyrl_train.fail import UsageError
 
@@ -36,11 +36,12 @@ def run(args: argparse.Namespace) -> int:
                 broken.append(line)
                 continue
             if args.rollout is not None and args.rollout not in (line.rollout_id, line.task_id):
-                listed = [*listed, line.rollout_id][:LISTED]
+                listed = [*listed, printable(line.rollout_id)][:LISTED]
                 continue
             found += 1
             wanted = wanted or line
-            listed = [*listed, f"{line.rollout_id}  {len(line.steps)} turns  {line.finish}  {worth(line)}"][:LISTED]
+            name = printable(line.rollout_id)
+            listed = [*listed, f"{name}  {len(line.steps)} turns  {line.finish}  {worth(line)}"][:LISTED]
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
     if wanted is None:

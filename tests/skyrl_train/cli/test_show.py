@@ -104,3 +104,14 @@ def test_no_file_and_no_readable_one(tmp_path: Path, capsys: pytest.CaptureFixtu
         f"skyrl-train show: {tmp_path}/none: No such file or directory",
         f"skyrl-train show: {tmp_path}: Is a directory",
     ]
+
+
+def test_a_name_cannot_command_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "rollouts.jsonl"
+    evil = replace(ONE, task_id="\x1b[2Jt", rollout_id="\x1b]0;x\x07", prompt=(Message(role="\x1b[2J", content="x"),))
+    append(path, evil)
+    assert dispatch(["show", str(path)]) == 0
+    one = capsys.readouterr().out
+    append(path, evil)
+    assert dispatch(["show", str(path)]) == 0
+    assert "\x1b" not in one + capsys.readouterr().out

@@ -95,6 +95,20 @@ def test_the_command_prints_transcripts_and_rewards_and_leaves_nothing(tmp_path:
     ]
 
 
+def test_a_reader_that_goes_away_is_no_fault(tmp_path: Path) -> None:
+    """`skyrl-train demo | head -1`"""
+    words = [sys.executable, "-m", "skyrl_train", "demo", "--sandbox", "directory", "--python", sys.executable]
+    environ = {**PLAIN, "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(words, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 128 + signal.SIGPIPE
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("number", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
 )
@@ -124,6 +138,10 @@ def test_a_missing_pytest_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
             "--image asks for Podman and --sandbox directory for none; give one of them",
         ),
         (["--output", __file__], f"{__file__} is there already; name a new file"),
+        (
+            ["--sandbox", "directory", "--output", "/no/such/x", "--python", sys.executable],
+            "cannot write /no/such/x: No such file or directory",
+        ),
     ],
 )
 def test_words_that_do_not_go_together(words: list[str], error: str, capsys: pytest.CaptureFixture[str]) -> None:
