@@ -5,6 +5,7 @@ a directory of all records with their sizes and checksums. A file that was cut s
 never reached the disk has zeros in its place. The pickle is walked, not loaded: loading runs what it names.
 """
 
+import contextlib
 import io
 import json
 import pickletools
@@ -23,6 +24,8 @@ KNOWN = frozenset(
     ]
 )
 """Where what verl saves comes from. torch.load(weights_only=False) imports and calls whatever else stands there."""
+HIDDEN = "a name that is put together"
+"""Stands for an import whose two words are not the two last texts: no pickler writes that."""
 _PUTS = frozenset(("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"))
 _GETS = frozenset(("GET", "BINGET", "LONG_BINGET"))
 HARMLESS = frozenset(
@@ -75,14 +78,13 @@ def _of_pickle(data: bytes, records: set[str], root: str) -> Iterator[str]:
 
 def strangers(file: IO[bytes]) -> tuple[str, ...]:
     """What loading the file would import from elsewhere than torch and verl: it runs with the rights of the job."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            name = next(one for one in archive.namelist() if one.rpartition("/")[2] == PICKLE)
-            if archive.getinfo(name).file_size > MOST_PICKLE:
-                return ()
-            found = {named for named, _ in _walked(archive.read(name)) if named}
-    except Exception:  # noqa: BLE001 -- a broken file is told by `faults`
-        return ()
+    found: set[str] = set()
+    with contextlib.suppress(Exception), zipfile.ZipFile(file) as archive:  # a broken file is told by `faults`
+        name = next(one for one in archive.namelist() if one.rpartition("/")[2] == PICKLE)
+        if archive.getinfo(name).file_size <= MOST_PICKLE:
+            for named, _ in _walked(archive.read(name)):  # a load runs what stands before the broken byte as well
+                found.add(named)
+    found.discard("")
     return tuple(sorted(name for name in found if not _is_known(name)))
 
 
@@ -99,20 +101,22 @@ def _walked(data: bytes) -> Iterator[tuple[str, str]]:
     """
     pushed: list[str] = []
     memo: dict[int, str] = {}
-    memoized, text = 0, ""
+    memoized, text, in_a_row = 0, "", 0
     for opcode, argument, _ in pickletools.genops(io.BytesIO(data)):
         name = opcode.name
-        if name == "GLOBAL":
+        if name in ("GLOBAL", "INST"):
             yield str(argument), ""
         elif name == "STACK_GLOBAL":
-            yield " ".join(pushed[-2:]), ""
+            yield " ".join(pushed[-2:]) if in_a_row >= 2 else HIDDEN, ""
         elif name == "BINPERSID" and pushed[-3:-2] == ["storage"]:
             yield "", pushed[-2]
         if name in _PUTS:
             memo[memoized if name == "MEMOIZE" else int(str(argument))] = text
             memoized += 1
             continue
-        text = str(argument) if "UNICODE" in name else memo.get(int(str(argument)), "") if name in _GETS else ""
+        is_text = "UNICODE" in name or "STRING" in name
+        text = str(argument) if is_text else memo.get(int(str(argument)), "") if name in _GETS else ""
+        in_a_row = in_a_row + 1 if text else 0
         pushed = [*pushed[-4:], text] if text else pushed
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from skyrl_train.fail import UsageError
 
 FAULTY = 1
+MOST_S = 7 * 86_400
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,6 +74,8 @@ def _verify(args: argparse.Namespace, root: str, step: int | None) -> int:
     from skyrl_train.checkpoints import survey, told
     from skyrl_train.checkpoints.verify import more_faults, strange
 
+    if args.gpus is not None and args.gpus < 1:
+        raise UsageError(f"--gpus is {args.gpus}; wanted 1 or more")
     found = survey(root, critic=args.critic or None)
     chosen = tuple(one for one in found.saved if step in (None, one.step))
     if not chosen:
@@ -88,7 +91,10 @@ def _verify(args: argparse.Namespace, root: str, step: int | None) -> int:
         _say(
             line
             for one in chosen
-            for line in (told.shown(one), *(f"       {fault}" for fault in (*one.faults, *faults[one.step])))
+            for line in (
+                told.shown(one),
+                *(f"       {fault}" for fault in dict.fromkeys((*one.faults, *faults[one.step]))),
+            )
         )
     return FAULTY if any(not one.complete or faults[one.step] for one in chosen) else 0
 
@@ -111,6 +117,8 @@ def _merge(args: argparse.Namespace, root: str, step: int | None) -> int:
     from skyrl_train.checkpoints.layout import directory_of
     from skyrl_train.checkpoints.merge import merge
 
+    if not 0 < args.limit <= MOST_S:
+        raise UsageError(f"--limit is {args.limit:g}; wanted seconds, at most a week")
     saved = last_good(root) if step is None else look(os.path.join(root, directory_of(step)))
     if saved is None:
         raise UsageError(f"{root}: no complete checkpoint to merge")

@@ -5,6 +5,7 @@ import struct
 import zipfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,6 +81,24 @@ def test_what_loading_would_run_is_named_and_not_run(capsys: object) -> None:
         assert any("print" in name for name in told)
         assert not any("set" in name for name in told)
     assert strangers(io.BytesIO(WHOLE)) == ()
+
+
+@pytest.mark.parametrize(
+    "pickled",
+    [
+        b"(S'id'\nios\nsystem\n.",  # protocol 0's own word for a call
+        b"\x80\x04S'os'\nS'system'\n\x93S'id'\n\x85R.",  # names in protocol 0's texts
+        b"\x80\x04U\x02osU\x06system\x93U\x02id\x85R.",
+        b"cos\nsystem\n(S'id'\ntR\xff",  # what runs before the load dies
+    ],
+)
+def test_no_spelling_hides_what_loading_would_run(pickled: bytes) -> None:
+    assert strangers(io.BytesIO(zipped({"a/data.pkl": pickled}))) == ("os system",)
+
+
+def test_a_name_that_is_put_together_is_a_stranger() -> None:
+    hidden = b"\x80\x04\x8c\x02os\x8c\x06system\x8c\x05torch\x8c\x06Tensor00\x93\x8c\x02id\x85R."
+    assert strangers(io.BytesIO(zipped({"a/data.pkl": hidden}))) == ("a name that is put together",)
 
 
 def safetensors(length: int) -> bytes:

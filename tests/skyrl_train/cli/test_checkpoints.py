@@ -74,6 +74,15 @@ def test_verify_names_what_is_wrong(root: Path, capsys: Output) -> None:
     )
 
 
+def test_a_fault_is_told_once(root: Path, capsys: Output) -> None:
+    (root / "global_step_2/actor/model_world_size_1_rank_0.pt").write_bytes(b"no zip")
+    (root / "global_step_2/skyrl_complete.json").unlink()
+    _, out, _ = said(capsys, "verify", str(root / "global_step_2"), "--deep")
+    assert [line.strip() for line in out.splitlines()[1:]] == [
+        "actor/model_world_size_1_rank_0.pt: it has no directory at its end: the write was cut short"
+    ]
+
+
 def test_prune_shows_before_it_removes(root: Path, capsys: Output) -> None:
     status, out, _ = said(capsys, "prune", "--keep", "1", str(root))
     assert (status, [line[:26] for line in out.splitlines()]) == (
@@ -98,6 +107,14 @@ def test_prune_shows_before_it_removes(root: Path, capsys: Output) -> None:
         (["verify", "{empty}"], "{empty}: no checkpoint; wanted global_step_N"),
         (["merge", "{empty}", "--to", "{empty}/m"], "{empty}: no complete checkpoint to merge"),
         (["prune", "--keep", "0", "{root}"], "keep is 0; wanted at least 1"),
+        (["verify", "--gpus", "0", "{root}"], "--gpus is 0; wanted 1 or more"),
+        *(
+            (
+                ["merge", "{root}", "--to", "{root}/m", "--limit", limit],
+                f"--limit is {limit}; wanted seconds, at most a week",
+            )
+            for limit in ("nan", "inf", "0", "-1")
+        ),
         (["merge", "{root}", "--to", "{root}"], "{root} is there already; wanted a directory that is to be made"),
         (["merge", "{root}", "--to", "{root}/a/b"], "{root}/a is no directory; wanted one to put the model into"),
         (
