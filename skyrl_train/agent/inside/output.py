@@ -20,8 +20,9 @@ class Output:
         self._tail: list[str] = []
         self._head_chars = self._tail_chars = self._lost = 0
 
-    def add(self, data: bytes) -> None:
-        text = self._decoder.decode(data)
+    def add(self, data: bytes, *, last: bool = False) -> None:
+        """`last`: the command is over, and no rest of a character comes any more."""
+        text = self._decoder.decode(data, final=last)
         room = self._half - self._head_chars
         head, tail = text[:room], text[room:] if room < len(text) else ""
         if head:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from typing import Any
 
-from skyrl_train.agent.inside.answer import Answer
+from skyrl_train.agent.inside.answer import Answer, refusal
 from skyrl_train.agent.inside.editor import Editor
 from skyrl_train.agent.inside.shell import Shell, shell_environ
 from skyrl_train.agent.inside.terminal import Gone, Limits, Terminal
@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
         with open(requests, "rb") as lines, open(answers, "wb", buffering=0) as out, contextlib.suppress(Gone, OSError):
             _write(out, READY)
             for line in lines:
-                _write(out, _answer(json.loads(line), terminal, editor)._asdict())
+                _write(out, _answered(json.loads(line), terminal, editor)._asdict())
     finally:
         terminal.close()
         shutil.rmtree(home, ignore_errors=True)
@@ -50,6 +50,13 @@ def _write(out: Any, answer: dict[str, Any]) -> None:
     data = json.dumps(answer).encode() + b"\n"
     while data:
         data = data[out.write(data) :]
+
+
+def _answered(request: dict[str, Any], terminal: Terminal, editor: Editor) -> Answer:
+    try:
+        return _answer(request, terminal, editor)
+    except ValueError as error:  # a NUL or half a character, in a path or a command: no system call takes one
+        return refusal(f"{request['tool']} cannot take this: {error}")
 
 
 def _answer(request: dict[str, Any], terminal: Terminal, editor: Editor) -> Answer:

@@ -145,6 +145,7 @@ class Terminal:
         for _ in range(_LEFTOVER_READS):
             if not self._read():
                 break
+        self._output.add(b"", last=True)
         self._running = None
         self._shell.ended()
         self._screen.take_back()
@@ -185,6 +186,7 @@ class Terminal:
         self._screen.take_back()
         while self._read():
             pass
+        self._output.add(b"", last=True)
         self._output.take()
         self._shell.forget()
         if not command.strip():

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from fakes.terminals import Typist, in_a_terminal
+from skyrl_train.agent.arguments import Action
 from skyrl_train.agent.inside.terminal import CONTINUED, HOW_TO_GO_ON, RESET, Terminal
 from skyrl_train.agent.transcript import Result
 
@@ -173,6 +174,27 @@ def test_output_that_is_no_text_and_no_newline_at_the_end(tmp_path: Path) -> Non
         return await typed("printf '  caf\\xe9 \\xc3\\xa9\\tx'; printf '\\x1b[31mred'")
 
     assert in_a_terminal(tmp_path, work) == ("  caf� é\tx\x1b[31mred", 0)
+
+
+def test_half_a_character_at_the_end_is_no_part_of_the_next_output(tmp_path: Path) -> None:
+    async def work(typed: Typist) -> list[tuple[str, int | None]]:
+        return [await typed(r"printf 'a\303'"), await typed("echo b")]
+
+    assert in_a_terminal(tmp_path, work) == [("a\ufffd", 0), ("b", 0)]
+
+
+@pytest.mark.parametrize("character", ["\0", "\ud800"])
+def test_what_no_system_call_takes_is_said_and_the_tools_go_on(tmp_path: Path, character: str) -> None:
+    async def work(typed: Typist) -> list[Result]:
+        asked = [
+            Action("file_editor", {"command": "view", "path": f"/a{character}"}),
+            Action("file_editor", {"command": "create", "path": f"/tmp/a{character}/b", "file_text": "x"}),
+        ]
+        return [*[await typed.sandbox.run(action, limit_s=9.0) for action in asked], await typed.result("echo on")]
+
+    *refused, after = in_a_terminal(tmp_path, work)
+    assert [result.text.startswith(ERROR) for result in refused] == [True, True]
+    assert after.text.startswith("on\n")
 
 
 def test_a_flood_is_stopped_and_kept_in_part(tmp_path: Path) -> None:
