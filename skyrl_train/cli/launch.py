@@ -52,12 +52,9 @@ def run(args: argparse.Namespace) -> int:
     assert request is not None
     from datetime import datetime
 
-    from skyrl_train.config.tasks import refuse_without_tasks
     from skyrl_train.launch import directory, partitions
-    from skyrl_train.launch.role import Role
 
-    if Role.TRAINER in request.roles and not (request.prime or args.trainer_command):
-        refuse_without_tasks(request.config)  # before it waits for a GPU
+    _refuse_in_vain(request, args)
     if not args.local:
         partitions.refuse(request.config, request.roles)
     root = os.path.join(os.getcwd(), directory.ROOT)
@@ -65,6 +62,19 @@ def run(args: argparse.Namespace) -> int:
     job_dir = directory.adopt(args.job_dir) if args.job_dir else directory.create(root, datetime.now())  # noqa: DTZ005 -- a name for the user's own clock
     with directory.unless_in_vain(job_dir, new=new):
         return _started(request, args, job_dir)
+
+
+def _refuse_in_vain(request: "Request", args: argparse.Namespace) -> None:
+    """What our own programs would say on their nodes, before anything waits for a GPU."""
+    from skyrl_train.config.tasks import refuse_without_tasks
+    from skyrl_train.launch.needs import refuse_without_packages
+    from skyrl_train.launch.role import Role
+
+    if Role.RUNTIME in request.roles and not args.runtime_command:
+        refuse_without_packages(Role.RUNTIME, request.python)
+    if Role.TRAINER in request.roles and not (request.prime or args.trainer_command):
+        refuse_without_tasks(request.config)
+        refuse_without_packages(Role.TRAINER, request.config.python.interpreter or request.python)
 
 
 def _looked_at(args: argparse.Namespace) -> "tuple[Request | None, str | None]":

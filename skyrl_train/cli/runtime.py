@@ -36,6 +36,10 @@ def run(args: argparse.Namespace) -> int:
     import sys
 
     from skyrl_train.fail import TrainError, UsageError
+    from skyrl_train.launch.needs import refuse_without_packages
+    from skyrl_train.launch.role import Role
+
+    refuse_without_packages(Role.RUNTIME)
     from skyrl_train.sandbox.runtime.serve import serve
 
     if args.slots is not None and args.slots < 1:

@@ -1,11 +1,8 @@
 """skyrl-train train: what the trainer job runs. Exit status 78 without a fresh verdict of the gate, 124 where a phase hung."""
 
 import argparse
-import sys
 
 REFUSED = 78
-STACK = ("ray", "torch", "transfer_queue", "verl", "vllm")
-"""Packages that the driver imports."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +26,8 @@ def _run(args: argparse.Namespace) -> int:
     import os
 
     from skyrl_train.launch import commands
+    from skyrl_train.launch.needs import refuse_without_packages
+    from skyrl_train.launch.role import Role
     from skyrl_train.rl.say import say
 
     job_dir = os.path.abspath(args.job_dir)
@@ -39,24 +38,11 @@ def _run(args: argparse.Namespace) -> int:
         return REFUSED
     if why:
         say(f"--no-gate: training without the gate's word, though {why}")
-    _has_the_stack()
+    refuse_without_packages(Role.TRAINER)
     from skyrl_train.checkpoints.places import work_dir_of
     from skyrl_train.rl.watchman import main
 
     return main(job_dir, work_dir_of(job_dir), os.environ)
-
-
-def _has_the_stack() -> None:
-    from importlib.util import find_spec
-
-    from skyrl_train.fail import UsageError
-
-    missing = [name for name in STACK if find_spec(name) is None]
-    if missing:
-        raise UsageError(
-            f"{sys.executable} has no {', '.join(missing)}; wanted the training environment: install "
-            "'skyrl-doctor[train]' there, or name another one as python.interpreter"
-        )
 
 
 def _refusal(job_dir: str) -> str | None:

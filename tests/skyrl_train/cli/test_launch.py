@@ -1,5 +1,6 @@
 """skyrl-train launch with a stand-in for sbatch: what the doctor says counts before anything is submitted."""
 
+import sys
 import time
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.interpreter import TrainingPython
 from skyrl_doctor.facts.triton_build import TritonBuild
 from skyrl_train.cli.app import dispatch
-from skyrl_train.launch import gate
+from skyrl_train.launch import gate, needs
 from skyrl_train.launch.directory import read_jobs
+from skyrl_train.launch.role import Role as TrainRole
 
 GOOD = '[model]\npath = "a/b"\n'
 BAD = '[model]\npath = "a/b"\nstrange = 1\n'
@@ -107,6 +109,19 @@ def test_our_own_trainer_gets_no_job_without_tasks(
     )
     assert not Path("job").exists()
     assert dispatch(["launch", "run.toml", "--job-dir", "job", "--runtime-only"]) == 0
+
+
+def test_our_own_programs_get_no_job_without_their_packages(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doctor(here, monkeypatch, "")
+    monkeypatch.setattr(needs, "NEEDED", {role: (f"{role}_of_nobody",) for role in TrainRole})
+    Path("run.toml").write_text(GOOD + '[data]\ntrain_files = ["train.parquet"]\n')
+    for words, missing in (((), "runtime"), (("--runtime-command", "true"), "trainer")):
+        assert dispatch(["launch", "run.toml", "--job-dir", "job", *words]) == 2
+        assert f"{sys.executable} has no {missing}_of_nobody, which the {missing} runs on" in capsys.readouterr().err
+    assert not Path("job").exists()
+    assert launch(GOOD) == 0
 
 
 def test_several_nodes_are_no_local_run(capsys: pytest.CaptureFixture[str]) -> None:
