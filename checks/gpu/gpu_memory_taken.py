@@ -31,7 +31,7 @@ from skyrl_train.node.vllm import free_mib_wanted
 
 SIGNATURES = (
     Signature(
-        pattern=r"Error in memory profiling\. Initial free memory",
+        pattern=r"Error in memory profiling\. (?:Initial free memory|This happens when)",
         sample="AssertionError: Error in memory profiling. Initial free memory 82.94 GiB, current free memory 90.17 GiB. This happens when other processes sharing the same container release GPU memory while vLLM is profiling",
         explain="another process on the same GPU gave memory back while vLLM measured it",
         versions="vllm",

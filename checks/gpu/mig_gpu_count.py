@@ -46,7 +46,7 @@ SIGNATURES = (
         within=200,
     ),
     Signature(
-        pattern=r"RuntimeError: (?:No CUDA GPUs are available|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected|\b0 active drivers \(\[\]\)",
+        pattern=r"RuntimeError: (?:No CUDA GPUs are available|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected|\b0 active drivers \(\[\]\)|from cudaGetDeviceCount\(\).{0,160}Error 10[01]: ",
         sample="RuntimeError: No CUDA GPUs are available",
         explain="CUDA has no device in this step: none was asked for, or CUDA_VISIBLE_DEVICES names none that is open to it",
         versions="torch, vllm, triton",

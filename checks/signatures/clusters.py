@@ -45,12 +45,12 @@ SIGNATURES = {
             "vllm",
         ),
         (
-            r"No available node types can fulfill resource request .{0,120}(?:GPU|accelerator)|[Cc]annot provide a placement group of",
+            r"No available node types can fulfill resource requests? .{0,120}(?:GPU|accelerator)|[Cc]annot provide a placement group of",
             "(autoscaler +1m5s) Error: No available node types can fulfill resource request {'CPU': 1.0, 'GPU': 1.0}. Add suitable node types to this cluster to resolve this issue.",
             "ray, vllm",
         ),
         (
-            r"cannot be satisfied in this ray cluster|Failed to create placement group with \d+",
+            r"cannot be satisfied in this ray cluster|Failed to create placement group with \d+|[Pp]lacement group creation timed out|\bResourceInsufficientError: ",
             "ValueError: Resource pool global_pool: 8*2 cannot be satisfied in this ray cluster",
             "verl, SkyRL",
         ),
@@ -58,7 +58,7 @@ SIGNATURES = {
     "SLM001": roots(
         "the job's wall time was over",
         (
-            r"\b(?:JobState|State)[=:] ?TIMEOUT\b|TIME LIMIT \*\*\*|[Ww]all ?time (?:limit )?(?:exceeded|reached)|exceeded (?:its )?(?:wall ?time|time limit)",
+            r"\b(?:JobState|State)[=:] ?TIMEOUT\b|TIME LIMIT \*\*\*|[Ww]all ?time (?:limit )?(?:exceeded|reached)|exceeded (?:its )?(?:wall ?time|time limit)|\bRequested time limit is invalid|\bRun time [\d:-]{4,16}, TIMEOUT\b|^\s{0,4}\d{1,12}(?:\.\w{1,12})? .{1,120} TIMEOUT {1,30}\d{1,3}:\d|\b(?:PartitionTimeLimit|(?:QOS|Assoc)MaxWallDurationPerJobLimit)\b",
             "JobId=4711 JobName=train JobState=TIMEOUT Reason=TimeLimit",
             "slurm",
         ),
@@ -71,7 +71,7 @@ SIGNATURES = {
             "requests",
         ),
         (
-            r"curl: \(3\)|\bPort could not be cast to integer value as|\bunknown url type: |\bInvalid(?:Url|URL)(?:ClientError)?\b",
+            r"curl: \(3\)|\bPort could not be cast to integer value as|\bunknown url type: |\bInvalid(?:Url|URL)(?:ClientError)?\b|\bNonHttpUrl(?:ClientError)?\b|\bInvalid IPv6 URL$|\bhttpcore\.UnsupportedProtocol\b|\bInput should be a valid URL, |\bInvalid URL: (?:host|port)\b|netloc .{1,200} contains invalid characters",
             "curl: (3) URL using bad/illegal format or missing URL",
             "curl, aiohttp",
         ),

@@ -16,27 +16,9 @@ SIGNATURES = {
             "triton 2",
         ),
         (
-            r"No such file or directory: '(?:\S{0,80}[/-])?(?:gcc|cc|clang|g\+\+)'|No working C(?:\+\+)? compiler found",
+            r"No such file or directory: '(?:\S{0,80}[/-])?(?:gcc|cc|clang|g\+\+)'|No working C(?:\+\+)? compiler found|error: command '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)' failed: No such file|unable to execute '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)': No such file|cannot execute .{1,3}cc1(?:plus)?\b",
             "FileNotFoundError: [Errno 2] No such file or directory: 'gcc'",
             "triton, torch inductor",
-        ),
-    ),
-    "ENV002": roots(
-        "Triton's cache lies on a network file system, where processes of several nodes disturb each other",
-        (
-            r"(?:Stale (?:NFS )?file handle|Device or resource busy|Directory not empty|Input/output error).{0,300}(?:\.triton|triton_cache|triton/cache)",
-            "OSError: [Errno 116] Stale file handle: '/home/user/.triton/cache/ab12/matmul.json'",
-            "triton",
-        ),
-        (
-            r"(?:No such file or directory|FileNotFoundError).{0,200}(?:\.triton/cache|triton_cache\w{0,40})/",
-            "FileNotFoundError: [Errno 2] No such file or directory: '/home/user/.triton/cache/ab12/add_kernel.cubin.tmp.pid_812_10'",
-            "triton",
-        ),
-        (
-            r"\.triton/\S{0,200}\.nfs[0-9a-f]{6}",
-            "OSError: [Errno 16] Device or resource busy: '/home/user/.triton/cache/ab12/.nfs000000013c0f3f5c00000c1f'",
-            "triton",
         ),
     ),
     "ENV005": roots(
@@ -78,12 +60,12 @@ SIGNATURES = {
     "ENV007": roots(
         "the job took more host memory than it was given",
         (
-            r"\btask \d+: Out Of Memory|Exceeded (?:job|step) memory limit|oom_kill event|State[=:] ?OUT_OF_MEMORY",
+            r"\btask \d+: Out Of Memory|Exceeded (?:job|step) memory limit|oom_kill event|State[=:] ?OUT_OF_MEMORY|\bexceeded memory limit\b.{0,40}being killed|\bReason: {1,12}OOMKilled\b",
             "srun: error: gpu07: task 0: Out Of Memory",
             "slurm",
         ),
         (
-            r"Out of memory: Killed process \d+|invoked oom-killer|running low on memory|\(OOM\) killed|killed by the OOM killer",
+            r"Out of memory: Killed process \d+|invoked oom-killer|running low on memory|\(OOM\) killed|killed by the OOM killer|\bsystemd-oomd(?:\[\d+\])?: Killed ",
             "kernel: Out of memory: Killed process 81234 (ray::WorkerDict) total-vm:98342100kB, anon-rss:61234000kB",
             "linux, ray",
         ),
@@ -101,7 +83,7 @@ SIGNATURES = {
     "ENV008": roots(
         "no further process, thread or open file was allowed",
         (
-            r"pthread_create failed|[Tt]hread creation failed|failed to create new OS thread|fork: (?:retry: )?Resource temporarily|\bsh: \d{1,5}: Cannot fork\b|fork rejected by pids controller|background thread creation failed|address space and process count limits are big enough",
+            r"pthread_create failed|[Tt]hread creation failed|failed to create new OS thread|fork: (?:retry: )?Resource temporarily|\bsh: \d{1,5}: Cannot fork\b|fork rejected by pids controller|background thread creation failed|address space and process count limits are big enough|\bOMP: (?:Error #34: |System error #11: )|\bThreadPoolBuildError\b",
             "OpenBLAS blas_thread_init: pthread_create failed for thread 31 of 64: Resource temporarily unavailable",
             "openblas, libgomp, go",
         ),
@@ -124,7 +106,7 @@ SIGNATURES = {
             "ray",
         ),
         (
-            r"Ray is trying to start at .{0,60}but is already running|Found multiple active Ray instances|gcs_server\).{0,200}Failed to start the grpc server",
+            r"Ray is trying to start at .{0,60}but is already running|Found multiple active Ray instances|Failed to start the grpc server\. The specified port|num_cpus and num_gpus must not be provided|is trying to use a port number \d+ that is used by other",
             "ConnectionError: Ray is trying to start at 10.0.0.7:6379, but is already running at 10.0.0.7:6379. Please specify a different port using the `--port` flag of `ray start` command.",
             "ray",
         ),
@@ -132,28 +114,6 @@ SIGNATURES = {
             r"Permission denied: '/tmp/ray|Could not find any running Ray instance|[Pp]ort \d+ (?:is )?already (?:in use|taken|used).{0,60}(?:ray|gcs|redis)",
             "PermissionError: [Errno 13] Permission denied: '/tmp/ray/session_2026-03-02_09-14-03_1'",
             "ray",
-        ),
-    ),
-    "ENV010": (
-        root(
-            r"(?:No such file or directory|Permission denied|Stale (?:NFS )?file handle|Directory not empty|Device or resource busy).{0,200}(?:torchinductor[_/]|torch_compile_cache|torch_aot_compile|inductor_cache|\.cache/(?:vllm|flashinfer)/)",
-            "FileNotFoundError: [Errno 2] No such file or directory: '/tmp/torchinductor_user/4f/c4fab.py'",
-            "compile caches are shared between jobs, and one took files from under the other",
-            "torch inductor, vllm",
-        ),
-        root(
-            r"The file lock '\S{0,300}(?:\.cache|torch_compile|flashinfer|inductor|triton)\S{0,200}' could not be acquired|torch_extensions/\S{1,200}\.so: (?:cannot open shared object|file too short)",
-            "filelock._error.Timeout: The file lock '/home/user/.cache/flashinfer/0.5/90a/cached_ops/batch_decode.lock' could not be acquired.",
-            "compile caches are shared between jobs, and one waits for another or takes its files",
-            "flashinfer, torch",
-        ),
-        root(
-            r"\bEOFError: Ran out of input|UnpicklingError|JSONDecodeError|Bytes object is corrupted|invalid ELF header|file too short",
-            "EOFError: Ran out of input",
-            "compile caches are shared between jobs, and one left half a file",
-            "torch inductor, vllm",
-            near=r"torchinductor|torch_compile_cache|inductor_cache|_inductor/(?:codecache|remote_cache|runtime/\w*cache)|triton/runtime/cache|compilation/(?:compiler_interface|backends)|\.triton/cache",
-            within=40,
         ),
     ),
     "ENV011": (
@@ -165,7 +125,7 @@ SIGNATURES = {
                 "torch",
             ),
             (
-                r"(?:Import|OS)Error: lib(?:cud\w+|cublas\w*|nvrtc\w*|nvJitLink|torch\w*|c10\w*|nccl)\.so[\d.]*: cannot open shared object file",
+                r"(?:Import|OS)Error: lib[\w+-]{1,40}\.so[\d.]*: cannot open shared object file",
                 "ImportError: libcudart.so.12: cannot open shared object file: No such file or directory",
                 "vllm, flash-attn",
             ),
@@ -176,7 +136,7 @@ SIGNATURES = {
             ),
         ),
         root(
-            r"(?:GLIBC(?:XX)?|CXXABI)_[\d.]{1,12}.? not found \(required by .{0,300}(?:site|dist)-packages",
+            r"(?:GLIBC(?:XX)?|CXXABI)_[\d.]{1,12}.? not found \(required by .{0,300}(?:(?:site|dist)-packages|lib-dynload|conda|mamba|miniforge|/envs/)",
             "ImportError: /lib64/libc.so.6: version `GLIBC_2.32' not found (required by /venv/lib/python3.12/site-packages/flash_attn_2_cuda.cpython-312-x86_64-linux-gnu.so)",
             "a compiled extension was built for a newer system than this node's",
             "flash-attn",
@@ -186,7 +146,7 @@ SIGNATURES = {
     "ENV014": roots(
         "expandable_segments and this memory pool exclude each other",
         (
-            r"[Ee]xpandable[_ ]segments.{0,80}(?:not compatible|incompatible|not supported (?:with|by) (?:vllm|CuMem|sleep|KV)|cannot be used)",
+            r"[Ee]xpandable[_ ]segments.{0,80}(?:not compatible|incompatible|not supported (?:with|by) (?:vllm|CuMem|sleep|KV)|is not supported|cannot be used)",
             "RuntimeError: PYTORCH_CUDA_ALLOC_CONF expandable_segments:True is incompatible with sleep mode",
             "vllm",
         ),

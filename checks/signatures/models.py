@@ -13,7 +13,7 @@ SIGNATURES = {
             "vllm, verl",
         ),
         (
-            r"There is no module or parameter named '[^']{1,120}' in \w+For|Attempted to load weight .{0,80}into parameter",
+            r"There is no module or parameter named '[^']{1,120}' in \w+For|Attempted to load weight .{0,80}into parameter|[Ff]ollowing weights were not initialized from checkpoint",
             "ValueError: There is no module or parameter named 'base_model' in Qwen2ForCausalLM",
             "vllm",
         ),
@@ -49,7 +49,7 @@ SIGNATURES = {
             "transformers, vllm",
         ),
         (
-            r"cannot find the (?:requested files|appropriate snapshot folder) in the (?:local|disk) cache|[Cc]annot (?:connect to|reach) .{0,20}huggingface\.co|Cannot reach https://hf",
+            r"Unrecognized model in \S{1,300} Should have a `model_type`|No supported config format found in|Error while deserializing header: |is restricted and you are not in the authorized list|\bLocalTokenNotFoundError\b|\b(?:Connection|SSL|Proxy)Error: .{0,40}\(host='(?:huggingface|hf)\.co', port=443\): Max retries exceeded|cannot find the (?:requested files|appropriate snapshot folder) in the (?:local|disk) cache|[Cc]annot (?:connect to|reach) .{0,20}huggingface\.co|Cannot reach https://hf",
             "huggingface_hub.errors.LocalEntryNotFoundError: Cannot find an appropriate cached snapshot folder: cannot find the appropriate snapshot folder in the local cache",
             "huggingface_hub",
         ),
@@ -87,7 +87,7 @@ SIGNATURES = {
             "sglang, litellm",
         ),
         (
-            r"Prompt length \d+ is longer than \d+|sequence_length=\d+ is (?:longer|larger) than max_length|exceeds this limit even without any output tokens|[Pp]rompt \(\d+ tokens\) is too long and exceeds|max_(?:completion_)?tokens must be at least 1, got -\d",
+            r"Prompt length \d+ is longer than \d+|sequence_length=\d+ is (?:longer|larger) than max_length|exceeds this limit even without any output tokens|[Pp]rompt \(\d+ tokens\) is too long and exceeds|max_(?:completion_)?tokens must be at least 1, got (?:-\d|0\b)|is too long to fit into the model|prompt is too long: \d+ tokens > \d",
             "RuntimeError: Prompt length 2310 is longer than 1024.",
             "verl",
         ),
@@ -116,7 +116,7 @@ SIGNATURES = {
     "CFG006": roots(
         "the server was started without a parser for tool calls, or with an unknown one",
         (
-            r"--enable-auto-tool-choice requires --tool-call-parser|argument --tool-call-parser: invalid choice|[Uu]nknown tool parser",
+            r"--enable-auto-tool-choice requires --tool-call-parser|argument --tool-call-parser: invalid choice|(?:[Uu]nknown|[Uu]nsupported|[Ii]nvalid) tool[_ -](?:call[_ -])?parser",
             "TypeError: Error: --enable-auto-tool-choice requires --tool-call-parser",
             "vllm, verl",
         ),

@@ -25,7 +25,7 @@ SIGNATURES = {
                 "podman",
             ),
             (
-                r"containers/storage.{0,200}[Ss]tale (?:NFS )?file handle|[Ss]tale (?:NFS )?file handle.{0,200}containers/storage|mount_program .{0,120}(?:no such file|not found|failed)",
+                r"containers/storage.{0,200}[Ss]tale (?:NFS )?file handle|[Ss]tale (?:NFS )?file handle.{0,200}containers/storage|mount_program .{0,120}(?:no such file|not found|failed)|overlay: can't stat program|\bfuse: device not found|\bfuse-overlayfs: cannot mount|creating runtime (?:static|temporary) files directory .{1,300}(?:permission denied|read-only file system)",
                 "Error: open /home/user/.local/share/containers/storage/overlay-layers/layers.lock: stale NFS file handle",
                 "podman",
             ),
@@ -73,7 +73,7 @@ SIGNATURES = {
             "podman",
         ),
         (
-            r"(?:readlink|faccessat|l?stat|mkdir|rename|open|unlinkat) \S{0,200}/(?:containers|storage)/(?:storage/)?overlay(?:-layers|-images)?(?:/\S{0,200})?: (?:invalid argument|no such file|input/output error|file exists|bad message|structure needs cleaning)|layer not found in layer tree|database disk image is malformed|overlay-(?:layers|images|containers)\S{0,80}: .{0,80}(?:unexpected end of JSON|invalid character)|invalid checksum digest|file integrity checksum failed for|\bError: .{1,200}: file is not a database",
+            r"(?:readlink|faccessat|l?stat|mkdir|rename|open|unlinkat) \S{0,200}/(?:containers|storage)/(?:storage/)?overlay(?:-layers|-images)?(?:/\S{0,200})?: (?:invalid argument|no such file|input/output error|file exists|bad message|structure needs cleaning)|not found in layer tree|missing symlinks|creating overlay mount to .{1,300}mount_data=.{1,400}: no such file or directory|database disk image is malformed|overlay-(?:layers|images|containers)\S{0,80}: .{0,80}(?:unexpected end of JSON|invalid character)|invalid checksum digest|file integrity checksum failed for|\bError: .{1,200}: file is not a database",
             "Error: loading layer store: parsing overlay-layers/layers.json: unexpected end of JSON input",
             "podman",
         ),

@@ -57,7 +57,7 @@ SIGNATURES = {
     ),
     "RUN006": (
         Signature(
-            pattern=r"\bsh: (?:line )?(?:\d+: )?source: not found|\bsh: (?:line )?(?:\d+: )?\[\[: not found|\bsh: \d+: Syntax error: \"\(\" unexpected",
+            pattern=r"\bsh: (?:line )?(?:\d+: )?source: not found|\bsh: (?:line )?(?:\d+: )?\[\[: not found|\bsh: \d+: Syntax error: \"\(\" unexpected|\S: \d{1,5}: (?:source|\[\[|let): not found|\bsh: (?:\d+: )?(?:let: not found|\[: .{0,60}unexpected operator)",
             sample="/bin/sh: 1: source: not found",
             explain="commands run in /bin/sh, which is not bash here; run `/bin/bash script.sh`",
             versions="dash",

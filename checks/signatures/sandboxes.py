@@ -8,7 +8,7 @@ SIGNATURES = {
     "IMG001": roots(
         "the image has no agent server where the runtime starts it; mount sandboxd or build a derived image",
         (
-            r"""agent-server['\"`]?: (?:stat .{0,80}: )?(?:[Nn]o such file|(?:command )?not found|cannot (?:open|execute))|(?:stat|exec|open) .{0,60}agent-server.{0,20}: no such file|No module named '?openhands\.agent_server""",
+            r"""agent-server['\"`]?: (?:stat .{0,80}: )?(?:[Nn]o such file|(?:command )?not found|cannot (?:open|execute))|(?:stat|exec|open) .{0,60}agent-server.{0,20}: no such file|No module named '?openhands\.agent_server|module specification for 'openhands|\(catatonit:\d+\): failed to exec pid1""",
             'Error: runc create failed: unable to start container process: exec: "/usr/local/bin/openhands-agent-server": stat /usr/local/bin/openhands-agent-server: no such file or directory: unknown',
             "docker, runc, python",
         ),
@@ -24,7 +24,7 @@ SIGNATURES = {
     "IMG006": roots(
         "the image keeps its tests elsewhere; a sample without tests must be masked, not scored 0",
         (
-            r"(?:cannot stat|cannot access|can't open file|not found:?|No such file or directory:) .{0,20}(?:/root|/testbed)?/r2e_tests|/r2e_tests\S{0,40}\)? (?:does not exist|not found)",
+            r"(?:cannot stat|cannot access|can't open file|not found:?|No such file or directory:) .{0,20}(?:/root|/testbed)?/r2e_tests|not found: r2e_tests\b|/r2e_tests\S{0,40}\)? (?:does not exist|not found|could not be found)|/r2e_tests\S{0,80} (?:[Cc]annot stat|failed): No such file",
             "mv: cannot stat '/r2e_tests': No such file or directory",
             "R2E-Gym",
         ),
@@ -33,7 +33,7 @@ SIGNATURES = {
         *roots(
             "the sandbox runs as a user who may not write there; run it as root inside rootless Podman",
             (
-                r"Permission denied: '/(?:root|usr/local)/|(?:could not lock config file|cannot create|[Uu]nable to create|failed to create) .{0,20}/(?:root|testbed|usr/local)\S{0,120}:? Permission denied|cannot (?:touch|remove|open|move) .{0,80}/(?:root|testbed)/\S{0,120}: Permission denied|\b(?:sh|bash|tee): (?:line )?(?:\d+: )?/(?:root|testbed)/\S{1,160}: Permission denied",
+                r"Permission denied: '/(?:root|usr/local)/|(?:could not lock config file|cannot create|[Uu]nable to create|failed to create) .{0,20}/(?:root|testbed|usr/local)\S{0,120}:? Permission denied|cannot (?:touch|remove|open|move) .{0,80}/(?:root|testbed)/\S{0,120}: Permission denied|\b(?:sh|bash|tee): (?:line )?(?:\d+: )?/(?:root|testbed)/\S{1,160}: Permission denied|[ '`\"]/(?:testbed|r2e_tests)(?:/\S{1,160})?: Permission denied|insufficient permission for adding an object to repository database",
                 "PermissionError: [Errno 13] Permission denied: '/root/.venv/bin/python'",
                 "python, git",
             ),
@@ -79,7 +79,7 @@ SIGNATURES = {
             "docker",
         ),
         (
-            r"(?:pinging container registry|registry-1\.docker\.io|auth\.docker\.io).{0,300}(?:i/o timeout|no such host|connection refused|no route to host|network is unreachable|context deadline exceeded|x509: )|short-name resolution enforced|no image found in (?:manifest list|image index) for architecture",
+            r"(?:pinging container registry|registry-1\.docker\.io|auth\.docker\.io|initializing source docker://|reading blob sha256|fetching blob|error pulling image|Get .{1,3}https://[\w.:-]{3,80}/v2/).{0,400}(?:i/o timeout|no such host|server misbehaving|connection refused|connection reset by peer|no route to host|network is unreachable|context deadline exceeded|x509: |TLS handshake timeout|request canceled while waiting|unexpected HTTP status|unexpected EOF|invalid username/password|: denied\b)|short-name resolution enforced|no image found in (?:manifest list|image index) for architecture",
             'Error: initializing source docker://python:3.12: pinging container registry registry-1.docker.io: Get "https://registry-1.docker.io/v2/": dial tcp: lookup registry-1.docker.io: no such host',
             "podman",
         ),
@@ -159,7 +159,7 @@ SIGNATURES = {
     ),
     "RUN010": (
         root(
-            r"\b50[0234], message='.{0,80}(?:/start|/sessions?|/runtime)\b|50[0234] .{0,160}:\d{4,5}/(?:start|sessions?|runtime|api)\b|(?:/start|/sessions?/\S{0,80}) .{0,20}(?:returned|answered|status) 50\d",
+            r"\b50[0234], message='.{0,80}(?:/start|/sessions?|/runtime)\b|50[0234] .{0,160}:\d{4,5}/(?:start|sessions?|runtime|api)\b|(?:/start|/sessions?/\S{0,80}) .{0,20}(?:returned|answered|status) 50\d|url: /(?:start|sessions?|runtime)\b.{0,80}too many 5\d\d error responses",
             "aiohttp.client_exceptions.ClientResponseError: 503, message='Service Unavailable', url='http://node07:8000/start'",
             "the runtime breaks under that many starts at once; bound them",
             "aiohttp",

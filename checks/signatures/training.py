@@ -3,7 +3,7 @@
 from checks.ckp.disk_too_small import NO_DISK
 from checks.signatures.short import root, roots
 
-_ALLOCATORS = r"(?:CUDA driver|HIP|Triton) [Ee]rror(?: \[(?:CUDA|HIP)\])?: out of memory|CUDA_ERROR_OUT_OF_MEMORY|would exceed allowed memory|CU(?:DNN|SOLVER|SPARSE)_STATUS_ALLOC_FAILED"
+_ALLOCATORS = r"(?:CUDA driver|CUDA runtime|HIP|Triton) [Ee]rror(?: \[(?:CUDA|HIP)\])?: out of memory|CUDA_ERROR_OUT_OF_MEMORY|would exceed allowed memory|CU(?:DNN|SOLVER|SPARSE)_STATUS_ALLOC_FAILED"
 _OOM = rf"CUDA out of memory\. Tried to allocate|\bOutOfMemoryError: (?:CUDA|HIP) out of memory|CUDA error: out of memory|cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|{_ALLOCATORS}"
 _OOM_LINE = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.16 GiB. GPU 0 has a total capacity of 19.62 GiB of which 1.02 GiB is free."
 
@@ -11,7 +11,7 @@ SIGNATURES = {
     "MEM001": roots(
         "the GPU's memory does not hold the model and its training state; take a smaller model, LoRA or more memory",
         (
-            rf"cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|{_ALLOCATORS}|(?:HIP|CUDA|Cuda) failure.{0, 8}out of memory|out of memory occurred when warming up|[Ff]ailed to allocate .{0, 40}(?:GPU|device|CUDA) memory",
+            rf"cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|{_ALLOCATORS}|(?:HIP|CUDA|Cuda) failure.{{0,8}}out of memory|out of memory occurred when warming up|[Ff]ailed to allocate .{{0,40}}(?:GPU|device|CUDA) memory|OutOfMemoryError: Out of memory allocating|RESOURCE_EXHAUSTED: .{{0,20}}[Oo]ut of memory|cudaMalloc failed: out of memory",
             "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
             "torch, vllm",
         ),
@@ -138,7 +138,7 @@ SIGNATURES = {
             fatal=False,
         ),
         root(
-            r"Can't find a valid checkpoint at|resume ckpt must|latest_ckpt_global_step\.txt.{0,60}(?:No such|not found|does not exist)|No such file or directory: '\S{1,200}(?:latest_ckpt_global_step|latest_checkpointed_iteration)\.txt",
+            r"Can't find a valid checkpoint at|Error: No valid checkpoint found in|Unable to find latest file at \S{1,300}, if trying to load latest|resume ckpt must|latest_ckpt_global_step\.txt.{0,60}(?:No such|not found|does not exist)|No such file or directory: '\S{1,200}(?:latest_ckpt_global_step|latest_checkpointed_iteration)\.txt",
             "FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/run/latest_ckpt_global_step.txt'",
             "the run did not find the checkpoint that it was to go on from",
             "SkyRL",
@@ -148,7 +148,7 @@ SIGNATURES = {
         *roots(
             "the checkpoint was written by another number of GPUs",
             (
-                r"used a DP world size of \d+ but the current|(?i:world.?size)\b.{0,80}(?:mismatch|does not match|differs|but (?:the )?current)|[Cc]heckpoint.{0,80}(?:saved|written|sharded) (?:with|for|by) \d+ (?:ranks?|GPUs?|workers)",
+                r"used a DP world size of \d+ but the current|(?i:world.?size)\b.{0,80}(?:mismatch|does not match|differs|but (?:the )?current)|(?:rank|world size) at save time was \d+|[Cc]heckpoint.{0,80}(?:saved|written|sharded) (?:with|for|by) \d+ (?:ranks?|GPUs?|workers)",
                 "ValueError: The checkpoint being loaded used a DP world size of 8 but the current world size is 4. Automatic adjustment of ZeRO's optimizer state partitioning with a new world size is not currently supported.",
                 "deepspeed",
             ),

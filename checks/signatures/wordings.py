@@ -45,14 +45,6 @@ SIGNATURES = {
             "ray, boost",
         ),
     ),
-    "ENV002": roots(
-        "Triton's cache lies where several users or nodes disturb each other",
-        (
-            r"Permission denied: '\S{0,200}(?:\.triton/|triton_cache)",
-            "PermissionError: [Errno 13] Permission denied: '/home/other/.triton/cache/ab12'",
-            "triton",
-        ),
-    ),
     "ENV007": roots(
         "the job took more host memory than it was given",
         (
@@ -125,16 +117,6 @@ SIGNATURES = {
             r"""exec: ['"]?/?[^'"\s]{0,160}agent[-_]server[^'"\s]{0,80}['"]?: (?:stat |no such|executable file not found|permission denied)""",
             'Error: unable to start container process: exec: "/agent-server/.venv/bin/python": stat /usr/local/bin/python3: no such file or directory',
             "docker, runc, crun",
-        ),
-    ),
-    "MOD001": (
-        root(
-            r"KeyError: ['\"][\w.]{1,200}\.(?:weight|bias|weight_scale|absmax)['\"]",
-            "KeyError: 'visual.patch_embed.proj.weight'",
-            "vLLM does not know the names of the weights that the trainer sends",
-            "vllm, verl",
-            near=r"update_(?:params|weights)|sharding_manager|receive_weights|sync_weights|weight_transfer|weight_sync",
-            within=40,
         ),
     ),
     "RUN001": (
