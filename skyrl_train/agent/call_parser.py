@@ -39,11 +39,11 @@ _END_TAG_PARTS = tuple(FUNCTION_CLOSE[:length] for length in range(1, len(FUNCTI
 
 
 def parse_call(text: str, *, ended: Ended = Ended.STOP) -> Call | CallError:
-    """The first call of a reply. A reply that was cut by length is read as it stands: what is not whole is not run."""
+    """The first call of a reply. Of one that was cut by length nothing is mended: what is not whole is not run."""
     whole = text + _missing_end(text) if ended is Ended.STOP else text
     opening = _first_opening(whole)
     result = _read_call(whole, opening) if opening else _why_no_call(text)
-    if isinstance(result, CallError) and ended is Ended.LENGTH:
+    if ended is Ended.LENGTH and (isinstance(result, CallError) or result.repairs):
         return call_error(CallErrorKind.CUT_BY_LENGTH, Span(0, len(text)))
     return _within(result, len(text))
 

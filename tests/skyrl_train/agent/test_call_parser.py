@@ -164,3 +164,9 @@ def test_an_error_repeats_little_of_what_the_model_wrote() -> None:
     error = call_error(CallErrorKind.UNCLOSED_PARAMETER, Span(0, 1), subject=name)
     assert parse_call(f"<function=f>\n<parameter={name}>") == CallError(error.kind, Span(13, 13 + 12 + 120), error.text)
     assert len(error.text) < 250
+
+
+def test_nothing_of_a_reply_that_was_cut_is_mended() -> None:
+    text = "<function=terminal>\n<parameter=command=ls</parameter>\n</function>\nand th"
+    assert arguments_of(text) == (("command", "ls"),)
+    assert kind_of(text, Ended.LENGTH) is CallErrorKind.CUT_BY_LENGTH
