@@ -20,7 +20,7 @@ from skyrl_doctor.logs.look import is_own, look
 from skyrl_doctor.logs.near import Near
 from skyrl_doctor.logs.patterns import Patterns
 from skyrl_doctor.logs.pieces import Key, Piece, Seen, pieces
-from skyrl_doctor.logs.quoted import IN_SANDBOXES, Quotes, inline
+from skyrl_doctor.logs.quoted import Quotes, Voice, inline, tells
 from skyrl_doctor.logs.raised import Raised
 from skyrl_doctor.logs.spent import Spent
 from skyrl_doctor.logs.steps import Mark, Steps, clock_at
@@ -155,10 +155,10 @@ class Scanner:
         entries = [(at, match) for index, match in matches.items() for at in patterns.of.get(index, ())]
         if matches.keys() <= patterns.steps.keys() and piece.patterns.isdisjoint(patterns.suspects):
             return
-        quoted = self._quotes.hold(self._behind, block.start + piece.start, piece.whose)
-        entries = [found for found in entries if self._said(*found, piece, quoted=quoted)]
+        voice = self._quotes.hold(self._behind, block.start + piece.start, piece.whose)
+        entries = [(at, m) for at, m in entries if tells(patterns.entries[at].name, voice, piece.text, m.start())]
         taken = [at for at, match in entries if self._hit(at, match, block, piece, number)]
-        if quoted:
+        if voice is not Voice.RUN:
             return
         if patterns.done in matches:
             self._done = self._line(block, piece, number)
@@ -184,10 +184,6 @@ class Scanner:
         if self._traceback is not None and self._steps.outlive(self._traceback.number):
             self._traceback = self._raised = None
             self._full.discard(self._patterns.traceback)
-
-    def _said(self, at: int, match: re.Match[bytes], piece: Piece, *, quoted: bool) -> bool:
-        """Whether these words are the run's own."""
-        return self._patterns.entries[at].name in IN_SANDBOXES or not (quoted or inline(piece.text, match.start()))
 
     def _hit(self, at: int, match: re.Match[bytes], block: Block, piece: Piece, number: int) -> bool:
         """Whether the line says that it happened; the same line counts once."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from skyrl_doctor.logs.patterns import Patterns
 from skyrl_doctor.logs.pieces import Key, Piece
-from skyrl_doctor.logs.quoted import IN_SANDBOXES, inline
+from skyrl_doctor.logs.quoted import Voice, tells
 
 _REMEMBERED, _SHORT = 4096, 1 << 10
 """What fails over and over prints the same lines: so many are known again, if they are no longer than this."""
@@ -43,7 +43,7 @@ class Spent:
                 return False
             if match:
                 found = found or any(
-                    patterns.entries[at].name in IN_SANDBOXES or not inline(piece.text, match.start()) for at in full
+                    tells(patterns.entries[at].name, Voice.RUN, piece.text, match.start()) for at in full
                 )
         if found and piece.key and len(piece.raw) <= _SHORT:
             self._known = self._known if len(self._known) < _REMEMBERED else {}

@@ -46,8 +46,27 @@ def test_a_traceback_through_the_framework_is_the_runs_own() -> None:
     assert names("OBSERVATION:", "Traceback (most recent call last):", '  File "/testbed/a.py", line 3', OOM) == []
 
 
-def test_what_is_wrong_with_a_sandbox_shows_in_its_commands() -> None:
+def test_which_shell_a_sandbox_has_shows_in_all_its_commands() -> None:
     assert names("OBSERVATION:", "/bin/sh: 1: source: not found") == ["RUN006"]
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("ls: cannot access '/r2e_tests': No such file or directory", "IMG006"),
+        ("touch: cannot touch '/root/x': Permission denied", "IMG007"),
+    ],
+)
+def test_what_a_sandbox_holds_shows_in_the_commands_that_set_it_up_and_not_in_those_of_an_agent(
+    line: str, cause: str
+) -> None:
+    assert names("**CmdOutputObservation (source=None, exit code=1)**", line) == [cause]
+    assert names("**CmdOutputObservation (source=EventSource.AGENT, exit code=1)**", line) == []
+    assert names("EXECUTION RESULT of [terminal]:", line) == []
+    assert names("<tool_response>", line, "</tool_response>") == []
+    assert names("<tool_response>", "</tool_response>", line) == [cause]
+    assert names("────────── Observation ──────────", "Result:", line, "Exit code: 1", line) == [cause]
+    assert names(f'{{"role": "tool", "content": "{line}"}}') == []
 
 
 @pytest.mark.parametrize(
