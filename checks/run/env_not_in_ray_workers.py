@@ -19,7 +19,7 @@ passes what is not inherited, and its first task proves that it arrived.
     KeyError: 'SANDBOX_REMOTE_RUNTIME_API_URL'
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
@@ -27,10 +27,10 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.ray_workers import RayWorkers
 from skyrl_doctor.facts.worker_environ import plan_variables
 from skyrl_doctor.plan.model import Plan, Value
+from skyrl_doctor.plan.own_words import OVERRIDES, verl_words
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.node.ray_env import Need, missing, needs
 
-OVERRIDES = "trainer.verl_overrides"
 PASSED = ("ray_kwargs.ray_init.runtime_env.env_vars.", "ray_init.runtime_env.env_vars.")
 
 
@@ -58,24 +58,11 @@ def _no_text(plan: Plan, value: Value) -> Finding:
     return fault(f"{said} '{written}'", value.location, summary=f"quote it in {OVERRIDES}: {quoted}")
 
 
-def _overridden(plan: Plan) -> Mapping[str, Value]:
-    """What a configuration of ours adds as verl's own words."""
-    words, place = plan.texts(OVERRIDES), plan.place(OVERRIDES)
-    if not words or place is None:
-        return {}
-    from skyrl_doctor.plan.dialects.verl.compose import Composition, Given  # which most runs need not wait for
-
-    composed = Composition()
-    for word in words:
-        composed.apply(Given(word, place))
-    return composed.values
-
-
 def _passed(plan: Plan) -> dict[str, Value]:
     return {
         key.removeprefix(prefix): value
         for prefix in PASSED
-        for key, value in {**plan.own, **_overridden(plan)}.items()
+        for key, value in {**plan.own, **verl_words(plan)}.items()
         if key.startswith(prefix) and (value.written or value.unknown)
     }
 

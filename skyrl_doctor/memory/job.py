@@ -10,9 +10,11 @@ from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.plan.answers import PRIME, trainer_shares_gpu, vllm_sleeps
 from skyrl_doctor.plan.dialects.verl.names import CANONICAL
 from skyrl_doctor.plan.model import Plan, Value
+from skyrl_doctor.plan.own_words import OVERRIDES, verl_words
 from skyrl_train.memory import Job, MemoryModelError, UnsupportedJobError, job_from_verl
 
 VERL = "verl"
+MODEL = "actor_rollout_ref.model.path"
 _VERL_KEYS = {canonical: verl for verl, canonical in CANONICAL.items()}
 # verl's own defaults, where they are not what a plan in another dialect means by silence.
 _ELSEWHERE = {
@@ -50,7 +52,9 @@ def memory_job(plan: Plan) -> Job:
     try:
         if plan.is_of(VERL):
             return job_from_verl({key: _told(value) for key, value in plan.own.items()})
-        return _prime_job(plan) if plan.is_of(*PRIME) else job_from_verl(_in_verls_names(plan, _values(plan)))
+        if plan.is_of(*PRIME):
+            return _prime_job(plan)
+        return job_from_verl({**_in_verls_names(plan, _values(plan)), **_own_words(plan)})
     except UnsupportedJobError as error:
         raise NotApplicable(str(error)) from None
     except MemoryModelError as error:
@@ -78,6 +82,13 @@ def _values(plan: Plan) -> dict[str, object]:
     if missing:
         raise NotApplicable(f"the configuration does not say {' and '.join(map(plan.name, missing))}")
     return {key: _told(value) for key, value in plan.values.items()}
+
+
+def _own_words(plan: Plan) -> dict[str, object]:
+    words = verl_words(plan)
+    if MODEL in words:
+        raise NotApplicable(f"{OVERRIDES} sets {MODEL}, which is not looked at; write it as model.path")
+    return {key: _told(value) for key, value in words.items()}
 
 
 def _prime_job(plan: Plan) -> Job:

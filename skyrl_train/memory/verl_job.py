@@ -10,13 +10,12 @@ from dataclasses import replace
 from skyrl_train.memory.errors import BadJobError, UnsupportedJobError
 from skyrl_train.memory.job import Critic, Job, Rollout
 from skyrl_train.memory.keys import Keys, or_default
-from skyrl_train.memory.known import known_config
 from skyrl_train.memory.parameters import LINEARS
+from skyrl_train.memory.undescribed import refuse_undescribed
 
 A, M, R = "actor_rollout_ref.actor", "actor_rollout_ref.model", "actor_rollout_ref.rollout"
 F = f"{A}.fsdp_config"
 C = "critic"
-CRITIC_BY_DEFAULT = "~/models/deepseek-llm-7b-chat"  # verl's own; nobody means it by silence
 
 
 def job_from_verl(values: Mapping[str, object]) -> Job:
@@ -25,8 +24,9 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
     strategy = keys.text(f"{A}.strategy") or "fsdp"
     if strategy not in ("fsdp", "fsdp2"):
         raise UnsupportedJobError(f"{A}.strategy is {strategy!r}; only fsdp and fsdp2 are described")
-    _refuse_what_is_not_described(keys)
     dynamic = keys.flag(f"{A}.use_dynamic_bsz")
+    lora_rank = or_default(keys.integer(f"{M}.lora_rank", f"{M}.lora.rank"), 0)
+    refuse_undescribed(keys, critic=_has_critic(keys), dynamic=dynamic, lora=lora_rank != 0)
     limit = keys.integer(f"{A}.ppo_max_token_len_per_gpu") or 16384
     micro = keys.integer(f"{A}.ppo_micro_batch_size_per_gpu")
     chunked = keys.flag(f"{F}.entropy_from_logits_with_chunking", f"{A}.entropy_from_logits_with_chunking")
@@ -66,28 +66,12 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         entropy_checkpointing=keys.flag(f"{F}.entropy_checkpointing", f"{A}.entropy_checkpointing"),
         torch_compile=keys.flag(f"{F}.use_torch_compile", default=True),
         temperature=or_default(keys.number(f"{R}.temperature"), 1.0),
-        lora_rank=or_default(keys.integer(f"{M}.lora_rank", f"{M}.lora.rank"), 0),
+        lora_rank=lora_rank,
         lora_targets=_targets(keys),
         reference=keys.flag(f"{A}.use_kl_loss") or keys.flag("algorithm.use_kl_in_reward"),
         rollout=_rollout(keys),
     )
     return replace(job, critic=_critic(keys, job, dynamic=dynamic)) if _has_critic(keys) else job
-
-
-def _refuse_what_is_not_described(keys: Keys) -> None:
-    """What verl would run and this model would answer with a number for something else."""
-    engine = keys.text(f"{R}.name") or "vllm"
-    if engine != "vllm":
-        raise UnsupportedJobError(f"{R}.name is {engine!r}; only vllm is described")
-    optimizer = keys.text(f"{A}.optim.optimizer") or "AdamW"
-    if optimizer not in ("Adam", "AdamW"):
-        raise UnsupportedJobError(f"{A}.optim.optimizer is {optimizer!r}; only AdamW is described")
-    actor, critic = keys.raw(f"{M}.path"), keys.raw(f"{C}.model.path")
-    if not _has_critic(keys) or actor is None or critic is None or critic[1] in (actor[1], CRITIC_BY_DEFAULT):
-        return
-    shapes = [known_config(str(path)) for _, path in (actor, critic)]
-    if shapes[0] is None or shapes[0] != shapes[1]:
-        raise UnsupportedJobError(f"{critic[0]} is {critic[1]!r}; only a critic of the actor's own shape is described")
 
 
 def _chunk(keys: Keys) -> int:

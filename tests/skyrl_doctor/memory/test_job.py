@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from plans import MIG20, example, plan
+from plans import MIG20, ROOT, example, plan
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.memory.job import knob_of, memory_job, own_settings
 from skyrl_doctor.plan.model import Plan
@@ -71,11 +71,69 @@ def test_an_impossible_value_is_no_number() -> None:
             ),
             "only a critic of the actor's own shape",
         ),
+        (("actor_rollout_ref.model.enable_activation_offload=True",), "enable_activation_offload is set"),
+        (("actor_rollout_ref.model.use_liger=true",), "use_liger is set"),
+        (("actor_rollout_ref.model.tiled_mlp.enabled=true",), "tiled_mlp.enabled is set"),
+        (("reward.reward_model.enable=True",), "reward_model.enable is set"),
+        (("distillation.enabled=true",), "distillation.enabled is set"),
+        (("actor_rollout_ref.model.lora_adapter_path=/x",), "lora_adapter_path is '/x'"),
+        (("actor_rollout_ref.rollout.quantization=fp8",), "rollout.quantization is 'fp8'"),
+        (("actor_rollout_ref.rollout.pipeline_model_parallel_size=2",), "pipeline_model_parallel_size is 2"),
+        (("+actor_rollout_ref.rollout.engine_kwargs.vllm.kv_cache_dtype=fp8",), "kv_cache_dtype is 'fp8'"),
+        (("+actor_rollout_ref.rollout.engine_kwargs.vllm.cpu_offload_gb=10",), "cpu_offload_gb is 10"),
+        (("+actor_rollout_ref.model.override_config.num_hidden_layers=4",), "override_config.num_hidden_layers is 4"),
+        (
+            ("actor_rollout_ref.model.lora_rank=8", "actor_rollout_ref.model.exclude_modules=.*mlp.*"),
+            "exclude_modules is '.*mlp.*'",
+        ),
+        (
+            ("actor_rollout_ref.actor.ppo_micro_batch_size=8",),
+            "wanted actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu",
+        ),
     ],
 )
 def test_what_is_not_described_is_no_reason_to_refuse_a_run(settings: tuple[str, ...], said: str) -> None:
     with pytest.raises(NotApplicable, match=said):
         memory_job(verl(*settings))
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "reward.reward_model.enable=True reward.reward_model.enable_resource_pool=True",  # on GPUs of its own
+        "actor_rollout_ref.model.exclude_modules=x",  # of an adapter that is not there
+        "+actor_rollout_ref.rollout.engine_kwargs.vllm.kv_cache_dtype=auto",
+        "actor_rollout_ref.rollout.pipeline_model_parallel_size=1",
+        "actor_rollout_ref.actor.ppo_micro_batch_size=8 actor_rollout_ref.actor.use_dynamic_bsz=True",
+    ],
+)
+def test_what_changes_no_memory_is_no_reason_to_refuse(setting: str) -> None:
+    memory_job(verl(*setting.split()))
+
+
+def own_words(*words: str) -> Plan:
+    text = (ROOT / MIG20).read_text()
+    return plan(
+        text.replace("save_every_steps = 1", f"save_every_steps = 1\nverl_overrides = {list(words)}"), "run.toml"
+    )
+
+
+def test_verls_own_words_in_our_configuration_win() -> None:
+    job = memory_job(
+        own_words(
+            "actor_rollout_ref.rollout.gpu_memory_utilization=0.9",
+            "++data.max_response_length=900",
+            "+actor_rollout_ref.rollout.engine_kwargs.vllm.kv_cache_memory_bytes=1000",
+        )
+    )
+    assert job.rollout is not None
+    assert (job.response_length, job.rollout.utilization, job.rollout.kv_bytes) == (900, 0.9, 1000)
+    with pytest.raises(NotApplicable, match="only vllm is described"):
+        memory_job(own_words("actor_rollout_ref.rollout.name=sglang"))
+    with pytest.raises(NotApplicable, match=r"trainer.verl_overrides sets actor_rollout_ref.model.path"):
+        memory_job(own_words("actor_rollout_ref.model.path=Qwen/Qwen2.5-7B"))
+    with pytest.raises(CouldNotLook, match=r"max_response_length is \$\{oc.env:N\}"):
+        memory_job(own_words("data.max_response_length=${oc.env:N}"))
 
 
 def test_without_lengths_there_is_no_job() -> None:

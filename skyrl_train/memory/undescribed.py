@@ -1,0 +1,71 @@
+"""What verl would run and this model would answer with a number for something else: refused, with the key that says it."""
+
+from skyrl_train.memory.errors import UnsupportedJobError
+from skyrl_train.memory.keys import Keys
+from skyrl_train.memory.known import known_config
+from skyrl_train.memory.shape import LIMITS
+
+A, M, R, C = "actor_rollout_ref.actor", "actor_rollout_ref.model", "actor_rollout_ref.rollout", "critic"
+VLLM = f"{R}.engine_kwargs.vllm"
+CRITIC_BY_DEFAULT = "~/models/deepseek-llm-7b-chat"  # verl's own; nobody means it by silence
+SWITCHES = (
+    *(f"{model}.{name}" for model in (M, f"{C}.model") for name in ("enable_activation_offload", "use_liger")),
+    *(f"{model}.tiled_mlp.enabled" for model in (M, f"{C}.model")),
+    f"{M}.mtp.enable",
+    f"{A}.fsdp_config.qat.enable",
+    f"{A}.use_prefix_grouper",
+    "distillation.enabled",
+)
+USUAL = {
+    f"{R}.name": ("vllm",),
+    f"{A}.optim.optimizer": ("AdamW", "Adam"),
+    f"{M}.lora_adapter_path": (),
+    f"{R}.quantization": (),
+    f"{R}.pipeline_model_parallel_size": (1, "1"),
+    f"{VLLM}.kv_cache_dtype": ("auto",),
+    f"{VLLM}.cpu_offload_gb": (0, "0"),
+    f"{VLLM}.quantization": (),
+    f"{VLLM}.speculative_config": (),
+    **{f"{M}.override_config.{name}": () for name in LIMITS},
+}
+"""The values that are described, beside none."""
+OF_ALL_GPUS = (
+    f"{A}.ppo_micro_batch_size",
+    f"{R}.log_prob_micro_batch_size",
+    "actor_rollout_ref.ref.log_prob_micro_batch_size",
+    f"{C}.ppo_micro_batch_size",
+)
+"""verl's old keys: engine_workers.py takes no micro batch but those of one GPU."""
+
+
+def refuse_undescribed(keys: Keys, *, critic: bool, dynamic: bool, lora: bool) -> None:
+    """UnsupportedJobError for the first setting whose memory is not described."""
+    for key in SWITCHES:
+        if keys.flag(key):
+            raise UnsupportedJobError(f"{key} is set; its memory is not described")
+    for key, usual in USUAL.items():
+        found = keys.raw(key)
+        if found is not None and found[1] not in usual:
+            wanted = f"; only {usual[0]} is described" if usual else "; that is not described"
+            raise UnsupportedJobError(f"{key} is {found[1]!r}{wanted}")
+    excluded = keys.raw(f"{M}.exclude_modules")
+    if lora and excluded is not None:
+        raise UnsupportedJobError(f"{excluded[0]} is {excluded[1]!r}; only target_modules is described")
+    for reward in ("reward.reward_model", "reward_model"):
+        if keys.flag(f"{reward}.enable") and not keys.flag(f"{reward}.enable_resource_pool"):
+            raise UnsupportedJobError(f"{reward}.enable is set; a reward model on the same GPUs is not described")
+    for key in OF_ALL_GPUS:
+        found = keys.raw(key)
+        if found is not None and not dynamic and keys.raw(f"{key}_per_gpu") is None:
+            raise UnsupportedJobError(f"{key} is {found[1]!r}, which verl does not take any more; wanted {key}_per_gpu")
+    if critic:
+        _refuse_another_shape(keys)
+
+
+def _refuse_another_shape(keys: Keys) -> None:
+    actor, critic = keys.raw(f"{M}.path"), keys.raw(f"{C}.model.path")
+    if actor is None or critic is None or critic[1] in (actor[1], CRITIC_BY_DEFAULT):
+        return
+    shapes = [known_config(str(path)) for _, path in (actor, critic)]
+    if shapes[0] is None or shapes[0] != shapes[1]:
+        raise UnsupportedJobError(f"{critic[0]} is {critic[1]!r}; only a critic of the actor's own shape is described")
