@@ -34,6 +34,16 @@ KNOBS = {
     "rollout.gpu_memory_utilization": "gpu_memory_utilization",
 }
 """What the memory model solves for, by canonical key."""
+_FIELDS = {
+    **{knob: key for key, knob in KNOBS.items()},
+    "prompt_length": PROMPT,
+    "mini_batch": "actor.ppo_mini_batch_size",
+    "train_batch": "data.train_batch_size",
+    "n_gpus": "slurm.gpus_per_node",
+    "lora_rank": "model.lora_rank",
+    "attention": "model.attention",
+}
+"""The memory model's own words, by which its errors begin."""
 
 
 class Untold:
@@ -56,9 +66,9 @@ def memory_job(plan: Plan) -> Job:
             return _prime_job(plan)
         return job_from_verl({**_in_verls_names(plan, _values(plan)), **_own_words(plan)})
     except UnsupportedJobError as error:
-        raise NotApplicable(str(error)) from None
+        raise NotApplicable(_in_own_words(plan, str(error))) from None
     except MemoryModelError as error:
-        raise CouldNotLook(str(error)) from None
+        raise CouldNotLook(_in_own_words(plan, str(error))) from None
 
 
 def knob_of(plan: Plan, key: str) -> str:
@@ -69,6 +79,13 @@ def knob_of(plan: Plan, key: str) -> str:
         if wanted in {knob, *map(str.lower, names), *(name.lower().rpartition(".")[2] for name in names)}:
             return knob
     return key
+
+
+def _in_own_words(plan: Plan, error: str) -> str:
+    """An error of the memory model, with the key that it begins with as this plan writes it."""
+    key, is_, rest = error.partition(" is ")
+    canonical = CANONICAL.get(key) or _FIELDS.get(key)
+    return error if canonical is None or key in verl_words(plan) else f"{plan.name(canonical)}{is_}{rest}"
 
 
 def own_settings(plan: Plan, settings: Mapping[str, str]) -> dict[str, str]:

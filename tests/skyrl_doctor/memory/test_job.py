@@ -111,6 +111,23 @@ def test_what_changes_no_memory_is_no_reason_to_refuse(setting: str) -> None:
     memory_job(verl(*setting.split()))
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("max_response_tokens = 2048", "max_response_tokens = 0"), "data.max_response_tokens is 0, wanted 1 to "),
+        (("max_prompt_tokens = 2048", 'max_prompt_tokens = "2k"'), "data.max_prompt_tokens is '2k', wanted a whole"),
+        (("n = 2\n", "n = -3\n"), "rollout.n is -3, wanted 1 to "),
+        (("utilization = 0.5", "utilization = 1.5"), "rollout.gpu_memory_utilization is 1.5, wanted above 0 and at"),
+        (("gpus_per_node = 1", "gpus_per_node = 0"), "slurm.gpus_per_node is 0, wanted 1 to "),
+        (("train_batch_size = 1", "train_batch_size = 0"), "data.train_batch_size is 0, wanted 1 to "),
+    ],
+)
+def test_an_impossible_value_is_told_by_the_users_own_key(change: tuple[str, str], said: str) -> None:
+    with pytest.raises(CouldNotLook) as raised:
+        memory_job(plan((ROOT / MIG20).read_text().replace(*change), "run.toml"))
+    assert str(raised.value).startswith(said)
+
+
 def own_words(*words: str) -> Plan:
     text = (ROOT / MIG20).read_text()
     return plan(
