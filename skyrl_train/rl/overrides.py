@@ -1,6 +1,7 @@
 """RunConfig as overrides of verl 0.9.1. Pure: no verl is imported, and the same configuration gives the same words."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ GRAPHS = '{"mode": 0, "cudagraph_mode": "FULL_DECODE_ONLY"}'
 """vLLM's graphs of decoding without torch.compile: captured in seconds, where compiling takes most of a minute."""
 SAMPLER, TASKS = "pkg://skyrl_train.rl.sampler", "pkg://skyrl_train.rl.tasks"
 SAVING = "skyrl_train.rl.saving.Saving"
+# a quote, or the end, with the backslashes before it: others mean themselves, as in "model.lora_targets = '.*\.q_proj'"
+_TO_ESCAPE = re.compile(r"(\\*)('|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ def text(value: Value) -> str:
         case None:
             return "null"
         case str():
-            return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+            return "'" + _TO_ESCAPE.sub(lambda run: 2 * run[1] + run[2].replace("'", r"\'"), value) + "'"
         case list():
             return f"[{','.join(map(text, value))}]"
         case dict():

@@ -122,7 +122,8 @@ class _Reader:
         if at >= len(self._text):
             raise OverrideError(f"a quote {quote} is not closed")
         self.at = at + 1
-        return self._text[start:at].replace(f"\\{quote}", quote).replace("\\\\", "\\")
+        # backslashes count in pairs only where a quote follows, or the end; elsewhere each means itself
+        return re.sub(rf"(\\+)({quote}|\Z)", lambda run: "\\" * (len(run[1]) // 2) + run[2], self._text[start:at])
 
     def _plain(self, *, top: bool, ends: str = "") -> Any:
         start, is_sweep = self.at, False

@@ -4,8 +4,11 @@ import shlex
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from plans import plan
+from skyrl_doctor.plan.syntax.hydra import parse as parse_override
 from skyrl_train.checkpoints.resume import Resume
 from skyrl_train.config.load import parse
 from skyrl_train.fail import UsageError
@@ -184,10 +187,17 @@ def test_without_validation_files_the_loader_gets_a_batch_size() -> None:
         (3, "3"),
         (1e-6, "1e-06"),
         ("a b", "'a b'"),
-        ("it's \\ x", "'it\\'s \\\\ x'"),
+        ("it's \\ x", r"'it\'s \ x'"),
+        (r".*\.(q|v)_proj", r"'.*\.(q|v)_proj'"),
+        ("\\", r"'\\'"),
         (["a", 1, None], "['a',1,null]"),
         ({"a": {"b": False}}, "{a:{b:false}}"),
     ],
 )
 def test_values_in_hydras_grammar(value: Any, wanted: str) -> None:
     assert text(value) == wanted
+
+
+@given(st.text(alphabet="\\'\"ab. ", max_size=12))
+def test_texts_come_back_as_they_were(value: str) -> None:
+    assert parse_override(f"k={text(value)}").value == value

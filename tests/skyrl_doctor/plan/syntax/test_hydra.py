@@ -26,6 +26,10 @@ VALUES: dict[str, Any] = {
     "{}": {},
     "'3'": "3",
     "'it\\'s'": "it's",
+    r"'.*\.q_proj'": r".*\.q_proj",
+    r"'a\\b'": r"a\\b",  # backslashes mean themselves, but for those before a quote and at the end
+    r"'a\\'": "a\\",
+    r"'a\\\'b\"'": "a\\'b\\\"",
     "$HOME/x*.parquet?": "$HOME/x*.parquet?",
     "a\\b": "a\\b",
     "Qwen/Qwen2.5-Coder-0.5B": "Qwen/Qwen2.5-Coder-0.5B",
