@@ -5,6 +5,7 @@ eval "$(skyrl-doctor env --shell)" && skyrl-train images pull run.toml
 """
 
 import argparse
+import contextlib
 import os
 import sys
 import tempfile
@@ -140,12 +141,12 @@ def _listed(asked: Asked, store: Store) -> int:
 def _fetched(args: argparse.Namespace, asked: Asked, podman: PodmanCli) -> int:
     """How many could not be had."""
     sandbox, recipe = asked.sandbox, None
-    place = tempfile.TemporaryDirectory(prefix="skyrl-server-")
-    with place:
+    with contextlib.ExitStack() as stack:
         if args.verb == "build":
+            place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="skyrl-server-")))
             version, target = sandbox.agent_server_version, args.build_target
             server, image = sandbox.agent_server, args.server_image
-            recipe = recipe_of(server, version, Path(place.name), target=target, server_image=image)
+            recipe = recipe_of(server, version, place, target=target, server_image=image)
         ways = Ways(
             archive=sandbox.image_archive or "",
             mirror=sandbox.image_mirror or "",
