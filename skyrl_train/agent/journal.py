@@ -21,7 +21,7 @@ class Unreadable:
 
 def append(path: Path, transcript: Transcript) -> None:
     """Adds a line in one write, so that several processes may share the file."""
-    line = (to_json(transcript) + "\n").encode()
+    line = (to_json(transcript) + "\n").encode("utf-8", "replace")
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
         while line:

@@ -34,3 +34,9 @@ def test_a_torn_line_takes_no_other_with_it(tmp_path: Path) -> None:
     first, junk, deep, empty, again, torn = read(path)
     assert first == again == TRANSCRIPT
     assert [line.line for line in (junk, deep, empty, torn) if isinstance(line, Unreadable)] == [2, 3, 4, 6]
+
+
+def test_no_text_keeps_a_rollout_out_of_its_file(tmp_path: Path) -> None:
+    """An error that names a file whose name is no UTF-8, say."""
+    append(tmp_path / "j", replace(TRANSCRIPT, detail="no such file: caf\udce9"))
+    assert [line.detail for line in read(tmp_path / "j") if isinstance(line, Transcript)] == ["no such file: caf?"]
