@@ -31,17 +31,25 @@ async def guarded(seconds: float, *, late: End, failed: Finish) -> AsyncIterator
     """Ends the rollout with `late` where the body takes longer, and with `failed` where it raises.
 
     FIX(AGT017): models, sandboxes and scorers may raise anything, and one exception in a gathered batch would take the
-    other rollouts with it. A cancellation from outside goes through untouched.
+    other rollouts with it. A cancellation from outside goes through untouched; one that nobody asked this task for is a
+    client that was closed while it waited.
     """
     try:
         async with asyncio.timeout(seconds) as limit:
             yield
     except EndOfRolloutError:
         raise
-    except Exception as error:
+    except (Exception, asyncio.CancelledError) as error:
+        if isinstance(error, asyncio.CancelledError) and _asked_to_end():
+            raise
         if isinstance(error, TimeoutError) and limit.expired():
             raise EndOfRolloutError(late) from error
         raise EndOfRolloutError(End(failed, described(error))) from error
+
+
+def _asked_to_end() -> bool:
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def described(error: BaseException) -> str:

@@ -278,6 +278,14 @@ async def talkative(room: int) -> Reply:
     return Reply(token_ids=(1,) * (room + 1), text="x", ended=Ended.STOP)
 
 
+async def closed(_room: int) -> Reply:
+    """As a client does whose connection was closed while it waited."""
+    waited = asyncio.get_running_loop().create_future()
+    waited.cancel()
+    await waited
+    raise AssertionError
+
+
 async def silent(_room: int) -> Reply:
     await asyncio.Event().wait()
     raise AssertionError
@@ -287,6 +295,7 @@ async def silent(_room: int) -> Reply:
     ("model", "detail"),
     [
         (OddModel(gone), "RuntimeError: engine is gone (test_loop.py:"),
+        (OddModel(closed), "asyncio.exceptions.CancelledError (test_loop.py:"),
         (OddModel(talkative), "the engine wrote 1001 tokens where 1000 were allowed"),
         (OddModel(silent), "the engine did not answer within 0.02 s"),
     ],
