@@ -65,7 +65,7 @@ class EngineModel:
     def follow(self, text: str, *, after: Reply) -> Sequence[int]:
         """What the template puts between a reply and the next one; its end of turn only where the reply has none."""
         talk = [{"role": "user", "content": "-"}, {"role": "assistant", "content": MARK}]
-        _, found, rest = self._rendered([*talk, {"role": "user", "content": text}]).rpartition(MARK)
+        _, found, rest = self._rendered([*talk, {"role": "user", "content": text}]).partition(MARK)
         if not found:
             raise EngineError("the model's chat template does not show a reply as it was written")
         ids = self._encoded(rest)

@@ -7,7 +7,7 @@ import pytest
 
 from skyrl_train.agent.calls import Ended
 from skyrl_train.agent.transcript import Message, Reply
-from skyrl_train.rl.engine import EngineError, EngineModel
+from skyrl_train.rl.engine import MARK, EngineError, EngineModel
 
 END = 0
 
@@ -81,6 +81,12 @@ def test_what_follows_a_reply_ends_its_turn_once(written: str, wanted: str) -> N
     made, _ = model()
     after = Reply(token_ids=ids(written), text=written, ended=Ended.STOP)
     assert tuple(made.follow("text", after=after)) == ids(wanted)
+
+
+def test_a_result_that_holds_our_own_mark_is_shown_whole() -> None:
+    made, _ = model()
+    after = Reply(token_ids=ids("ls</f>"), text="ls</f>", ended=Ended.STOP)
+    assert tuple(made.follow(f"a {MARK} b", after=after)) == ids(f"|<user>a {MARK} b|<assistant>")
 
 
 def test_a_template_that_hides_replies_is_refused_in_words() -> None:
