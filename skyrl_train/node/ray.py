@@ -7,6 +7,8 @@ from skyrl_train.node.ray_tmp import RAY_VARIABLE, ray_socket, short_directory
 from skyrl_train.node.settings import Directory, Preparation, Setting
 
 ADDRESS = "RAY_ADDRESS"
+OWN_CLUSTER = "local"
+"""As an address: none is looked for, and a cluster is started."""
 UV_SWITCH = "RAY_ENABLE_UV_RUN_RUNTIME_ENV"
 HOOK = "RAY_RUNTIME_ENV_HOOK"
 UV_HOOK = "uv_runtime_env_hook"
@@ -21,7 +23,7 @@ _PORTS = 10000
 
 def starts_own_cluster(environ: Mapping[str, str]) -> bool:
     """Whether RAY_ADDRESS keeps ray.init() from looking for a cluster to join."""
-    return environ.get(ADDRESS) == "local"
+    return environ.get(ADDRESS) == OWN_CLUSTER
 
 
 def address_file(environ: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from verl.trainer.constants_ppo import get_ppo_ray_runtime_env
 
 from skyrl_train.config.run import RunConfig
 from skyrl_train.fail import TrainError
-from skyrl_train.node.ray import ADDRESS, starts_own_cluster
+from skyrl_train.node.ray import ADDRESS, OWN_CLUSTER, starts_own_cluster
 from skyrl_train.node.ray_env import needs, unproven, worker_variables
 from skyrl_train.rl import seeds
 
@@ -60,7 +60,7 @@ def init_words(settings: DictConfig, config: RunConfig) -> dict[str, Any]:
     if joins:  # what a cluster has, those said who started it
         words = {name: value for name, value in words.items() if name not in SIZES}
     else:
-        words["address"] = "local"  # FIX(ENV009): without it ray.init() joins whatever cluster it finds on the node
+        words["address"] = OWN_CLUSTER  # FIX(ENV009): without it ray.init() joins whatever cluster it finds on the node
     ours = worker_variables(os.environ, config.env, {} if joins else os.environ)
     environment = get_ppo_ray_runtime_env(settings)
     variables = {

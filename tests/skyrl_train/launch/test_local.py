@@ -14,6 +14,7 @@ from skyrl_train.launch import leavings, local
 from skyrl_train.launch.child import MARK, end, marked, of_local_launches
 from skyrl_train.launch.directory import log, write_jobs
 from skyrl_train.launch.role import Role
+from skyrl_train.node.ray import starts_own_cluster
 
 
 def script(job_dir: Path, role: Role, text: str) -> str:
@@ -38,6 +39,15 @@ def test_told_to_end_it_ends_both(tmp_path: Path) -> None:
     assert local.run(str(tmp_path), paths, lambda: True, said.append) == 128 + 15
     assert marked({MARK: str(tmp_path)}) == []
     assert said[-2:] == ["runtime: ended without a word", "trainer: ended without a word"]
+
+
+def test_its_ray_follows_no_address_that_an_earlier_run_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The doctor's gate knows it by the same variable."""
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    seen = tmp_path / "seen"
+    text = f'printf %s "$RAY_ADDRESS" > {seen}'
+    local.run(str(tmp_path), {Role.RUNTIME: script(tmp_path, Role.RUNTIME, text)}, lambda: False, lambda _: None)
+    assert starts_own_cluster({"RAY_ADDRESS": seen.read_text()})
 
 
 @pytest.mark.parametrize(("job", "counts"), [({}, True), ({"SLURM_JOB_ID": "8"}, False)])
