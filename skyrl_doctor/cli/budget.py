@@ -61,6 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
         draw(found, args.figure)
     _write(args.format, plan, found, solution)
+    _tell_problems(plan)
     return 0 if found.budget.fits else DOES_NOT_FIT
 
 
@@ -125,3 +126,10 @@ def _write(form: str, plan: "Plan", found: "GpuBudget", solution: "Solution | No
         sys.stdout.write(encode(show.data(plan, found, solution)))
     else:
         sys.stdout.write("".join(f"{line}\n" for line in show.text(plan, found, solution)))
+
+
+def _tell_problems(plan: "Plan") -> None:
+    """What its own program would refuse of the target is not in the figures, and `preflight` says more of it."""
+    for problem in plan.problems:
+        line = "" if problem.location.line is None else f":{problem.location.line}"
+        sys.stderr.write(f"skyrl-doctor budget: {problem.location.file}{line}: {problem.message}\n")

@@ -123,6 +123,23 @@ def test_a_model_that_cannot_be_told_gives_no_number(
     assert said in err
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_setting_that_is_none_is_told_beside_the_figures(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, form: str
+) -> None:
+    target = tmp_path / "run.toml"
+    target.write_text(
+        (ROOT / MIG20).read_text().replace("gpu_memory_utilization = 0.5", "gpu_memory_utilisation = 0.9")
+    )
+    status, out, err = budget(capsys, str(target), "--gpu", "H200", "--format", form)
+    assert (status, bool(out)) == (0, True)
+    assert re.fullmatch(
+        rf"skyrl-doctor budget: {target}:\d+: rollout.gpu_memory_utilisation = 0.9: no such setting; did you mean "
+        r"rollout.gpu_memory_utilization\?\n",
+        err,
+    )
+
+
 def test_no_gpu_here_says_how_to_name_one(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     status, out, err = budget(capsys, MIG20)
