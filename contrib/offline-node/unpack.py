@@ -114,7 +114,9 @@ def unpack(folder, target, python=sys.executable, *, wait=False):
     """Checks, joins, unpacks. Returns the number of files."""
     try:
         with open(os.path.join(folder, "manifest.json")) as file:
-            parts = json.load(file)["parts"]
+            parts = [{key: part[key] for key in ("name", "bytes", "sha256")} for part in json.load(file)["parts"]]
+        if not parts:
+            raise ValueError("it names no part")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UnpackError(f"no manifest of pack.py in {folder}: {error}") from error
     paths = arriving(folder, parts) if wait else [verify(folder, part) for part in parts]
@@ -132,7 +134,7 @@ def main(argv):
         return 2
     try:
         count = unpack(places[0], places[1], wait=wait)
-    except (UnpackError, OSError, lzma.LZMAError, tarfile.TarError) as error:
+    except (UnpackError, OSError, EOFError, lzma.LZMAError, tarfile.TarError) as error:
         print(f"unpack: {error}", file=sys.stderr)
         return 1
     compileall.compile_dir(places[1], quiet=2, workers=0)  # what is no Python 3 stays as it is

@@ -174,6 +174,24 @@ def test_a_part_that_is_not_whole_stops_everything(tmp_path: Path, harm: str) ->
     assert not (tmp_path / "to").exists()
 
 
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"parts": []}', '{"parts": [{"name": "x"}]}', '{"parts": ["x"]}'])
+def test_a_manifest_that_is_none_is_told_in_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    (tmp_path / "x").touch()
+    done = program("unpack", str(tmp_path), str(tmp_path / "to"))
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
+    assert done.stderr.startswith(f"unpack: no manifest of pack.py in {tmp_path}: ")
+
+
+def test_a_pack_that_ends_early_is_told_in_one_line(tmp_path: Path) -> None:
+    """A manifest that lost its last parts: those that it names are whole."""
+    parts = tmp_path / "parts"
+    written = pack.pack(site(tmp_path / "from"), parts, limit=1000, drop=[], preset=0)
+    (parts / "manifest.json").write_text(json.dumps({"parts": written[:1]}))
+    done = program("unpack", str(parts), str(tmp_path / "to"))
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
+
+
 def test_parts_are_unpacked_as_they_come(tmp_path: Path) -> None:
     packed, parts = tmp_path / "packed", tmp_path / "parts"
     written = pack.pack(site(tmp_path / "from"), packed, limit=1000, drop=[], preset=0)
