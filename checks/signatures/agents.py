@@ -57,7 +57,7 @@ SIGNATURES = {
     "AGT007": roots(
         "a frozen model was assigned to; use a private attribute",
         (
-            r"\bFrozenInstanceError\b|is immutable and does not support item assignment|\"\w{1,60}\" object has no field \"",
+            r"\bFrozenInstanceError\b|is immutable and does not support item assignment|' object has no setter$|\bimmutable type: '|\"\w{1,60}\" object has no field \"",
             'ValueError: "OHCodeActAgent" object has no field "tokenizer"',
             "pydantic, dataclasses",
         ),
@@ -65,7 +65,7 @@ SIGNATURES = {
     "AGT008": roots(
         "a live object was sent between processes or copied; results must be plain records",
         (
-            r"cannot pickle '[\w.]{1,80}' object|[Cc]an't pickle |Could not serialize the (?:argument|return value|actor class|function)|\bPicklingError\b|Failed to unpickle serialized exception|\bcannot be pickled\b|no default __reduce__ due to|Can't get local (?:object|attribute) '|Can't get attribute '\w{1,80}' on <module|\bPickling (?:of|an?) .{1,80} (?:is|are) (?:disallowed|not (?:allowed|supported))",
+            r"cannot pickle '[\w.]{1,80}' object|[Cc]an't pickle |Could not serialize the (?:argument|return value|actor class|function)|\bPicklingError\b|Failed to unpickle serialized exception|\bcannot be pickled\b|no default __reduce__ due to|support the deepcopy protocol\b|Can't get local (?:object|attribute) '|Can't get attribute '\w{1,80}' on <module|\bPickling (?:of|an?) .{1,80} (?:is|are) (?:disallowed|not (?:allowed|supported))",
             "TypeError: Could not serialize the argument <Conversation object> for a task or actor run_rollout",
             "python, ray",
         ),
@@ -96,7 +96,7 @@ SIGNATURES = {
     ),
     "AGT012": (
         root(
-            r"Error: \[Errno \d+\] [\w -]{1,40}: '/(?:testbed|r2e_tests|workspace)(?:/|')|\b(?:NoSuchPath|InvalidGitRepository)Error: /(?:testbed|r2e_tests|workspace)\b",
+            r"Error: \[Errno \d+\] [\w -]{1,40}: '/(?:testbed|r2e_tests|workspace)(?:/|')|cannot change to '/(?:testbed|r2e_tests|workspace)\b|\b(?:NoSuchPath|InvalidGitRepository)Error: /(?:testbed|r2e_tests|workspace)\b",
             "OSError: [Errno 30] Read-only file system: '/testbed'",
             "a path of the sandbox was used on this machine",
             "python",

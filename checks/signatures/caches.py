@@ -23,7 +23,7 @@ SIGNATURES = {
             refines=("IMG007",),
         ),
         root(
-            r"Error: \[Errno (?:5|16|17|39|116)\] [\w /]{5,40}(?:$|: '\.nfs)",
+            r"Error: \[Errno (?:5|16|17|39|116)\] [\w /]{5,40}(?:$|: '(?:\.nfs|tmp\.pid))",
             "OSError: [Errno 116] Stale file handle",
             "Triton's cache lies on a network file system, where processes of several nodes disturb each other",
             "triton",
@@ -40,13 +40,13 @@ SIGNATURES = {
             refines=("IMG007", "ENV002"),
         ),
         root(
-            r"The file lock '\S{0,300}(?:\.cache|torch_compile|flashinfer|inductor|triton)\S{0,200}' could not be acquired|torch_extensions/\S{1,200}\.so: (?:cannot open shared object|file too short)",
+            r"The file lock '\S{0,300}(?:\.cache|torch_compile|flashinfer|inductor|triton)\S{0,200}' could not be acquired|/\.cache/\S{1,300}', needed by .{1,200}missing and no known rule|torch_extensions/\S{1,200}\.so: (?:cannot open shared object|file too short)",
             "filelock._error.Timeout: The file lock '/home/user/.cache/flashinfer/0.5/90a/cached_ops/batch_decode.lock' could not be acquired.",
             "compile caches are shared between jobs, and one waits for another or takes its files",
             "flashinfer, torch",
         ),
         root(
-            r"\bEOFError: Ran out of input|UnpicklingError|JSONDecodeError|Bytes object is corrupted|invalid ELF header|file too short",
+            r"\bEOFError: Ran out of input|UnpicklingError|JSONDecodeError|BadZipFile|Bytes object is corrupted|invalid ELF header|file too short",
             "EOFError: Ran out of input",
             "compile caches are shared between jobs, and one left half a file",
             "torch inductor, vllm",

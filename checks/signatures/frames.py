@@ -29,7 +29,7 @@ SIGNATURES = {
             within=12,
         ),
         root(
-            r"\bZeroDivisionError: ",
+            r"\bZeroDivisionError: |No objects to concatenate|is out of bounds for axis 0 with size 0",
             "ZeroDivisionError: division by zero",
             _NOTHING_LEFT,
             "python",
@@ -47,6 +47,27 @@ SIGNATURES = {
             within=12,
         ),
     ),
+    "CKP002": (
+        root(
+            r"IndexError: tuple index out of range",
+            "IndexError: tuple index out of range",
+            "the checkpoint holds the random states of more GPUs than this run has",
+            "torch",
+            near=r"set_rng_state_all",
+            within=8,
+        ),
+    ),
+    "MOD003": (
+        root(
+            r"invalid load key, 'v'",
+            "_pickle.UnpicklingError: invalid load key, 'v'.",
+            "the model's files are pointers of git-lfs, not the weights",
+            "torch",
+            near=r"torch/serialization|safetensors|load_state_dict|torch\.load\(",
+            within=20,
+            refines=("ENV010",),
+        ),
+    ),
     "MOD001": (
         root(
             r"""KeyError: ['\"][\w.]{1,200}[._](?:weight|bias|weight_scale|absmax)['\"]""",
@@ -61,7 +82,7 @@ SIGNATURES = {
             "AssertionError",
             _WEIGHTS,
             "vllm",
-            near=r"assert param(?:_data)?\.(?:shape|size\(\)) == loaded_weight\.(?:shape|size\(\))",
+            near=r"assert [^\n]{0,80}(?:== loaded_weight\.|loaded_weight\.(?:shape|size)[^\n]{0,40} ==)",
             within=3,
         ),
     ),

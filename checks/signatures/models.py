@@ -49,7 +49,7 @@ SIGNATURES = {
             "transformers, vllm",
         ),
         (
-            r"Unrecognized model in \S{1,300} Should have a `model_type`|No supported config format found in|Error while deserializing header: |is restricted and you are not in the authorized list|\bLocalTokenNotFoundError\b|\b(?:Connection|SSL|Proxy)Error: .{0,40}\(host='(?:huggingface|hf)\.co', port=443\): Max retries exceeded|cannot find the (?:requested files|appropriate snapshot folder) in the (?:local|disk) cache|[Cc]annot (?:connect to|reach) .{0,20}huggingface\.co|Cannot reach https://hf",
+            r"Unrecognized model in \S{1,300} Should have a `model_type`|No supported config format found in|Unable to load weights from \w{1,12} checkpoint file|the config file at .{1,300} is not a valid JSON file|Couldn't instantiate the backend tokenizer|\bHfHubHTTPError: 5\d\d |(?:Error|Timeout): .{0,60}host='(?:huggingface|hf)\.co', port=443\): Read timed out|Error while deserializing header: |is restricted and you are not in the authorized list|\bLocalTokenNotFoundError\b|\b(?:Connection|SSL|Proxy)Error: .{0,40}\(host='(?:huggingface|hf)\.co', port=443\): Max retries exceeded|cannot find the (?:requested files|appropriate snapshot folder) in the (?:local|disk) cache|[Cc]annot (?:connect to|reach) .{0,20}huggingface\.co|Cannot reach https://hf",
             "huggingface_hub.errors.LocalEntryNotFoundError: Cannot find an appropriate cached snapshot folder: cannot find the appropriate snapshot folder in the local cache",
             "huggingface_hub",
         ),
@@ -58,7 +58,7 @@ SIGNATURES = {
         *roots(
             "the installed library is older than the model",
             (
-                r"has no vLLM implementation|model with architecture \S{1,60} is not supported|Tokenizer class \w+ does not exist or is not currently imported|[Uu]nsupported (?:model )?architecture",
+                r"has no vLLM implementation|model with architecture \S{1,60} is not supported|Tokenizer class \w+ does not exist or is not currently imported|rope_scaling. must be a dictionary with|untagged enum ModelWrapper|[Uu]nsupported (?:model )?architecture",
                 "ValueError: Qwen9ForCausalLM has no vLLM implementation and the Transformers implementation is not compatible with vLLM.",
                 "vllm, transformers",
             ),
@@ -116,7 +116,7 @@ SIGNATURES = {
     "CFG006": roots(
         "the server was started without a parser for tool calls, or with an unknown one",
         (
-            r"--enable-auto-tool-choice requires --tool-call-parser|argument --tool-call-parser: invalid choice|(?:[Uu]nknown|[Uu]nsupported|[Ii]nvalid) tool[_ -](?:call[_ -])?parser",
+            r"--enable-auto-tool-choice requires --tool-call-parser|argument --tool-call-parser: invalid choice|(?:[Uu]nknown|[Uu]nsupported|[Ii]nvalid) tool[_ -](?:call[_ -])?parser|[Tt]ool parser \S{1,60} is not (?:registered|supported|known|available)",
             "TypeError: Error: --enable-auto-tool-choice requires --tool-call-parser",
             "vllm, verl",
         ),

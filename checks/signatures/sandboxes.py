@@ -24,7 +24,7 @@ SIGNATURES = {
     "IMG006": roots(
         "the image keeps its tests elsewhere; a sample without tests must be masked, not scored 0",
         (
-            r"(?:cannot stat|cannot access|can't open file|not found:?|No such file or directory:) .{0,20}(?:/root|/testbed)?/r2e_tests|not found: r2e_tests\b|/r2e_tests\S{0,40}\)? (?:does not exist|not found|could not be found)|/r2e_tests\S{0,80} (?:[Cc]annot stat|failed): No such file",
+            r"(?:cannot stat|cannot access|can't open file|not found:?|No such file or directory:) .{0,20}(?:/root|/testbed)?/r2e_tests|not found: r2e_tests\b|/r2e_tests\S{0,40}\)? (?:does not exist|not found|could not be found)|/r2e_tests\S{0,80} (?:[Cc]annot stat|failed): No such file|/r2e_tests.{0,4}: No such file",
             "mv: cannot stat '/r2e_tests': No such file or directory",
             "R2E-Gym",
         ),
@@ -33,7 +33,7 @@ SIGNATURES = {
         *roots(
             "the sandbox runs as a user who may not write there; run it as root inside rootless Podman",
             (
-                r"Permission denied: '/(?:root|usr/local)/|(?:could not lock config file|cannot create|[Uu]nable to create|failed to create) .{0,20}/(?:root|testbed|usr/local)\S{0,120}:? Permission denied|cannot (?:touch|remove|open|move) .{0,80}/(?:root|testbed)/\S{0,120}: Permission denied|\b(?:sh|bash|tee): (?:line )?(?:\d+: )?/(?:root|testbed)/\S{1,160}: Permission denied|[ '`\"]/(?:testbed|r2e_tests)(?:/\S{1,160})?: Permission denied|insufficient permission for adding an object to repository database",
+                r"Permission denied: '/(?:root|usr/local)/|(?:could not lock config file|cannot create|[Uu]nable to create|failed to create) .{0,20}/(?:root|testbed|usr/local)\S{0,120}:? Permission denied|cannot (?:touch|remove|open|move) .{0,80}/(?:root|testbed)/\S{0,120}: Permission denied|\b(?:sh|bash|tee): (?:line )?(?:\d+: )?/(?:root|testbed)/\S{1,160}: Permission denied|[ '`\"]/(?:testbed|r2e_tests)(?:/\S{1,160})?: Permission denied|changing ownership of .{1,4}/(?:testbed|root|r2e_tests)\b.{0,200}: Operation not permitted|insufficient permission for adding an object to repository database",
                 "PermissionError: [Errno 13] Permission denied: '/root/.venv/bin/python'",
                 "python, git",
             ),

@@ -3,7 +3,7 @@
 from checks.ckp.disk_too_small import NO_DISK
 from checks.signatures.short import root, roots
 
-_ALLOCATORS = r"(?:CUDA driver|CUDA runtime|HIP|Triton) [Ee]rror(?: \[(?:CUDA|HIP)\])?: out of memory|CUDA_ERROR_OUT_OF_MEMORY|would exceed allowed memory|CU(?:DNN|SOLVER|SPARSE)_STATUS_ALLOC_FAILED"
+_ALLOCATORS = r"\b(?:NPU|XPU|MUSA|HPU) out of memory|Failed to CUDA (?:calloc|malloc|host alloc)|(?:CUDA driver|CUDA runtime|HIP|Triton) [Ee]rror(?: \[(?:CUDA|HIP)\])?: out of memory|CUDA_ERROR_OUT_OF_MEMORY|would exceed allowed memory|CU(?:DNN|SOLVER|SPARSE)_STATUS_ALLOC_FAILED"
 _OOM = rf"CUDA out of memory\. Tried to allocate|\bOutOfMemoryError: (?:CUDA|HIP) out of memory|CUDA error: out of memory|cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|{_ALLOCATORS}"
 _OOM_LINE = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.16 GiB. GPU 0 has a total capacity of 19.62 GiB of which 1.02 GiB is free."
 
@@ -39,7 +39,7 @@ SIGNATURES = {
     "MEM005": roots(
         "vLLM's share leaves no room for the KV cache of one request",
         (
-            r"is larger than the maximum number of tokens that can be stored in KV cache|Not enough memory\. Please try to increase --mem-fraction-static|larger than the available KV cache memory|[Nn]ot enough (?:GPU )?memory .{0,40}KV cache",
+            r"is larger than the maximum number of tokens that can be stored in KV cache|Not enough memory\. Please try to increase --mem-fraction-static|larger than the available KV cache memory|Not enough memory to handle \d+ prefill|[Nn]ot enough (?:GPU )?memory .{0,40}KV cache",
             "ValueError: The model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (20512). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.",
             "vllm < 0.9, sglang",
         ),
@@ -138,7 +138,7 @@ SIGNATURES = {
             fatal=False,
         ),
         root(
-            r"Can't find a valid checkpoint at|Error: No valid checkpoint found in|Unable to find latest file at \S{1,300}, if trying to load latest|resume ckpt must|latest_ckpt_global_step\.txt.{0,60}(?:No such|not found|does not exist)|No such file or directory: '\S{1,200}(?:latest_ckpt_global_step|latest_checkpointed_iteration)\.txt",
+            r"Can't find a valid checkpoint at|Error: No valid checkpoint found in|Error: .{0,40}[Nn]o checkpoints? (?:was |were )?found\b|Error: [Cc]heckpoint (?:file|path|directory|dir|folder)?.{0,200}(?:not found|does not exist)\b|Unable to find latest file at \S{1,300}, if trying to load latest|resume ckpt must|latest_ckpt_global_step\.txt.{0,60}(?:No such|not found|does not exist)|No such file or directory: '\S{1,200}(?:latest_ckpt_global_step|latest_checkpointed_iteration)\.txt",
             "FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/run/latest_ckpt_global_step.txt'",
             "the run did not find the checkpoint that it was to go on from",
             "SkyRL",
@@ -148,7 +148,7 @@ SIGNATURES = {
         *roots(
             "the checkpoint was written by another number of GPUs",
             (
-                r"used a DP world size of \d+ but the current|(?i:world.?size)\b.{0,80}(?:mismatch|does not match|differs|but (?:the )?current)|(?:rank|world size) at save time was \d+|[Cc]heckpoint.{0,80}(?:saved|written|sharded) (?:with|for|by) \d+ (?:ranks?|GPUs?|workers)",
+                r"used a DP world size of \d+ but the current|(?i:world.?size)\b.{0,80}(?:mismatch|does not match|differs|but (?:the )?current)|(?:rank|world size) at save time was \d+|mismatch after resume \(|[Cc]heckpoint.{0,80}(?:saved|written|sharded) (?:with|for|by) \d+ (?:ranks?|GPUs?|workers)",
                 "ValueError: The checkpoint being loaded used a DP world size of 8 but the current world size is 4. Automatic adjustment of ZeRO's optimizer state partitioning with a new world size is not currently supported.",
                 "deepspeed",
             ),
@@ -169,7 +169,7 @@ SIGNATURES = {
     ),
     "CKP003": (
         root(
-            r"\bStorageFull\b|\[Errno (?:28|122)\]|inline_container\.cc:\d+\] . (?:unexpected pos|PytorchStreamWriter)|unexpected pos \d+ vs \d+|\bwrite\(\): fd \d+ failed with|basic_ios::clear: iostream error|[Dd]isk is full|[Qq]uota exceeded",
+            r"\bStorageFull\b|\[Errno (?:28|122)\]|inline_container\.cc:\d+\] . (?:unexpected pos|PytorchStreamWriter)|unexpected pos \d+ vs \d+|\bwrite\(\): fd \d+ failed with|basic_ios::clear: iostream error|[Dd]isk is full|[Qq]uota exceeded|\bWrote only \d+ of \d+ bytes",
             "RuntimeError: [enforce fail at inline_container.cc:603] . unexpected pos 5120 vs 5012",
             "the disk is full; keep fewer checkpoints or write them elsewhere",
             "torch, safetensors",

@@ -107,7 +107,7 @@ SIGNATURES = {
             "AssertionError",
             "the sizes of batches do not fit each other",
             "verl",
-            near=r"assert [^\n]{0,120}batch_?size[^\n]{0,80}(?:%|[<>=]=|>|//)",
+            near=r"assert [^\n]{0,120}batch(?:_?size|es)[^\n]{0,80}(?:%|[<>=]=|>|//)",
             within=3,
         ),
     ),
