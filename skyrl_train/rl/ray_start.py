@@ -38,7 +38,10 @@ class Proof:
 def begin(settings: DictConfig, config: RunConfig) -> Proof:
     """Starts Ray and its first task; whoever begins something else meanwhile asks for the proof after that."""
     wanted = {need.name: os.environ.get(need.name, "") for need in needs(os.environ, config.env)} | config.env
-    ray.init(**init_words(settings, config))
+    words = init_words(settings, config)
+    if starts_own_cluster(os.environ):
+        del os.environ[ADDRESS]  # the workers inherit it, and what they start would begin a cluster of its own
+    ray.init(**words)
 
     def marks(names: list[str], salt: str) -> dict[str, str]:
         # Sent by value: by its name, the worker would import this module first, and torch and verl with it.

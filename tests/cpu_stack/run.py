@@ -9,6 +9,7 @@ from pathlib import Path
 from cpu_stack.tiny import PROMPTS
 from skyrl_train.config.load import parse, resolved
 from skyrl_train.launch import commands, directory
+from skyrl_train.node.ray import OWN_CLUSTER
 from skyrl_train.tasks.convert import verl_row
 from skyrl_train.tasks.demo.rows import TASKS, r2e_row
 from skyrl_train.tasks.rows import TaskRow, read_row
@@ -119,6 +120,7 @@ def environment(job: Path) -> Mapping[str, str]:
         "HF_HUB_OFFLINE": "1",
         "VLLM_NO_USAGE_STATS": "1",
         "DO_NOT_TRACK": "1",
+        "RAY_ADDRESS": OWN_CLUSTER,  # as a local launch has it
         "RAY_USAGE_STATS_ENABLED": "0",
         "OMP_NUM_THREADS": "1",
         BROKEN: str(job / "broken"),
