@@ -1,11 +1,14 @@
 """`skyrl-train show`: a transcript for a person."""
 
 import argparse
+import importlib
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from skyrl_train.agent.journal import Unreadable, read
 from skyrl_train.agent.show import SHOWN_CHARS, printable, shown, worth
+from skyrl_train.agent.tokens import retokenised
 from skyrl_train.agent.transcript import Transcript
 from skyrl_train.fail import UsageError
 
@@ -19,6 +22,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--rollout",
         metavar="ID",
         help="the rollout, or the task, to show; without it, if there are several, they are listed",
+    )
+    parser.add_argument(
+        "--tokenizer",
+        metavar="DIR",
+        help="the model's directory: also compare each reply's tokens with those that its text gives (AGT016)",
     )
     parser.add_argument("--full", action="store_true", help="results whole, and not shortened")
 
@@ -47,8 +55,11 @@ def run(args: argparse.Namespace) -> int:
     if wanted is None:
         raise UsageError(_why_none(args, listed, broken))
     several = found > 1
+    if several and args.tokenizer:
+        raise UsageError(f"{path}: {found} rollouts; --tokenizer compares one, named with --rollout")
+    compared = _compared(wanted, _encoder(args.tokenizer)) if args.tokenizer else ""
     sys.stdout.write(
-        _list(listed, found) if several else shown(wanted, result_chars=WHOLE if args.full else SHOWN_CHARS)
+        _list(listed, found) if several else shown(wanted, result_chars=WHOLE if args.full else SHOWN_CHARS) + compared
     )
     for line in broken[:LISTED]:
         sys.stderr.write(f"skyrl-train show: {path}, line {line.line}: {line.why}\n")
@@ -58,6 +69,27 @@ def run(args: argparse.Namespace) -> int:
 def _list(lines: list[str], found: int) -> str:
     more = f"… and {found - len(lines)} more\n" if found > len(lines) else ""
     return f"{found} rollouts; name one with --rollout ID\n" + "".join(f"{line}\n" for line in lines) + more
+
+
+def _encoder(directory: str) -> Callable[[str], Sequence[int]]:
+    path = Path(directory) / "tokenizer.json"
+    try:
+        made = importlib.import_module("tokenizers").Tokenizer.from_file(str(path))
+    except ImportError:
+        raise UsageError("--tokenizer needs the package tokenizers; run it in the training environment") from None
+    except Exception as error:  # noqa: BLE001 -- tokenizers raises nothing narrower
+        raise UsageError(f"{path}: {error}") from None
+    return lambda text: list(made.encode(text, add_special_tokens=False).ids)
+
+
+def _compared(transcript: Transcript, encode: Callable[[str], Sequence[int]]) -> str:
+    """What was trained on are the engine's own tokens; here is whether its text would have given others."""
+    lines = [
+        f"tokens: reply {one.step + 1} differs from token {one.position} on: the engine wrote "
+        f"{'none' if one.written is None else one.written}, its text gives {one.encoded} (AGT016)\n"
+        for one in retokenised(transcript, encode)
+    ]
+    return "".join(lines) or f"tokens: all {len(transcript.steps)} replies give the same again\n"
 
 
 def _why_none(args: argparse.Namespace, others: list[str], broken: list[Unreadable]) -> str:

@@ -1,5 +1,6 @@
 """`skyrl-train show`: one rollout of a file, a list of several, and files that are none."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -115,3 +116,51 @@ def test_a_name_cannot_command_the_terminal(tmp_path: Path, capsys: pytest.Captu
     append(path, evil)
     assert dispatch(["show", str(path)]) == 0
     assert "\x1b" not in one + capsys.readouterr().out
+
+
+TOKENIZERS = """
+class Tokenizer:
+    @staticmethod
+    def from_file(path):
+        if path != "model/tokenizer.json":
+            raise Exception("No such file or directory (os error 2)")
+        return Tokenizer()
+    def encode(self, text, add_special_tokens):
+        assert add_special_tokens is False
+        self.ids = [1, 2] if text.startswith("<function=") else [1, 3]
+        return self
+"""
+
+
+def test_the_tokens_of_a_reply_are_compared_with_those_of_its_text(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "stub").mkdir()
+    (tmp_path / "stub/tokenizers.py").write_text(TOKENIZERS)
+    monkeypatch.syspath_prepend(str(tmp_path / "stub"))
+    monkeypatch.delitem(sys.modules, "tokenizers", raising=False)
+    assert dispatch(["show", str(file), "--tokenizer", "model"]) == 0
+    assert capsys.readouterr().out.endswith("tokens: all 1 replies give the same again\n")
+    other = replace(STEP, reply=replace(STEP.reply, text="other"))
+    append(file, replace(ONE, rollout_id="t-1", steps=(STEP, other)))
+    assert dispatch(["show", str(file), "--rollout", "t-1", "--tokenizer", "model"]) == 0
+    assert capsys.readouterr().out.endswith(
+        "tokens: reply 2 differs from token 1 on: the engine wrote 2, its text gives 3 (AGT016)\n"
+    )
+    assert dispatch(["show", str(file), "--tokenizer", "model"]) == 2
+    assert (
+        capsys.readouterr().err
+        == f"skyrl-train show: {file}: 2 rollouts; --tokenizer compares one, named with --rollout\n"
+    )
+    assert dispatch(["show", str(file), "--rollout", "t-0", "--tokenizer", "none"]) == 2
+    assert capsys.readouterr().err == "skyrl-train show: none/tokenizer.json: No such file or directory (os error 2)\n"
+
+
+def test_without_the_tokenizers_package_nothing_is_compared(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    assert dispatch(["show", str(file), "--tokenizer", "model"]) == 2
+    assert capsys.readouterr().err == (
+        "skyrl-train show: --tokenizer needs the package tokenizers; run it in the training environment\n"
+    )
