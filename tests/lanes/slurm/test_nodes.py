@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from lanes.slurm.lab import Cluster, a_cluster, processes_with, wait_until
+from lanes.slurm.many import left
 from lanes.slurm.site import CONFIG, Launched, Site, bash
 from skyrl_train.launch import node_files
 from skyrl_train.launch.directory import Ended, read_ended
@@ -185,3 +187,33 @@ def test_a_warning_before_the_limit_reaches_the_trainer(site: Site) -> None:
     assert ended(made).status == 0, made.log(Role.TRAINER)
     assert (site.at / "warned").exists()
     made.leaves_nothing()
+
+
+def test_the_time_limit_leaves_nothing_on_either_node(site: Site) -> None:
+    """Slurm looks at time limits twice a minute."""
+    made = launch_with_scratch(site, "pass")
+    begun(site, made)
+    job_id = made.job(Role.TRAINER)
+    soon = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(time.time() + 2))
+    assert site.cluster.run("scontrol", "update", f"JobId={job_id}", f"EndTime={soon}").returncode == 0
+    assert site.cluster.wait(job_id).state == "TIMEOUT", (made.ended(Role.TRAINER), made.log(Role.TRAINER))
+    assert "stopped by signal" in made.ended(Role.TRAINER).reason
+    made.leaves_nothing()
+    assert list(site.at.glob("scratch_*/skyrl-*")) == []
+
+
+def test_a_worker_node_that_slurm_gives_up_ends_the_job_on_both(site: Site) -> None:
+    """Its slurmd is killed. The other node's processes hear of it, and so do those that still run on the lost one."""
+    made = launch_with_scratch(site, "pass")
+    begun(site, made)
+    node = next(one for one in site.cluster.daemons if "gpu2" in one.args)  # type: ignore[operator]  # a list of words
+    node.send_signal(signal.SIGKILL)
+    node.wait(60)
+    try:
+        down = ("scontrol", "update", "NodeName=gpu2", "State=DOWN", "Reason=lost")
+        assert site.cluster.run(*down).returncode == 0
+        assert site.cluster.wait(made.job(Role.TRAINER)).state == "NODE_FAIL"
+        wait_until(lambda: not left(made.job_dir), lambda: f"nothing is left: {left(made.job_dir)}")
+        wait_until(lambda: not list(site.at.glob("scratch_*/skyrl-*")), "no directory is left")
+    finally:
+        site.cluster.revive("gpu2")
