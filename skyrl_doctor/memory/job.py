@@ -23,6 +23,7 @@ _ELSEWHERE = {
     "rollout.tensor_parallel_size": 1,
     "actor.strategy": "fsdp2",
 }
+TOKENS = "rollout.max_tokens"
 PROMPT, RESPONSE, SEQUENCE = "data.max_prompt_tokens", "data.max_response_tokens", "data.max_sequence_tokens"
 
 
@@ -115,7 +116,10 @@ def _prime_job(plan: Plan) -> Job:
         raise NotApplicable(f"the configuration does not say {plan.name(SEQUENCE)}")
     if longest < 2:
         raise CouldNotLook(f"{plan.name(SEQUENCE)} is {longest}, wanted a prompt and a response")
-    response = min(plan.integer("rollout.max_tokens") or longest // 2, longest - 1)
+    tokens = plan.integer(TOKENS)
+    if tokens is not None and tokens < 1:
+        raise CouldNotLook(f"{plan.name(TOKENS)} is {tokens}, wanted 1 or more")
+    response = min(tokens or longest // 2, longest - 1)
     lengths: dict[str, object] = {PROMPT: longest - response, RESPONSE: response}
     said = {key: _told(value) for key, value in plan.values.items() if key != "slurm.gpus_per_node"}
     gpus = plan.integer("deployment.trainer_gpus") or 1

@@ -45,7 +45,11 @@ def model_of(files: ModelFiles) -> Model:
     if config is None and cannot_reload(files.name, None):
         raise NotApplicable(f"{files.name}: gpt-oss (a quantised mixture of experts); its experts are not described")
     if config is None:
-        why = f"{files.directory} holds no config.json that reads" if files.directory else f"{files.name} is not here"
+        why = (
+            f"{files.directory} holds no config.json that reads"
+            if files.directory
+            else f"{files.name or repr('')} is not here"
+        )
         raise NotApplicable(f"the model's shape is not known: {why}, and it is none of the public models known by name")
     try:
         return Model(files.name, shape_from_config(config), source)

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from skyrl_train.memory.errors import BadJobError
 
-TRUE, FALSE, NONE = ("true", "yes", "on"), ("false", "no", "off"), ("null", "none", "~", "")
+TRUE, FALSE, NONE = ("true", "yes", "on"), ("false", "no", "off"), ("null", "none", "~")
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 N = TypeVar("N", int, float)
 
@@ -16,7 +16,8 @@ def or_default(value: N | None, default: N) -> N:
 
 
 class Keys:
-    """Values may be what a parser gave or the text of a command line; null is as good as not said."""
+    """Values may be what a parser gave or the text of a command line; null is as good as not said. An empty text is one:
+    it says nothing of a name, and is no number."""
 
     def __init__(self, values: Mapping[str, object]) -> None:
         self._values = {key.lstrip("+"): value for key, value in values.items()}
@@ -71,7 +72,7 @@ class Keys:
 
     def text(self, *names: str) -> str | None:
         found = self.raw(*names)
-        if found is None:
+        if found is None or found[1] == "":
             return None
         if not isinstance(found[1], str):
             raise BadJobError(f"{found[0]} is {found[1]!r}, wanted a text")

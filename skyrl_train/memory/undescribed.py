@@ -45,11 +45,11 @@ def refuse_undescribed(keys: Keys, *, critic: bool, dynamic: bool, lora: bool) -
             raise UnsupportedJobError(f"{key} is set; its memory is not described")
     for key, usual in USUAL.items():
         found = keys.raw(key)
-        if found is not None and found[1] not in usual:
+        if found is not None and found[1] not in ("", *usual):
             wanted = f"; only {usual[0]} is described" if usual else "; that is not described"
             raise UnsupportedJobError(f"{key} is {found[1]!r}{wanted}")
     excluded = keys.raw(f"{M}.exclude_modules")
-    if lora and excluded is not None:
+    if lora and excluded is not None and excluded[1]:
         raise UnsupportedJobError(f"{excluded[0]} is {excluded[1]!r}; only target_modules is described")
     for reward in ("reward.reward_model", "reward_model"):
         if keys.flag(f"{reward}.enable") and not keys.flag(f"{reward}.enable_resource_pool"):
@@ -64,7 +64,7 @@ def refuse_undescribed(keys: Keys, *, critic: bool, dynamic: bool, lora: bool) -
 
 def _refuse_another_shape(keys: Keys) -> None:
     actor, critic = keys.raw(f"{M}.path"), keys.raw(f"{C}.model.path")
-    if actor is None or critic is None or critic[1] in (actor[1], CRITIC_BY_DEFAULT):
+    if actor is None or critic is None or critic[1] in (actor[1], "", CRITIC_BY_DEFAULT):
         return
     shapes = [known_config(str(path)) for _, path in (actor, critic)]
     if shapes[0] is None or shapes[0] != shapes[1]:

@@ -128,6 +128,26 @@ def test_an_impossible_value_is_told_by_the_users_own_key(change: tuple[str, str
     assert str(raised.value).startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("key", "wanted"),
+    [
+        ("data.max_response_length", "a whole number"),
+        ("actor_rollout_ref.rollout.gpu_memory_utilization", "a number"),
+        ("actor_rollout_ref.actor.use_dynamic_bsz", "true or false"),
+    ],
+)
+def test_an_empty_value_is_none_at_all_and_no_default(key: str, wanted: str) -> None:
+    with pytest.raises(CouldNotLook, match=rf"^{key} is '', wanted {wanted}$"):
+        memory_job(verl(f"{key}=''"))
+
+
+@pytest.mark.parametrize("tokens", [0, -4])
+def test_prime_rls_own_length_is_judged_by_its_own_key(tokens: int) -> None:
+    text = (ROOT / "examples/prime-rl-2025/v5.toml").read_text().replace("max_tokens = 2000", f"max_tokens = {tokens}")
+    with pytest.raises(CouldNotLook, match=rf"^orchestrator.sampling.max_tokens is {tokens}, wanted 1 or more$"):
+        memory_job(plan(text, "run.toml"))
+
+
 def own_words(*words: str) -> Plan:
     text = (ROOT / MIG20).read_text()
     return plan(
