@@ -90,7 +90,7 @@ SIGNATURES = {
             "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: http://node07:8000/start",
             "client and runtime do not have the same key; both must read the job's key file",
             "requests, aiohttp",
-            unless=_OTHERS,
+            unless=rf"{_OTHERS}|(?i:\bwandb\b|\bW&B\b|openai|anthropic|hugging)",
         ),
     ),
     "RUN002": roots(

@@ -30,6 +30,7 @@ _SUSPECT = (
     r"\bthread .{0,80} panicked at\b|\bhave not registered within the timeout\b|\bUnhandled exception\b",
     r"[\w.]+(?:Error: |Exception: )\S|^Failed to (?:obtain|initiali[sz]e) [^:\n]{1,80}: ",
     r"\bexec user process caused\b|: exec format error\b|^(?:[a-z_]\w*\.){1,6}Timeout(?:Expired)?: ",
+    r"\w\.(?:errors?|exceptions?)\.[A-Z]\w{2,60}: |^(?:docker: )?Error response from daemon: |^\((?:autoscaler|scheduler) \+\S{1,12}\) Error: |^OMP: Error #",
     _OWN,
     r"^(?:In '[^'\n]{1,200}': )?Could not (?:override|find) '|^Key '[^'\n]{1,200}' is not in struct",
     r"^Error (?:(?:start|creat|load|initiali[sz]|connect|process|handl|sav)ing|in|while|during) [^:\n]{1,80}: |\b\d{1,4} validation errors? for \w",
@@ -54,7 +55,7 @@ _BENIGN = re.compile(
     r"|^\++ \S|\[[\w./-]+:\d+\] {2,}\S|(?i:\berror[ _-](?:handl\w+|codes?(?!:? [1-9])|logs?|files?|counts?|rates?|recovery|correction)\b)|Exception ignored in|\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bW\d{4} |level=(?:info|debug|warning)|\bwarnings?\.warn\b|\w+Warning:"
     r"|(?i:\bretry\b|\bretries\b|\bretrying\b|\bretried\b|\bignor(?:e|ed|ing)\b)"
     r"|(?i:\b(?:0|no|zero|without) (?:\w+ )?errors?\b|errors?\W{1,4}(?:0\b|none\b|null\b|false\b|\[\]|\{\}))|dependency resolver|Unable to write (?:system|container|image) event|^Error executing job with overrides"
-    r"|^Error: no (?:such (?:object|container|pod|volume|image)|(?:container|pod|volume) with (?:name|ID))"  # who cleans up asks
+    r"|\bError(?: response from daemon)?: [Nn]o (?:such (?:object|container|pod|volume|image)|(?:container|pod|volume) with (?:name|ID))"  # who cleans up asks
     r"|\bslurmstepd: error: .{0,80}\brmdir\b|^\W*[Ww]arning: "
     rf"|{RAY_BELOW_ERROR.pattern}|\bRAY_DRIVER_FAILURE\b"
     r"|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)|^\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)=|--?\w*error\w*=|\b\w*(?:rate|ratio|count|loss|num)\w*/?\w*error"

@@ -60,7 +60,7 @@ def choose(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
         done=done,
     )
     if not fatal and suspect is not None:
-        named = next((scan.unwrapped for scan in scans if scan.suspect is suspect), None)
+        named = next((scan.named for scan in scans if scan.suspect is suspect), None)
         if named is None:
             return dataclasses.replace(found, unknown=suspect, cluster=cluster)
         hit = Hit(named, suspect)

@@ -31,6 +31,17 @@ def known() -> tuple[Known, ...]:
     return tuple(dict.fromkeys(found))
 
 
+@functools.cache
+def topics() -> tuple[Known, ...]:
+    """What errors that no signature knows may be about: `TOPICS` of the same modules."""
+    return tuple(
+        Known(entry.id, entry.slug, signature)
+        for module in modules(CHECKS, [], signatures=True)
+        for name, signature in getattr(module, "TOPICS", {}).items()
+        if (entry := catalogue().find(name)) is not None
+    )
+
+
 def _of(module: ModuleType) -> Iterator[Known]:
     signatures = getattr(module, "SIGNATURES", ())
     if isinstance(signatures, Mapping):

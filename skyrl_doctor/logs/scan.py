@@ -17,6 +17,7 @@ from skyrl_doctor.logs.happened import happened, spoken_of
 from skyrl_doctor.logs.known import Known
 from skyrl_doctor.logs.lines import REACHED, After, Line, before, shown
 from skyrl_doctor.logs.look import is_own, look
+from skyrl_doctor.logs.meant import meant
 from skyrl_doctor.logs.near import Near
 from skyrl_doctor.logs.patterns import Patterns
 from skyrl_doctor.logs.pieces import Key, Piece, Seen, pieces
@@ -42,13 +43,13 @@ class Hit:
 
 @record(kw_only=True)
 class Scan:
-    """What one file holds; `unwrapped` is the cause that its suspect names together with the lines below."""
+    """What one file holds; `named` is the cause that its suspect names, if it is read again and with the lines below."""
 
     file: str
     hits: tuple[Hit, ...]
     counts: dict[Known, int]
     suspect: Line | None = None
-    unwrapped: Known | None = None
+    named: Known | None = None
     traceback: Line | None = None
     cluster: Cluster | None = None
     done: Line | None = None
@@ -101,7 +102,7 @@ class Scanner:
             hits=tuple(dataclasses.replace(hit, line=self._whole(hit.line)) for hit in self._hits),
             counts={self._patterns.entries[at]: count for at, count in self._counts.items()},
             suspect=suspect,
-            unwrapped=unwrapped(suspect, self._patterns) if suspect else None,
+            named=(unwrapped(suspect, self._patterns) or meant(suspect)) if suspect else None,
             traceback=self._trace(),
             cluster=self._suspects.cluster(),
             done=self._done and self._whole(self._done),
