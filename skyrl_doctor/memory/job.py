@@ -3,15 +3,15 @@
 verl's own dialect says nearly all of them itself; the other dialects say theirs by canonical keys.
 """
 
-import dataclasses
 from collections.abc import Mapping
 
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
-from skyrl_doctor.plan.answers import PRIME, trainer_shares_gpu, vllm_sleeps
+from skyrl_doctor.plan.answers import PRIME, TODAYS_PRIME, trainer_shares_gpu, vllm_sleeps
 from skyrl_doctor.plan.dialects.verl.names import CANONICAL
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.own_words import OVERRIDES, verl_words
 from skyrl_train.memory import Job, MemoryModelError, UnsupportedJobError, job_from_verl
+from skyrl_train.memory.prime_job import PACKED, as_prime
 
 VERL = "verl"
 MODEL = "actor_rollout_ref.model.path"
@@ -111,11 +111,7 @@ def _own_words(plan: Plan) -> dict[str, object]:
 
 def _prime_job(plan: Plan) -> Job:
     """prime-rl says how long prompt and response are together, and its vLLM never gives memory back."""
-    longest = plan.integer(SEQUENCE)
-    if longest is None:
-        raise NotApplicable(f"the configuration does not say {plan.name(SEQUENCE)}")
-    if longest < 2:
-        raise CouldNotLook(f"{plan.name(SEQUENCE)} is {longest}, wanted a prompt and a response")
+    longest = _packed(plan)
     tokens = plan.integer(TOKENS)
     if tokens is not None and tokens < 1:
         raise CouldNotLook(f"{plan.name(TOKENS)} is {tokens}, wanted 1 or more")
@@ -125,7 +121,19 @@ def _prime_job(plan: Plan) -> Job:
     gpus = plan.integer("deployment.trainer_gpus") or 1
     job = job_from_verl(_in_verls_names(plan, {**said, **lengths, "slurm.gpus_per_node": gpus}))
     rollout = job.rollout if trainer_shares_gpu(plan) else None
-    return dataclasses.replace(job, framework="prime-rl", rollout=rollout)
+    return as_prime(job, rollout, spares_logits=plan.is_of(TODAYS_PRIME))
+
+
+def _packed(plan: Plan) -> int:
+    """How many tokens prime-rl's trainer takes at once: its own length, which is no shorter than the orchestrator's."""
+    longest, own = plan.integer(SEQUENCE), plan.own.get(PACKED)
+    lengths = {plan.name(SEQUENCE): longest, PACKED: own.value if own is not None else longest}
+    for key, length in lengths.items():
+        if length is None:
+            raise NotApplicable(f"the configuration does not say {key}")
+        if not isinstance(length, int) or length < 2:
+            raise CouldNotLook(f"{key} is {length!r}, wanted a prompt and a response")
+    return max(length for length in lengths.values() if length is not None)
 
 
 def _in_verls_names(plan: Plan, values: Mapping[str, object]) -> dict[str, object]:

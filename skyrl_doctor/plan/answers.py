@@ -8,7 +8,8 @@ from skyrl_train.node.allocator import SLEEPS_BY_DEFAULT
 from skyrl_train.node.proxy import Target
 from skyrl_train.node.ray_env import RUNTIME_URL
 
-PRIME = ("prime-rl", "prime-rl-2025")
+TODAYS_PRIME = "prime-rl"
+PRIME = (TODAYS_PRIME, "prime-rl-2025")
 """Its two schemas."""
 SLEEP_SWITCH = "rollout.free_cache_engine"
 GPU_TYPE = "slurm.gpu_type"

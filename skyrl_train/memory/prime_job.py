@@ -5,32 +5,44 @@ update, and its vLLM does not sleep. Today's prime-rl gives each a GPU of its ow
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from skyrl_train.memory.job import Job, Rollout
 from skyrl_train.memory.keys import Keys, or_default
 
 TRAINER, INFERENCE = "trainer.model", "inference"
+PACKED = f"{TRAINER}.seq_len"
+"""Samples are packed to it, whatever the orchestrator cuts them to."""
 SEQ_LEN = 2048  # prime-rl's default of trainer.model.seq_len
 
 
 def job_from_prime(values: Mapping[str, object]) -> Job:
     """The job that these keys describe, as the trainer's first GPU sees it."""
     keys = Keys(values)
-    length = or_default(keys.integer(f"{TRAINER}.seq_len", "seq_len"), SEQ_LEN)
-    return Job(
-        framework="prime-rl",
+    length = or_default(keys.integer(PACKED, "seq_len"), SEQ_LEN)
+    job = Job(
         prompt_length=1,
         response_length=max(1, length - 1) if length > 0 else length,
         micro_batch=or_default(keys.integer("trainer.micro_batch_size"), 1),
         mini_batch=or_default(keys.integer("orchestrator.batch_size"), 128),
         n_gpus=_trainers(keys),
-        strategy="fsdp2",
         offload_policy=keys.flag(f"{TRAINER}.fsdp_cpu_offload"),
         gradient_checkpointing=keys.under(f"{TRAINER}.ac"),
-        flash_cross_entropy=False,
-        torch_compile=False,
         lora_rank=or_default(keys.integer(f"{TRAINER}.lora.rank", f"{TRAINER}.experimental.lora.rank"), 0),
-        rollout=_rollout(keys) if _shares(keys) else None,
+    )
+    return as_prime(job, _rollout(keys) if _shares(keys) else None)
+
+
+def as_prime(job: Job, rollout: Rollout | None, *, spares_logits: bool = False) -> Job:
+    """The same job, trained as prime-rl trains: its own FSDP2, log-probs in torch, nothing compiled. What it released
+    since 2026 has no copies of the logits (fused_lm_head_token_chunk_size)."""
+    return replace(
+        job,
+        framework="prime-rl",
+        strategy="fsdp2",
+        flash_cross_entropy=spares_logits,
+        torch_compile=False,
+        rollout=rollout,
     )
 
 

@@ -8,7 +8,8 @@ from plans import MIG20, ROOT, example, plan
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.memory.job import knob_of, memory_job, own_settings
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.memory import KNOBS, Rollout
+from skyrl_train.memory import KNOBS, Rollout, budget, device_named, job_from_prime, shape_from_config
+from skyrl_train.memory.known import known_config
 
 VERL = "python -m verl.trainer.main_ppo data.max_prompt_length=100 data.max_response_length=50 {}\n"
 
@@ -139,6 +140,21 @@ def test_an_impossible_value_is_told_by_the_users_own_key(change: tuple[str, str
 def test_an_empty_value_is_none_at_all_and_no_default(key: str, wanted: str) -> None:
     with pytest.raises(CouldNotLook, match=rf"^{key} is '', wanted {wanted}$"):
         memory_job(verl(f"{key}=''"))
+
+
+@pytest.mark.parametrize("attempt", ["v1", "v2", "v3", "v4", "v5"])
+@pytest.mark.parametrize("tokens", [2048, 16384])
+def test_prime_rl_is_one_model_whichever_way_its_keys_come(attempt: str, tokens: int) -> None:
+    """Samples are packed to the trainer's own seq_len, whatever the orchestrator's."""
+    text = (ROOT / f"examples/prime-rl-2025/{attempt}.toml").read_text()
+    made = plan(text.replace("seq_len = 2048", f"seq_len = {tokens}", 1), "run.toml")
+    shape = shape_from_config(known_config("Qwen/Qwen2.5-7B-Instruct") or {})
+    found, wanted = (
+        budget(shape, job, device_named("H100"))
+        for job in (memory_job(made), job_from_prime({key: value.value for key, value in made.own.items()}))
+    )
+    assert made.own["trainer.model.seq_len"].value == tokens
+    assert [phase.components for phase in found.phases] == [phase.components for phase in wanted.phases]
 
 
 @pytest.mark.parametrize("tokens", [0, -4])
