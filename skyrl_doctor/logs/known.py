@@ -1,5 +1,6 @@
 """Every signature that is installed: those beside checks, and those of checks/signatures by id or by name."""
 
+import dataclasses
 import functools
 from collections.abc import Iterator, Mapping
 from types import ModuleType
@@ -35,7 +36,11 @@ def known() -> tuple[Known, ...]:
 def topics() -> tuple[Known, ...]:
     """What errors that no signature knows may be about: `TOPICS` of the same modules."""
     return tuple(
-        Known(entry.id, entry.slug, signature)
+        Known(
+            entry.id,
+            entry.slug,
+            dataclasses.replace(signature, explain=f"by the words of the line, {signature.explain}"),
+        )
         for module in modules(CHECKS, [], signatures=True)
         for name, signature in getattr(module, "TOPICS", {}).items()
         if (entry := catalogue().find(name)) is not None
