@@ -13,7 +13,7 @@ from skyrl_doctor.plan.own_words import OVERRIDES, verl_words
 from skyrl_train.memory import Job, MemoryModelError, UnsupportedJobError, job_from_verl
 from skyrl_train.memory.prime_job import PACKED, as_prime
 
-VERL = "verl"
+VERL, OURS = "verl", "run-config"
 MODEL = "actor_rollout_ref.model.path"
 _VERL_KEYS = {canonical: verl for verl, canonical in CANONICAL.items()}
 # verl's own defaults, where they are not what a plan in another dialect means by silence.
@@ -26,7 +26,13 @@ _ELSEWHERE = {
 TOKENS = "rollout.max_tokens"
 PROMPT, RESPONSE, SEQUENCE = "data.max_prompt_tokens", "data.max_response_tokens", "data.max_sequence_tokens"
 
-
+_AGAIN = {
+    "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu": "rollout.log_prob_micro_batch_size_per_gpu",
+    "actor_rollout_ref.actor.fsdp_config.use_torch_compile": "actor.torch_compile",
+    "critic.strategy": "actor.strategy",
+    "critic.model.use_remove_padding": "model.remove_padding",
+    "critic.model.enable_gradient_checkpointing": "model.gradient_checkpointing",
+}
 KNOBS = {
     "actor.micro_batch_size_per_gpu": "micro_batch",
     RESPONSE: "response_length",
@@ -139,7 +145,17 @@ def _packed(plan: Plan) -> int:
 def _in_verls_names(plan: Plan, values: Mapping[str, object]) -> dict[str, object]:
     sleeps: dict[str, object] = {"rollout.free_cache_engine": vllm_sleeps(plan)}
     whole = {**_ELSEWHERE, **values, **sleeps}
-    return {_VERL_KEYS[key]: value for key, value in whole.items() if key in _VERL_KEYS}
+    named = {_VERL_KEYS[key]: value for key, value in whole.items() if key in _VERL_KEYS}
+    return {**named, **_said_again(whole)} if plan.is_of(OURS) else named
+
+
+def _said_again(values: Mapping[str, object]) -> dict[str, object]:
+    """Settings of ours that skyrl-train gives to verl under further keys (skyrl_train/rl/overrides.py)."""
+    again = {verl: values[key] for verl, key in _AGAIN.items() if key in values}
+    targets = values.get("model.lora_targets")
+    if isinstance(targets, list | tuple) and targets:
+        again["actor_rollout_ref.model.target_modules"] = targets[0] if len(targets) == 1 else targets
+    return again
 
 
 def _told(value: Value) -> object:
