@@ -16,6 +16,8 @@ from skyrl_train.memory.undescribed import refuse_undescribed
 A, M, R = "actor_rollout_ref.actor", "actor_rollout_ref.model", "actor_rollout_ref.rollout"
 F = f"{A}.fsdp_config"
 C = "critic"
+FLASH = "flash_attention_2"
+"""Who asks for another attention mostly has no flash-attn, nor its cross-entropy: log-probs take more without it."""
 
 
 def job_from_verl(values: Mapping[str, object]) -> Job:
@@ -25,6 +27,7 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
     if strategy not in ("fsdp", "fsdp2"):
         raise UnsupportedJobError(f"{A}.strategy is {strategy!r}; only fsdp and fsdp2 are described")
     dynamic = keys.flag(f"{A}.use_dynamic_bsz")
+    attention = keys.text(f"{M}.override_config.attn_implementation") or FLASH
     lora_rank = or_default(keys.integer(f"{M}.lora_rank", f"{M}.lora.rank"), 0)
     refuse_undescribed(keys, critic=_has_critic(keys), dynamic=dynamic, lora=lora_rank != 0)
     limit = keys.integer(f"{A}.ppo_max_token_len_per_gpu") or 16384
@@ -59,7 +62,8 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         use_orig_params=keys.flag(f"{F}.use_orig_params"),
         gradient_checkpointing=keys.flag(f"{M}.enable_gradient_checkpointing", default=True),
         remove_padding=keys.flag(f"{M}.use_remove_padding", default=True),
-        attention=keys.text(f"{M}.override_config.attn_implementation") or "flash_attention_2",
+        attention=attention,
+        flash_cross_entropy=attention == FLASH,
         fused_kernels=_fused(keys),
         entropy=keys.flag(f"{A}.calculate_entropy") or or_default(keys.number(f"{A}.entropy_coeff"), 0) != 0,
         entropy_chunk=_chunk(keys) if chunked else None,

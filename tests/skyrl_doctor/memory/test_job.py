@@ -43,6 +43,14 @@ def test_verls_own_defaults_hold_for_verl() -> None:
     assert memory_job(verl("actor_rollout_ref.model.path=a/b")).critic is not None
 
 
+def test_who_asks_for_another_attention_is_not_thought_to_have_flash_attn() -> None:
+    """Its cross-entropy spares copies of the logits; the runs that were measured with sdpa had none of it."""
+    assert memory_job(verl()).flash_cross_entropy
+    for other in ("sdpa", "eager"):
+        asked = f"+actor_rollout_ref.model.override_config.attn_implementation={other}"
+        assert not memory_job(verl(asked)).flash_cross_entropy
+
+
 def test_overrides_of_verl_that_have_no_canonical_name_count() -> None:
     assert memory_job(verl("actor_rollout_ref.actor.fsdp_config.fsdp_size=4")).fsdp_size == 4
 

@@ -57,6 +57,7 @@ def test_what_a_command_line_says() -> None:
         gradient_checkpointing=False,
         remove_padding=False,
         attention="sdpa",
+        flash_cross_entropy=False,
         entropy=True,
         lora_rank=16,
         lora_targets=("q_proj", "v_proj"),
