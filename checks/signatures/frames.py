@@ -78,7 +78,7 @@ SIGNATURES = {
             within=40,
         ),
         root(
-            r"^(?:\[rank\d{1,4}\]: ?)?AssertionError\s*$",
+            r"(?:^|\]:? )AssertionError\s*$",
             "AssertionError",
             _WEIGHTS,
             "vllm",

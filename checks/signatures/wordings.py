@@ -103,7 +103,7 @@ SIGNATURES = {
     ),
     "CFG002": (
         root(
-            r"^AssertionError\s*$",
+            r"(?:^|\]:? )AssertionError\s*$",
             "AssertionError",
             "the sizes of batches do not fit each other",
             "verl",

@@ -18,6 +18,17 @@ _PREFIX = re.compile(
     rb"(?:\s*(?:\x1b\[[0-9;]*m)?\s*(?:\[[\w.-]+\]\s*)?\((?:[\w.:<>-]+ )*pid=\d+(?:, ip=[\w.:-]+)?\)(?:\x1b\[[0-9;]*m)?){1,3}[ \t]?"
 )
 """How Ray and vLLM mark whose line it is: (TaskRunner pid=123, ip=10.0.0.1); one in the other, if need be."""
+_COLOUR = rb"(?:\x1b\[[0-9;]*m)?"
+_LAUNCHER = re.compile(
+    rb"(?:\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:\d\d) (?:stdout|stderr) [FP] |[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,60} (?=\w))?"
+    rb"((?:"
+    + _COLOUR
+    + rb"(?:\d{1,5}: (?!['\x22])|\[(?:rank|default)\d{1,5}\]: ?|[\w.-]{1,60}-\d{1,3} {1,30}\| ?|(?:python[\d.]{0,5}|bash|sh|srun|env)\[\d{1,8}\]: )"
+    + _COLOUR
+    + rb"){0,2})"
+)
+"""What stands before each line of a process that was started by srun --label, torchrun, compose, Kubernetes or systemd; in
+the group, what tells the processes apart."""
 
 ODD = {
     b"\x1b": (
@@ -32,7 +43,8 @@ ODD = {
 
 
 def clean(piece: bytes) -> bytes:
-    """A line as it was meant, without the prefix of Ray."""
+    """A line as it was meant, without the prefixes of what started its process, and of Ray."""
+    piece = _LAUNCHER.sub(b"", piece, count=1)
     if b"pid=" in piece[:200]:
         piece = _PREFIX.sub(b"", piece, count=1)
     return uncoloured(piece)
@@ -44,8 +56,10 @@ def uncoloured(piece: bytes) -> bytes:
 
 def prefix(piece: bytes) -> bytes:
     """Whose line it is; empty where none says so."""
-    found = _PREFIX.match(piece) if b"pid=" in piece[:200] else None
-    return uncoloured(found[0]).strip() if found else b""
+    launched = _LAUNCHER.match(piece)
+    whose, rest = (launched[1], piece[launched.end() :]) if launched else (b"", piece)
+    found = _PREFIX.match(rest) if b"pid=" in rest[:200] else None
+    return uncoloured(whose + found[0] if found else whose).strip()
 
 
 def bounds(data: bytes, at: int) -> tuple[int, int]:

@@ -49,3 +49,22 @@ def test_the_corpus_is_whole() -> None:
     assert len(list(LOGS.glob("healthy/*.log"))) >= 15
     assert len(list(LOGS.glob("unknown/*.log"))) >= 6
     assert KEPT > 1
+
+
+@pytest.mark.parametrize(
+    "launched",
+    [
+        "0: ",
+        "[rank0]: ",
+        "[default3]:[rank3]: ",
+        "trainer-1  | ",
+        "2026-03-02T04:01:14.118932Z stderr F ",
+        "Mar 02 04:01:14 gpu07 python3[812]: ",
+    ],
+)
+@pytest.mark.parametrize("kind", sorted({file.parent.name for file in FILES}))
+def test_what_starts_a_process_may_write_before_its_lines(kind: str, launched: str, tmp_path: Path) -> None:
+    for file in sorted(LOGS.glob(f"{kind}/*.log"))[::3]:
+        other = tmp_path / file.name
+        other.write_bytes(b"".join(launched.encode() + line for line in file.read_bytes().splitlines(keepends=True)))
+        assert (file.name, said(other)) == (file.name, kind)
