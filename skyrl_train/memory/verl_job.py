@@ -48,9 +48,7 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         log_prob_max_tokens=or_default(keys.integer(f"{R}.log_prob_max_token_len_per_gpu"), limit) if dynamic else None,
         n_gpus=or_default(keys.integer("trainer.n_gpus_per_node"), 8) * or_default(keys.integer("trainer.nnodes"), 1),
         fsdp_size=or_default(keys.integer(f"{F}.fsdp_size"), -1),
-        sequence_parallel=or_default(
-            keys.integer(f"{F}.ulysses_sequence_parallel_size", f"{A}.ulysses_sequence_parallel_size"), 1
-        ),
+        sequence_parallel=_sequence_parallel(keys),
         strategy=strategy,
         master_dtype=keys.text(f"{F}.model_dtype") or "fp32",
         param_dtype=keys.text(f"{F}.mixed_precision.param_dtype") or "bf16",
@@ -75,7 +73,14 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         reference=keys.flag(f"{A}.use_kl_loss") or keys.flag("algorithm.use_kl_in_reward"),
         rollout=_rollout(keys),
     )
-    return replace(job, critic=_critic(keys, job, dynamic=dynamic)) if _has_critic(keys) else job
+    packs = keys.flag(f"{C}.use_dynamic_bsz", default=dynamic)
+    return replace(job, critic=_critic(keys, job, dynamic=packs)) if _has_critic(keys) else job
+
+
+def _sequence_parallel(keys: Keys) -> int:
+    """FSDPActorConfig.__post_init__: the actor's own, where it is above 1, takes the place of its engine's."""
+    actor, engine = (keys.integer(f"{table}.ulysses_sequence_parallel_size") for table in (A, F))
+    return actor if actor is not None and actor != 1 else or_default(engine, 1)
 
 
 def _chunk(keys: Keys) -> int:

@@ -55,6 +55,23 @@ def test_overrides_of_verl_that_have_no_canonical_name_count() -> None:
     assert memory_job(verl("actor_rollout_ref.actor.fsdp_config.fsdp_size=4")).fsdp_size == 4
 
 
+def test_an_old_key_of_verl_that_still_wins_counts() -> None:
+    """FSDPActorConfig.__post_init__ gives it to the engine, whose own key has a default in every plan."""
+    actor, engine = (
+        f"actor_rollout_ref.actor.{table}ulysses_sequence_parallel_size={{}}" for table in ("", "fsdp_config.")
+    )
+    assert memory_job(verl(actor.format(2))).sequence_parallel == 2
+    assert memory_job(verl(engine.format(4))).sequence_parallel == 4
+    assert memory_job(verl(engine.format(4), actor.format(2))).sequence_parallel == 2
+
+
+@pytest.mark.parametrize(("actor", "critic", "tokens"), [("True", "False", None), ("False", "True", 32768)])
+def test_the_critic_packs_its_micro_batches_as_it_says_itself(actor: str, critic: str, tokens: int | None) -> None:
+    job = memory_job(verl(f"actor_rollout_ref.actor.use_dynamic_bsz={actor}", f"critic.use_dynamic_bsz={critic}"))
+    assert job.critic is not None
+    assert (job.max_tokens is not None, job.critic.max_tokens) == (actor == "True", tokens)
+
+
 def test_a_value_that_cannot_be_told_is_no_default() -> None:
     with pytest.raises(CouldNotLook, match=r"max_model_len.*\$LENGTH"):
         memory_job(verl("actor_rollout_ref.rollout.max_model_len=$LENGTH"))
