@@ -40,7 +40,7 @@ SIGNATURES = (
         versions="transformers",
     ),
     Signature(
-        pattern=r"(?:^|\]:? )KeyError: '[a-z][a-z0-9_]+'$",
+        pattern=r"(?:^\W{0,8}|\]:? |[-|\"] ?)KeyError: '[a-z][a-z0-9_]+'$",
         sample="KeyError: 'newmodel2'",
         explain="the installed transformers is older than the model",
         versions="transformers",

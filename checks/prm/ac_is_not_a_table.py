@@ -25,7 +25,7 @@ from skyrl_doctor.plan.verdicts import fault
 
 SIGNATURES = (
     Signature(
-        pattern=r"^\W*(?:trainer\.)?model\.ac\b\W*$",
+        pattern=r"(?:^|\] |[-|\"] ?)\W*(?:trainer\.)?model\.ac\b\W*$",
         sample="trainer.model.ac",
         explain="activation checkpointing is a table: [trainer.model.ac]",
         versions="prime-rl",

@@ -26,7 +26,7 @@ from skyrl_doctor.plan.verdicts import fault
 
 SIGNATURES = (
     Signature(
-        pattern=r"^\W*(?:orchestrator\.)?buffer\b[\w.]*\W*$",
+        pattern=r"(?:^|\] |[-|\"] ?)\W*(?:orchestrator\.)?buffer\b[\w.]*\W*$",
         sample="orchestrator.buffer.type",
         explain="the buffer's type is not one of this version",
         versions="prime-rl",

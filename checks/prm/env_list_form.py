@@ -27,7 +27,7 @@ from skyrl_doctor.plan.verdicts import fault
 
 SIGNATURES = (
     Signature(
-        pattern=r"^\W*(?:orchestrator\.)?env(?:ironment)?\b[\w.]*\W*$",
+        pattern=r"(?:^|\] |[-|\"] ?)\W*(?:orchestrator\.)?env(?:ironment)?\b[\w.]*\W*$",
         sample="orchestrator.env",
         explain="environments stand in another form in this version",
         versions="prime-rl",

@@ -26,7 +26,7 @@ from skyrl_doctor.plan.verdicts import fault
 
 SIGNATURES = (
     Signature(
-        pattern=r"^\W*(?:trainer\.)?model\.experimental\b[\w.]*\W*$",
+        pattern=r"(?:^|\] |[-|\"] ?)\W*(?:trainer\.)?model\.experimental\b[\w.]*\W*$",
         sample="trainer.model.experimental.lora",
         explain="LoRA stands under [trainer.model.lora] in this version",
         versions="prime-rl",

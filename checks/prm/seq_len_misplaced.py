@@ -26,7 +26,7 @@ from skyrl_doctor.plan.verdicts import fault
 
 SIGNATURES = (
     Signature(
-        pattern=r"^\W*(?:trainer\.|orchestrator\.)?seq_len\b\W*$",
+        pattern=r"(?:^|\] |[-|\"] ?)\W*(?:trainer\.|orchestrator\.)?seq_len\b\W*$",
         sample="seq_len",
         explain="seq_len stands in the wrong table for this version",
         versions="prime-rl",

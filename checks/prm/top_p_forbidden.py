@@ -27,7 +27,7 @@ from skyrl_doctor.plan.verdicts import fault
 
 SIGNATURES = (
     Signature(
-        pattern=r"^\W*(?:orchestrator\.)?(?:train\.)?sampling\.top_p\b\W*$",
+        pattern=r"(?:^|\] |[-|\"] ?)\W*(?:orchestrator\.)?(?:train\.)?sampling\.top_p\b\W*$",
         sample="orchestrator.sampling.top_p",
         explain="top_p is not allowed in the sampling of training",
         versions="prime-rl",

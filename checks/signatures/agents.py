@@ -57,7 +57,7 @@ SIGNATURES = {
     "AGT007": roots(
         "a frozen model was assigned to; use a private attribute",
         (
-            r"\bFrozenInstanceError\b|is immutable and does not support item assignment|' object has no setter$|\bimmutable type: '|\"\w{1,60}\" object has no field \"",
+            r"\bFrozenInstanceError\b|is immutable and does not support item assignment|' object has no setter\b|\bimmutable type: '|\"\w{1,60}\" object has no field \"",
             'ValueError: "OHCodeActAgent" object has no field "tokenizer"',
             "pydantic, dataclasses",
         ),

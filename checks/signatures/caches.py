@@ -23,7 +23,7 @@ SIGNATURES = {
             refines=("IMG007",),
         ),
         root(
-            r"Error: \[Errno (?:5|16|17|39|116)\] [\w /]{5,40}(?:$|: '(?:\.nfs|tmp\.pid))",
+            r"Error: \[Errno (?:5|16|17|39|116)\] [\w /]{5,40}(?:\W*$|: '(?:\.nfs|tmp\.pid))",
             "OSError: [Errno 116] Stale file handle",
             "Triton's cache lies on a network file system, where processes of several nodes disturb each other",
             "triton",

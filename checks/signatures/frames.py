@@ -78,7 +78,7 @@ SIGNATURES = {
             within=40,
         ),
         root(
-            r"(?:^|\]:? )AssertionError\s*$",
+            r"(?:^\W{0,8}|\]:? |[-|\"] ?)AssertionError\W*$",
             "AssertionError",
             _WEIGHTS,
             "vllm",

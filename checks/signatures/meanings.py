@@ -139,7 +139,7 @@ SIGNATURES = {
     ),
     "RUN010": (
         root(
-            r"^WARNING: {1,8}Exceeded concurrency limit\.",
+            r"WARNING\W.{0,40}Exceeded concurrency limit\.",
             "WARNING:  Exceeded concurrency limit.",
             "the runtime breaks under that many starts at once; bound them",
             "uvicorn",

@@ -68,7 +68,7 @@ SIGNATURES = {
                 "transformers",
             ),
             (
-                rf"(?:^|\]:? )KeyError: ['\"]{_MANY}[\w.-]{{0,30}}['\"]$",
+                rf"(?:^\W{{0,8}}|\]:? |[-|\"] ?)KeyError: ['\"]{_MANY}[\w.-]{{0,30}}['\"]$",
                 "KeyError: 'qwen3_next'",
                 "transformers",
             ),

@@ -106,7 +106,7 @@ SIGNATURES = {
     ),
     "TRN007": (
         root(
-            r"(?:^|\]:? )\W*StopIteration\W*$",
+            r"(?:^\W{0,8}|\]:? |[-|\"] ?)\W*StopIteration\W*$",
             "StopIteration",
             "the trainer sent vLLM a LoRA adapter without tensors",
             "vllm, verl",

@@ -103,7 +103,7 @@ SIGNATURES = {
     ),
     "CFG002": (
         root(
-            r"(?:^|\]:? )AssertionError\s*$",
+            r"(?:^\W{0,8}|\]:? |[-|\"] ?)AssertionError\W*$",
             "AssertionError",
             "the sizes of batches do not fit each other",
             "verl",

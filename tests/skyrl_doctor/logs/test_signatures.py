@@ -37,6 +37,8 @@ def test_a_pattern_is_bounded_and_has_a_text_to_look_for_first(entry: Known) -> 
     pattern = entry.signature.pattern
     assert re.findall(r"(?<!\\)\.[*+]", pattern) == []  # else a long line would cost its square
     assert literals(pattern)
+    for text in (pattern, entry.signature.near, entry.signature.unless):
+        assert re.search(r"\(\d+, \d+\)", text) is None  # a limit that an f-string took for a tuple
 
 
 def test_every_core_failure_that_shows_in_logs_has_a_root_signature() -> None:
