@@ -33,6 +33,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "+actor_rollout_ref.model.override_config": ("{a: 1, b: [x, 2.5]}", "{}"),
     "++trainer.mine.own": ("yes", "null", "007", "[]", "''"),
     "+trainer.other": ("6:00:00", "a-b", "${trainer.nnodes}", "p/${trainer.project_name}"),
+    "+trainer.quoted": (r"'a\.b'", r"'a\\b'", r"'it\'s'", r"'a\\'", r'"x\"y"', r"'a\\\'b'"),
     "trainer.logger": ("console", "['console','wandb']", "[console]"),
     "trainer.project_name": ("x-1", "a.b"),
     "trainer.nnodes": ("2",),
