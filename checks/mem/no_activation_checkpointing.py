@@ -39,7 +39,7 @@ def no_activation_checkpointing(plan: Plan) -> Iterator[Finding]:
     name = plan.name(KEY)
     how = "off" if said.written else "off unless told otherwise"
     message = f"{name} is {how} on a GPU that the trainer shares with vLLM; wanted on"
-    settings = {name: "True"} if said.written else {}
+    settings = {name: "true"} if said.written else {}
     yield fault(message, _place(plan), settings, summary=f"turn {name} on", severity=Severity.WARNING)
 
 

@@ -71,7 +71,7 @@ def _own_keys(settings: Settings, job: Job) -> Settings | None:
 def _of_the_update(job: Job) -> Iterator[Candidate]:
     if not job.gradient_checkpointing:
         changed = replace(job, gradient_checkpointing=True)
-        yield "recompute activations in the backward pass", ((CHECKPOINTING, "True"),), changed
+        yield "recompute activations in the backward pass", ((CHECKPOINTING, "true"),), changed
     if job.max_tokens is not None and job.max_tokens > job.longest:
         half = max(job.longest, job.max_tokens // 2)
         key = f"{A}.actor.ppo_max_token_len_per_gpu"
@@ -86,12 +86,12 @@ def _of_the_update(job: Job) -> Iterator[Candidate]:
         key = f"{A}.model.use_fused_kernels"
         yield (
             "log-probs and entropy in chunks, without the logits",
-            ((key, "True"),),
+            ((key, "true"),),
             replace(job, fused_kernels="torch"),  # FIX(MEM002)
         )
     if job.entropy_chunk is None and job.remove_padding:
         key = f"{A}.actor.entropy_from_logits_with_chunking"
-        yield "entropy in chunks", ((key, "True"),), replace(job, entropy_chunk=2048)
+        yield "entropy in chunks", ((key, "true"),), replace(job, entropy_chunk=2048)
     if job.response_length > 1:
         half = job.response_length // 2
         yield (
@@ -104,17 +104,17 @@ def _of_the_update(job: Job) -> Iterator[Candidate]:
 def _of_the_states(job: Job) -> Iterator[Candidate]:
     if not job.param_offload:
         key = f"{A}.actor.fsdp_config.param_offload"
-        yield "weights on the host during rollouts", ((key, "True"),), replace(job, param_offload=True)
+        yield "weights on the host during rollouts", ((key, "true"),), replace(job, param_offload=True)
     if not job.optimizer_offload:
         key = f"{A}.actor.fsdp_config.optimizer_offload"
         yield (
             "Adam's states on the host between updates",
-            ((key, "True"),),
+            ((key, "true"),),
             replace(job, optimizer_offload=True),
         )  # FIX(MEM006)
     critic = job.critic
     if critic is not None and not (critic.param_offload and critic.optimizer_offload):
-        settings = (("critic.fsdp.param_offload", "True"), ("critic.fsdp.optimizer_offload", "True"))
+        settings = (("critic.fsdp.param_offload", "true"), ("critic.fsdp.optimizer_offload", "true"))
         away: Critic = replace(critic, param_offload=True, optimizer_offload=True)
         yield "the critic on the host while it waits", settings, replace(job, critic=away)
     if not job.lora_rank:
@@ -127,7 +127,7 @@ def _of_vllm(job: Job) -> Iterator[Candidate]:
         return
     if not rollout.sleeps:
         key = f"{A}.rollout.free_cache_engine"
-        yield "let vLLM sleep during the update", ((key, "True"),), replace(job, rollout=replace(rollout, sleeps=True))
+        yield "let vLLM sleep during the update", ((key, "true"),), replace(job, rollout=replace(rollout, sleeps=True))
     if rollout.utilization > 0.2:
         share = round(rollout.utilization - 0.1, 2)
         yield (

@@ -1,7 +1,13 @@
 """MEM004."""
 
+import tomllib
+from pathlib import Path
+
+import pytest
+
 from checks.mem.no_activation_checkpointing import no_activation_checkpointing
-from plans import MIG20, example, found, plan, verdict
+from plans import MIG20, ROOT, example, found, plan, verdict
+from skyrl_doctor.cli.app import dispatch
 from skyrl_doctor.core.model import Location, Severity, Status
 from skyrl_doctor.plan.verdicts import fault
 from support import plan_of
@@ -34,12 +40,20 @@ def test_verl_with_it_switched_off() -> None:
         fault(
             f"{VERL_KEY} is off on a GPU that the trainer shares with vLLM; wanted on",
             Location("run.sh", 1, VERL_KEY),
-            {VERL_KEY: "True"},
+            {VERL_KEY: "true"},
             summary=f"turn {VERL_KEY} on",
             severity=Severity.WARNING,
         )
     ]
     assert found("MEM004", plan(VERL.format("True"), "run.sh")) == []
+
+
+def test_the_cure_of_our_own_file_is_a_switch_and_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "run.toml"
+    target.write_text((ROOT / MIG20).read_text().replace("[model]\n", "[model]\ngradient_checkpointing = false\n"))
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    assert dispatch(["fix", "MEM004", str(target), "--apply"]) in (0, 1)
+    assert tomllib.loads(target.read_text())["model"]["gradient_checkpointing"] is True
 
 
 def test_silent_on_clean_configurations() -> None:

@@ -8,6 +8,7 @@ from model_configs import QWEN_05B, QWEN_15B
 from skyrl_train.memory import (
     KNOBS,
     BadJobError,
+    Critic,
     Job,
     Rollout,
     budget,
@@ -80,6 +81,13 @@ def test_three_changes_that_gain_what_they_say() -> None:
     now = budget(SHAPE, replace(JOB, micro_batch=4, log_prob_micro_batch=4), DEVICE).peak.total
     assert [now - change.gain for change in found] == [change.budget.peak.total for change in found]
     assert found[0].summary == "log-probs and entropy in chunks, without the logits"
+
+
+def test_switches_are_written_as_toml_and_hydra_both_take_them() -> None:
+    job = replace(JOB, gradient_checkpointing=False, critic=Critic(), rollout=Rollout(sleeps=False))
+    values = {value for change in changes(SHAPE, job, DEVICE, count=20) for _, value in change.settings}
+    assert {"true"} <= values
+    assert {value for value in values if value.lower() in ("true", "false")} == {"true"}
 
 
 def test_a_change_that_gains_nothing_is_not_named() -> None:
