@@ -96,8 +96,9 @@ def _in_own_words(plan: Plan, error: str) -> str:
 
 
 def own_settings(plan: Plan, settings: Mapping[str, str]) -> dict[str, str]:
-    """Settings in verl's names as this plan's dialect writes them."""
-    return {plan.name(CANONICAL.get(key, key)): value for key, value in settings.items()}
+    """Settings in verl's names as this plan's dialect writes them; a dev.conf passes on what it has no name for."""
+    passed_on = {key for key in settings if plan.is_of("skyrl-agent") and CANONICAL.get(key) not in plan.values}
+    return {key if key in passed_on else plan.name(CANONICAL.get(key, key)): value for key, value in settings.items()}
 
 
 def _values(plan: Plan) -> dict[str, object]:

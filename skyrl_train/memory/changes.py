@@ -17,12 +17,12 @@ CHECKPOINTING, LORA, LENGTH = (
     "data.max_response_length",
 )
 SHARE = f"{A}.rollout.gpu_memory_utilization"
-# The same in prime-rl's keys; what is not here cannot be set there.
+# The same in prime-rl's keys; what is not here cannot be set there. Its two programs want one length.
 PRIME = {
-    CHECKPOINTING: "trainer.model.ac.freq",
-    LORA: "trainer.model.lora.rank",
-    LENGTH: "trainer.model.seq_len",
-    SHARE: "inference.gpu_memory_utilization",
+    CHECKPOINTING: ("trainer.model.ac.freq",),
+    LORA: ("trainer.model.lora.rank",),
+    LENGTH: ("trainer.model.seq_len", "orchestrator.seq_len"),
+    SHARE: ("inference.gpu_memory_utilization",),
 }
 
 Settings = tuple[tuple[str, str], ...]
@@ -55,17 +55,18 @@ def changes(shape: ModelShape, job: Job, device: Device, count: int = 3) -> tupl
 
 def _candidates(job: Job) -> Iterator[Candidate]:
     for summary, settings, changed in (*_of_the_update(job), *_of_the_states(job), *_of_vllm(job)):
-        own = _own_keys(settings, job)
+        own = _own_keys(settings, changed)
         if own is not None:
             yield summary, own, changed
 
 
-def _own_keys(settings: Settings, job: Job) -> Settings | None:
-    if job.framework == "verl":
+def _own_keys(settings: Settings, changed: Job) -> Settings | None:
+    if changed.framework == "verl":
         return settings
     if any(key not in PRIME for key, _ in settings):
         return None
-    return tuple((PRIME[key], "1" if key == CHECKPOINTING else value) for key, value in settings)
+    other = {CHECKPOINTING: "1", LENGTH: str(changed.prompt_length + changed.response_length)}
+    return tuple((own, other.get(key, value)) for key, value in settings for own in PRIME[key])
 
 
 def _of_the_update(job: Job) -> Iterator[Candidate]:

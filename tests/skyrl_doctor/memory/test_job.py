@@ -244,6 +244,12 @@ def test_settings_are_told_in_the_users_own_words() -> None:
     assert own_settings(verl(), settings) == settings
 
 
+def test_what_a_dev_conf_has_no_name_for_is_an_override_of_verl() -> None:
+    made = example("examples/skyrl-agent/dev.conf")
+    share, rank = "actor_rollout_ref.rollout.gpu_memory_utilization", "actor_rollout_ref.model.lora_rank"
+    assert own_settings(made, {share: "0.4", rank: "32"}) == {"GPU_MEMORY_UTILIZATION": "0.4", rank: "32"}
+
+
 @pytest.mark.parametrize(
     "key",
     [

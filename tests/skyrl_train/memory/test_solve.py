@@ -83,6 +83,17 @@ def test_three_changes_that_gain_what_they_say() -> None:
     assert found[0].summary == "log-probs and entropy in chunks, without the logits"
 
 
+def test_half_a_response_of_prime_rl_is_a_length_of_prompt_and_response_for_both_programs() -> None:
+    """Its trainer refuses to start with a shorter length than the orchestrator's."""
+    job = replace(
+        job_from_prime({"trainer_gpu_ids": [0], "inference_gpu_ids": [0], "trainer.model.seq_len": 4096}),
+        prompt_length=96,
+        response_length=4000,
+    )
+    (found,) = (one for one in changes(SHAPE, job, DEVICE, count=20) if one.summary == "halve the longest response")
+    assert found.settings == (("trainer.model.seq_len", "2096"), ("orchestrator.seq_len", "2096"))
+
+
 def test_switches_are_written_as_toml_and_hydra_both_take_them() -> None:
     job = replace(JOB, gradient_checkpointing=False, critic=Critic(), rollout=Rollout(sleeps=False))
     values = {value for change in changes(SHAPE, job, DEVICE, count=20) for _, value in change.settings}
@@ -100,5 +111,5 @@ def test_changes_are_said_in_the_frameworks_own_keys() -> None:
     keys = {key for change in found for key, _ in change.settings}
     assert ("trainer.model.ac.freq", "1") in [setting for change in found for setting in change.settings]
     assert keys <= {"trainer.model.ac.freq", "trainer.model.lora.rank", "trainer.model.seq_len"} | {
-        "inference.gpu_memory_utilization"
+        *("inference.gpu_memory_utilization", "orchestrator.seq_len")
     }
