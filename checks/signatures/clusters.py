@@ -58,7 +58,7 @@ SIGNATURES = {
     "SLM001": roots(
         "the job's wall time was over",
         (
-            r"\b(?:JobState|State)[=:] ?TIMEOUT\b|TIME LIMIT \*\*\*|[Ww]all ?time (?:limit )?(?:exceeded|reached)|exceeded (?:its )?(?:wall ?time|time limit)|\bRequested time limit is invalid|\bRun time [\d:-]{4,16}, TIMEOUT\b|^\s{0,4}\d{1,12}(?:\.\w{1,12})? .{1,120} TIMEOUT {1,30}\d{1,3}:\d|\b(?:PartitionTimeLimit|(?:QOS|Assoc)MaxWallDurationPerJobLimit)\b",
+            r"\b(?:JobState|State)[=:] ?TIMEOUT\b|TIME LIMIT \*\*\*|[Ww]all ?time (?:limit )?(?:exceeded|reached)|exceeded (?:its )?(?:wall ?time|time limit)|\bRequested time limit is invalid|\bTime limit exhausted for\b|\bRun time [\d:-]{4,16}, TIMEOUT\b|^\s{0,4}\d{1,12}(?:\.\w{1,12})? .{1,120} TIMEOUT {1,30}\d{1,3}:\d|\b(?:PartitionTimeLimit|(?:QOS|Assoc)MaxWallDurationPerJobLimit)\b",
             "JobId=4711 JobName=train JobState=TIMEOUT Reason=TimeLimit",
             "slurm",
         ),

@@ -90,7 +90,7 @@ SIGNATURES = {
             "RuntimeError: torch.cat(): expected a non-empty list of Tensors",
             "no sample of the batch was left to train on; skip the step, and look for why the rollouts failed",
             "torch, verl",
-            near=r"metric|DataProto|advantage|rollout|batch",
+            near=r"metric|DataProto|protocol\.py|advantage|rollout|batch",
             within=40,
         ),
     ),
