@@ -22,7 +22,7 @@ TOPICS = {
         "any",
     ),
     "IMG007": root(
-        r"(?i)\b(?:cannot|can't|could not|unable to|may not) write (?:to |in |into )?[^\n]{0,20}/(?:testbed|root|r2e_tests)\b|\bsandbox user\b.{0,80}(?:cannot|may not|no permission|not allowed)",
+        r"(?i)\b(?:cannot|can't|could not|unable to|may not) write (?:to |in |into )?[^\n]{0,20}/(?:testbed|r2e_tests)\b|\bsandbox user\b.{0,80}(?:cannot|may not|no permission|not allowed)",
         "ERROR sandbox user 10001 cannot write to /testbed",
         "the sandbox runs as a user who may not write there; run it as root inside rootless Podman",
         "any",
@@ -57,6 +57,7 @@ TOPICS = {
         "TimeoutError: sandbox sb-12 not ready after 600s (image still building)",
         "the runtime was given less time than its first image takes; raise the limit or prepare the images",
         "any",
+        unless=r"(?i:\bcommands?\b|\btests?\b|\btool\b|evaluat)",
     ),
     "RUN005": root(
         rf"(?i)\b(?:sandbox|runtime|worker|slot)s?\b.{{0,20}}\b(?:pool|slots?|capacity)\b.{{0,30}}{_TAKEN}|\b{NOT_ENOUGH} (?:free |more |available )?(?:sandbox|runtime|worker)(?: slot|e)?s\b|\btoo many (?:running |open |concurrent )?(?:sandboxes|runtimes)\b",

@@ -53,3 +53,19 @@ def test_a_line_about_two_things_names_neither() -> None:
 
 def test_advice_is_no_topic() -> None:
     assert said("ERROR the run has failed; possibly the sandbox pool is exhausted") == "unknown"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ERROR sandbox: command timed out after 300 s: make build",
+        "PermissionError: cannot write to /root/.cache/huggingface",
+        "ERROR judge: You exceeded your current quota of tokens",
+        "ValueError: sequence parallel size 4 does not divide the number of heads 14",
+        "ERROR ModelRegistry: the model was registered twice",
+        "RuntimeError: the reward model's server is overloaded",
+        "ERROR client version 1.2 of ray does not match the server version",
+    ],
+)
+def test_what_only_sounds_like_it(line: str) -> None:
+    assert said(line) == "unknown"
