@@ -3,6 +3,7 @@
 Hosts differ: what the store's containers.conf says is probed, not assumed.
 """
 
+import codecs
 import contextlib
 import ctypes
 import hashlib
@@ -184,6 +185,7 @@ class Lab:
     def child(self, work: Callable[[], Any]) -> Any:
         """Calls `work` in a child process that has become the lab's user."""
         registry()  # a user who is not root may not be able to read this interpreter's modules
+        codecs.lookup("utf-8-sig")
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
