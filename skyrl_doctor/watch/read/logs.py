@@ -66,10 +66,6 @@ class Logs:
         """The line that says that the run came to its end."""
         return next((scan.done for scan in self._scans() if scan.done is not None), None)
 
-    def suspect(self) -> Line | None:
-        """The first line that looks like an error, where no known failure matched."""
-        return choose(self._scans()).unknown
-
     def _reading_of(self, lines: Lines) -> Reading:
         known = self._reading.get(lines.path)
         if known is not None and known.next == lines.number:
