@@ -168,11 +168,20 @@ class Cluster:
     def node_state(self, name: str) -> str:
         return self.run("sinfo", "--noheader", "--Node", f"--nodes={name}", "--format=%T").stdout.split()[0]
 
-    def revive(self, node: str) -> None:
-        """A node whose slurmd was killed takes jobs again."""
-        _start(self, ("slurmd", "-D", "-N", node), ready=lambda: True)
-        self.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
-        wait_until(lambda: self.node_state(node).rstrip("*") == "idle", f"{node} is back")
+    @contextmanager
+    def lost(self, node: str) -> Iterator[None]:
+        """Its slurmd is killed, and Slurm gives the node up. Afterwards it takes jobs again."""
+        daemon = next(one for one in self.daemons if node in one.args and one.poll() is None)  # type: ignore[operator]  # a list of words
+        daemon.send_signal(signal.SIGKILL)
+        daemon.wait(60)
+        try:
+            down = self.run("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=lost")
+            assert down.returncode == 0, down.stderr
+            yield
+        finally:
+            _start(self, ("slurmd", "-D", "-N", node), ready=lambda: True)
+            self.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
+            wait_until(lambda: self.node_state(node).rstrip("*") == "idle", f"{node} is back")
 
     def clear(self) -> None:
         """No job is left, and every node takes jobs again."""

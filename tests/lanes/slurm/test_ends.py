@@ -1,6 +1,5 @@
 """Ways out that no job chooses: whatever ends it, nothing of a launch stays on its nodes."""
 
-import signal
 import sys
 import time
 
@@ -54,18 +53,11 @@ def test_the_time_limit(site: Site) -> None:
 def test_a_node_that_fails(site: Site) -> None:
     """Its slurmd is killed, and Slurm gives the node up: the job ends itself, and its partner with it."""
     made = begins(site)
-    node = next(one for one in site.cluster.daemons if "gpu1" in one.args)  # type: ignore[operator]  # a list of words
-    node.send_signal(signal.SIGKILL)
-    node.wait(60)
-    try:
-        down = ("scontrol", "update", "NodeName=gpu1", "State=DOWN", "Reason=lost")
-        assert site.cluster.run(*down).returncode == 0
+    with site.cluster.lost("gpu1"):
         assert site.cluster.wait(made.job(Role.TRAINER)).state == "NODE_FAIL"
         ended = made.ended(Role.RUNTIME)
         assert (ended.status, ended.reason) == (1, f"the trainer job {made.job(Role.TRAINER)} is NODE_FAIL")
         wait_until(lambda: not left(made.job_dir), lambda: f"nothing is left: {left(made.job_dir)}")
-    finally:
-        site.cluster.revive("gpu1")
 
 
 def test_some_launches_in_a_row_leave_nothing(site: Site) -> None:

@@ -78,14 +78,7 @@ def test_a_worker_node_that_slurm_gives_up_ends_the_job_on_both(site: Site) -> N
     """Its slurmd is killed. The other node's processes hear of it, and so do those that still run on the lost one."""
     made = launch_with_scratch(site, "pass")
     begun(site, made)
-    node = next(one for one in site.cluster.daemons if "gpu2" in one.args)  # type: ignore[operator]  # a list of words
-    node.send_signal(signal.SIGKILL)
-    node.wait(60)
-    try:
-        down = ("scontrol", "update", "NodeName=gpu2", "State=DOWN", "Reason=lost")
-        assert site.cluster.run(*down).returncode == 0
+    with site.cluster.lost("gpu2"):
         assert site.cluster.wait(made.job(Role.TRAINER)).state == "NODE_FAIL"
         wait_until(lambda: not left(made.job_dir), lambda: f"nothing is left: {left(made.job_dir)}")
         wait_until(lambda: not list(site.at.glob("scratch_*/skyrl-*")), "no directory is left")
-    finally:
-        site.cluster.revive("gpu2")
