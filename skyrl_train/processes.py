@@ -7,6 +7,9 @@ import time
 from collections.abc import Callable, Collection, Iterator
 
 _STEP_S = 0.02
+_BEGINS_S, _LOOK_S = 0.5, 0.001
+_KERNEL, _EXITS = 0x00200000, 0x00000004
+"""Of a process's flags."""
 Belongs = Callable[[int], bool]
 
 
@@ -15,8 +18,23 @@ def pids() -> list[int]:
 
 
 def environ_of(pid: int) -> list[bytes]:
-    """The words NAME=value of its environment, as far as they may be read; those of the dead are gone."""
-    return read(f"/proc/{pid}/environ").split(b"\0")
+    """The words NAME=value of its environment, as far as they may be read; those of the dead are gone.
+
+    A process that begins a program has none for that moment, and must be known by it a moment later.
+    """
+    path, limit = f"/proc/{pid}/environ", time.monotonic() + _BEGINS_S
+    text, begins = read(path), True
+    while not text and begins and os.access(path, os.R_OK) and time.monotonic() < limit:
+        begins = _begins(pid)
+        text = read(path)  # once more in any case: it may have begun between the two looks
+        time.sleep(_LOOK_S if begins and not text else 0)
+    return text.split(b"\0")
+
+
+def _begins(pid: int) -> bool:
+    """Whether it lives and has no place for an environment yet: env_end of proc(5), which threads of the kernel never have."""
+    fields = stat_of(pid)
+    return len(fields) > 48 and lives(pid) and fields[48] == b"0" and not int(fields[6]) & (_KERNEL | _EXITS)
 
 
 def lives(pid: int) -> bool:

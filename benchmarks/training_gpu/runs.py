@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.training_gpu import cpu
 from benchmarks.training_gpu.marks import GO, LIMIT, MOVED, OF, RUN
-from skyrl_train.launch.child import end_marked
+from skyrl_train.launch.child import end, end_marked
 
 BEGUN = "Training Progress:"
 """verl's bar appears when all is loaded and the first step begins."""
@@ -82,8 +82,8 @@ class Run:
     def end(self) -> None:
         """Nothing of it is left. A run that hung, or was stopped after its steps, has the exit status of its signal."""
         self.look()
+        end(self.process, 3.0)
         end_marked({RUN: self.mark}, 3.0)
-        self.process.wait()
         self.exit = self.process.returncode
         self.tell({"run": self.name, "exit": self.exit, "wall_s": time.monotonic() - self.began, "moved": self.moved()})
 
