@@ -11,6 +11,7 @@ from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.machine.base import Absent, Machine, unless_absent
 from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.probes.home import expanded
 from skyrl_doctor.probes.places import place_of
 from skyrl_train.checkpoints import layout, manifest
 
@@ -37,7 +38,7 @@ def checkpoints(machine: Machine, plan: Plan, environ: Environ, host: Host) -> C
         found=tuple(
             _found(machine, f"{root}/{layout.directory_of(step)}", step) for step in looked if step is not None
         ),
-        named=None if named is None else _named(machine, _expanded(named, environ, host)),
+        named=None if named is None else _named(machine, _absolute(named, environ, host)),
         free=machine.space(place.existing).free_bytes,
     )
 
@@ -59,21 +60,17 @@ def _root(plan: Plan, environ: Environ, host: Host) -> str:
     written = plan.text(DIRECTORY)
     if written is None:
         raise NotApplicable("no configuration says where checkpoints go")
-    root = _expanded(written, environ, host)
+    root = _absolute(written, environ, host)
     if not plan.is_of(OWN):
         return root
     parts = (plan.text("trainer.project"), plan.text("trainer.experiment"))
     return os.path.join(root, *(part for part in parts if part))
 
 
-def _expanded(path: str, environ: Environ, host: Host) -> str:
+def _absolute(path: str, environ: Environ, host: Host) -> str:
     if "://" in path:
         raise NotApplicable(f"{path} is not on a file system of this machine")
-    if path == "~" or path.startswith("~/"):
-        if not environ.get("HOME"):
-            raise CouldNotLook(f"{path}: HOME is not set, so ~ means nothing")
-        path = environ["HOME"] + path[1:]
-    return os.path.normpath(os.path.join(host.cwd, path))
+    return os.path.normpath(os.path.join(host.cwd, expanded(path, environ)))
 
 
 def _named(machine: Machine, path: str) -> Found:

@@ -6,6 +6,7 @@ from skyrl_doctor.facts.data_files import DataFile, DataFiles
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.probes.home import expanded
 
 KEYS = ("data.train_files", "data.val_files")
 
@@ -17,11 +18,6 @@ def data_files(machine: Machine, plan: Plan, environ: Environ) -> DataFiles:
     if not here:
         raise NotApplicable("the configuration names no data file of this machine")
     return DataFiles(tuple(_looked_at(machine, key, path) for key, path in here))
-
-
-def expanded(path: str, environ: Environ) -> str:
-    home = environ.get("HOME", "")
-    return home + path[1:] if path.startswith("~/") and home else path
 
 
 def is_elsewhere(path: str) -> bool:

@@ -1,7 +1,7 @@
 """Looks for the plan's model on this machine: a directory, or a snapshot in the hub's cache. Never the network."""
 
 from skyrl_doctor.core.check import probe
-from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.model_files import (
     TOKENIZERS,
@@ -14,6 +14,7 @@ from skyrl_doctor.facts.model_files import (
 )
 from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.probes.home import expanded
 
 KEY = "model.path"
 
@@ -24,7 +25,7 @@ def model_files(machine: Machine, plan: Plan, environ: Environ) -> ModelFiles:
     if name is None:
         raise NotApplicable("no configuration names a model")
     variables = {**environ, **_workers(plan)}
-    places = [_expanded(name, variables)] if is_path(name) else _snapshots(machine, name, variables)
+    places = [_local(name, variables)] if is_path(name) else _snapshots(machine, name, variables)
     is_local = is_path(name)
     if not is_local and "/" in name and _names(machine, name) is not None:
         places, is_local = [name], True  # a relative directory hides a hub name, for transformers too
@@ -59,12 +60,8 @@ def _workers(plan: Plan) -> dict[str, str]:
     return dict(found.value) if found is not None and isinstance(found.value, dict) else {}
 
 
-def _expanded(name: str, environ: dict[str, str]) -> str:
-    if name == "~" or name.startswith("~/"):
-        if not environ.get("HOME"):
-            raise CouldNotLook(f"{name}: HOME is not set, so ~ means nothing")
-        name = environ["HOME"] + name[1:]
-    return name.rstrip("/") or "/"
+def _local(name: str, environ: dict[str, str]) -> str:
+    return expanded(name, environ).rstrip("/") or "/"
 
 
 def _snapshots(machine: Machine, name: str, environ: dict[str, str]) -> list[str]:

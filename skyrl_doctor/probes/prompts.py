@@ -9,7 +9,7 @@ from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.facts.prompts import PromptLengths, parse_prompts
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.probes.data_files import expanded
+from skyrl_doctor.probes.home import expanded
 
 LIMIT_S = 10.0
 SAMPLE = 500
@@ -23,8 +23,8 @@ def prompts(machine: Machine, plan: Plan, environ: Environ, model: ModelFiles | 
         raise NotApplicable("the configuration names no dataset")
     if model is None or model.directory is None or not model.has_tokenizer:
         raise NotApplicable("the model's tokenizer is not on this machine")
-    file = expanded(files[0], environ)
     try:
+        file = expanded(files[0], environ)
         machine.stat(file)
     except CouldNotLook as error:
         raise NotApplicable(f"dataset {error}") from None

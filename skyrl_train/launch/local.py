@@ -19,11 +19,8 @@ LOCAL = "local"
 
 def run(job_dir: str, paths: Mapping[Role, str], stopped: Callable[[], bool], say: Callable[[str], None]) -> int:
     """Runs the jobs to their end; the trainer's exit status, or the runtime's where there is no trainer."""
-    environ = {
-        **os.environ,
-        MARK: job_dir,
-        ADDRESS: OWN_CLUSTER,
-    }  # FIX(ENV009): here no directory of Ray is the job's alone
+    environ = {**os.environ, MARK: job_dir}
+    environ[ADDRESS] = OWN_CLUSTER  # FIX(ENV009): here no directory of Ray is the job's alone
     for name in [name for name in environ if name.startswith("SLURM_") and name not in OF_THE_SITE]:
         del environ[name]  # these are not jobs of the Slurm job in which this may run
     with ExitStack() as stack:

@@ -8,7 +8,7 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.images.needed import NeededImages, parse_needed
 from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.probes.data_files import expanded
+from skyrl_doctor.probes.home import expanded
 from skyrl_train.tasks.images import COLUMNS, HOLDERS
 
 LIMIT_S = 12.0

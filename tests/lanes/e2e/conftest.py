@@ -1,24 +1,17 @@
 """The fixtures of the e2e lane: one cluster and one directory of images for all of its tests; the model is every lane's."""
 
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from lanes.e2e.whole import Whole, podman_environment, write_images
-from lanes.slurm.lab import Cluster, a_cluster
+from lanes.slurm.lab import Cluster, cluster_of_lane
 
 
 @pytest.fixture(scope="session")
 def session_cluster() -> Iterator[Cluster]:
-    if os.getuid() != 0:
-        pytest.skip("the e2e lane needs root: slurmd starts jobs as their users")
-    with (
-        tempfile.TemporaryDirectory(prefix="e2e", dir="/tmp", ignore_cleanup_errors=True) as name,
-        a_cluster(Path(name)) as cluster,
-    ):
+    with cluster_of_lane("e2e") as cluster:
         yield cluster
 
 

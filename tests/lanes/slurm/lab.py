@@ -7,11 +7,14 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import pytest
 
 from lanes.ports import held_ports
 
@@ -189,6 +192,17 @@ class Cluster:
             self.run("scancel", "--full", job_id)
         wait_until(lambda: not self.jobs(), "the queue is empty")
         wait_until(lambda: {self.node_state(node) for node in self.nodes} == {"idle"}, "all nodes are idle")
+
+
+@contextmanager
+def cluster_of_lane(lane: str, gpu_nodes: tuple[str, ...] = ("gpu1",)) -> Iterator[Cluster]:
+    """For the fixtures of a lane: in a short directory, for sockets lie in it."""
+    if os.getuid() != 0:
+        pytest.skip(f"the {lane} lane needs root: slurmd starts jobs as their users")
+    with tempfile.TemporaryDirectory(prefix=lane[:3], dir="/tmp", ignore_cleanup_errors=True) as name:
+        Path(name).chmod(0o755)
+        with a_cluster(Path(name), gpu_nodes=gpu_nodes) as cluster:
+            yield cluster
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.facts.data_files import DataFile
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.machine.recorded import RecordedMachine
@@ -44,3 +44,9 @@ def test_every_file_is_looked_at() -> None:
 def test_what_lies_elsewhere_is_not_looked_for(files: list[str]) -> None:
     with pytest.raises(NotApplicable, match="names no data file of this machine"):
         look({}, data__train_files=files)
+
+
+def test_without_a_home_nobody_knows_where_a_file_lies() -> None:
+    plan = plan_of(data__train_files=["~/a.parquet"])
+    with pytest.raises(CouldNotLook, match="HOME is not set"):
+        data_files(RecordedMachine({}, strict=True), plan, Environ({}))
