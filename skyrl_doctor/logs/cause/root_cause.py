@@ -14,9 +14,9 @@ from skyrl_doctor.logs.cause.timeline import Placed
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.scanner import Hit, Scan
-from skyrl_doctor.logs.judge.unmatched import OUTLIVED
 from skyrl_doctor.logs.match.phrases import RAY_BELOW_ERROR
 from skyrl_doctor.logs.match.signatures import Known
+from skyrl_doctor.logs.match.steps import OUTLIVED
 
 OFTEN = 5
 """What happens so often is no accident that a run outlives, even if it goes on."""

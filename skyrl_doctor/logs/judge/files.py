@@ -6,7 +6,7 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.judge.scanner import Scan, Scanner
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.read.contents import blocks, cut
-from skyrl_doctor.logs.read.parallel import ahead
+from skyrl_doctor.logs.read.parallel import map_blocks
 
 
 @record
@@ -23,7 +23,7 @@ def read(file: str, patterns: Patterns, *, order: int = 0) -> Read:
     begun = False
     try:
         with blocks(file) as found:
-            for seen in ahead(found, scanner.look):
+            for seen in map_blocks(found, scanner.look):
                 begun = True
                 scanner.take(seen)
     except OSError as error:
@@ -34,6 +34,6 @@ def read(file: str, patterns: Patterns, *, order: int = 0) -> Read:
 def scan(file: str, chunks: Iterable[bytes], patterns: Patterns, *, order: int = 0) -> Scan:
     """All that the chunks hold."""
     scanner = Scanner(file, patterns, order=order)
-    for seen in ahead(cut(chunks), scanner.look):
+    for seen in map_blocks(cut(chunks), scanner.look):
         scanner.take(seen)
     return scanner.snapshot()

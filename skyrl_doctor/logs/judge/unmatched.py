@@ -2,9 +2,8 @@
 
 from skyrl_doctor.logs.judge.clusters import Cluster, Clusters, form
 from skyrl_doctor.logs.judge.lines import Line
+from skyrl_doctor.logs.match.steps import OUTLIVED
 
-OUTLIVED = 3
-"""When so many steps have ended after it, an error has ended no run."""
 RETRIED = 5
 """A failure that will be tried again is a cause when it was seen so often."""
 COUNTED = 1000

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from skyrl_doctor.logs.judge.steps import thinned
 from skyrl_doctor.logs.match.engine import Place
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.pieces import Seen
+from skyrl_doctor.logs.match.steps import thinned
 from skyrl_doctor.logs.read.blocks import Block
 from skyrl_doctor.logs.read.noise import WINDOW, bounds, clean
 

@@ -4,7 +4,7 @@ An engine may say too much and never too little: each place that it names is jud
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from skyrl_doctor.logs.read.noise import odd_parts, uncoloured
@@ -13,8 +13,6 @@ Place = tuple[int, int]
 """A byte of the block that lies in the match, and the number of the pattern."""
 EACH = 60
 """Of so many line feeds the place is kept: to count those of a block takes as long as a third of the search, under Python's lock."""
-ENGINES = ("hyperscan", "re2", "re")
-"""From the fastest on."""
 Often = Mapping[int, re.Pattern[bytes]]
 """Patterns of which the search names one place for all, and what finds them in a clean line."""
 NOTHING: Often = {}
@@ -83,28 +81,3 @@ def loose(pattern: str) -> str:
     pattern = LOOKS_AHEAD.sub("", pattern)
     pattern = re.sub(r"(?<!\\)\.\{\d*,\d+\}", ".*", pattern)
     return re.sub(r"(?<![\\\[])\^|(?<!\\)\$", "", pattern)
-
-
-def engine(patterns: Sequence[str], name: str | None = None, often: Set[int] = frozenset()) -> Engine:
-    """The fastest that is installed, or the named one; `often` are numbers of patterns that stand in many lines of any log."""
-    for wanted in (name,) if name else ENGINES:
-        try:
-            return _made(wanted, patterns, often)
-        except ImportError:
-            if name:
-                raise
-    raise AssertionError("Python's own re is always there")
-
-
-def _made(name: str, patterns: Sequence[str], often: Set[int]) -> Engine:
-    if name == "hyperscan":
-        from skyrl_doctor.logs.match.engine_hyperscan import Hyperscan
-
-        return Hyperscan(patterns, often)
-    if name == "re2":
-        from skyrl_doctor.logs.match.engine_re2 import Re2
-
-        return Re2(patterns)
-    from skyrl_doctor.logs.match.engine_re import Re
-
-    return Re(patterns)

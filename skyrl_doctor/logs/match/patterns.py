@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator, Sequence, Set
 
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.logs.match.engine import Engine, engine
+from skyrl_doctor.logs.match.engine import Engine
+from skyrl_doctor.logs.match.engines import engine
 from skyrl_doctor.logs.match.literals import literals
 from skyrl_doctor.logs.match.phrases import DONE, STEPS, SUSPECTS
 from skyrl_doctor.logs.match.signatures import Known, known

@@ -1,6 +1,6 @@
 """Bytes as they come into blocks of whole lines. What is found in them does not depend on where the chunks end."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.read.noise import OVERLAP, WINDOW
@@ -20,6 +20,10 @@ class Block:
     data: bytes
     fresh: bool = True
     cut: bool = False
+
+
+BlockReader = Callable[[], Block]
+"""Reads one block; raises OSError where it cannot be read."""
 
 
 class Blocks:

@@ -15,8 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO, cast
 
-from skyrl_doctor.logs.read.blocks import Block, Blocks
-from skyrl_doctor.logs.read.parallel import Later
+from skyrl_doctor.logs.read.blocks import Block, BlockReader, Blocks
 from skyrl_doctor.logs.read.sources import STDIN
 from skyrl_doctor.logs.read.spans import spans
 
@@ -40,7 +39,7 @@ def chunks(file: str, *, patience_s: float = PATIENCE_S) -> Iterator[bytes]:
 
 
 @contextlib.contextmanager
-def blocks(file: str) -> Iterator[Iterator[Later]]:
+def blocks(file: str) -> Iterator[Iterator[BlockReader]]:
     """The content in blocks. A plain file's are read by whoever looks at them, while the file is open."""
     descriptor = None if file == STDIN else _plain(file)
     if descriptor is None:
@@ -52,7 +51,7 @@ def blocks(file: str) -> Iterator[Iterator[Later]]:
         os.close(descriptor)
 
 
-def cut(some: Iterable[bytes]) -> Iterator[Later]:
+def cut(some: Iterable[bytes]) -> Iterator[BlockReader]:
     """Chunks as blocks. An error comes in its turn, after the blocks before it."""
     cutting = Blocks()
     try:

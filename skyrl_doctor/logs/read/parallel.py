@@ -1,69 +1,70 @@
-"""Blocks are read and looked at by other threads, while this one judges what they saw before."""
+"""Reads and processes blocks in threads, ahead of the caller, and returns the results in order."""
 
 import contextlib
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import Generic, TypeVar
 
-from skyrl_doctor.logs.match.pieces import Seen
-from skyrl_doctor.logs.read.blocks import Block
+from skyrl_doctor.logs.read.blocks import Block, BlockReader
 
-Later = Callable[[], Block]
-"""Reads a block. OSError where it cannot be read."""
-_FEWEST, _MOST = 2, 4
+T = TypeVar("T")
+MIN_THREADS, MAX_THREADS = 2, 4
+BLOCKS_AHEAD = 2
+"""Blocks that each thread may be ahead of the caller."""
 _LARGE = 31 << 20
-_AHEAD = 2
-"""So many blocks are seen ahead of the one that is judged, for each thread."""
 
 
-def ahead(
-    blocks: Iterator[Later], look: Callable[[Block], Seen], pool: Callable[[int], Executor] = ThreadPoolExecutor
-) -> Iterator[Seen]:
-    """What is seen in each block, in order. A file of one block needs no threads; where none can begin, it goes without."""
-    first, second = next(blocks, None), next(blocks, None)
+def map_blocks(
+    readers: Iterator[BlockReader],
+    process: Callable[[Block], T],
+    make_pool: Callable[[int], Executor] = ThreadPoolExecutor,
+) -> Iterator[T]:
+    """Yield `process(block)` for each block, in order. One block needs no threads, and threads that cannot start are not needed."""
+    first, second = next(readers, None), next(readers, None)
     if first is not None:
-        yield look(first())
+        yield process(first())
     if second is None:
         return
-    _keep_freed()
-    number = max(_FEWEST, min(_MOST, len(os.sched_getaffinity(0))))
-    with pool(number) as threads:
-        hands = _Hands(threads, look)
-        pending = deque([hands.take(second)])
-        for later in blocks:
-            pending.append(hands.take(later))
-            if len(pending) > _AHEAD * number:
+    _raise_trim_threshold()
+    threads = max(MIN_THREADS, min(MAX_THREADS, len(os.sched_getaffinity(0))))
+    with make_pool(threads) as pool:
+        workers = _Workers(pool, process)
+        pending = deque([workers.submit(second)])
+        for reader in readers:
+            pending.append(workers.submit(reader))
+            if len(pending) > BLOCKS_AHEAD * threads:
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
 
 
-def _keep_freed() -> None:
-    """glibc gives back what is freed until it has seen a larger piece freed: else each block is paged in anew."""
+def _raise_trim_threshold() -> None:
+    """Free one large piece of memory: from then on glibc keeps freed blocks, and they are not paged in again."""
     with contextlib.suppress(MemoryError):
         bytes(_LARGE)
 
 
-class _Hands:
-    """Threads, until one cannot be begun: a limit of processes or of memory is no reason to say nothing."""
+class _Workers(Generic[T]):
+    """Runs in threads until one cannot be started (a limit of processes or memory), and in the caller's thread from then on."""
 
-    def __init__(self, threads: Executor, look: Callable[[Block], Seen]) -> None:
-        self._threads: Executor | None = threads
-        self._look = look
+    def __init__(self, pool: Executor, process: Callable[[Block], T]) -> None:
+        self._pool: Executor | None = pool
+        self._process = process
 
-    def take(self, later: Later) -> Future[Seen]:
-        if self._threads is not None:
+    def submit(self, reader: BlockReader) -> Future[T]:
+        if self._pool is not None:
             try:
-                return self._threads.submit(self._both, later)
+                return self._pool.submit(self._run, reader)
             except RuntimeError:
-                self._threads = None
-        done: Future[Seen] = Future()
+                self._pool = None
+        done: Future[T] = Future()
         try:
-            done.set_result(self._both(later))
+            done.set_result(self._run(reader))
         except OSError as error:
             done.set_exception(error)
         return done
 
-    def _both(self, later: Later) -> Seen:
-        return self._look(later())
+    def _run(self, reader: BlockReader) -> T:
+        return self._process(reader())

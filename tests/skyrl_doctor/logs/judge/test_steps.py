@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from skyrl_doctor.logs.judge.files import scan
 from skyrl_doctor.logs.judge.scanner import Scan, Scanner
-from skyrl_doctor.logs.judge.steps import thinned
-from skyrl_doctor.logs.match.engine import ENGINES, Place
+from skyrl_doctor.logs.match.engines import ENGINES
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.signatures import known
 
@@ -25,7 +24,6 @@ LINES = (
     b"No available worker slots\n",
     b"Traceback (most recent call last):\n",
 )
-LINE = b"step:1 - a\n"
 
 
 def whole(text: bytes) -> Scan:
@@ -46,27 +44,11 @@ def test_many_steps_at_once_are_as_one_after_the_other(lines: list[bytes]) -> No
     assert whole(b"".join(lines)) == one_by_one(lines)
 
 
-def test_only_the_last_before_another_place_and_the_last_of_all_are_kept() -> None:
-    text, texts = LINE * 9 + b"boom\n" + LINE * 9, {5: (b"step:",)}
-    steps: list[Place] = [(at * len(LINE), 6) for at in range(9)]
-    later = [(at + 9 * len(LINE) + 5, 6) for at, _ in steps]
-    boom: Place = (9 * len(LINE) + 2, 1)
-    assert thinned(text, [(0, 5), boom], texts, bool, 6) == [*steps[-3:], boom, *later[-3:]]
-    assert thinned(text, [boom], texts, bool, 6) == [boom]
-    assert thinned(text, [boom, (later[0][0], 5)], texts, lambda _: False, 6) == [boom]
-    assert thinned(text, [(2, 1), boom, (later[0][0], 5)], texts, bool, 6)[:2] == [(0, 5), (2, 1)]
-
-
 @pytest.mark.parametrize("engine_name", ENGINES)
 def test_steps_that_only_a_clean_line_shows_are_found(engine_name: str) -> None:
     text = b"st\x1b[1mep:1 - a\n" * 4 + b"step:2 - a\n" + b"ste\x00p:3 - a\n" * 2
     found = scan("x.log", [text], Patterns(known(), engine_name=engine_name))
     assert [mark.number for mark in found.steps] == [5, 6, 7]
-
-
-def test_a_long_line_keeps_all_its_steps() -> None:
-    text = b"x step:1 - a" * 2000
-    assert [number for _, number in thinned(text, [(2, 5)], {5: (b"step:",)}, bool, 6)] == [5] * 2001
 
 
 def test_a_log_of_steps_keeps_the_clocks_of_its_last() -> None:

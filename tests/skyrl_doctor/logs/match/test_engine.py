@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.match.engine import EACH, ENGINES, engine
+from skyrl_doctor.logs.match.engine import EACH
+from skyrl_doctor.logs.match.engines import ENGINES, engine
 from skyrl_doctor.logs.match.pieces import Seen
 from skyrl_doctor.logs.read.blocks import Block
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_doctor.logs.match.engine import engine
 from skyrl_doctor.logs.match.engine_cache import cached, load, store
+from skyrl_doctor.logs.match.engines import engine
 
 KEY = ["1", "abc"]
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from skyrl_doctor.logs.judge.files import scan
 from skyrl_doctor.logs.judge.scanner import Scan, Scanner
-from skyrl_doctor.logs.match.engine import ENGINES, engine, loose
+from skyrl_doctor.logs.match.engine import loose
+from skyrl_doctor.logs.match.engines import ENGINES, engine
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.signatures import known
 from skyrl_doctor.logs.read.noise import OVERLAP

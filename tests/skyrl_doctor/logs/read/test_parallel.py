@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from skyrl_doctor.logs.match.pieces import Seen
-from skyrl_doctor.logs.read.blocks import Block
-from skyrl_doctor.logs.read.parallel import Later, ahead
+from skyrl_doctor.logs.read.blocks import Block, BlockReader
+from skyrl_doctor.logs.read.parallel import map_blocks
 
 
 class NoThreads(ThreadPoolExecutor):
@@ -27,7 +26,7 @@ class NoThreads(ThreadPoolExecutor):
         return super().submit(fn, *args, **kwargs)
 
 
-def blocks(count: int, *, broken: int = -1) -> Iterator[Later]:
+def blocks(count: int, *, broken: int = -1) -> Iterator[BlockReader]:
     return (partial(block, number, broken=broken) for number in range(count))
 
 
@@ -37,29 +36,29 @@ def block(number: int, *, broken: int) -> Block:
     return Block(number, b"x\n")
 
 
-def look(found: Block) -> Seen:
-    return Seen.of(found, [])
+def place(found: Block) -> tuple[int, bytes]:
+    return found.start, found.data
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 40])
 @pytest.mark.parametrize("allowed", [0, 1, 5, 99])
 def test_blocks_come_in_order_with_all_some_or_no_threads(count: int, allowed: int) -> None:
-    seen = ahead(blocks(count), look, lambda _: NoThreads(allowed))
-    assert [one.block.start for one in seen] == list(range(count))
+    seen = map_blocks(blocks(count), place, lambda _: NoThreads(allowed))
+    assert [start for start, _ in seen] == list(range(count))
 
 
 @pytest.mark.parametrize("broken", [0, 1, 7])
 @pytest.mark.parametrize("allowed", [0, 99])
 def test_what_cannot_be_read_is_told_after_what_was(broken: int, allowed: int) -> None:
-    seen = ahead(blocks(20, broken=broken), look, lambda _: NoThreads(allowed))
-    assert [next(seen).block.start for _ in range(broken)] == list(range(broken))
+    seen = map_blocks(blocks(20, broken=broken), place, lambda _: NoThreads(allowed))
+    assert [next(seen)[0] for _ in range(broken)] == list(range(broken))
     with pytest.raises(OSError, match="gone"):
         next(seen)
 
 
 def test_no_thread_is_left_when_nobody_asks_on() -> None:
     before = threading.active_count()
-    seen = ahead(blocks(40), look)
+    seen = map_blocks(blocks(40), place)
     next(seen)
     next(seen)
     seen.close()  # type: ignore[attr-defined]
