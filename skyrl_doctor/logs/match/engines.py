@@ -4,7 +4,7 @@ from collections.abc import Sequence, Set
 
 from skyrl_doctor.logs.match.engine import Engine
 
-ENGINES = ("hyperscan", "re2", "re")
+ENGINES = ("hyperscan", "re")
 """The fastest first."""
 
 
@@ -24,10 +24,6 @@ def _made(name: str, patterns: Sequence[str], often: Set[int]) -> Engine:
         from skyrl_doctor.logs.match.engine_hyperscan import Hyperscan
 
         return Hyperscan(patterns, often)
-    if name == "re2":
-        from skyrl_doctor.logs.match.engine_re2 import Re2
-
-        return Re2(patterns)
     from skyrl_doctor.logs.match.engine_re import Re
 
     return Re(patterns)

@@ -1,4 +1,4 @@
-"""Three engines, one answer: over the corpus, over texts that Hypothesis makes, wherever the bytes are cut."""
+"""Both engines give the same result: over the corpus, over texts that Hypothesis makes, wherever the bytes are cut."""
 
 import functools
 import itertools
