@@ -10,9 +10,9 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Gpus, Slice, usable
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.interpreter import Interpreter
-from skyrl_doctor.facts.visible_devices import VARIABLE
 from skyrl_doctor.inventory import STACK
 from skyrl_doctor.machine.redact import Redactor, is_secret_name
+from skyrl_train.node.visible_devices import VARIABLE
 
 T = TypeVar("T")
 FACTS: tuple[type, ...] = (Environ, Host, Gpus, Interpreter)
