@@ -67,16 +67,16 @@ def run(args: argparse.Namespace) -> int:
 
 def _asked(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, Model, Job, Device, int | None]":
     """The two halves of the question, read within a limit."""
-    from skyrl_doctor.core.bounded import bounded
+    from skyrl_doctor.core.time_limit import call_within
     from skyrl_doctor.facts.environ import Environ
     from skyrl_doctor.facts.model_files import model_files
     from skyrl_doctor.memory.job import memory_job
     from skyrl_doctor.memory.question import model_of
     from skyrl_doctor.plan.load import load
 
-    plan = bounded(LIMIT_S, lambda: load(machine, args.targets), "reading the target")
+    plan = call_within(LIMIT_S, lambda: load(machine, args.targets), "reading the target")
     environ = Environ(machine.environ())
-    files = bounded(LIMIT_S, lambda: model_files(machine, plan, environ), "looking for the model")
+    files = call_within(LIMIT_S, lambda: model_files(machine, plan, environ), "looking for the model")
     device, free = _device(machine, plan, environ, args)
     return plan, model_of(files), memory_job(plan), device, free
 

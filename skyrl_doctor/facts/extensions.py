@@ -9,7 +9,7 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.child import answer_of
 from skyrl_doctor.facts.interpreter import Interpreter
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.machine.questions import Completed
+from skyrl_doctor.machine.queries import Completed
 
 KNOWN = (
     "bitsandbytes",

@@ -13,7 +13,7 @@ from skyrl_doctor.facts.child import answer_of
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.machine.base import Machine, unless_absent
-from skyrl_doctor.machine.questions import Completed
+from skyrl_doctor.machine.queries import Completed
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.python import Candidate, candidates, commands, is_path
 

@@ -13,8 +13,8 @@ from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.machine.base import Machine, unless_absent
-from skyrl_doctor.machine.questions import Stat
-from skyrl_doctor.machine.web import Fetched
+from skyrl_doctor.machine.http_query import Fetched
+from skyrl_doctor.machine.queries import Stat
 from skyrl_doctor.plan.answers import RUNTIME_KEY
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.launch.names import KEY, READY, URL

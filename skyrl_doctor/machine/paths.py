@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.base import Machine, unless_absent
-from skyrl_doctor.machine.questions import Stat
+from skyrl_doctor.machine.queries import Stat
 
 MAX_LINKS = 40
 """As many as the kernel follows."""

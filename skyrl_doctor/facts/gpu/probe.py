@@ -12,7 +12,7 @@ from skyrl_doctor.facts.gpu.devices import Gpus, Owner
 from skyrl_doctor.facts.gpu.nvml import NO_DRIVER, Refused, parse_nvml
 from skyrl_doctor.facts.gpu.process_owner import parse_owner
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.machine.questions import Completed
+from skyrl_doctor.machine.queries import Completed
 
 # Without its persistence daemon the driver wakes each GPU first, which takes seconds.
 NVML_LIMIT_S = 12.0

@@ -9,11 +9,11 @@ from typing import Any
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
+from skyrl_doctor.facts.images.layers import ImageLayers, LayerEntry
 from skyrl_doctor.facts.images.needed import NeededImages
-from skyrl_doctor.facts.images.tree import Found, Tree
-from skyrl_doctor.facts.podman.books import Image, PodmanBooks, image_of, parse_entries
 from skyrl_doctor.facts.podman.settings import BrokenFile
 from skyrl_doctor.facts.podman.store import PodmanStore
+from skyrl_doctor.facts.podman.store_index import Image, StoreIndex, image_of, parse_entries
 from skyrl_doctor.facts.podman.subids import Range, SubIds
 from skyrl_doctor.machine.base import Machine, Unreadable
 from skyrl_doctor.machine.paths import text_or_none
@@ -139,7 +139,7 @@ def parse_passwd(text: str) -> dict[str, int]:
 
 @probe(limit_s=15.0)
 def stored_images(
-    machine: Machine, store: PodmanStore, books: PodmanBooks, ids: SubIds | None, needed: NeededImages | None
+    machine: Machine, store: PodmanStore, books: StoreIndex, ids: SubIds | None, needed: NeededImages | None
 ) -> StoredImages:
     """Looks into the store's images, by its files: no podman command is run and no lock is taken."""
     if books.broken:
@@ -185,13 +185,13 @@ def _ids(store: PodmanStore, ids: SubIds | None) -> Mapping[str, IdMap]:
 
 
 def _image(
-    machine: Machine, store: PodmanStore, books: PodmanBooks, image: Image, maps: Mapping[str, IdMap]
+    machine: Machine, store: PodmanStore, books: StoreIndex, image: Image, maps: Mapping[str, IdMap]
 ) -> StoredImage:
     places = store.places
     unread: list[str] = []
     config = _config(machine, f"{places.graph_root}/{places.driver or 'overlay'}-images/{image.id}", image.id, unread)
     layers = tuple(f"{places.graph_root}/overlay/{layer}/diff" for layer in books.chain(image.layer))
-    tree = Tree(machine, layers)
+    tree = ImageLayers(machine, layers)
     nodes: dict[str, Node | None] = {}
     for path in PATHS:
         try:
@@ -226,7 +226,7 @@ def _config(machine: Machine, directory: str, id_: str, unread: list[str]) -> Im
     return found or ImageConfig()
 
 
-def _text(machine: Machine, tree: Tree, path: str, unread: list[str]) -> str:
+def _text(machine: Machine, tree: ImageLayers, path: str, unread: list[str]) -> str:
     try:
         found = tree.find(path)
         return machine.read(found.place, limit_bytes=_TEXT_BYTES) if found and found.stat.kind == "file" else ""
@@ -235,7 +235,7 @@ def _text(machine: Machine, tree: Tree, path: str, unread: list[str]) -> str:
         return ""
 
 
-def _node(found: Found, store: PodmanStore, maps: Mapping[str, IdMap]) -> Node:
+def _node(found: LayerEntry, store: PodmanStore, maps: Mapping[str, IdMap]) -> Node:
     stat = found.stat
     if not store.rootless:
         return Node(kind=stat.kind, mode=stat.mode, uid=stat.uid, gid=stat.gid)

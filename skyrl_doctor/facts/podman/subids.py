@@ -10,7 +10,7 @@ from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.paths import stat_or_none, text_or_none
-from skyrl_doctor.machine.questions import Stat
+from skyrl_doctor.machine.queries import Stat
 
 SET_ID_BIT = 0o4000
 FIRST_ID = 100_000

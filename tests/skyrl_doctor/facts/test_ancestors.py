@@ -13,7 +13,7 @@ from skyrl_doctor.facts.ancestors import Ancestors, Process, ancestors, parse_ar
 from skyrl_doctor.facts.host import host
 from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.machine.questions import Question
+from skyrl_doctor.machine.queries import Query
 from skyrl_doctor.machine.recorded import RecordedMachine
 from support import recorded
 
@@ -102,11 +102,11 @@ class Orphaning(Machine):
         self._adopted = inner.but({"read /proc/30001/stat": ["30001 (skyrl-doctor) S 1 30001"]})
         self._gone = False
 
-    def answer(self, question: Question[T]) -> T:
-        if question.key == "read /proc/29990/stat":
+    def answer(self, query: Query[T]) -> T:
+        if query.key == "read /proc/29990/stat":
             self._gone = True
             raise Absent("/proc/29990/stat")
-        return (self._adopted if self._gone else self._inner).answer(question)
+        return (self._adopted if self._gone else self._inner).answer(query)
 
 
 def test_follows_the_child_of_a_process_that_just_ended() -> None:

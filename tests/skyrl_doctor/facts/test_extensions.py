@@ -16,7 +16,7 @@ from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.facts.extensions import Extensions, Tried, extensions, parse_extensions
 from skyrl_doctor.facts.interpreter import TrainingPython, interpreter
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.machine.questions import Completed
+from skyrl_doctor.machine.queries import Completed
 
 
 def done(out: str = "", *, rc: int | None = 0, err: str = "") -> Completed:

@@ -26,7 +26,7 @@ from skyrl_doctor.facts.interpreter import (
     training_python,
 )
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.machine.questions import Completed
+from skyrl_doctor.machine.queries import Completed
 from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.model import Plan, Value
 from support import plan_of

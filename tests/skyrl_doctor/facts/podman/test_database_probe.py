@@ -10,7 +10,7 @@ from fakes.podman_store import FILE, PLACES, TABLES, Bare, bolt, sqlite
 from skyrl_doctor.facts.podman.database import Database
 from skyrl_doctor.facts.podman.database_probe import read_database
 from skyrl_doctor.facts.podman.settings import EngineConf
-from skyrl_doctor.machine import questions as q
+from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.base import Machine
 
 BOLT, SQLITE = f"{PLACES.static_dir}/bolt_state.db", f"{PLACES.graph_root}/db.sql"
@@ -25,10 +25,10 @@ class Files(Bare):
         super().__init__({**stats, **answers})
         self.files = files
 
-    def answer(self, question: q.Question[Any]) -> Any:
-        if isinstance(question, q.Read) and question.path in self.files:
-            return self.files[question.path][question.offset : question.offset + question.limit_bytes]
-        return super().answer(question)
+    def answer(self, query: q.Query[Any]) -> Any:
+        if isinstance(query, q.Read) and query.path in self.files:
+            return self.files[query.path][query.offset : query.offset + query.limit_bytes]
+        return super().answer(query)
 
 
 def read(machine: Machine, *, major: int | None = 4, engine: EngineConf | None = None) -> Database:
@@ -81,10 +81,10 @@ class Changing(Files):
         super().__init__({path: b""}, **{f"stat {path}": {**FILE, "size": size}})
         self.looks, self.path = looks, path
 
-    def answer(self, question: q.Question[Any]) -> Any:
-        if isinstance(question, q.StatOf) and question.path == self.path:
+    def answer(self, query: q.Query[Any]) -> Any:
+        if isinstance(query, q.StatOf) and query.path == self.path:
             self.files[self.path] = next(self.looks)
-        return super().answer(question)
+        return super().answer(query)
 
 
 def test_a_fault_that_the_next_look_does_not_see_is_none() -> None:
@@ -99,9 +99,9 @@ def test_no_lock_and_no_write_is_asked_for() -> None:
     asked: list[type] = []
 
     class Watched(Files):
-        def answer(self, question: q.Question[Any]) -> Any:
-            asked.append(type(question))
-            return super().answer(question)
+        def answer(self, query: q.Query[Any]) -> Any:
+            asked.append(type(query))
+            return super().answer(query)
 
     read(Watched({BOLT: bolt({b"a": b"b"})}))
     read(Watched({SQLITE: DATA}))

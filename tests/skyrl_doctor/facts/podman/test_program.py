@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.facts.podman.program import TRACELESS, Podman, Version, parse_package, parse_version, podman
-from skyrl_doctor.machine import questions as q
+from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.recorded import RecordedMachine
 
 

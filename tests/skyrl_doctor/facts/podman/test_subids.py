@@ -20,7 +20,7 @@ from skyrl_doctor.facts.podman.subids import (
     sub_ids,
     subid_source,
 )
-from skyrl_doctor.machine.questions import Stat
+from skyrl_doctor.machine.queries import Stat
 
 TEXT = "# comment\n\nme:200000:65536\n1000:300000:10\nother:100000:65536\nme:x:5\nme:1\n"
 

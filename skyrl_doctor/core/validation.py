@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Severity
 
 
-def is_well_formed(found: object) -> bool:
+def is_valid_finding(found: object) -> bool:
     """A Finding whose every value is of its declared type."""
     return (
         isinstance(found, Finding)

@@ -1,7 +1,7 @@
-"""The question that goes over HTTP, and its answer."""
+"""The query that goes over HTTP, and its answer."""
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.machine.questions import Question
+from skyrl_doctor.machine.queries import Query
 
 
 @record(kw_only=True)
@@ -20,7 +20,7 @@ class Fetched:
 
 
 @record(kw_only=True)
-class Get(Question[Fetched]):
+class Get(Query[Fetched]):
     """An HTTP GET, without proxies and without following redirects.
 
     `key_header` is sent with what `key_from` names: "file PATH", "env NAME", "text VALUE". Only the machine reads the

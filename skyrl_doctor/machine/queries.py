@@ -1,6 +1,6 @@
 """What can be asked of a machine, and what it answers: plain data, so that every exchange can be recorded.
 
-`key` names a question in a recording. Limits are no part of it: the same answer serves whoever waits less.
+`key` names a query in a recording. Limits are no part of it: the same answer serves whoever waits less.
 """
 
 import shlex
@@ -13,7 +13,7 @@ T = TypeVar("T")
 Text = Mapping[str, str]
 
 
-class Question(Generic[T]):
+class Query(Generic[T]):
     """Something to ask of a machine; T is the type of the answer."""
 
     __slots__ = ()
@@ -92,7 +92,7 @@ class Identity:
 
 
 @record
-class Run(Question[Completed]):
+class Run(Query[Completed]):
     """Run a command, without a shell. `env` is added to the environment; None takes a variable away."""
 
     argv: tuple[str, ...]
@@ -105,7 +105,7 @@ class Run(Question[Completed]):
 
 
 @record
-class Ask(Question[Completed]):
+class Ask(Query[Completed]):
     """Run one of the programs in skyrl_doctor/children under an interpreter (None: the doctor's own)."""
 
     child: str
@@ -120,7 +120,7 @@ class Ask(Question[Completed]):
 
 
 @record
-class Read(Question[bytes]):
+class Read(Query[bytes]):
     """The bytes of a regular file, from `offset`, at most `limit_bytes`."""
 
     path: str
@@ -134,7 +134,7 @@ class Read(Question[bytes]):
 
 
 @record
-class StatOf(Question[Stat]):
+class StatOf(Query[Stat]):
     path: str
     follow: bool = True
 
@@ -144,7 +144,7 @@ class StatOf(Question[Stat]):
 
 
 @record
-class ListDir(Question[tuple[str, ...]]):
+class ListDir(Query[tuple[str, ...]]):
     path: str
 
     @property
@@ -153,7 +153,7 @@ class ListDir(Question[tuple[str, ...]]):
 
 
 @record
-class ReadLink(Question[str]):
+class ReadLink(Query[str]):
     path: str
 
     @property
@@ -162,7 +162,7 @@ class ReadLink(Question[str]):
 
 
 @record
-class SpaceOf(Question[Space]):
+class SpaceOf(Query[Space]):
     path: str
 
     @property
@@ -171,7 +171,7 @@ class SpaceOf(Question[Space]):
 
 
 @record
-class Writable(Question[bool]):
+class Writable(Query[bool]):
     """Whether the doctor's user may write there; asked of the kernel, nothing is written."""
 
     path: str
@@ -182,7 +182,7 @@ class Writable(Question[bool]):
 
 
 @record
-class LockHolder(Question[int | None]):
+class LockHolder(Query[int | None]):
     """The pid that holds a POSIX lock on the file; None where nobody does. Taking no lock itself."""
 
     path: str
@@ -193,7 +193,7 @@ class LockHolder(Question[int | None]):
 
 
 @record
-class Which(Question[str | None]):
+class Which(Query[str | None]):
     """The path of a command as PATH finds it."""
 
     command: str
@@ -204,21 +204,21 @@ class Which(Question[str | None]):
 
 
 @record
-class Environ(Question[Text]):
+class Environ(Query[Text]):
     @property
     def key(self) -> str:
         return "environ"
 
 
 @record
-class WhoAmI(Question[Identity]):
+class WhoAmI(Query[Identity]):
     @property
     def key(self) -> str:
         return "identity"
 
 
 @record
-class Now(Question[float]):
+class Now(Query[float]):
     """Seconds since the epoch."""
 
     @property

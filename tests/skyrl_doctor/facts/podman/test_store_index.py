@@ -7,20 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.podman_store import FILE, PLACES, STORE, Bare, store
-from skyrl_doctor.facts.podman.books import (
+from skyrl_doctor.facts.podman.database import Database
+from skyrl_doctor.facts.podman.settings import BrokenFile, StorageConf
+from skyrl_doctor.facts.podman.store_index import (
     Image,
     Layer,
     LayerFault,
-    PodmanBooks,
+    StoreIndex,
     image_of,
     layer_of,
     parse_entries,
-    podman_books,
+    store_index,
 )
-from skyrl_doctor.facts.podman.database import Database
-from skyrl_doctor.facts.podman.settings import BrokenFile, StorageConf
 
-BOOKS = PodmanBooks(
+BOOKS = StoreIndex(
     layers={"top": Layer("top", "base"), "base": Layer("base")},
     images=(Image("i", ("localhost/box",), "top"), Image("j", (), "gone"), Image("k", (), "far")),
     elsewhere=frozenset({"far"}),
@@ -60,15 +60,15 @@ def test_finds_images_without_their_layer_and_layers_without_theirs() -> None:
     assert BOOKS.orphans == (BOOKS.images[1],)
     assert BOOKS.chain("top") == ("top", "base")
     assert BOOKS.images_on("base") == (BOOKS.images[0],)
-    circle = PodmanBooks(layers={"a": Layer("a", "b"), "b": Layer("b", "a")})
+    circle = StoreIndex(layers={"a": Layer("a", "b"), "b": Layer("b", "a")})
     assert circle.chain("a") == ("a", "b")
 
 
 def test_is_whole_only_without_any_fault() -> None:
-    assert PodmanBooks().whole
+    assert StoreIndex().whole
     assert not BOOKS.whole
-    assert not PodmanBooks(faults=(LayerFault("a", "/a", "diff"),)).whole
-    assert not PodmanBooks(broken=(BrokenFile("x", "y"),)).whole
+    assert not StoreIndex(faults=(LayerFault("a", "/a", "diff"),)).whole
+    assert not StoreIndex(broken=(BrokenFile("x", "y"),)).whole
 
 
 @given(st.text())
@@ -100,7 +100,7 @@ def test_books_and_the_layers_that_they_name() -> None:
             f"stat {GRAPH}/overlay/emptied/link": {**FILE, "size": 0},
         }
     )
-    assert podman_books(machine, STORE) == PodmanBooks(
+    assert store_index(machine, STORE) == StoreIndex(
         layers={name: Layer(name, incomplete=name == "young") for name in names},
         images=(Image("i", ("box",), "whole"),),
         containers=("c",),
@@ -117,9 +117,9 @@ def test_books_and_the_layers_that_they_name() -> None:
 
 
 def test_an_empty_store_is_whole_and_a_broken_configuration_is_not() -> None:
-    assert podman_books(Bare({}), STORE) == PodmanBooks()
+    assert store_index(Bare({}), STORE) == StoreIndex()
     broken = (BrokenFile("s.conf", "is empty"),)
-    assert podman_books(Bare({}), store(broken=broken)) == PodmanBooks(broken=broken)
+    assert store_index(Bare({}), store(broken=broken)) == StoreIndex(broken=broken)
 
 
 def test_layers_of_other_stores_count() -> None:
@@ -131,7 +131,7 @@ def test_layers_of_other_stores_count() -> None:
             "read /images/overlay-layers/layers.json": "[{",
         }
     )
-    found = podman_books(machine, store(storage=both))
+    found = store_index(machine, store(storage=both))
     assert found.elsewhere == {"far"}
     assert [text.partition(":")[0] for text in found.unread] == [
         "/closed",
@@ -142,4 +142,4 @@ def test_layers_of_other_stores_count() -> None:
 def test_layers_of_other_drivers_are_not_looked_for_as_overlay() -> None:
     vfs = store(database=Database(path="x", driver="vfs"))
     machine = Bare({f"read {GRAPH}/vfs-layers/layers.json": '[{"id": "a"}]'})
-    assert podman_books(machine, vfs) == PodmanBooks(layers={"a": Layer("a")})
+    assert store_index(machine, vfs) == StoreIndex(layers={"a": Layer("a")})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_doctor.facts.images.tree import Tree
+from skyrl_doctor.facts.images.layers import ImageLayers
 from skyrl_doctor.machine.base import Unreadable
 from skyrl_doctor.machine.local import LocalMachine
 
@@ -25,7 +25,7 @@ def layers(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def found(layers: tuple[Path, Path], path: str) -> str | None:
-    seen = Tree(LocalMachine({}), tuple(map(str, layers))).find(path)
+    seen = ImageLayers(LocalMachine({}), tuple(map(str, layers))).find(path)
     return None if seen is None else seen.place
 
 

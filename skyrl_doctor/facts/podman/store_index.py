@@ -46,7 +46,7 @@ class LayerFault:
 
 
 @record(kw_only=True)
-class PodmanBooks:
+class StoreIndex:
     """`elsewhere` are the layers of additional image stores. `containers` are the ids in containers.json."""
 
     layers: Mapping[str, Layer] = field(default_factory=dict)
@@ -117,15 +117,15 @@ def _text(entry: Mapping[str, Any], name: str) -> str:
 
 
 @probe(limit_s=10.0)
-def podman_books(machine: Machine, store: PodmanStore) -> PodmanBooks:
+def store_index(machine: Machine, store: PodmanStore) -> StoreIndex:
     """Reads the store's books and looks whether each layer that they name lies there. A fault counts when two looks saw it."""
     if store.broken:
-        return PodmanBooks(broken=store.broken)
+        return StoreIndex(broken=store.broken)
     found = _look(machine, store)
     return found if found.whole else _look(machine, store)
 
 
-def _look(machine: Machine, store: PodmanStore) -> PodmanBooks:
+def _look(machine: Machine, store: PodmanStore) -> StoreIndex:
     places = store.places
     driver = places.driver or "overlay"
     broken: list[BrokenFile] = []
@@ -137,7 +137,7 @@ def _look(machine: Machine, store: PodmanStore) -> PodmanBooks:
     ]
     layers = {layer.id: layer for layer in _layers(machine, places.graph_root, driver, broken)}
     elsewhere, unread = _elsewhere(machine, (*store.storage.additional_stores, store.storage.image_store), driver)
-    return PodmanBooks(
+    return StoreIndex(
         layers=layers,
         images=tuple(image_of(entry) for entry in images),
         containers=tuple(str(entry["id"]) for entry in containers),

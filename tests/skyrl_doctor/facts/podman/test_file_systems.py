@@ -2,8 +2,8 @@
 
 from fakes.podman_store import DIRECTORY, FILE, PLACES, STORE, XDG, Bare
 from skyrl_doctor.facts.mounts import Mount, Mounts
-from skyrl_doctor.facts.podman.ground import Ground, PodmanGround, podman_ground
-from skyrl_doctor.machine.questions import Space
+from skyrl_doctor.facts.podman.file_systems import StoreDirectory, StoreFileSystems, store_file_systems
+from skyrl_doctor.machine.queries import Space
 
 GRAPH = PLACES.graph_root
 
@@ -24,9 +24,9 @@ def test_the_ground_below_a_store() -> None:
         }
     )
     mount = ROOT.mounts[0]
-    assert podman_ground(machine, STORE, ROOT) == PodmanGround(
-        graph=Ground(path=GRAPH, resolved=GRAPH, exists=False, mount=mount, space=Space(**space)),
-        run=Ground(
+    assert store_file_systems(machine, STORE, ROOT) == StoreFileSystems(
+        graph=StoreDirectory(path=GRAPH, resolved=GRAPH, exists=False, mount=mount, space=Space(**space)),
+        run=StoreDirectory(
             path=f"{XDG}/containers", resolved=f"{XDG}/containers", exists=False, mount=mount, space=Space(**space)
         ),
         configured_graph=GRAPH,
@@ -39,7 +39,7 @@ def test_the_ground_below_a_store() -> None:
 
 def test_the_space_of_a_network_mount_is_not_asked() -> None:
     mounts = Mounts((*ROOT.mounts, Mount("/tmp", "nfs4", "filer:/tmp")))
-    found = podman_ground(Bare({"writable /": False}), STORE, mounts)
+    found = store_file_systems(Bare({"writable /": False}), STORE, mounts)
     assert (found.graph.on_network, found.graph.space, found.tmp_creatable, found.job_started) == (
         True,
         None,

@@ -7,7 +7,7 @@ import posixpath
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.base import Absent, Machine, Unreadable
-from skyrl_doctor.machine.questions import Stat
+from skyrl_doctor.machine.queries import Stat
 
 _HOPS = 20
 _GONE = ".wh."
@@ -15,22 +15,22 @@ _GONE = ".wh."
 
 
 @record
-class Found:
+class LayerEntry:
     """What is at a path, and where this machine has it."""
 
     place: str
     stat: Stat
 
 
-class Tree:
+class ImageLayers:
     """The layers of one image, topmost first. What was seen once is not asked for again."""
 
     def __init__(self, machine: Machine, layers: tuple[str, ...]) -> None:
         self._machine = machine
         self._layers = layers
-        self._seen: dict[str, Found | None] = {}
+        self._seen: dict[str, LayerEntry | None] = {}
 
-    def find(self, path: str) -> Found | None:
+    def find(self, path: str) -> LayerEntry | None:
         """None where nothing is there. Raises Unreadable where a directory on the way may not be entered."""
         parts = [part for part in path.split("/") if part]
         at, hops = "", 0
@@ -52,18 +52,18 @@ class Tree:
             at = "" if target.startswith("/") else posixpath.dirname(at).rstrip("/")
         return self._at(at)
 
-    def _at(self, path: str) -> Found | None:
+    def _at(self, path: str) -> LayerEntry | None:
         if path not in self._seen:
             self._seen[path] = self._look(path)
         return self._seen[path]
 
-    def _look(self, path: str) -> Found | None:
+    def _look(self, path: str) -> LayerEntry | None:
         directory, name = posixpath.split(path)
         for layer in self._layers:
             place = f"{layer}{path}"
             stat = self._lstat(place)
             if stat is not None:
-                return None if stat.kind == "char" and stat.mode == 0 else Found(place, stat)
+                return None if stat.kind == "char" and stat.mode == 0 else LayerEntry(place, stat)
             if name and self._lstat(f"{layer}{directory}/{_GONE}{name}".replace("//", "/")) is not None:
                 return None
         return None

@@ -6,14 +6,14 @@ from skyrl_doctor.facts.mounts import Mount, Mounts
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_doctor.machine.base import Machine, Unreadable
 from skyrl_doctor.machine.paths import resolve_links, stat_or_none, text_or_none
-from skyrl_doctor.machine.questions import Space
+from skyrl_doctor.machine.queries import Space
 
 _CLOCK_STEP_S = 120.0
 _JOB_START = "SLURM_JOB_START_TIME"
 
 
 @record(kw_only=True)
-class Ground:
+class StoreDirectory:
     """One directory: `path` as configured, `resolved` without links. `space` None: it could not be asked."""
 
     path: str
@@ -32,15 +32,15 @@ class Ground:
 
 
 @record(kw_only=True)
-class PodmanGround:
+class StoreFileSystems:
     """`graph` and `run` are what Podman uses; the `configured_…` ones without links, to compare with the database.
 
     `tmp_creatable`: libpod's directory is there, or can be made. `older_than_boot`: libpod's state was not made since
     the machine started, which Podman would see if it were gone.
     """
 
-    graph: Ground
-    run: Ground
+    graph: StoreDirectory
+    run: StoreDirectory
     configured_graph: str
     configured_run: str
     tmp_creatable: bool
@@ -49,12 +49,12 @@ class PodmanGround:
 
 
 @probe(limit_s=5.0)
-def podman_ground(machine: Machine, store: PodmanStore, mounts: Mounts) -> PodmanGround:
+def store_file_systems(machine: Machine, store: PodmanStore, mounts: Mounts) -> StoreFileSystems:
     """Looks at the file systems below a store."""
     store.require_readable()
     places, configured = store.places, store.configured
     started = machine.environ().get(_JOB_START, "")
-    return PodmanGround(
+    return StoreFileSystems(
         graph=_ground(machine, places.graph_root, mounts),
         run=_ground(machine, places.run_root, mounts),
         configured_graph=resolve_links(machine, configured.graph_root).resolved,
@@ -65,11 +65,11 @@ def podman_ground(machine: Machine, store: PodmanStore, mounts: Mounts) -> Podma
     )
 
 
-def _ground(machine: Machine, path: str, mounts: Mounts) -> Ground:
+def _ground(machine: Machine, path: str, mounts: Mounts) -> StoreDirectory:
     place = resolve_links(machine, path)
     mount = mounts.of(place.resolved)
     remote = mount is not None and mount.is_network
-    return Ground(
+    return StoreDirectory(
         path=path,
         resolved=place.resolved,
         exists=place.exists,

@@ -14,7 +14,7 @@ from skyrl_doctor.core.errors import CouldNotLook
 T = TypeVar("T")
 
 
-def bounded(limit_s: float, work: Callable[[], T], who: str) -> T:
+def call_within(limit_s: float, work: Callable[[], T], who: str) -> T:
     """The result of `work`, or what it raises; CouldNotLook where it takes longer than the limit."""
     if limit_s <= 0:
         raise CouldNotLook(f"{who} was not reached before the deadline")
@@ -22,7 +22,7 @@ def bounded(limit_s: float, work: Callable[[], T], who: str) -> T:
 
     def call() -> None:
         try:
-            value = contained(work)
+            value = call_contained(work)
         except BaseException as error:  # handed to the caller, who raises it
             results.put(functools.partial(_raise, error))
         else:
@@ -39,7 +39,7 @@ def bounded(limit_s: float, work: Callable[[], T], who: str) -> T:
     return result()
 
 
-def contained(work: Callable[[], T]) -> T:
+def call_contained(work: Callable[[], T]) -> T:
     """Calls `work` in a thread that is its own: no signal comes there, so what would end a program is a crash of `work`."""
     try:
         return work()

@@ -1,7 +1,7 @@
 """What an object of a stranger's says of itself, where even saying it may fail."""
 
 
-def said(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """The words of an exception."""
     try:
         return str(error)
@@ -9,7 +9,7 @@ def said(error: BaseException) -> str:
         return f"(no words: {type(another).__name__})"
 
 
-def shown(found: object) -> str:
+def short_repr(found: object) -> str:
     """What an object is, for a message: short, and never an exception."""
     try:
         text = repr(found)
