@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TypeVar, cast
 
 from skyrl_doctor.core.errors import UsageError
-from skyrl_doctor.core.gather import Answer, Gathering, Got, NotSeen
+from skyrl_doctor.core.gather import FactResult, Gathered, Gathering, Unavailable
 from skyrl_doctor.core.model import Role
 from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.caches import Caches
@@ -34,7 +34,7 @@ def advise(gathering: Gathering, plan: Plan, role: Role) -> Advice:
     """The settings for this node in this role. A fact that was not seen leaves its rule out, and is named."""
     facts = FACTS if role is Role.GPU else (*FACTS, PodmanStore, PodmanHelpers)
     gathering.complete(facts)
-    answers = gathering.answers
+    answers = gathering.results
     environ, host = _value(answers, Environ), _value(answers, Host)
     if environ is None or host is None:
         raise UsageError("neither the environment nor the user could be read")
@@ -57,13 +57,13 @@ def advise(gathering: Gathering, plan: Plan, role: Role) -> Advice:
         site_conf=store.engine.texts if store else (),
     )
     prepared = gpu_node(node) if role is Role.GPU else runtime_node(node)
-    unseen = tuple(answer.reason for kind in facts if isinstance(answer := answers.get(kind), NotSeen))
+    unseen = tuple(answer.reason for kind in facts if isinstance(answer := answers.get(kind), Unavailable))
     return Advice(prepared, unseen)
 
 
-def _value(answers: Mapping[type, Answer], kind: type[T]) -> T | None:
+def _value(answers: Mapping[type, FactResult], kind: type[T]) -> T | None:
     answer = answers.get(kind)
-    return cast(T, answer.value) if isinstance(answer, Got) else None
+    return cast(T, answer.value) if isinstance(answer, Gathered) else None
 
 
 def _hosts(plan: Plan, environ: Environ, host: Host) -> tuple[str, ...]:

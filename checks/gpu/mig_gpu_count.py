@@ -26,9 +26,9 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Gpus, Slice, usable
-from skyrl_doctor.facts.visible_devices import VARIABLE, parse
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.mig import ray_gpus
+from skyrl_train.node.visible_devices import VARIABLE, parse
 
 SIGNATURES = (
     Signature(

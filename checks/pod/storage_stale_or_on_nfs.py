@@ -24,7 +24,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.facts.environ import Environ
-from skyrl_doctor.facts.podman.ground import Ground, PodmanGround
+from skyrl_doctor.facts.podman.file_systems import StoreDirectory, StoreFileSystems
 from skyrl_doctor.facts.podman.processes import PodmanProcesses
 from skyrl_doctor.facts.podman.runtime_dir import OWNER_ONLY, RuntimeDir
 from skyrl_doctor.facts.podman.store import PodmanStore
@@ -38,7 +38,7 @@ _COUNTS_INODES = ("ext2", "ext3", "ext4", "xfs", "tmpfs")
 
 @check("POD002", roles=[Role.RUNTIME], fix="skyrl_train/node/podman_store.py")
 def storage_stale_or_on_nfs(
-    store: PodmanStore, ground: PodmanGround, processes: PodmanProcesses, environ: Environ
+    store: PodmanStore, ground: StoreFileSystems, processes: PodmanProcesses, environ: Environ
 ) -> Iterator[Finding]:
     cure = isolate(store, environ)
     said = (
@@ -85,7 +85,7 @@ def _mode(runtime: RuntimeDir, wanted: str) -> Iterator[Said]:
     yield f"XDG_RUNTIME_DIR={runtime.asked} has mode {mode:04o}; {wanted}", severity
 
 
-def _file_systems(store: PodmanStore, ground: PodmanGround) -> Iterator[Said]:
+def _file_systems(store: PodmanStore, ground: StoreFileSystems) -> Iterator[Said]:
     graph, program = ground.graph, store.storage.mount_program
     if graph.on_network:
         severity = Severity.WARNING if program else Severity.ERROR
@@ -103,7 +103,7 @@ def _file_systems(store: PodmanStore, ground: PodmanGround) -> Iterator[Said]:
         yield f"{seen}; wanted it on tmpfs (it is on {run.file_system})", Severity.WARNING
 
 
-def _moved(store: PodmanStore, ground: PodmanGround) -> Iterator[Said]:
+def _moved(store: PodmanStore, ground: StoreFileSystems) -> Iterator[Said]:
     said, asked = store.database, store.configured
     if said.graph_root and said.graph_root not in (asked.graph_root, ground.configured_graph):
         seen = f"the store in {asked.graph_root} was made in {said.graph_root}, and Podman goes on there"
@@ -120,7 +120,7 @@ def _moved(store: PodmanStore, ground: PodmanGround) -> Iterator[Said]:
         yield f"{seen}; wanted {asked.driver!r} as {store.storage.path or 'STORAGE_DRIVER'} says", Severity.WARNING
 
 
-def _stale(store: PodmanStore, ground: PodmanGround, processes: PodmanProcesses) -> Iterator[Said]:
+def _stale(store: PodmanStore, ground: StoreFileSystems, processes: PodmanProcesses) -> Iterator[Said]:
     started = ground.job_started
     if started is None:
         return
@@ -136,7 +136,7 @@ def _stale(store: PodmanStore, ground: PodmanGround, processes: PodmanProcesses)
         yield f"{seen}; wanted none", Severity.WARNING
 
 
-def _space(graph: Ground) -> Iterator[Finding]:
+def _space(graph: StoreDirectory) -> Iterator[Finding]:
     space = graph.space
     if space is None:
         return

@@ -24,16 +24,16 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.facts.environ import Environ
-from skyrl_doctor.facts.podman.books import Image, LayerFault, PodmanBooks
 from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.podman.store import PodmanStore
+from skyrl_doctor.facts.podman.store_index import Image, LayerFault, StoreIndex
 from skyrl_doctor.podman_remedies import quoted, reset_or_isolate
 
 _AT_MOST = 8
 
 
 @check("POD006", roles=[Role.RUNTIME], fix="skyrl_train/node/podman_store.py")
-def store_damaged(podman: Podman, store: PodmanStore, books: PodmanBooks, environ: Environ) -> Iterator[Finding]:
+def store_damaged(podman: Podman, store: PodmanStore, books: StoreIndex, environ: Environ) -> Iterator[Finding]:
     if store.broken:
         yield from _configuration(store)
         return
@@ -74,7 +74,7 @@ def _database(store: PodmanStore) -> Iterator[Finding]:
         )
 
 
-def _books(podman: Podman, store: PodmanStore, books: PodmanBooks, environ: Environ) -> Iterator[Finding]:
+def _books(podman: Podman, store: PodmanStore, books: StoreIndex, environ: Environ) -> Iterator[Finding]:
     strict = podman.major is not None and podman.major >= 5
     for file in books.broken:
         aside = quoted("mv", file.path, f"{file.path}.damaged")
@@ -96,7 +96,7 @@ def _books(podman: Podman, store: PodmanStore, books: PodmanBooks, environ: Envi
             )
 
 
-def _layers(books: PodmanBooks) -> Iterator[Finding]:
+def _layers(books: StoreIndex) -> Iterator[Finding]:
     for fault in books.faults[:_AT_MOST]:
         yield _layer(fault, books.images_on(fault.layer))
     left = len(books.faults) - _AT_MOST
@@ -122,7 +122,7 @@ def _severity(fault: LayerFault, images: tuple[Image, ...]) -> Severity:
     return Severity.ERROR if images else Severity.WARNING
 
 
-def _orphans(books: PodmanBooks) -> Iterator[Finding]:
+def _orphans(books: StoreIndex) -> Iterator[Finding]:
     for image in books.orphans[:_AT_MOST]:
         yield Finding(
             message=f"image {image.shown} is made of layer {image.layer[:12]}, which is not in layers.json; wanted it there",
