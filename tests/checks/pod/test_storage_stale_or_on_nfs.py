@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from checks.pod.shared import isolate
 from checks.pod.storage_stale_or_on_nfs import storage_stale_or_on_nfs
 from fakes.podman_store import BASE, PLACES, STORE, XDG, store
 from skyrl_doctor.core.errors import CouldNotLook
@@ -17,7 +18,6 @@ from skyrl_doctor.facts.podman.processes import Monitored, PidFile, PodmanProces
 from skyrl_doctor.facts.podman.runtime_dir import RuntimeDir, Seen
 from skyrl_doctor.facts.podman.settings import StorageConf
 from skyrl_doctor.machine.queries import Space
-from skyrl_doctor.podman_remedies import isolate
 from support import judge
 
 JOB = Environ({"SLURM_JOB_ID": "4711"})

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from checks.pod.shared import isolate
 from checks.pod.store_damaged import store_damaged
 from fakes.podman_store import BASE, STORE, store
 from skyrl_doctor.core.errors import CouldNotLook
@@ -13,7 +14,6 @@ from skyrl_doctor.facts.podman.database import Database
 from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.podman.settings import BrokenFile, EngineConf
 from skyrl_doctor.facts.podman.store_index import Image, Layer, LayerFault, StoreIndex
-from skyrl_doctor.podman_remedies import isolate
 from support import judge
 
 OTHER_JOB = Environ({"SLURM_JOB_ID": "1"})
