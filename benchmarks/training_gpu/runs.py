@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.training_gpu import cpu
 from benchmarks.training_gpu.marks import GO, LIMIT, MOVED, OF, RUN
-from skyrl_train.launch.child import end, end_marked
+from skyrl_train.launch.marks import end, end_marked
 
 BEGUN = "Training Progress:"
 """verl's bar appears when all is loaded and the first step begins."""

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 from skyrl_doctor.machine import questions as q
 from skyrl_doctor.machine.base import Absent, Machine, Unreadable
-from skyrl_doctor.machine.proc import Processes
+from skyrl_doctor.machine.process import Processes
 from skyrl_doctor.machine.web import Fetched, Get
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from skyrl_train.launch import slurm, strays
 from skyrl_train.node.caches import scratch_candidates
 from skyrl_train.node.places import job_directories
 from skyrl_train.node.podman_store import LOCAL_BASE, job_directory
-from skyrl_train.processes import Belongs
+from skyrl_train.procfs import Belongs
 
 LIMIT_S = 60.0
 ROUNDS = 3

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from skyrl_train.fail import UsageError
 from skyrl_train.launch import directory, leavings
-from skyrl_train.launch.child import MARK, end, end_marked, marked, of_local_launches, wait
+from skyrl_train.launch.marks import MARK, end, end_marked, marked, of_local_launches, wait
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.slurm import OF_THE_SITE
 from skyrl_train.node.ray import ADDRESS, OWN_CLUSTER

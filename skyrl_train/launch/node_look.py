@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from skyrl_train.launch import leavings, node_settings
-from skyrl_train.launch.child import started
+from skyrl_train.launch.marks import started
 from skyrl_train.launch.work import say
 
 GRACE_S = 8.0

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import IO
 
 from skyrl_train.fail import TrainError
-from skyrl_train.launch.child import end, wait
+from skyrl_train.launch.marks import end, wait
 
 LIMIT_S = 120.0
 _GRACE_S = 5.0

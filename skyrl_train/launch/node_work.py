@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from skyrl_train.config.run import RunConfig
 from skyrl_train.fail import TrainError
 from skyrl_train.launch import leavings, node_files, node_settings
-from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked, started
+from skyrl_train.launch.marks import MARK, ROLE_MARK, end_marked, started
 from skyrl_train.launch.node_files import ENDED, ENDING, UP, NodeState
 from skyrl_train.launch.node_watch import BEAT_S
 from skyrl_train.launch.role import Role

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from skyrl_train.checkpoints.places import checkpoint_root, work_dir_of
 from skyrl_train.config.run import RunConfig
-from skyrl_train.launch.child import end
 from skyrl_train.launch.gate import DOCTOR
+from skyrl_train.launch.marks import end
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.work import say
 

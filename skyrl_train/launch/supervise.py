@@ -19,9 +19,9 @@ from skyrl_train.launch import (
     steps,
     turns,
 )
-from skyrl_train.launch.child import MARK, ROLE_MARK, started
 from skyrl_train.launch.closing import close
 from skyrl_train.launch.gate import environment, gated, refusal
+from skyrl_train.launch.marks import MARK, ROLE_MARK, started
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import (
     SLURM_EVERY_S,

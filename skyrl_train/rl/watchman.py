@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 
-from skyrl_train.launch.child import end, end_marked, wait
+from skyrl_train.launch.marks import end, end_marked, wait
 from skyrl_train.launch.signals import Signals
 from skyrl_train.rl import ray_log
 from skyrl_train.rl.phases import END, VARIABLE, Clock

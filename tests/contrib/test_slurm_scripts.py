@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scripts import SHELLCHECK, complaints
-from skyrl_train.launch.child import marked, wait
+from skyrl_train.launch.marks import marked, wait
 
 ROOT = Path(__file__).parents[2] / "contrib" / "slurm"
 SCRIPTS = sorted(path.name for path in ROOT.glob("*.sh"))

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Iterable
 
-from skyrl_train.processes import read, stat_of
+from skyrl_train.procfs import read, stat_of
 
 
 def described(pids: Iterable[int]) -> str:

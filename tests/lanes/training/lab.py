@@ -14,7 +14,7 @@ from pathlib import Path
 from cpu_stack.run import environment
 from lanes.processes import described
 from skyrl_train.launch import directory
-from skyrl_train.launch.child import end_marked, marked
+from skyrl_train.launch.marks import end_marked, marked
 from skyrl_train.verdict import Verdict, config_hash, write
 
 LIMIT_S = 1200.0

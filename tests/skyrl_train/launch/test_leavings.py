@@ -10,8 +10,8 @@ import pytest
 
 from skyrl_train.cli.app import dispatch
 from skyrl_train.launch import leavings, strays
-from skyrl_train.launch.child import end, marked, wait
-from skyrl_train.processes import lives
+from skyrl_train.launch.marks import end, marked, wait
+from skyrl_train.procfs import lives
 
 OURS, OTHER = f"99{os.getpid():08}1", f"99{os.getpid():08}2"
 """Of this run's worker alone: what belongs to a job is looked for, and ended, on the whole machine."""

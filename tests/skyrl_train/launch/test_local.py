@@ -11,8 +11,8 @@ import pytest
 from skyrl_train.cli.app import dispatch
 from skyrl_train.fail import UsageError
 from skyrl_train.launch import leavings, local
-from skyrl_train.launch.child import MARK, end, marked, of_local_launches
 from skyrl_train.launch.directory import log, write_jobs
+from skyrl_train.launch.marks import MARK, end, marked, of_local_launches
 from skyrl_train.launch.role import Role
 from skyrl_train.node.ray import starts_own_cluster
 

@@ -18,7 +18,7 @@ from skyrl_train.launch.role import Role
 from skyrl_train.launch.signals import Signals
 from skyrl_train.launch.supervise import supervise
 from skyrl_train.launch.work import Work
-from skyrl_train.processes import others, read
+from skyrl_train.procfs import others, read
 
 JOB = str(10**9 + os.getpid())
 CONFIG = '[model]\npath = "a/b"\n[watch]\nenabled = false\n'

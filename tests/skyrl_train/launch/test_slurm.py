@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skyrl_train.launch import slurm
-from skyrl_train.launch.child import marked, wait
+from skyrl_train.launch.marks import marked, wait
 from skyrl_train.launch.slurm import SlurmError, State
 
 SHOWN = (

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train.launch.child import wait
+from skyrl_train.launch.marks import wait
 from skyrl_train.launch.signals import Signals
-from skyrl_train.processes import lives
+from skyrl_train.procfs import lives
 from skyrl_train.rl.watchman import LATE, watch
 
 SAY = "import json, os\ndef say(**what): os.write(int(os.environ['SKYRL_PHASES_FD']), (json.dumps(what) + '\\n').encode())\n"

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from sandboxd_process import KEY, Sandboxd, running
-from skyrl_train.processes import stat_of
+from skyrl_train.procfs import stat_of
 from skyrl_train.sandbox.sandboxd.api import ALLOCATOR
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from skyrl_train.processes import environ_of, lives, others, pids, stat_of
+from skyrl_train.procfs import environ_of, lives, others, pids, stat_of
 
 MARK, ROLE_MARK = "SKYRL_JOB_DIR", "SKYRL_JOB_ROLE"
 """Every process of a launch has these in its environment: that is how one that went its own way is found."""

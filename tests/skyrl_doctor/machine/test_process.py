@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.machine.proc import OUTPUT_CAP
+from skyrl_doctor.machine.process import OUTPUT_CAP
 
 WAIT_S = 100.0
 
