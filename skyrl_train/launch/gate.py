@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from skyrl_train.launch.names import NODES
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.url import one_url
 from skyrl_train.node.ray_env import RUNTIME_URL
+from skyrl_train.process import DROP, KEEP, Child, started
 
 LOGIN_LIMIT_S = 60.0
 DOCTOR = ("-m", "skyrl_doctor")
@@ -50,20 +50,18 @@ def gated(role: Role, job_dir: str, payload: Sequence[str], look: Sequence[str] 
 class Look:
     """The doctor's look at a configuration, in a process of its own while the caller goes on."""
 
-    def __init__(self, child: "subprocess.Popen[str]", report: str) -> None:
+    def __init__(self, child: Child, report: str) -> None:
         self._child, self._report = child, report
         self._end_at = time.monotonic() + LOGIN_LIMIT_S
 
     def refusal(self) -> str | None:
         """Waits for the end; why it is refused, else nothing."""
-        try:
-            _, said_wrong = self._child.communicate(timeout=max(0.1, self._end_at - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            raise UsageError(f"the login gate did not answer within {LOGIN_LIMIT_S:g} s") from None
-        status = self._child.returncode
-        if status not in (0, 1, 3):
-            raise UsageError(f"the login gate failed: {said_wrong.strip()[-400:]}")
-        return None if status == 0 else "\n".join(said(self._report)) or f"exit status {status}"
+        done = self._child.collect(max(0.1, self._end_at - time.monotonic()))
+        if done.timed_out:
+            raise UsageError(f"the login gate did not answer within {LOGIN_LIMIT_S:g} s")
+        if done.status not in (0, 1, 3):
+            raise UsageError(f"the login gate failed: {done.error_text.strip()[-400:]}")
+        return None if done.ok else "\n".join(said(self._report)) or f"exit status {done.status}"
 
 
 @contextmanager
@@ -72,19 +70,8 @@ def login(config: str, report: str, runtime_url: str | None = None) -> Iterator[
     what = ("--role", "login", "--ignore", ",".join(NEEDLESS_AT_LOGIN))
     words = (sys.executable, *DOCTOR, "preflight", config, *what, "--format", "json", "--output", report)
     env = {**os.environ, **environment(runtime_url)}
-    with subprocess.Popen(
-        words,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-    ) as child:
-        try:
-            yield Look(child, report)
-        finally:
-            child.kill()  # nothing where it has ended
+    with started(words, env=env, stdout=DROP, stderr=KEEP) as child:
+        yield Look(child, report)
 
 
 def refusal(role: Role, job_dir: str) -> str:

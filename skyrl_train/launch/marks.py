@@ -1,37 +1,16 @@
-"""The payload of a job: a process group that is ended as a whole, and whatever left the group."""
+"""Finds and ends the processes of a launch by the variables of their environment, in whatever group they are."""
 
 import contextlib
 import os
 import signal
-import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 
-from skyrl_train.procfs import environ_of, lives, others, pids, stat_of
+from skyrl_train.process import wait_until
+from skyrl_train.procfs import environ_of, lives, others
 
 MARK, ROLE_MARK = "SKYRL_JOB_DIR", "SKYRL_JOB_ROLE"
-"""Every process of a launch has these in its environment: that is how one that went its own way is found."""
-STEP_S = 0.1
+"""Every process of a launch has these in its environment: one that left its group is found by them."""
 _JOB = "SLURM_JOB_ID"
-
-
-@contextmanager
-def started(words: Sequence[str], environ: Mapping[str, str], grace_s: float) -> Iterator[subprocess.Popen[bytes]]:
-    """Runs a command in a group of its own; the group is gone when the context ends."""
-    child = subprocess.Popen(words, env=dict(environ), stdin=subprocess.DEVNULL, start_new_session=True)
-    try:
-        yield child
-    finally:
-        end(child, grace_s)
-
-
-def end(child: subprocess.Popen[bytes], grace_s: float) -> None:
-    """TERM to the group, KILL to what is left of it after the grace."""
-    _signal_group(child.pid, signal.SIGTERM)
-    wait(lambda: child.poll() is not None and not _group_lives(child.pid), grace_s)
-    _signal_group(child.pid, signal.SIGKILL)
-    child.wait()
 
 
 def end_marked(marks: Mapping[str, str], grace_s: float) -> list[int]:
@@ -41,7 +20,7 @@ def end_marked(marks: Mapping[str, str], grace_s: float) -> list[int]:
         for pid in found:
             with contextlib.suppress(OSError):
                 os.kill(pid, number)
-        if wait(lambda: not any(map(lives, found)), grace_s):
+        if wait_until(lambda: not any(map(lives, found)), grace_s):
             break
     return found
 
@@ -67,29 +46,5 @@ def _names(environ: Sequence[bytes], variable: str) -> bool:
     return any(word.startswith(f"{variable}=".encode()) for word in environ)
 
 
-def wait(condition: Callable[[], bool], limit_s: float) -> bool:
-    """Whether the condition held within the limit."""
-    end_at = time.monotonic() + limit_s
-    while not condition():
-        if time.monotonic() >= end_at:
-            return False
-        time.sleep(STEP_S)
-    return True
-
-
-def _group_lives(group: int) -> bool:
-    return any(_group_of(pid) == group and lives(pid) for pid in pids())
-
-
-def _group_of(pid: int) -> int:
-    fields = stat_of(pid)
-    return int(fields[2]) if len(fields) > 2 else -1
-
-
 def _others() -> Iterator[tuple[int, list[bytes]]]:
     yield from ((pid, environ_of(pid)) for pid in others())
-
-
-def _signal_group(group: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)

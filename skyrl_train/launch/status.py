@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from skyrl_train.launch.marks import MARK, marked
 from skyrl_train.launch.names import PRIME_CONFIG, READY
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import asked, gone
+from skyrl_train.process import run
 
 DOCTOR_LIMIT_S = 30.0
 
@@ -78,12 +78,10 @@ def _checkpoint(place: str) -> str:
 def _opinion(job_dir: str) -> str:
     words = (sys.executable, *gate.DOCTOR, "diagnose", job_dir, "--format", "json")
     try:
-        done = subprocess.run(
-            words, capture_output=True, text=True, timeout=DOCTOR_LIMIT_S, check=False, stdin=subprocess.DEVNULL
-        )
-        root = json.loads(done.stdout)["root"]
-    except subprocess.TimeoutExpired:
-        return f"no answer within {DOCTOR_LIMIT_S:g} s"
+        done = run(words, limit_s=DOCTOR_LIMIT_S)
+        if done.timed_out:
+            return f"no answer within {DOCTOR_LIMIT_S:g} s"
+        root = json.loads(done.text)["root"]
     except (ValueError, KeyError, TypeError):
         return "no opinion yet"
     return f"{root['id']} {root['explain']} ({root['file']}:{root['line']})" if root else "no known failure in the logs"

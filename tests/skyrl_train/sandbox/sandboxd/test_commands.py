@@ -201,7 +201,8 @@ def test_no_zombie_and_no_descriptor_is_left(sandboxd: Sandboxd, tmp_path: Path)
 
 
 def is_zombie(pid: str) -> bool:
-    return stat_of(int(pid))[:1] == [b"Z"]
+    found = stat_of(int(pid))
+    return found is not None and found.state == "Z"
 
 
 def test_it_ends_when_asked_and_takes_its_commands_along(fresh: Sandboxd, tmp_path: Path) -> None:
