@@ -41,7 +41,7 @@ def _watched(entry: Entry) -> Iterator[str]:
 
 
 def _logged(entry: Entry) -> Iterator[str]:
-    from skyrl_doctor.logs.known import known
+    from skyrl_doctor.logs.match.signatures import known
 
     samples: dict[str, list[str]] = {}
     for each in known():

@@ -25,10 +25,10 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.redact import Redactor, is_secret_key, secrets_of
 from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.only import config_only
 from skyrl_doctor.report.model import Report
 from skyrl_doctor.roles import guess_roles
-from skyrl_train.version import VERSION
+from skyrl_doctor.structure_only import config_only
+from skyrl_train.contracts.version import VERSION
 
 T = TypeVar("T")
 READ_LIMIT_S = 5.0

@@ -8,7 +8,7 @@ from skyrl_doctor.catalogue import When, catalogue
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.docs import differing, our_checks, pages, source_of
 from skyrl_doctor.docs import test_of as mirrored_test_of
-from skyrl_doctor.logs.known import known
+from skyrl_doctor.logs.match.signatures import known
 from skyrl_doctor.page import HEADINGS, parse
 from support import registry
 

@@ -9,7 +9,7 @@ The SDK's events are frozen and forbid what they do not know: each exported even
 and whatever reads the rollouts afterwards gets none.
 
 ## How to fix
-Install the openhands-sdk that the requirements name, or bring `skyrl_train/agent/events.py` up to the newer one.
+Install the openhands-sdk that the requirements name, or bring `skyrl_train/contracts/agent/events.py` up to the newer one.
 
 ## Example
     pydantic_core._pydantic_core.ValidationError: 5 validation errors for ActionEvent
@@ -23,11 +23,13 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
 from skyrl_doctor.facts.agent_packages import AgentPackages
 
 
-@check("AGT005", fix="skyrl_train/agent/events.py")
+@check("AGT005", fix="skyrl_train/contracts/agent/events.py")
 def action_event_fields(packages: AgentPackages) -> Iterator[Finding]:
     if not packages.sdk:
         raise NotApplicable(f"openhands-sdk is not installed for {packages.python}")
-    from skyrl_train.agent.events import EVENT_FIELDS  # with all records of the agent: only where there is an SDK
+    from skyrl_train.contracts.agent.events import (
+        EVENT_FIELDS,  # with all records of the agent: only where there is an SDK
+    )
 
     for name, ours in EVENT_FIELDS.items():
         if name not in packages.required:

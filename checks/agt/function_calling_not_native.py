@@ -22,12 +22,12 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
-from skyrl_train.agent.calls import STOP_STRING
-from skyrl_train.agent.golden import breaking_stop
 from skyrl_train.config.stops import KEEP_KEY, STOP_KEY
+from skyrl_train.contracts.agent.calls import STOP_STRING
+from skyrl_train.contracts.agent.golden_reply import breaking_stop
 
 
-@check("AGT001", fix="skyrl_train/agent/golden.py")
+@check("AGT001", fix="skyrl_train/contracts/agent/golden_reply.py")
 def function_calling_not_native(plan: Plan) -> Iterator[Finding]:
     stops = required(plan).texts(STOP_KEY)
     if not stops:

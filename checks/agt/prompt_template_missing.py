@@ -24,12 +24,12 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind
 from skyrl_doctor.facts.agent_packages import AgentPackages
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
-from skyrl_train.agent.prompt import TEMPLATE
+from skyrl_train.contracts.agent.tool_prompt import TEMPLATE
 
 CLASS = "agent_cls"
 
 
-@check("AGT013", fix="skyrl_train/agent/prompt.py")
+@check("AGT013", fix="skyrl_train/contracts/agent/tool_prompt.py")
 def prompt_template_missing(plan: Plan, packages: AgentPackages) -> Iterator[Finding]:
     if not packages.sdk:
         raise NotApplicable(f"openhands-sdk is not installed for {packages.python}")

@@ -22,12 +22,12 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
-from skyrl_train.agent.tools import FINISH, TOOLS, offers, unknown_names
+from skyrl_train.contracts.agent.tools import FINISH, TOOLS, offers, unknown_names
 
 KEY = "agent.tools"
 
 
-@check("AGT002", fix="skyrl_train/agent/tools.py")
+@check("AGT002", fix="skyrl_train/contracts/agent/tools.py")
 def tool_name_mismatch(plan: Plan) -> Iterator[Finding]:
     names = required(plan).texts(KEY)
     if names is None:

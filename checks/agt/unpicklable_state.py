@@ -22,7 +22,7 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind
 from skyrl_doctor.facts.agent_packages import AgentPackages
 
 
-@check("AGT008", fix="skyrl_train/payloads.py")
+@check("AGT008", fix="skyrl_train/contracts/payloads.py")
 def unpicklable_state(packages: AgentPackages) -> Iterator[Finding]:
     if packages.own_records == "missing":
         raise NotApplicable(f"skyrl_train is not installed for {packages.python}")

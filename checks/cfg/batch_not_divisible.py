@@ -33,7 +33,7 @@ from skyrl_train.config.batch import (
     micro_batch_violations,
     mini_batch_violations,
 )
-from skyrl_train.config.violation import Violation
+from skyrl_train.contracts.violation import Violation
 
 SIGNATURES = (
     Signature(

@@ -29,7 +29,7 @@ from skyrl_doctor.facts.prompts import PromptLengths
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import finding, required
 from skyrl_train.config.context import call_violations, trajectory_violations
-from skyrl_train.config.violation import Violation
+from skyrl_train.contracts.violation import Violation
 
 SIGNATURES = (
     Signature(

@@ -26,7 +26,7 @@ from skyrl_doctor.facts.checkpoints import Checkpoints, CheckpointSize
 from skyrl_doctor.facts.gpu_budget import in_gib
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
-from skyrl_train.checkpoints.room import at_once
+from skyrl_train.contracts.checkpoints.rules import at_once
 
 NO_DISK = r"(?i:inotify|fsnotify|/cgroup/|\bsem(?:get|_open)\b|cannot clone:|\bclone: |user namespace|/dev/shm)"
 """What the kernel has no room for answers with the same words."""
@@ -49,7 +49,7 @@ EVERY, KEEP, STEPS, PLACE = (
 )
 
 
-@check("CKP003", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/checkpoints/room.py")
+@check("CKP003", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/contracts/checkpoints/rules.py")
 def disk_too_small(plan: Plan, there: Checkpoints, one: CheckpointSize) -> Iterator[Finding]:
     every = required(plan).integer(EVERY) or 0
     if every < 1:

@@ -26,7 +26,7 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.checkpoints import AUTO, PATHS, Checkpoints
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import required
-from skyrl_train.checkpoints.layout import TRACKER
+from skyrl_train.contracts.checkpoints.layout import TRACKER
 
 SIGNATURES = (
     Signature(

@@ -24,7 +24,7 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.checkpoints import AUTO, Checkpoints
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
-from skyrl_train.checkpoints.resume import world_fault
+from skyrl_train.contracts.checkpoints.rules import world_fault
 
 SIGNATURES = (
     Signature(

@@ -25,7 +25,7 @@ from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.image_words import ahead, inject_of, listed, looked_into, unless_unseen
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.sandbox.agent_server import BINARY, SOURCE
+from skyrl_train.contracts.sandbox.agent_server import BINARY, SOURCE
 
 _EXPLAIN = "the image has no agent server where the runtime starts it; mount sandboxd or build a derived image"
 SIGNATURES = (

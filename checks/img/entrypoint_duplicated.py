@@ -25,7 +25,7 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.image_words import inject_of, listed, looked_into
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.sandbox.agent_server import BINARY, SOURCE
+from skyrl_train.contracts.sandbox.agent_server import BINARY, SOURCE
 
 SIGNATURES = (
     Signature(

@@ -26,8 +26,8 @@ from skyrl_doctor.facts.images.stored import StoredImage, StoredImages
 from skyrl_doctor.image_words import AGENT_SERVER, INJECT, inject_of, listed, looked_into
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
-from skyrl_train.sandbox.agent_server import BINARY
-from skyrl_train.sandbox.glibc import AGENT_SERVER_BUILDER, MUSL, runs_on, shown, system_of
+from skyrl_train.contracts.sandbox.agent_server import BINARY
+from skyrl_train.contracts.sandbox.glibc import AGENT_SERVER_BUILDER, MUSL, runs_on, shown, system_of
 
 SIGNATURES = (
     Signature(
@@ -39,7 +39,7 @@ SIGNATURES = (
 )
 
 
-@check("IMG008", roles=[Role.RUNTIME], fix="skyrl_train/sandbox/glibc.py")
+@check("IMG008", roles=[Role.RUNTIME], fix="skyrl_train/contracts/sandbox/glibc.py")
 def glibc_too_old_in_image(plan: Plan, stored: StoredImages) -> Iterator[Finding]:
     inject = inject_of(plan)
     if inject is not None and plan.text(AGENT_SERVER):

@@ -29,7 +29,13 @@ from skyrl_doctor.facts.images.supply import ImageSupply
 from skyrl_doctor.image_words import listed
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
-from skyrl_train.sandbox.supply import ANONYMOUS_PULLS, PULL_WINDOW_H, archive_of, archive_stem, pulls_beyond_quota
+from skyrl_train.contracts.sandbox.supply import (
+    ANONYMOUS_PULLS,
+    PULL_WINDOW_H,
+    archive_of,
+    archive_stem,
+    pulls_beyond_quota,
+)
 
 KEY, MIRROR = "sandbox.image_archive", "sandbox.image_mirror"
 SIGNATURES = (
@@ -48,7 +54,7 @@ SIGNATURES = (
 )
 
 
-@check("IMG009", roles=[Role.RUNTIME], fix="skyrl_train/sandbox/supply.py")
+@check("IMG009", roles=[Role.RUNTIME], fix="skyrl_train/contracts/sandbox/supply.py")
 def image_absent_or_rate_limited(
     plan: Plan, needed: NeededImages, stored: StoredImages, supply: ImageSupply
 ) -> Iterator[Finding]:

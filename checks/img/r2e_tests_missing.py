@@ -28,7 +28,7 @@ from skyrl_doctor.facts.images.archived import ArchivedImages
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import RUNNERS, TESTBED, TESTS, StoredImage, StoredImages
 from skyrl_doctor.image_words import listed, looked_into, unless_unseen
-from skyrl_train.tasks.rows import R2E_GYM
+from skyrl_train.contracts.tasks.rows import R2E_GYM
 
 SIGNATURES = (
     Signature(

@@ -25,7 +25,7 @@ from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.image_words import NAMED
 
 
-@check("IMG002", fix="skyrl_train/sandbox/references.py")
+@check("IMG002", fix="skyrl_train/contracts/sandbox/references.py")
 def reference_malformed(needed: NeededImages) -> Iterator[Finding]:
     bad = needed.bad
     if bad:

@@ -26,7 +26,7 @@ from skyrl_doctor.facts.images.stored import TESTBED, Node, StoredImage, StoredI
 from skyrl_doctor.image_words import inject_of, looked_into
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
-from skyrl_train.sandbox.image_user import Owner, may_write, user_of
+from skyrl_train.contracts.sandbox.image_user import Owner, may_write, user_of
 
 KEY = "sandbox.run_as_root"
 SIGNATURES = (
@@ -39,7 +39,7 @@ SIGNATURES = (
 )
 
 
-@check("IMG007", roles=[Role.RUNTIME], fix="skyrl_train/sandbox/image_user.py")
+@check("IMG007", roles=[Role.RUNTIME], fix="skyrl_train/contracts/sandbox/image_user.py")
 def sandbox_user_cannot_write(plan: Plan, stored: StoredImages) -> Iterator[Finding]:
     as_root = inject_of(plan) is not None and plan.flag(KEY) is not False
     images = looked_into(stored)

@@ -25,7 +25,7 @@ from skyrl_doctor.facts.runtime import Canary
 from skyrl_doctor.image_words import inject_of
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, finding
-from skyrl_train.sandbox.burst import LOCKED, burst_violations
+from skyrl_train.contracts.sandbox.burst import LOCKED, burst_violations
 
 KEY = "agent.max_parallel"
 SQLITE = "db.sql"

@@ -25,8 +25,8 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
 from skyrl_doctor.facts.runtime import Canary, RuntimeAnswers
 from skyrl_doctor.image_words import inject_of
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.sandbox.agent_server import LOOPBACK_SINCE, shown
-from skyrl_train.sandbox.sandboxd.api import SESSION_KEY_VARIABLES
+from skyrl_train.contracts.sandbox.agent_server import LOOPBACK_SINCE, shown
+from skyrl_train.contracts.sandboxd_api import SESSION_KEY_VARIABLES
 
 _REMEDY = Remedy(
     kind=RemedyKind.FIX_CONFIG,

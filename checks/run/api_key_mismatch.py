@@ -23,9 +23,9 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
 from skyrl_doctor.facts.runtime import RuntimeAnswers, RuntimePlace
-from skyrl_train.launch.names import KEY
+from skyrl_train.contracts.job_files import KEY
+from skyrl_train.contracts.sandbox.wire import RUNTIME_KEY_HEADER
 from skyrl_train.node.ray_env import RUNTIME_KEYS
-from skyrl_train.sandbox.wire import RUNTIME_KEY_HEADER
 
 _REFUSED = (401, 403)
 _OTHERS = 0o077

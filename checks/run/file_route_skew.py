@@ -25,7 +25,7 @@ from skyrl_doctor.facts.interpreter import Interpreter
 from skyrl_doctor.facts.runtime import Canary
 from skyrl_doctor.image_words import inject_of
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.sandbox.agent_server import client_route, parse_version, routes_differ
+from skyrl_train.contracts.sandbox.agent_server import client_route, parse_version, routes_differ
 
 _CLIENTS = ("openhands-workspace", "openhands-sdk")
 

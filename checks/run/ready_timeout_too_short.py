@@ -24,11 +24,11 @@ from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.image_words import inject_of
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import finding, required
-from skyrl_train.sandbox.agent_server import REPOSITORY
-from skyrl_train.sandbox.ready import KEY, ready_violations
+from skyrl_train.contracts.sandbox.agent_server import REPOSITORY
+from skyrl_train.contracts.sandbox.ready import KEY, ready_violations
 
 
-@check("RUN003", fix="skyrl_train/sandbox/ready.py")
+@check("RUN003", fix="skyrl_train/contracts/sandbox/ready.py")
 def ready_timeout_too_short(plan: Plan, stored: StoredImages | None) -> Iterator[Finding]:
     limit_s = required(plan).number(KEY)
     if limit_s is None:

@@ -26,7 +26,7 @@ from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.image_words import listed, unless_unseen
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.verdicts import fault
-from skyrl_train.sandbox.shell import BASH, bash_only
+from skyrl_train.contracts.sandbox.shell import BASH, bash_only
 
 _COMMAND_KEY = re.compile(
     r"(?:setup|set_up|init|entry|prepare|pre_?start|post_?start|bootstrap)\w*(?:cmds?|commands?|scripts?)$",
@@ -34,7 +34,7 @@ _COMMAND_KEY = re.compile(
 )
 
 
-@check("RUN006", roles=[Role.RUNTIME, Role.LOGIN], fix="skyrl_train/sandbox/shell.py")
+@check("RUN006", roles=[Role.RUNTIME, Role.LOGIN], fix="skyrl_train/contracts/sandbox/shell.py")
 def shell_is_not_bash(plan: Plan, stored: StoredImages | None) -> Iterator[Finding]:
     commands = [value for key, value in plan.own.items() if _COMMAND_KEY.search(key.replace(".", "_"))]
     if not commands and (stored is None or not stored.images):

@@ -11,7 +11,7 @@ broken, and the start ends.
 
 ## How to fix
 Map the states: `STARTING` is `running`, an agent server that answers is `ready`, a container that ended is `failed`.
-`skyrl-train runtime serve` does; the table is in skyrl_train/sandbox/wire.py.
+`skyrl-train runtime serve` does; the table is in skyrl_train/contracts/sandbox/wire.py.
 
 ## Example
     Runtime not yet ready (status: running)
@@ -30,7 +30,7 @@ _UPGRADE = Remedy(
 )
 
 
-@check("RUN004", fix="skyrl_train/sandbox/wire.py")
+@check("RUN004", fix="skyrl_train/contracts/sandbox/wire.py")
 def status_mapping(answers: RuntimeAnswers, canary: Canary | None) -> Iterator[Finding]:
     said, place = answers.with_key, answers.place
     if said.status is None or said.status in (401, 403):

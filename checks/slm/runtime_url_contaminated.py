@@ -28,10 +28,10 @@ from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind
 from skyrl_doctor.facts.runtime import ReadyFlag, RuntimeUrls
 from skyrl_doctor.plan.answers import RUNTIME_KEY
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.launch.url import one_url
+from skyrl_train.contracts.job_files import one_url
 
 
-@check("SLM004", fix="skyrl_train/launch/url.py")
+@check("SLM004", fix="skyrl_train/contracts/job_files.py")
 def runtime_url_contaminated(plan: Plan, urls: RuntimeUrls, flag: ReadyFlag | None) -> Iterator[Finding]:
     if flag is not None and flag.is_stale:
         yield _stale(flag)

@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.machine.local import LocalMachine
     from skyrl_doctor.machine.recorded import Recorder, today
     from skyrl_doctor.roles import guess_roles
-    from skyrl_train.version import VERSION
+    from skyrl_train.contracts.version import VERSION
 
     if os.path.exists(os.path.join(args.directory, "machine.json")):
         raise UsageError(f"{args.directory} holds a recording already; wanted a new directory")

@@ -13,7 +13,7 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.report.formats import render
 from skyrl_doctor.report.model import Report
-from skyrl_train import files
+from skyrl_train.contracts import files
 
 if TYPE_CHECKING:
     from skyrl_doctor.node import Advice

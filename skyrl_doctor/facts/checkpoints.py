@@ -1,7 +1,7 @@
 """The checkpoints that this run would find where it saves its own."""
 
 from skyrl_doctor.core.record import record
-from skyrl_train.checkpoints import layout
+from skyrl_train.contracts.checkpoints import layout
 
 AUTO, PATHS = "auto", ("path", "resume_path")
 """trainer.resume: in a RunConfig's words and in verl's."""

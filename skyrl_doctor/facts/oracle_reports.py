@@ -1,7 +1,7 @@
 """What trying the rewards of the training data gave, where it was done."""
 
 from skyrl_doctor.core.record import record
-from skyrl_train.rewards.oracle import OracleReport
+from skyrl_train.contracts.rewards.oracle import OracleReport
 
 
 @record

@@ -13,7 +13,7 @@ from skyrl_doctor.machine.base import Absent, Machine, unless_absent
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.probes.home import expanded
 from skyrl_doctor.probes.places import place_of
-from skyrl_train.checkpoints import layout, manifest
+from skyrl_train.contracts.checkpoints import layout, manifest
 
 DIRECTORY, NAMED = "trainer.checkpoint_dir", "trainer.resume_from"
 OWN = "run-config"

@@ -7,7 +7,7 @@ from skyrl_doctor.facts.oracle_reports import OracleReports, TriedData
 from skyrl_doctor.machine.base import Absent, Machine, unless_absent
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.probes.home import expanded
-from skyrl_train.rewards.oracle import SUFFIX, read_report
+from skyrl_train.contracts.rewards.oracle import SUFFIX, read_report
 
 
 @probe(limit_s=5.0)

@@ -21,10 +21,9 @@ from skyrl_doctor.machine.base import Machine, unless_absent
 from skyrl_doctor.machine.questions import Stat
 from skyrl_doctor.plan.answers import RUNTIME_KEY
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.launch.names import KEY, READY, URL
-from skyrl_train.launch.url import one_url
+from skyrl_train.contracts.job_files import KEY, READY, URL, one_url
+from skyrl_train.contracts.sandbox.wire import HEALTH, RUNTIME_KEY_HEADER, SESSIONS
 from skyrl_train.node.ray_env import RUNTIME_URL, runtime_key_variable
-from skyrl_train.sandbox.wire import HEALTH, RUNTIME_KEY_HEADER, SESSIONS
 
 JOB_DIR = "SKYRL_JOB_DIR"
 WRONG_KEY = "text doctor-tries-a-wrong-key"

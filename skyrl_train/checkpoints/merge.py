@@ -11,9 +11,9 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from skyrl_train.checkpoints import layout
 from skyrl_train.checkpoints.errors import CheckpointError
 from skyrl_train.checkpoints.saved import Saved, listed
+from skyrl_train.contracts.checkpoints import layout
 from skyrl_train.process import run
 
 CHILD = Path(__file__).parent.parent / "rl" / "merge_child.py"

@@ -5,7 +5,7 @@ import signal
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch import directory, leavings
 from skyrl_train.launch.marks import MARK, end_marked, marked, of_local_launches
 from skyrl_train.launch.role import Role

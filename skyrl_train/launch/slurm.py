@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skyrl_train.config.walltime import minutes
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
 from skyrl_train.process import KEEP, Child, start
 
 LIMIT_S = 30.0

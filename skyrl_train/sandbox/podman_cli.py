@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from skyrl_train import process
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 
 _SAID, _LOG = 600, 8192
 _END_S = 30.0

@@ -6,8 +6,8 @@ from typing import Any
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
-from skyrl_train.sandbox.references import BadReferenceError, Reference, parse_reference
-from skyrl_train.tasks.images import TaskImage, image_of
+from skyrl_train.contracts.sandbox.references import BadReferenceError, Reference, parse_reference
+from skyrl_train.contracts.tasks.images import TaskImage, image_of
 
 WHO = "dataset images"
 

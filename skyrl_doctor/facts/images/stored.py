@@ -7,8 +7,8 @@ from typing import Any
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.podman.subids import Range
-from skyrl_train.sandbox.agent_server import BINARY, SOURCE
-from skyrl_train.sandbox.shell import BASH
+from skyrl_train.contracts.sandbox.agent_server import BINARY, SOURCE
+from skyrl_train.contracts.sandbox.shell import BASH
 
 TESTBED = "/testbed"
 TESTS = ("/r2e_tests", "/testbed/r2e_tests", "/root/r2e_tests")

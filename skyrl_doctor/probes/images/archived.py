@@ -8,7 +8,7 @@ from skyrl_doctor.facts.images.stored import RUNNERS, TESTS, StoredImages
 from skyrl_doctor.machine.base import Machine, unless_absent
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.probes.images.supply import KEY
-from skyrl_train.sandbox.supply import archive_of
+from skyrl_train.contracts.sandbox.supply import archive_of
 
 MOST = 4
 LIMIT_S = 8.0

@@ -9,7 +9,7 @@ from skyrl_doctor.facts.images.needed import NeededImages, parse_needed
 from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.probes.home import expanded
-from skyrl_train.tasks.images import COLUMNS, HOLDERS
+from skyrl_train.contracts.tasks.images import COLUMNS, HOLDERS
 
 LIMIT_S = 12.0
 PREFIX_KEY, PREFIX_VARIABLE = "sandbox.image_prefix", "EVAL_DOCKER_IMAGE_PREFIX"

@@ -11,9 +11,9 @@ import skyrl_train
 from checks.signatures.own import SIGNATURES
 from skyrl_doctor.catalogue import catalogue
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.logs.advice import SUSPECT, is_suspect
 from skyrl_doctor.logs.diagnose import diagnose
-from skyrl_train.rl.say import say, say_cause
+from skyrl_doctor.logs.match.phrases import SUSPECT, is_suspect
+from skyrl_train.contracts.run_log import say, say_cause
 
 SOURCES = Path(skyrl_train.__file__ or "").parent
 NAMED = re.compile(r"([A-Z]{3}\d{3}): ")

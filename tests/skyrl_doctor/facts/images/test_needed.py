@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.facts.images.needed import BadName, parse_needed
-from skyrl_train.tasks.images import TaskImage
+from skyrl_train.contracts.tasks.images import TaskImage
 
 ANSWER = {
     "files": [

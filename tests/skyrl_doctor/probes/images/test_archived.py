@@ -14,8 +14,8 @@ from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import RUNNERS, TESTS, StoredImages
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.probes.images.archived import MOST, archived_images
-from skyrl_train.sandbox.supply import SUFFIXES
-from skyrl_train.tasks.images import TaskImage
+from skyrl_train.contracts.sandbox.supply import SUFFIXES
+from skyrl_train.contracts.tasks.images import TaskImage
 from support import plan_of
 
 

@@ -12,7 +12,7 @@ from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.facts.podman.books import PodmanBooks
 from skyrl_doctor.facts.podman.settings import BrokenFile, StorageConf
 from skyrl_doctor.probes.images.stored import stored_images
-from skyrl_train.tasks.images import TaskImage
+from skyrl_train.contracts.tasks.images import TaskImage
 
 NAMES = ("docker.io/a/bc:1", "docker.io/a/bd:1")
 NEEDED = NeededImages(
