@@ -22,7 +22,8 @@ class FormatError(ValueError):
     """Data that is not of the expected form. `source` is the file or program, `path` the place in it."""
 
     def __init__(self, source: str, path: str, problem: str) -> None:
-        super().__init__(f"{source}: {path} {problem}" if source and path else f"{source or path} {problem}".strip())
+        place = f"{source}: {path}" if source and path else source or path or "it"
+        super().__init__(f"{place} {problem}")
         self.source, self.path, self.problem = source, path, problem
 
 
