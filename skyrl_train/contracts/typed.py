@@ -194,6 +194,11 @@ def parse_object(
     return as_object(parse_json(text, source, most_bytes=most_bytes, most_depth=most_depth), source)
 
 
+def parse_objects(text: str | bytes, source: str = "") -> tuple[Fields, ...]:
+    """A JSON list of objects; none for null. Raises FormatError."""
+    return Fields({"": parse_json(text, source)}, source).objects("", ())
+
+
 def as_object(value: object, source: str = "") -> Fields:
     """Raises FormatError where the parsed value is no object."""
     if not isinstance(value, Mapping):

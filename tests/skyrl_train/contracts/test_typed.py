@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_train.contracts.typed import Fields, FormatError, as_object, last_object, parse_json, parse_object
+from skyrl_train.contracts.typed import (
+    Fields,
+    FormatError,
+    as_object,
+    last_object,
+    parse_json,
+    parse_object,
+    parse_objects,
+)
 
 TEXT = """{"text": "a", "flag": true, "integer": 7, "number": 1.5, "null": null, "texts": ["a", "b"], "integers": [1, 2],
 "inner": {"deep": {"text": "b"}}, "objects": [{"x": 1}, {"x": "no"}], "rows": [["a", "b"], ["c", "d"]], "empty": [],
@@ -162,6 +170,17 @@ def test_a_deep_text_is_refused(depth: int) -> None:
 
 def test_brackets_in_texts_are_no_depth() -> None:
     assert parse_json(json.dumps(["[[[[["]), most_depth=1) == ["[[[[["]
+
+
+def test_a_list_of_objects() -> None:
+    assert [found.integer("a") for found in parse_objects('[{"a": 1}, {"a": 2}]')] == [1, 2]
+    assert parse_objects("null") == ()
+    for text, message in (("7", "podman is 7; expected a list"), ("[7]", "podman: [0] is 7; expected an object")):
+        with pytest.raises(FormatError) as raised:
+            parse_objects(text, "podman")
+        assert str(raised.value) == message
+    with pytest.raises(FormatError, match=r"^podman: \[1\]\.a is missing$"):
+        parse_objects('[{}, {"a": null}]', "podman")[1].integer("a")
 
 
 def test_the_last_object_of_an_output() -> None:
