@@ -1,16 +1,15 @@
 """The doctor's gate, as a command: before anything is submitted, and in the first lines of each job."""
 
-import json
 import os
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.job_files import NODES, one_url
+from skyrl_train.contracts.typed import Fields, FormatError, parse_object
 from skyrl_train.launch.directory import CONFIG
 from skyrl_train.launch.role import Role
 from skyrl_train.node.ray_env import RUNTIME_URL
@@ -81,32 +80,39 @@ def refusal(role: Role, job_dir: str) -> str:
 def said(path: str) -> Iterator[str]:
     """Each error of a report, and what could not be looked at where there is none. Nothing of a damaged one."""
     try:
-        with open(path, encoding="utf-8") as file:
-            yield from list(_said(json.load(file)["outcomes"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        with open(path, "rb") as file:
+            yield from list(_said(parse_object(file.read()).objects("outcomes")))
+    except (OSError, FormatError):
         return
 
 
-def _said(outcomes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _said(outcomes: Sequence[Fields]) -> Iterator[str]:
     errors = [
-        f"{outcome['id']} {found['message']}{_where(found['location'])}{_to_do(found['remedy'])}"
+        f"{outcome.text('id')} {found.text('message')}{_where(found)}{_to_do(found)}"
         for outcome in outcomes
-        for found in outcome["findings"]
-        if outcome["severity"] == "error" and outcome["status"] == "fail"
+        for found in outcome.objects("findings")
+        if outcome.text("severity") == "error" and outcome.text("status") == "fail"
     ]
-    unknown = [f"{one['id']} could not look: {one['reason']}" for one in outcomes if one["status"] == "unknown"]
+    unknown = [
+        f"{one.text('id')} could not look: {one.text('reason')}" for one in outcomes if one.text("status") == "unknown"
+    ]
     yield from errors or unknown
 
 
-def _where(place: Mapping[str, Any] | None) -> str:
+def _where(found: Fields) -> str:
+    place = found.inner_or_none("location")
     if place is None:
         return ""
-    return f" (at {place['file']}{':' + str(place['line']) if place['line'] else ''})"
+    line = place.integer("line", 0)
+    return f" (at {place.text('file')}{f':{line}' if line else ''})"
 
 
-def _to_do(remedy: Mapping[str, Any] | None) -> str:
+def _to_do(found: Fields) -> str:
     """In one line: whoever is refused should not have to look into a report first."""
+    remedy = found.inner_or_none("remedy")
     if remedy is None:
         return ""
-    settings = (f"{name} = {value}" for name, value in remedy["settings"].items())
-    return ". To do: " + ": ".join(filter(None, (remedy["summary"], ", ".join((*remedy["commands"], *settings)))))
+    settings = (f"{name} = {value}" for name, value in remedy.named_texts("settings").items())
+    return ". To do: " + ": ".join(
+        filter(None, (remedy.text("summary"), ", ".join((*remedy.texts("commands"), *settings))))
+    )

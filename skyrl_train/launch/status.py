@@ -1,6 +1,5 @@
 """What is known of a launch, from its directory, Slurm, the runtime and the doctor."""
 
-import json
 import os
 import sys
 import time
@@ -10,6 +9,7 @@ from skyrl_train.checkpoints import CheckpointError, last_good
 from skyrl_train.checkpoints.places import checkpoint_root, work_dir_of
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.job_files import PRIME_CONFIG, READY
+from skyrl_train.contracts.typed import FormatError, parse_object
 from skyrl_train.launch import commands, directory, gate, local, slurm
 from skyrl_train.launch.marks import MARK, marked
 from skyrl_train.launch.role import Role
@@ -81,7 +81,12 @@ def _opinion(job_dir: str) -> str:
         done = run(words, limit_s=DOCTOR_LIMIT_S)
         if done.timed_out:
             return f"no answer within {DOCTOR_LIMIT_S:g} s"
-        root = json.loads(done.text)["root"]
-    except (ValueError, KeyError, TypeError):
+        found = parse_object(done.text)
+        if "root" not in [*found]:
+            return "no opinion yet"
+        root = found.inner_or_none("root")
+        if root is None:
+            return "no known failure in the logs"
+        return f"{root.text('id')} {root.text('explain')} ({root.text('file')}:{root.integer('line')})"
+    except (OSError, FormatError):
         return "no opinion yet"
-    return f"{root['id']} {root['explain']} ({root['file']}:{root['line']})" if root else "no known failure in the logs"
