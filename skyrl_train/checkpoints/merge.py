@@ -5,7 +5,6 @@ the adapter beside it: loaded as a model that is one without its training. Ours 
 weights, and gives the directory its name when all of it is there.
 """
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import NamedTuple
 from skyrl_train.checkpoints.errors import CheckpointError
 from skyrl_train.checkpoints.saved import Saved, listed
 from skyrl_train.contracts.checkpoints import layout
+from skyrl_train.contracts.typed import FormatError, parse_object
 from skyrl_train.process import run
 
 CHILD = Path(__file__).parent.parent / "rl" / "merge_child.py"
@@ -70,9 +70,9 @@ def _asked(words: tuple[str, ...], limit_s: float) -> dict[str, int]:
     if done.timed_out:
         raise CheckpointError(f"the merge took more than {limit_s:g} s (--limit)")
     try:
-        said = json.loads(done.text.splitlines()[-1])
-        return {"tensors": int(said["tensors"]), "adapters": int(said["adapters"])}
-    except (IndexError, ValueError, KeyError, TypeError):
+        said = parse_object(done.text.splitlines()[-1])
+        return {"tensors": said.integer("tensors"), "adapters": said.integer("adapters")}
+    except (IndexError, FormatError):
         why = (done.error_text.strip().splitlines() or [f"exit status {done.status}"])[-1]
         wanted = "; wanted one with torch and transformers (--python)" if "No module named" in why else ""
         raise CheckpointError(f"{words[0]} could not merge it: {why[:WHY_CHARS]}{wanted}") from None

@@ -1,12 +1,12 @@
 """Which Python runs the tests of the demonstration: one that has pytest, whose absence is said and not papered over."""
 
-import json
 import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.typed import Fields, FormatError, parse_json
 from skyrl_train.process import run
 
 _ASK_S = 20.0
@@ -51,6 +51,7 @@ def _asked(path: str) -> SuitePython | str:
     if not done.ok:
         return (done.error_text.strip().splitlines() or [f"exit status {done.status}"])[-1]
     try:
-        return SuitePython(path, tuple(dict.fromkeys(json.loads(done.text))))
-    except ValueError:
+        directories = Fields({"": parse_json(done.text)}).texts("")
+    except FormatError:
         return "it printed something else than was asked for"
+    return SuitePython(path, tuple(dict.fromkeys(directories)))

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.typed import FormatError, parse_object
 from skyrl_train.process import run
 from skyrl_train.sandbox.mounted_python import ask_python, copy_python, loader_command, run_tool
 from skyrl_train.sandbox.server_source import (
@@ -97,10 +98,15 @@ def make_bundle(source: ServerSource, place: Path, *, whole: bool, name: str = "
 def read_bundle(directory: Path) -> ServerBundle:
     """One that was made before, here or elsewhere. Raises UsageError."""
     try:
-        said = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-        said["command"] = tuple(said["command"])
-        return ServerBundle(**{**said, "directory": str(directory)})
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        found = parse_object((directory / MANIFEST).read_bytes(), MANIFEST)
+        return ServerBundle(
+            directory=str(directory),
+            version=found.text("version"),
+            fingerprint=found.text("fingerprint"),
+            command=found.texts("command"),
+            site=found.text("site", ""),
+        )
+    except (OSError, FormatError) as error:
         raise UsageError(
             f"{directory}/{MANIFEST} cannot be used: {error}; make it again with skyrl-train images server"
         ) from error
