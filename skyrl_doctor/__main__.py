@@ -23,12 +23,14 @@ def _command(words: list[str]) -> int:
 
 
 def _age_s() -> float:
-    """How long this process lives already: a --deadline counts from where the caller waits."""
+    """Seconds since this process started: a --deadline counts from where the caller waits."""
+    from skyrl_train.contracts.proc_stat import parse_stat
+
     try:
-        with open("/proc/self/stat", encoding="utf-8", errors="replace") as file:
-            started_ticks = int(file.read().rpartition(")")[2].split()[19])
-        return time.clock_gettime(time.CLOCK_BOOTTIME) - started_ticks / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError, AttributeError):  # no Linux
+        with open("/proc/self/stat", "rb") as file:
+            started = parse_stat(file.read()).started
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, AttributeError):  # not Linux
         return 0.0
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.base import Absent, Machine, Unreadable
 from skyrl_doctor.machine.http_query import Fetched, Get
-from skyrl_doctor.machine.proc import Processes
+from skyrl_doctor.machine.process import Processes
 
 T = TypeVar("T")
 CHILDREN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "children")

@@ -2,20 +2,17 @@
 
 import contextlib
 import os
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.core.record import record
+from skyrl_doctor.machine.process import Child
 from skyrl_doctor.nodes.clock import telling
 from skyrl_doctor.nodes.letter import Answer, Silence, read
 from skyrl_train.node.hostlist import NotAHostlist, expand
 
 MOST_BYTES = 8 << 20
-_STEP_S = 0.05
 _FINISH_S, _END_S = 10.0, 5.0
 
 
@@ -82,40 +79,22 @@ def _run(one: Round, port: int) -> str:
         str(port),
     )
     try:
-        child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+        child = Child(words)
     except OSError as error:
         raise UsageError(f"{one.step[0]} cannot be run: {error.strerror}") from None
-    over = True
+    in_time = False
     try:
-        over = _until(one, child)
+        in_time = child.wait(one.limit_s, until=lambda: _all_wrote(one))
     finally:
-        _end(child, 0.0 if over else _FINISH_S)
-    if over:
+        # A step that has written everything may finish: srun kills its tasks on SIGTERM, and they may have to clean up.
+        status = child.end(finish_s=_FINISH_S if in_time else 0.0, grace_s=_END_S)
+    if not in_time:
         return f"no answer within {one.limit_s:g} s"
-    return f"its task wrote nothing ({one.step[0]} ended with {child.returncode})"
+    return f"its task wrote nothing ({one.step[0]} ended with {status})"
 
 
-def _until(one: Round, child: "subprocess.Popen[bytes]") -> bool:
-    """Whether the time was over. All letters are the end too, whatever the step still waits for."""
-    end = time.monotonic() + one.limit_s
-    while child.poll() is None and not all(os.path.exists(letter_path(one.directory, node)) for node in one.nodes):
-        if time.monotonic() >= end:
-            return True
-        time.sleep(_STEP_S)
-    return False
-
-
-def _end(child: "subprocess.Popen[bytes]", finish_s: float) -> None:
-    """Once all is said it may finish by itself: srun that is told to end kills its tasks, which may have something to clear."""
-    for number, limit_s in ((0, finish_s), (signal.SIGTERM, _END_S), (signal.SIGKILL, _END_S)):
-        if child.poll() is not None:
-            return
-        if number:
-            os.killpg(child.pid, number)
-        try:
-            child.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            continue
+def _all_wrote(one: Round) -> bool:
+    return all(os.path.exists(letter_path(one.directory, node)) for node in one.nodes)
 
 
 def _answer(directory: str, node: str, how: str) -> Answer:

@@ -8,12 +8,13 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from skyrl_train.contracts.files import write_whole
+from skyrl_train.contracts.typed import FormatError, parse_object
 
 FILE = "verdict.json"
 SCHEMA = 1
+_MOST_BYTES = 4 << 20
 LIFETIME_S = 3600.0
 """A job that waited longer than this between gate and start is looked at again."""
 
@@ -50,11 +51,11 @@ def refusal(text: str | None, *, config_sha256: str, node: str, now: float) -> s
     if text is None:
         return f"there is no {FILE} in the job directory: the gate has not passed (skyrl-doctor gate)"
     try:
-        found: Any = json.loads(text)
-        seen_hash, seen_node, expires_at = str(found["config_sha256"]), str(found["node"]), float(found["expires_at"])
-        schema = found["schema"]
-    except (ValueError, KeyError, TypeError) as error:
-        return f"{FILE} is damaged ({error!r}): run the gate again"
+        found = parse_object(text, FILE, most_bytes=_MOST_BYTES)
+        seen_hash, seen_node = found.text("config_sha256"), found.text("node")
+        expires_at, schema = found.number("expires_at"), found.integer("schema")
+    except FormatError as error:
+        return f"{FILE} is damaged ({error}): run the gate again"
     if schema != SCHEMA:
         return f"{FILE} is of schema {schema}, wanted {SCHEMA}: run the gate of this version"
     if seen_hash != config_sha256:

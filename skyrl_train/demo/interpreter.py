@@ -1,13 +1,13 @@
 """Which Python runs the tests of the demonstration: one that has pytest, whose absence is said and not papered over."""
 
-import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.typed import Fields, FormatError, parse_json
+from skyrl_train.process import run
 
 _ASK_S = 20.0
 _QUESTION = "import json, os, pytest, sys; print(json.dumps([sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(pytest.__file__))]))"
@@ -43,14 +43,15 @@ def _candidates() -> Iterator[str]:
 def _asked(path: str) -> SuitePython | str:
     """What the interpreter says, or why it cannot be used."""
     try:
-        done = subprocess.run([path, "-c", _QUESTION], capture_output=True, text=True, timeout=_ASK_S, check=False)
-    except subprocess.TimeoutExpired:
-        return f"no answer within {_ASK_S:g} s"
+        done = run([path, "-c", _QUESTION], limit_s=_ASK_S)
     except OSError as error:
         return error.strerror or str(error)
-    if done.returncode:
-        return (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+    if done.timed_out:
+        return f"no answer within {_ASK_S:g} s"
+    if not done.ok:
+        return (done.error_text.strip().splitlines() or [f"exit status {done.status}"])[-1]
     try:
-        return SuitePython(path, tuple(dict.fromkeys(json.loads(done.stdout))))
-    except ValueError:
+        directories = Fields({"": parse_json(done.text)}).texts("")
+    except FormatError:
         return "it printed something else than was asked for"
+    return SuitePython(path, tuple(dict.fromkeys(directories)))

@@ -4,11 +4,11 @@ import contextlib
 import os
 import shlex
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from skyrl_train.demo.task import DemoTask
+from skyrl_train.process import run
 
 RUN_TESTS_SH = (
     "PYTHONWARNINGS='ignore::UserWarning,ignore::SyntaxWarning' .venv/bin/python -W ignore -m pytest -rA r2e_tests\n"
@@ -54,11 +54,10 @@ def _commit(repository: Path) -> None:
     environ = {"PATH": os.environ.get("PATH", os.defpath), "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
     environ |= {"GIT_AUTHOR_DATE": _WHEN, "GIT_COMMITTER_DATE": _WHEN}
     steps = (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "As it was"))
-    with contextlib.suppress(OSError, subprocess.SubprocessError):
+    with contextlib.suppress(OSError):
         for number, step in enumerate(steps):
-            subprocess.run(
-                [git, *_WHO, *step], cwd=repository, env=environ, timeout=_GIT_S, check=True, capture_output=True
-            )
+            if not run([git, *_WHO, *step], limit_s=_GIT_S, cwd=repository, env=environ).ok:
+                return
             if number == 0:
                 (repository / ".git" / "info" / "exclude").write_text(
                     ".venv\nrun_tests.sh\nr2e_tests\n", encoding="utf-8"

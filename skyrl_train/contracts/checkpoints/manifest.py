@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from skyrl_train.contracts.checkpoints.layout import MANIFEST, Listing
 from skyrl_train.contracts.files import write_whole
+from skyrl_train.contracts.typed import FormatError, parse_object
 
 FORMAT = 1
 END = 256 << 10
@@ -27,12 +28,13 @@ class Mark(NamedTuple):
 def parse(text: str) -> Mark | None:
     """None for what is no mark: a cut write leaves nothing, and what another program left is not ours to trust."""
     try:
-        found = json.loads(text)
-        if found["format"] != FORMAT:
+        found = parse_object(text, MANIFEST)
+        if found.integer("format") != FORMAT:
             return None
-        files = {str(name): (int(one["size"]), str(one["digest"])) for name, one in found["files"].items()}
-        return Mark(int(found["step"]), files)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        files = found.inner("files")
+        ends = {name: (files.inner(name).integer("size"), files.inner(name).text("digest")) for name in files}
+        return Mark(found.integer("step"), ends)
+    except FormatError:
         return None
 
 

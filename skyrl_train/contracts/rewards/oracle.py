@@ -1,12 +1,12 @@
 """Is a task worth training on? Its gold patch must score 1 and an empty patch 0, before the first rollout (AGT021)."""
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from enum import StrEnum
 
 from skyrl_train.contracts.record import record
 from skyrl_train.contracts.rewards.score import Score, Scored, Unscorable
+from skyrl_train.contracts.typed import Fields, parse_object
 
 FORMAT = 1
 SUFFIX = ".oracle.json"
@@ -70,19 +70,15 @@ def report_json(report: OracleReport) -> str:
 def read_report(text: str) -> OracleReport | None:
     """None where the text is no report of this format."""
     try:
-        loaded = json.loads(text)
-        if not isinstance(loaded, Mapping) or loaded["format"] != FORMAT:
+        found = parse_object(text)
+        tasks = found.objects("tasks")
+        if found.integer("format") != FORMAT or not tasks:
             return None
-        return OracleReport(bytes=int(loaded["bytes"]), tasks=tuple(map(_task, _list(loaded["tasks"]))))
-    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+        return OracleReport(bytes=found.integer("bytes"), tasks=tuple(map(_task, tasks)))
+    except ValueError:
         return None
 
 
-def _list(value: object) -> Sequence[Mapping[str, object]]:
-    if not isinstance(value, list) or not value:
-        raise ValueError("no list of tasks")
-    return value
-
-
-def _task(task: Mapping[str, object]) -> TaskVerdict:
-    return TaskVerdict(str(task["task_id"]), Verdict(str(task["verdict"])), str(task["detail"]))
+def _task(task: Fields) -> TaskVerdict:
+    """Raises ValueError."""
+    return TaskVerdict(task.text("task_id"), Verdict(task.text("verdict")), task.text("detail"))

@@ -1,11 +1,11 @@
 """From a run of the tests to a score: 1 or 0 where the tests spoke, and Unscorable where they could not."""
 
-import json
 import re
 from dataclasses import dataclass
 
 from skyrl_train.contracts.rewards.r2e import SUMMARY, comparable, mismatch, statuses
 from skyrl_train.contracts.rewards.score import Score, Scored, Unscorable, UnscorableReason
+from skyrl_train.contracts.typed import FormatError, parse_object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +43,13 @@ def score_run(run: SuiteRun, expected_json: str) -> Score:
 def expectation(text: str) -> dict[str, str] | Unscorable:
     """The statuses that a task expects, under the names that are compared."""
     try:
-        loaded = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return Unscorable(UnscorableReason.EXPECTATION_UNREADABLE, f"no JSON: {error}")
-    if not isinstance(loaded, dict) or not all(isinstance(status, str) for status in loaded.values()):
-        return Unscorable(UnscorableReason.EXPECTATION_UNREADABLE, "no object of names and statuses")
-    if not loaded:
+        found = parse_object(text)
+        expected = {name: found.text(name) for name in found}
+    except FormatError as error:
+        return Unscorable(UnscorableReason.EXPECTATION_UNREADABLE, str(error))
+    if not expected:
         return Unscorable(UnscorableReason.EXPECTATION_UNREADABLE, "no tests expected: a run of no tests would score 1")
-    return comparable(loaded)
+    return comparable(expected)
 
 
 def obstacle_of(run: SuiteRun, *, spoke: bool) -> Unscorable | None:

@@ -1,12 +1,12 @@
 """One row of a data set, in any of its shapes, as a task; or why it is none."""
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skyrl_train.contracts.rewards.score import Unscorable
 from skyrl_train.contracts.rewards.suite_run import expectation
 from skyrl_train.contracts.sandbox.references import BadReferenceError, parse_reference
+from skyrl_train.contracts.typed import Fields, FormatError, as_object, parse_json
 
 R2E_GYM, SWE_BENCH = "r2e-gym", "swe-bench"
 SWE_IMAGES = ("image_name", "docker_image", "image")
@@ -36,29 +36,22 @@ class BadRow:
     why: str
 
 
-class _RowError(ValueError):
-    pass
-
-
 def read_row(row: object, number: int) -> TaskRow | BadRow:
     """R2E-Gym's own columns, SkyRL's `instance` column that holds them under other names, or those of SWE-bench."""
     try:
-        if not isinstance(row, Mapping):
-            raise _RowError(f"a row is a {type(row).__name__}, wanted an object")
-        instance = row.get("instance", row)
-        if not isinstance(instance, Mapping):
-            raise _RowError("`instance` is no object")
-        return _swe_bench(instance) if "FAIL_TO_PASS" in instance else _r2e(instance)
-    except _RowError as error:
+        found = as_object(row)
+        instance = found.inner_or_none("instance") or found
+        return _swe_bench(instance) if "FAIL_TO_PASS" in [*instance] else _r2e(instance)
+    except (FormatError, BadReferenceError) as error:
         return BadRow(number, str(error))
 
 
-def _r2e(row: Mapping[str, object]) -> TaskRow:
+def _r2e(row: Fields) -> TaskRow:
     image = _text(row, "docker_image", "instance_id")
     expected = _text(row, "expected_output_json")
     statuses = expectation(expected)
     if isinstance(statuses, Unscorable):
-        raise _RowError(f"expected_output_json: {statuses.detail}")
+        raise row.error("expected_output_json:", statuses.detail)
     return TaskRow(
         id=image.rpartition("/")[2],
         source=R2E_GYM,
@@ -70,35 +63,34 @@ def _r2e(row: Mapping[str, object]) -> TaskRow:
     )
 
 
-def _swe_bench(row: Mapping[str, object]) -> TaskRow:
+def _swe_bench(row: Fields) -> TaskRow:
     name = _text(row, "instance_id")
     tests = [*_names(row, "FAIL_TO_PASS"), *_names(row, "PASS_TO_PASS")]
     if not _names(row, "FAIL_TO_PASS"):
-        raise _RowError("FAIL_TO_PASS is empty: the task would be solved before it begins")
+        raise row.error("FAIL_TO_PASS", "is empty: the task would be solved before it begins")
+    images = (column for column in SWE_IMAGES if column in row)
     return TaskRow(
         id=name,
         source=SWE_BENCH,
         repo=_text(row, "repo"),
         base_commit=_text(row, "base_commit"),
-        image=_image(_text({"image": swe_bench_image(name), **_said(row, SWE_IMAGES)}, *SWE_IMAGES)),
+        image=_image(next((_text(row, column) for column in images), swe_bench_image(name))),
         problem=_text(row, "problem_statement"),
         expected=json.dumps(dict.fromkeys(tests, "PASSED")),
     )
 
 
-def _text(row: Mapping[str, object], *names: str) -> str:
+def _text(row: Fields, *names: str) -> str:
     """The first of these columns that is there. Present but empty is an error, and so is white space only."""
-    name = next((name for name in names if row.get(name) is not None), None)
+    name = next((name for name in names if name in row), None)
     if name is None:
-        raise _RowError(f"{' or '.join(names)} is missing")
-    value = row[name]
-    if not isinstance(value, str):
-        raise _RowError(f"{name} is a {type(value).__name__}, wanted text")
+        raise row.error(" or ".join(names), "is missing")
+    value = row.text(name)
     if not value.strip():
-        raise _RowError(f"{name} is empty")
+        raise row.error(name, "is empty")
     half = half_character(value)
     if half is not None:
-        raise _RowError(f"{name} holds half a character ({half})")
+        raise row.error(name, f"holds half a character ({half})")
     return value
 
 
@@ -111,21 +103,16 @@ def half_character(text: str) -> str | None:
     return None
 
 
-def _names(row: Mapping[str, object], name: str) -> list[str]:
+def _names(row: Fields, name: str) -> tuple[str, ...]:
     """A list of tests, which some data sets hold as JSON text."""
-    value = row.get(name, [])
-    try:
-        names = json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError) as error:
-        raise _RowError(f"{name} is no JSON: {error}") from error
-    if not isinstance(names, list) or not all(isinstance(test, str) for test in names):
-        raise _RowError(f"{name} is no list of names")
-    return names
-
-
-def _said(row: Mapping[str, object], names: Sequence[str]) -> dict[str, object]:
-    """Of these columns those that hold something."""
-    return {name: row[name] for name in names if row.get(name) is not None}
+    value = row.value(name)
+    if isinstance(value, str):
+        try:
+            value = parse_json(value)
+        except FormatError as error:
+            raise row.error(name, error.problem) from error
+    missing = () if name not in [*row] else None
+    return Fields({name: value}, row.source, row.path).texts(name, missing)
 
 
 def swe_bench_image(instance_id: str) -> str:
@@ -134,8 +121,5 @@ def swe_bench_image(instance_id: str) -> str:
 
 
 def _image(name: str) -> str:
-    """The name as Podman takes it, its registry spelt out."""
-    try:
-        return str(parse_reference(name.strip()))
-    except BadReferenceError as error:
-        raise _RowError(str(error)) from error
+    """The name as Podman takes it, its registry spelt out. Raises BadReferenceError."""
+    return str(parse_reference(name.strip()))

@@ -7,8 +7,9 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 from collections.abc import Callable
+
+from skyrl_train.sandbox.sandboxd.children import start_unwatched
 
 _SIGNALLED = 128
 
@@ -28,12 +29,10 @@ def run(argv: list[str], *, start_warden: Callable[[], None], log: Callable[[str
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, pass_on)
     try:
-        process = subprocess.Popen(argv)
+        pid = server[0] = start_unwatched(argv)
     except OSError as error:
         log(f"{argv[0]} cannot be run: {error.strerror}")
         return 127 if isinstance(error, FileNotFoundError) else 126
-    pid = server[0] = process.pid
-    process.returncode = 0  # it is reaped here: Popen is not to wait for it, nor to warn
     for asked in early:
         pass_on(asked, None)
     start_warden()

@@ -135,7 +135,7 @@ def test_results_as_lines() -> None:
 def test_the_names_of_a_store() -> None:
     assert parse_names('[{"Names": ["a", "b"]}, {"Names": null}, {}]') == frozenset({"a", "b"})
     assert parse_names("null") == parse_names("") == frozenset()
-    with pytest.raises(TrainError, match="its answer is no JSON"):
+    with pytest.raises(TrainError, match="the answer of podman images is not JSON"):
         parse_names("<")
 
 

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 
-from skyrl_train.processes import environ_of, killed, pids, read, until_gone
+from skyrl_train.procfs import environ_of, killed, pids, read, until_gone
 from skyrl_train.sandbox.podman_cli import PodmanCli
 
 MARK = "SKYRL_IMAGES_OF"

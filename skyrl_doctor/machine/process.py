@@ -1,15 +1,18 @@
-"""Runs commands: no shell, a limit each, output capped, and the whole process group gone at the end.
+"""Runs commands: the one module of the doctor that starts processes and signals process groups.
 
-Output is read until the command ends, not until its pipes close: a grandchild may hold them for ever.
+No shell; time and output have limits; the whole process group ends with the command. Output is read until the command
+ends, not until its pipes close: a grandchild may hold them for ever. The programs in `skyrl_doctor/children` run by
+themselves in another interpreter; they are started here, and end with their group.
 """
 
+import contextlib
 import os
 import selectors
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from skyrl_doctor.machine.queries import Completed
 
@@ -17,6 +20,7 @@ OUTPUT_CAP = 8 << 20
 _LINGER_S = 0.05
 _REAP_S = 1.0
 _GRACE_S = 0.1
+_STEP_S = 0.05
 
 
 class Processes:
@@ -71,6 +75,37 @@ class Processes:
             )
             self._live[process.pid] = process
             return process
+
+
+class Child:
+    """A command whose output goes where the doctor's errors go, for a caller that waits for something else than its end."""
+
+    def __init__(self, argv: Sequence[str]) -> None:
+        """Raises OSError."""
+        self._process = subprocess.Popen(
+            list(argv), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True
+        )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def wait(self, limit_s: float, *, until: Callable[[], bool] = lambda: False) -> bool:
+        """Whether it ended, or the condition held, within the limit."""
+        end_at = time.monotonic() + limit_s
+        while not _has_ended(self.pid) and not until():
+            if time.monotonic() >= end_at:
+                return False
+            time.sleep(_STEP_S)
+        return True
+
+    def end(self, *, finish_s: float, grace_s: float) -> int:
+        """Gives it `finish_s` to end by itself, then ends the group: SIGTERM, SIGKILL after the grace. Its exit status."""
+        if not self.wait(finish_s):
+            _signal_group(self.pid, signal.SIGTERM)
+            self.wait(grace_s)
+        _end_group(self._process)
+        return -signal.SIGKILL if self._process.returncode is None else self._process.returncode
 
 
 class _Output:
@@ -151,8 +186,11 @@ def _end_groups(leaders: Sequence[int]) -> None:
         _signal_group(leader, signal.SIGKILL)
 
 
-def _signal_group(leader: int, number: int) -> None:
-    try:
-        os.killpg(leader, number)
-    except (ProcessLookupError, PermissionError):
-        return
+def _signal_group(leader: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        signal_group(leader, number)
+
+
+def signal_group(leader: int, number: signal.Signals) -> None:
+    """Raises OSError where there is no such group, or it is another user's."""
+    os.killpg(leader, number)

@@ -1,4 +1,4 @@
-"""What /proc tells of the processes of this machine, and how one is ended that must not be another by then."""
+"""Reads /proc of this machine, and kills processes without hitting another that got the same number meanwhile."""
 
 import contextlib
 import os
@@ -6,10 +6,10 @@ import signal
 import time
 from collections.abc import Callable, Collection, Iterator
 
+from skyrl_train.contracts.proc_stat import ProcessStat, parse_stat
+
 _STEP_S = 0.02
 _BEGINS_S, _LOOK_S = 0.5, 0.001
-_KERNEL, _EXITS = 0x00200000, 0x00000004
-"""Of a process's flags."""
 Belongs = Callable[[int], bool]
 
 
@@ -18,9 +18,9 @@ def pids() -> list[int]:
 
 
 def environ_of(pid: int) -> list[bytes]:
-    """The words NAME=value of its environment, as far as they may be read; those of the dead are gone.
+    """The NAME=value entries of its environment; empty where it has ended or may not be read.
 
-    A process that begins a program has none for that moment, and must be known by it a moment later.
+    While the kernel loads a program, the process has no environment. It is waited for then.
     """
     path, limit = f"/proc/{pid}/environ", time.monotonic() + _BEGINS_S
     text, begins = read(path), True
@@ -32,34 +32,42 @@ def environ_of(pid: int) -> list[bytes]:
 
 
 def _begins(pid: int) -> bool:
-    """Whether it lives and has no place for an environment yet: env_end of proc(5), which threads of the kernel never have."""
-    fields = stat_of(pid)
-    return len(fields) > 48 and lives(pid) and fields[48] == b"0" and not int(fields[6]) & (_KERNEL | _EXITS)
+    found = stat_of(pid)
+    return found is not None and found.is_loading
 
 
 def lives(pid: int) -> bool:
     """Whether it runs: a zombie does not."""
-    fields = stat_of(pid)
-    return bool(fields) and fields[0] not in (b"Z", b"X")
+    found = stat_of(pid)
+    return found is not None and not found.is_dead
 
 
 def parents(pid: int) -> Iterator[int]:
     """The process itself, and all above it."""
     while pid > 0:
         yield pid
-        fields = stat_of(pid)
-        pid = int(fields[1]) if len(fields) > 1 else 0
+        found = stat_of(pid)
+        pid = found.parent if found is not None else 0
 
 
 def others() -> list[int]:
-    """Every process but the caller and those above it: whoever started us has our environment, and its marks in it."""
+    """Every process but the caller and those above it: a parent's environment holds the marks of its children too."""
     own = set(parents(os.getpid()))
     return [pid for pid in pids() if pid not in own]
 
 
-def stat_of(pid: int) -> list[bytes]:
-    """proc(5)'s fields from the third on, the state; a name may hold anything, so they are counted from its end."""
-    return read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+def stat_of(pid: int) -> ProcessStat | None:
+    """None where there is no such process."""
+    try:
+        return parse_stat(read(f"/proc/{pid}/stat"))
+    except ValueError:
+        return None
+
+
+def group_lives(group: int) -> bool:
+    """Whether a process of this group runs."""
+    found = (stat_of(pid) for pid in pids())
+    return any(one is not None and one.group == group and not one.is_dead for one in found)
 
 
 def listens(pid: int, number: signal.Signals) -> bool:
@@ -77,7 +85,7 @@ def mounts_of(pid: "int | str") -> str:
 
 
 def killed(pid: int, belongs: Belongs) -> bool:
-    """By a descriptor: a number may be another's between the look and the signal."""
+    """Kills by a descriptor: between the look and the signal the number may become another process's."""
     with contextlib.suppress(OSError):
         descriptor = os.pidfd_open(pid)
         try:
@@ -90,12 +98,14 @@ def killed(pid: int, belongs: Belongs) -> bool:
 
 
 def until_gone(ended: Collection[int], limit_s: float) -> None:
+    """Waits until none of these runs, at most `limit_s`."""
     limit = time.monotonic() + limit_s
     while any(map(lives, ended)) and time.monotonic() < limit:
         time.sleep(_STEP_S)
 
 
 def read(path: str) -> bytes:
+    """Nothing where it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read()

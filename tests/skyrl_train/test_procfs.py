@@ -4,7 +4,7 @@ import os
 import subprocess
 import time
 
-from skyrl_train.processes import environ_of
+from skyrl_train.procfs import environ_of
 
 
 def test_a_process_that_has_just_begun_is_known_by_its_environment() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.machine.proc import OUTPUT_CAP
+from skyrl_doctor.machine.process import OUTPUT_CAP, Child
 
 WAIT_S = 100.0
 
@@ -106,3 +106,25 @@ def test_close_ends_what_still_runs(machine: LocalMachine) -> None:
     thread.join(WAIT_S)
     assert [answer.rc for answer in answers] == [-15]
     assert machine.run(["true"], limit_s=WAIT_S).err == "cannot be run: the doctor is at its end"
+
+
+def test_a_child_is_waited_for_until_a_condition_holds(tmp_path: Path) -> None:
+    child = Child(["sh", "-c", f"touch {tmp_path}/there; sleep 600"])
+    try:
+        assert child.wait(WAIT_S, until=(tmp_path / "there").exists)
+        assert not child.wait(0.0)
+    finally:
+        assert child.end(finish_s=0.0, grace_s=WAIT_S) == -15
+
+
+def test_a_child_may_end_by_itself() -> None:
+    child = Child(["sh", "-c", "sleep 0.2; exit 3"])
+    assert child.end(finish_s=WAIT_S, grace_s=0.0) == 3
+
+
+def test_a_childs_grandchild_that_ignores_the_signal_is_killed(tmp_path: Path) -> None:
+    child = Child(["sh", "-c", f"sh -c 'trap \"\" TERM; echo $$ > {tmp_path}/pid; sleep 600; :' & wait"])
+    wait_until(lambda: (tmp_path / "pid").exists() and bool((tmp_path / "pid").read_text()))
+    assert child.end(finish_s=0.0, grace_s=0.2) == -15
+    grandchild = int((tmp_path / "pid").read_text())
+    wait_until(lambda: not alive(grandchild))
