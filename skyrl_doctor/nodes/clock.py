@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from skyrl_doctor.core.errors import CouldNotLook
-from skyrl_doctor.nodes.letter import Clock
+from skyrl_doctor.nodes.node_report import Clock
 
 EXCHANGES = 5
 CONNECT_S = 5.0

@@ -9,7 +9,7 @@ from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.process import Child
 from skyrl_doctor.nodes.clock import telling
-from skyrl_doctor.nodes.letter import Answer, Silence, read
+from skyrl_doctor.nodes.node_report import Answer, Silence, read
 from skyrl_train.node.hostlist import NotAHostlist, expand
 
 MOST_BYTES = 8 << 20

@@ -6,7 +6,7 @@ from statistics import median
 
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
 from skyrl_doctor.core.record import record
-from skyrl_doctor.nodes.letter import Letter
+from skyrl_doctor.nodes.node_report import Letter
 from skyrl_doctor.nodes.traits import DEVICES
 
 FATAL = ("ray", "python", "torch", "verl", "vllm", DEVICES)

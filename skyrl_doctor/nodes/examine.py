@@ -10,7 +10,7 @@ from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.inventory import STACK
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.nodes import clock, letter
+from skyrl_doctor.nodes import clock, node_report
 from skyrl_doctor.nodes.collect import (
     Round,
     allocated,
@@ -56,7 +56,7 @@ def all_nodes(args: argparse.Namespace, environ: Mapping[str, str]) -> Report:
     states = {state: getattr(merged.nodes, state) for state in ("passing", "failing", "unknown")}
     write_lists(directory, states)
     machine = LocalMachine()
-    first = next((one for one in answers.values() if isinstance(one, letter.Letter)), None)
+    first = next((one for one in answers.values() if isinstance(one, node_report.Letter)), None)
     return Report(
         outcomes=merged.outcomes,
         roles=first.roles if first else (args.role if args.role != "auto" else "gpu",),
@@ -87,7 +87,7 @@ def send(report: Report, args: argparse.Namespace, environ: Mapping[str, str]) -
     except CouldNotLook as error:
         unreached = str(error)
     try:
-        write_whole(letter_path(args.letter, node), letter.write(node, report, clock=found, unreached=unreached))
+        write_whole(letter_path(args.letter, node), node_report.write(node, report, clock=found, unreached=unreached))
     except OSError as error:
         raise UsageError(f"cannot write into {args.letter}: {error.strerror}") from None
 

@@ -7,7 +7,7 @@ from skyrl_doctor.core.engine import exit_code
 from skyrl_doctor.core.model import Finding, Outcome, Severity, Status
 from skyrl_doctor.core.record import record
 from skyrl_doctor.nodes.drift import Odd, drift
-from skyrl_doctor.nodes.letter import Answer, Letter, Silence
+from skyrl_doctor.nodes.node_report import Answer, Letter, Silence
 
 ID, SLUG = "SLM003", "multinode-not-ready"
 

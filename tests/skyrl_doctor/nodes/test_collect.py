@@ -9,7 +9,7 @@ import pytest
 from skyrl_doctor.cli.app import dispatch
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.nodes.collect import Round, allocated, collect
-from skyrl_doctor.nodes.letter import Silence
+from skyrl_doctor.nodes.node_report import Silence
 
 
 def a_step(at: Path, text: str) -> str:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.nodes.drift import drift
-from skyrl_doctor.nodes.letter import Clock, Letter
+from skyrl_doctor.nodes.node_report import Clock, Letter
 from skyrl_doctor.nodes.traits import DEVICES
 
 

@@ -1,8 +1,8 @@
 """Many nodes' letters as one report."""
 
 from skyrl_doctor.core.model import Finding, Outcome, Severity, Status
-from skyrl_doctor.nodes.letter import Answer, Letter, Silence
 from skyrl_doctor.nodes.merge import Sorted, merge
+from skyrl_doctor.nodes.node_report import Answer, Letter, Silence
 
 PASS = Outcome(id="ENV001", slug="triton-python-h", status=Status.PASS)
 FAULT = Outcome(
