@@ -22,8 +22,8 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind
 from skyrl_doctor.facts.agent_packages import AgentPackages
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.agent.prompt import TEMPLATE
 
 CLASS = "agent_cls"

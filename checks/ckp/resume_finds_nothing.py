@@ -24,8 +24,8 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.checkpoints import AUTO, PATHS, Checkpoints
+from skyrl_doctor.plan.findings import required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import required
 from skyrl_train.checkpoints.layout import TRACKER
 
 SIGNATURES = (

@@ -25,8 +25,8 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.job import node_count
 from skyrl_doctor.facts.ray_clusters import RayClusters
+from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.node.ray import ADDRESS, starts_own_cluster
 
 NODES, PER_NODE = "slurm.nodes", "slurm.gpus_per_node"

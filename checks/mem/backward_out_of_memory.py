@@ -21,11 +21,11 @@ entropy, checkpointing, shorter responses, a smaller share for a vLLM that does 
 
 from collections.abc import Iterator
 
+from skyrl_doctor.budget.findings import fullness, largest, phase_of, too_much
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
-from skyrl_doctor.memory.findings import fullness, largest, phase_of, too_much
 from skyrl_doctor.plan.model import Plan
 
 KEY = "actor.micro_batch_size_per_gpu"

@@ -21,8 +21,8 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 
 SHARE, LENGTH = "rollout.gpu_memory_utilization", "rollout.max_model_len"
 

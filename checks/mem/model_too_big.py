@@ -19,10 +19,10 @@ Take a smaller model, train adapters (`lora_rank = 32`), share it over more GPUs
 
 from collections.abc import Iterator
 
+from skyrl_doctor.budget.findings import too_much
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
-from skyrl_doctor.memory.findings import too_much
 from skyrl_doctor.plan.model import Plan
 
 KEY = "model.path"

@@ -17,11 +17,11 @@ Offload the trainer's optimiser (`optimizer_offload`), send smaller buckets, or 
 
 from collections.abc import Iterator
 
+from skyrl_doctor.budget.findings import fullness, largest, phase_of, too_much
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
-from skyrl_doctor.memory.findings import fullness, largest, phase_of, too_much
 from skyrl_doctor.plan.model import Plan
 
 KEY = "actor.optimizer_offload"

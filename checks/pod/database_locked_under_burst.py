@@ -23,8 +23,8 @@ from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_doctor.facts.runtime import Canary
 from skyrl_doctor.image_words import inject_of
+from skyrl_doctor.plan.findings import fault, finding
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault, finding
 from skyrl_train.sandbox.burst import LOCKED, burst_violations
 
 KEY = "agent.max_parallel"

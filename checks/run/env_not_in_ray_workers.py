@@ -26,9 +26,9 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.ray_workers import RayWorkers
 from skyrl_doctor.facts.worker_environ import plan_variables
+from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.own_words import OVERRIDES, verl_words
-from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.node.ray_env import Need, missing, needs
 
 PASSED = ("ray_kwargs.ray_init.runtime_env.env_vars.", "ray_init.runtime_env.env_vars.")

@@ -22,8 +22,8 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.image_words import inject_of
+from skyrl_doctor.plan.findings import finding, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import finding, required
 from skyrl_train.sandbox.agent_server import REPOSITORY
 from skyrl_train.sandbox.ready import KEY, ready_violations
 

@@ -24,8 +24,8 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role
 from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.image_words import listed, unless_unseen
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan, Value
-from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.sandbox.shell import BASH, bash_only
 
 _COMMAND_KEY = re.compile(

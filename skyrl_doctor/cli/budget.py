@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from skyrl_doctor.budget.question import Model
     from skyrl_doctor.facts.gpu_budget import GpuBudget
     from skyrl_doctor.machine.base import Machine
-    from skyrl_doctor.memory.question import Model
     from skyrl_doctor.plan.model import Plan
     from skyrl_train.memory import Device, Job, Solution
 
@@ -42,10 +42,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from skyrl_doctor.budget.job import knob_of
+    from skyrl_doctor.budget.question import answer
     from skyrl_doctor.core.errors import CouldNotLook, NotApplicable, UsageError
     from skyrl_doctor.machine.local import LocalMachine
-    from skyrl_doctor.memory.job import knob_of
-    from skyrl_doctor.memory.question import answer
 
     machine = LocalMachine()
     try:
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     finally:
         machine.close()
     if args.figure is not None:
-        from skyrl_doctor.memory.figure import draw
+        from skyrl_doctor.budget.figure import draw
 
         draw(found, args.figure)
     _write(args.format, plan, found, solution)
@@ -67,10 +67,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _asked(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, Model, Job, Device, int | None]":
     """The two halves of the question, read within a limit."""
+    from skyrl_doctor.budget.job import memory_job
+    from skyrl_doctor.budget.question import model_of
     from skyrl_doctor.core.bounded import bounded
     from skyrl_doctor.facts.environ import Environ
-    from skyrl_doctor.memory.job import memory_job
-    from skyrl_doctor.memory.question import model_of
     from skyrl_doctor.plan.load import load
     from skyrl_doctor.probes.model_files import model_files
 
@@ -84,8 +84,8 @@ def _asked(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, Model, 
 def _device(
     machine: "Machine", plan: "Plan", environ: Mapping[str, str], args: argparse.Namespace
 ) -> "tuple[Device, int | None]":
+    from skyrl_doctor.budget.question import job_device, planned_device
     from skyrl_doctor.core.errors import NotApplicable, UsageError
-    from skyrl_doctor.memory.question import job_device, planned_device
     from skyrl_train.memory import MemoryModelError, device_named, device_of_size
 
     try:
@@ -118,7 +118,7 @@ def _solved(key: str, model: "Model", job: "Job", device: "Device") -> "Solution
 
 
 def _write(form: str, plan: "Plan", found: "GpuBudget", solution: "Solution | None") -> None:
-    from skyrl_doctor.memory import show
+    from skyrl_doctor.budget import show
 
     if form == "json":
         from skyrl_doctor.report.json import encode

@@ -3,8 +3,8 @@
 from checks.cfg.config_unreadable import config_unreadable
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
+from skyrl_doctor.plan.findings import NO_PLAN, fault
 from skyrl_doctor.plan.model import Plan, Problem
-from skyrl_doctor.plan.verdicts import NO_PLAN, fault
 
 
 def test_tells_each_problem_of_the_plan() -> None:

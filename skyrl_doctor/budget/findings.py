@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from skyrl_doctor.core.model import Finding, Location, Severity
 from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 
 if TYPE_CHECKING:
     from skyrl_train.memory import Change, PhaseBudget
@@ -15,7 +15,7 @@ def too_much(
     memory: GpuBudget, plan: Plan, key: str, message: str, summary: str, *, severity: Severity = Severity.ERROR
 ) -> Finding:
     """A finding at the line of `key`; its evidence says what each change would gain, its settings are the best one's."""
-    from skyrl_doctor.memory.job import own_settings  # the memory model is loaded when a plan asks for it
+    from skyrl_doctor.budget.job import own_settings  # the memory model is loaded when a plan asks for it
 
     changes = best_changes(memory)
     settings = own_settings(plan, dict(changes[0].settings)) if changes else {}

@@ -1,7 +1,7 @@
 """Bars in plain text."""
 
 from memories import memory
-from skyrl_doctor.memory.bars import LETTERS, WIDTH, bars
+from skyrl_doctor.budget.bars import LETTERS, WIDTH, bars
 from skyrl_train.memory import Component
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from skyrl_doctor.budget.bars import bars
+from skyrl_doctor.budget.findings import best_changes
+from skyrl_doctor.budget.job import own_settings
 from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
-from skyrl_doctor.memory.bars import bars
-from skyrl_doctor.memory.findings import best_changes
-from skyrl_doctor.memory.job import own_settings
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.memory import Change, Component, PhaseBudget, Solution, gib
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from skyrl_doctor.budget.question import job_device, model_of, planned_device
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.facts.gpu import Gpu, Gpus, Memory, Slice
 from skyrl_doctor.facts.model_files import ModelFiles
-from skyrl_doctor.memory.question import job_device, model_of, planned_device
 from skyrl_train.memory import Device
 from skyrl_train.memory.known import known_config
 from support import plan_of
