@@ -1,4 +1,4 @@
-"""Where the command starts. `--version` answers before anything else is imported."""
+"""The entry point of the command. `--version` works before anything else is imported."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ def _command(words: list[str]) -> int:
 
 
 def _age_s() -> float:
-    """How long this process lives already: a --deadline counts from where the caller waits."""
+    """Age of this process in seconds. A --deadline counts from the start of the process."""
     try:
         with open("/proc/self/stat", encoding="utf-8", errors="replace") as file:
             started_ticks = int(file.read().rpartition(")")[2].split()[19])

@@ -7,14 +7,14 @@ import pytest
 
 from skyrl_doctor.catalogue import Entry, When
 from skyrl_doctor.cli.app import dispatch
-from skyrl_doctor.cli.explain import text
+from skyrl_doctor.cli.explain import page_lines
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.facts.environ import Environ
 
 STALE = """\
 ENV016 stale-vllm-variable
-Shows before the job.
+Appears before the job.
 
 A variable of an older vLLM is set.
 
@@ -38,7 +38,7 @@ Example
 -------
     Unknown vLLM environment variable detected: VLLM_USE_V1
 
-Looked for on: gpu, login. Fixed by skyrl_train/node/vllm.py.
+Roles: gpu, login. Fixed by skyrl_train/node/vllm.py.
 """
 
 
@@ -55,7 +55,7 @@ def test_the_page_by_id_or_slug(name: str, capsys: pytest.CaptureFixture[str]) -
 
 def test_a_failure_that_no_check_can_see_is_told_by_what_finds_it() -> None:
     entry = Entry(id="TRN002", slug="tracker-used-as-logger", family="TRN", when=(When.LOG, When.CONTRACT), core=True)
-    assert list(text(entry, None)) == [
+    assert list(page_lines(entry, None)) == [
         "TRN002 tracker-used-as-logger",
         "Shows in its logs, in a contract test.",
         "No check sees it before the job. Found by skyrl-doctor diagnose.",
@@ -71,11 +71,11 @@ def test_a_failure_that_no_check_can_see_is_told_by_what_finds_it() -> None:
 
 def test_a_check_that_is_missing_says_so() -> None:
     entry = Entry(id="PRM099", slug="of-tomorrow", family="PRM", when=(When.PREFLIGHT, When.LOG))
-    assert list(text(entry, None))[2] == "No check sees it before the job. Not built yet."
+    assert list(page_lines(entry, None))[2] == "No check sees it before the job. Not built yet."
 
 
 def test_the_check_of_another_package_has_no_entry() -> None:
-    assert list(text(None, site_closed)) == [
+    assert list(page_lines(None, site_closed)) == [
         "SITE001 site-closed",
         "",
         "skyrl-doctor explain.",
