@@ -10,7 +10,7 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.edit import Proposal, propose
 from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.prime_migrate import migrate
-from skyrl_doctor.plan.source import COMMAND_LINE, decoded, read_source
+from skyrl_doctor.plan.source import COMMAND_LINE, decode, read_source
 
 MIGRATION, MIGRATION_SLUG = "PRM007", "key-renamed-since"
 """This fix rewrites the whole file, so it runs only if the user names it."""
@@ -43,7 +43,7 @@ def write(proposal: Proposal) -> None:
     try:
         with open(path, "rb") as file:
             data = file.read()
-        if decoded(proposal.file, data) != proposal.old:
+        if decode(proposal.file, data) != proposal.old:
             raise UsageError(f"{proposal.file} has changed since it was read; nothing was written")
         with open(temporary, "wb") as new:
             new.write((_BOM if data.startswith(_BOM) else b"") + proposal.new.encode())

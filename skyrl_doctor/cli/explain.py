@@ -35,8 +35,8 @@ def find_failure(name: str) -> "tuple[Entry | None, Check | None]":
     from skyrl_doctor.core.registry import discover
 
     checks = discover().checks
-    wanted = name.strip().lower()
-    check = next((check for check in checks if wanted in (check.id.lower(), check.slug.lower())), None)
+    key = name.strip().lower()
+    check = next((check for check in checks if key in (check.id.lower(), check.slug.lower())), None)
     entry = catalogue().find(check.id if check else name)
     if entry is None and check is None:
         ids = {entry.id: entry.slug for entry in catalogue().entries} | {check.id: check.slug for check in checks}

@@ -57,8 +57,8 @@ def test_a_failure_that_no_check_can_see_is_told_by_what_finds_it() -> None:
     entry = Entry(id="TRN002", slug="tracker-used-as-logger", family="TRN", when=(When.LOG, When.CONTRACT), core=True)
     assert list(page_lines(entry, None)) == [
         "TRN002 tracker-used-as-logger",
-        "Shows in its logs, in a contract test.",
-        "No check sees it before the job. Found by skyrl-doctor diagnose.",
+        "Appears in the job's logs, in a contract test.",
+        "No check finds it before the job. Found by skyrl-doctor diagnose.",
         "",
         "In its logs",
         "-----------",
@@ -71,7 +71,7 @@ def test_a_failure_that_no_check_can_see_is_told_by_what_finds_it() -> None:
 
 def test_a_check_that_is_missing_says_so() -> None:
     entry = Entry(id="PRM099", slug="of-tomorrow", family="PRM", when=(When.PREFLIGHT, When.LOG))
-    assert list(page_lines(entry, None))[2] == "No check sees it before the job. Not built yet."
+    assert list(page_lines(entry, None))[2] == "No check finds it before the job. Not built yet."
 
 
 def test_the_check_of_another_package_has_no_entry() -> None:
@@ -80,17 +80,17 @@ def test_the_check_of_another_package_has_no_entry() -> None:
         "",
         "skyrl-doctor explain.",
         "",
-        "Looked for on: gpu. The operator fixes it: only the site can open it.",
+        "Roles: gpu. Fixed by the operator: only the site can open it.",
     ]
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("GPU01", "no failure is called 'GPU01'; did you mean GPU001?"),
-        ("mig_uuid", "no failure is called 'mig_uuid'; did you mean mig-uuid?"),
-        ("", "no failure is called ''; `skyrl-doctor list` shows what there is"),
-        ("~~~", "no failure is called '~~~'; `skyrl-doctor list` shows what there is"),
+        ("GPU01", "unknown failure 'GPU01'; did you mean GPU001?"),
+        ("mig_uuid", "unknown failure 'mig_uuid'; did you mean mig-uuid?"),
+        ("", "unknown failure ''; run `skyrl-doctor list` for all failures"),
+        ("~~~", "unknown failure '~~~'; run `skyrl-doctor list` for all failures"),
     ],
 )
 def test_an_unknown_name_is_bad_input(name: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
