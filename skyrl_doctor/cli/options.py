@@ -53,7 +53,7 @@ def add_nodes(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="directory for the nodes' reports, shared by all nodes (default: nodes in the job directory)",
     )
-    parser.add_argument("--letter", metavar="DIR", help=argparse.SUPPRESS)
+    parser.add_argument("--node-report", metavar="DIR", help=argparse.SUPPRESS)
     parser.add_argument("--clock", type=int, default=0, metavar="PORT", help=argparse.SUPPRESS)
 
 

@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.cli.session import examine, publish
 
     report = examine(args)
-    if args.letter:
+    if args.node_report:
         from skyrl_doctor.nodes.examine import send
 
         send(report, args, os.environ)

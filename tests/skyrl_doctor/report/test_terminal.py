@@ -13,7 +13,7 @@ from skyrl_doctor.report import text
 from skyrl_doctor.report.lines import lines
 from skyrl_doctor.report.model import Report
 from skyrl_doctor.report.plain import plain
-from skyrl_doctor.report.terminal import STYLES, use_colour, show
+from skyrl_doctor.report.terminal import STYLES, show, use_colour
 
 
 class Screen(io.StringIO):
