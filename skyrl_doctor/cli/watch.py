@@ -124,7 +124,7 @@ def _watched(args: argparse.Namespace, machine: "Machine", *, writes: bool) -> i
         )
     watch = build(_settings(args, writes=writes), machine, _silent if args.tui else _tell)
     why = _until_the_end(args, watch)
-    watch.finish(why or "the watch was told to end")
+    watch.finish(why or "the watch was stopped")
     if writes and not args.once and not args.no_summary:
         _post_mortem(args.job_dir)
     return FOUND if watch.roots else 0
@@ -138,7 +138,7 @@ def _until_the_end(args: argparse.Namespace, watch: "Watch") -> str:
     with Told() as told:
         if args.once:
             once(watch, sleep=told.wait)
-            return "one look was asked for"
+            return "the watch ran with --once"
         if not args.tui:
             return turns(watch, sleep=told.wait, goes_on=lambda: not told.number)
         from skyrl_doctor.watch.tui.live import Live

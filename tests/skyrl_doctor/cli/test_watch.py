@@ -64,7 +64,7 @@ def test_killed_and_started_again_it_neither_repeats_nor_misses(tmp_path: Path) 
         second.wait(300)
     found = keys(tmp_path)
     assert (len(found), len(set(found)), found[0]) == (3, 3, "CFG001.log.root")
-    assert keys(tmp_path, "end") == ["the watch was told to end"]
+    assert keys(tmp_path, "end") == ["the watch was stopped"]
 
 
 def test_a_signal_in_the_middle_of_a_turn_waits_for_its_end(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_signal_in_the_middle_of_a_turn_waits_for_its_end(tmp_path: Path) -> N
         until(lambda: keys(tmp_path, "start") != [])
         watch.terminate()
         assert watch.wait(300) == 1
-    assert (keys(tmp_path), keys(tmp_path, "end")) == (["CFG001.log.root"], ["the watch was told to end"])
+    assert (keys(tmp_path), keys(tmp_path, "end")) == (["CFG001.log.root"], ["the watch was stopped"])
 
 
 def test_a_root_is_told_soon_after_its_line(tmp_path: Path) -> None:
