@@ -1,4 +1,4 @@
-"""What one node found, on its way to the node that asked."""
+"""The report of one node, written and read as JSON."""
 
 import json
 from collections.abc import Mapping
@@ -17,15 +17,15 @@ SCHEMA = 1
 
 @record
 class Clock:
-    """How far this node's clock is ahead of the asker's, and how far that may be wrong, in seconds."""
+    """Offset of this node's clock from the first node's, and the error of measurement, in seconds."""
 
     offset_s: float
     error_s: float
 
 
 @record(kw_only=True)
-class Letter:
-    """One node's report, what of it is compared with the others', and whether it reached the asker over the network."""
+class NodeReport:
+    """One node's outcomes, the traits to compare, and the reason if it cannot connect to the first node."""
 
     node: str
     outcomes: tuple[Outcome, ...] = ()
@@ -37,37 +37,37 @@ class Letter:
 
 
 @record
-class Silence:
-    """A node that did not answer, and why nobody knows more."""
+class NoReport:
+    """A node without a report, and the reason."""
 
     reason: str
 
 
-Answer = Letter | Silence
+NodeResult = NodeReport | NoReport
 
 
 def write(node: str, report: Report, *, clock: Clock | None, unreached: str) -> str:
-    """The text of a node's letter."""
-    told = None if clock is None else {"offset_s": clock.offset_s, "error_s": clock.error_s}
-    rest = {"traits": dict(report.traits), "clock": told, "unreached": unreached}
+    """The JSON text of a node's report."""
+    measured = None if clock is None else {"offset_s": clock.offset_s, "error_s": clock.error_s}
+    rest = {"traits": dict(report.traits), "clock": measured, "unreached": unreached}
     return encode({"schema": SCHEMA, "node": node, "report": as_data(report), **rest})
 
 
-def read(text: str, node: str) -> Letter:
-    """Raises CouldNotLook where the text is not this node's whole letter."""
+def read(text: str, node: str) -> NodeReport:
+    """Parses a node's report. Raises CouldNotLook."""
     try:
-        said: Any = json.loads(text)
-        if said["schema"] != SCHEMA or said["node"] != node:
-            raise CouldNotLook(f"it is of schema {said['schema']} and of node {said['node']}")
-        clock, traits = said["clock"], said["traits"]
-        return Letter(
+        data: Any = json.loads(text)
+        if data["schema"] != SCHEMA or data["node"] != node:
+            raise CouldNotLook(f"it has schema {data['schema']} and is of node {data['node']}")
+        clock, traits = data["clock"], data["traits"]
+        return NodeReport(
             node=node,
-            outcomes=outcomes(said["report"]),
-            roles=tuple(str(said["report"]["role"]).split("+")),
-            dialect=str(said["report"]["target"]["dialect"]),
+            outcomes=outcomes(data["report"]),
+            roles=tuple(str(data["report"]["role"]).split("+")),
+            dialect=str(data["report"]["target"]["dialect"]),
             traits={str(name): str(value) for name, value in traits.items()},
             clock=None if clock is None else Clock(float(clock["offset_s"]), float(clock["error_s"])),
-            unreached=str(said["unreached"]),
+            unreached=str(data["unreached"]),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise CouldNotLook(f"it does not read as one: {type(error).__name__}: {error}") from None
+        raise CouldNotLook(f"not a node report: {type(error).__name__}: {error}") from None

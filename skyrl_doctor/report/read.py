@@ -1,4 +1,4 @@
-"""A report's JSON (schema 1) as outcomes again: what another node wrote. Strict: what is odd was not looked at."""
+"""Parses the JSON report (schema 1) of another node into outcomes. Malformed JSON is CouldNotLook."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,11 +8,11 @@ from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKi
 
 
 def outcomes(data: Mapping[str, Any]) -> tuple[Outcome, ...]:
-    """Those of a whole report. Raises CouldNotLook."""
+    """The outcomes of a report. Raises CouldNotLook."""
     try:
         return tuple(_outcome(one) for one in data["outcomes"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CouldNotLook(f"no report of schema 1: {type(error).__name__}: {error}") from None
+        raise CouldNotLook(f"not a report of schema 1: {type(error).__name__}: {error}") from None
 
 
 def _outcome(one: Mapping[str, Any]) -> Outcome:
@@ -37,23 +37,23 @@ def _finding(found: Mapping[str, Any]) -> Finding:
     )
 
 
-def _remedy(said: Mapping[str, Any]) -> Remedy:
+def _remedy(data: Mapping[str, Any]) -> Remedy:
     return Remedy(
-        kind=RemedyKind(said["kind"]),
-        summary=_text(said["summary"]),
-        commands=_texts(said["commands"]),
-        settings={_text(name): _text(value) for name, value in said["settings"].items()},
-        safe=said["safe"] is True,
+        kind=RemedyKind(data["kind"]),
+        summary=_text(data["summary"]),
+        commands=_texts(data["commands"]),
+        settings={_text(name): _text(value) for name, value in data["settings"].items()},
+        safe=data["safe"] is True,
     )
 
 
 def _texts(values: object) -> tuple[str, ...]:
     if not isinstance(values, list):
-        raise TypeError(f"{str(values)[:80]!r} is no list")
+        raise TypeError(f"{str(values)[:80]!r} is not a list")
     return tuple(map(_text, values))
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{str(value)[:80]!r} is no text")
+        raise TypeError(f"{str(value)[:80]!r} is not a string")
     return value
