@@ -10,7 +10,7 @@ import httpx
 from skyrl_train.sandbox.client.commands import Command
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError
 from skyrl_train.sandbox.client.http import Http, Request
-from skyrl_train.sandbox.client.seen import Seen
+from skyrl_train.sandbox.client.session import Seen
 from skyrl_train.sandbox.client.transfer import Transfer
 from skyrl_train.sandbox.sandboxd import api as agent
 

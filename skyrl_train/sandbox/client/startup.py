@@ -9,7 +9,7 @@ import httpx
 from skyrl_train.sandbox import wire
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError, cause_of_logs
 from skyrl_train.sandbox.client.http import Http
-from skyrl_train.sandbox.client.seen import Seen
+from skyrl_train.sandbox.client.session import Seen
 from skyrl_train.sandbox.sandboxd import api as agent
 
 if TYPE_CHECKING:

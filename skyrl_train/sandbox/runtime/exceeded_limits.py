@@ -2,8 +2,8 @@
 
 import contextlib
 
-from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.record import Record
+from skyrl_train.sandbox.runtime.store import Parts
 from skyrl_train.sandbox.sandboxd.api import LIMIT
 from skyrl_train.sandbox.wire import State
 
