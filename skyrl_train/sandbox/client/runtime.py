@@ -20,7 +20,7 @@ from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError, Si
 from skyrl_train.sandbox.client.http import Http, Request, Sleep, finished
 from skyrl_train.sandbox.client.sandbox import Sandbox
 from skyrl_train.sandbox.client.session import Seen, read_seen
-from skyrl_train.sandbox.client.startup import Waiting
+from skyrl_train.sandbox.client.startup import Startup
 from skyrl_train.sandbox.references import fault_of
 from skyrl_train.sandbox.start_request import is_session_id
 
@@ -152,8 +152,8 @@ class RuntimeClient:
         seen = self._seen(response, wanted.session_id)
         if seen.status == wire.Status.PAUSED:  # of an earlier client, which left it so
             await self.resume(wanted.session_id)
-        async with Waiting(
-            self, self._http, seen, ends=began + self.limits.start_s, limit_s=self.limits.start_s
+        async with Startup(
+            self.look, self._http, seen, ends=began + self.limits.start_s, limit_s=self.limits.start_s
         ) as wait:
             return Sandbox(self._http, self, await wait.until_ready())
 

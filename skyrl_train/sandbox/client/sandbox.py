@@ -1,21 +1,17 @@
 """One sandbox that answers: commands and files, through its agent server."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import httpx
 
-from skyrl_train.sandbox.client.commands import Command
+from skyrl_train.sandbox.client.commands import Command, CommandResult
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError
 from skyrl_train.sandbox.client.http import Http, Request
 from skyrl_train.sandbox.client.session import Seen
 from skyrl_train.sandbox.client.transfer import Transfer
 from skyrl_train.sandbox.sandboxd import api as agent
-
-if TYPE_CHECKING:
-    from skyrl_train.sandbox.client.runtime import RuntimeClient
 
 REQUEST_S = 30.0
 OUTPUT_CHARS = 8 << 20
@@ -23,22 +19,20 @@ OUTPUT_CHARS = 8 << 20
 DEFAULT_TIMEOUT_S = 120.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandResult:
-    """`exit_code` is TIMED_OUT where the command was stopped. `truncated`: there was more output than was kept."""
+class SessionControl(Protocol):
+    """The runtime's calls for one session."""
 
-    command: str
-    exit_code: int
-    stdout: str
-    stderr: str
-    timed_out: bool = False
-    truncated: bool = False
+    async def pause(self, session_id: str) -> None: ...
+
+    async def resume(self, session_id: str) -> None: ...
+
+    async def stop(self, session_id: str) -> None: ...
 
 
 class Sandbox:
     """A session's agent server. Made by `RuntimeClient`, which also removes it."""
 
-    def __init__(self, http: Http, runtime: "RuntimeClient", seen: Seen) -> None:
+    def __init__(self, http: Http, runtime: SessionControl, seen: Seen) -> None:
         self._http = http
         self._runtime = runtime
         self._seen = seen
@@ -142,4 +136,4 @@ class Sandbox:
             session_id=self.session_id,
             headers=self._headers,
         )
-        return Transfer(self, self._http, request)
+        return Transfer(self.server_info, self._http, request)

@@ -1,8 +1,9 @@
 """From a session that was started to a sandbox that answers, or to why it does not."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import httpx
 
@@ -12,21 +13,22 @@ from skyrl_train.sandbox.client.http import Http
 from skyrl_train.sandbox.client.session import Seen
 from skyrl_train.sandbox.sandboxd import api as agent
 
-if TYPE_CHECKING:
-    from skyrl_train.sandbox.client.runtime import RuntimeClient
-
 _FIRST_S, _LONGEST_S = 0.05, 2.0
 _HEALTH_S = 5.0
 _HEALTH_TRIES = 5
 _KNOWN = frozenset({status.value for status in wire.PodStatus})
 
 
-class Waiting:
+Look = Callable[[str], Awaitable[Seen | None]]
+"""Asks the runtime for a session by its id; None where it knows none."""
+
+
+class Startup:
     """A start in progress, with one deadline for all of it."""
 
-    def __init__(self, runtime: "RuntimeClient", http: Http, seen: Seen, *, ends: float, limit_s: float) -> None:
+    def __init__(self, look: Look, http: Http, seen: Seen, *, ends: float, limit_s: float) -> None:
         """`ends` by the loop's clock, `limit_s` for the message."""
-        self._runtime = runtime
+        self._look = look
         self._http = http
         self._seen = seen
         self._limit_s = limit_s
@@ -50,7 +52,7 @@ class Waiting:
             self._give_up_if_over(self._seen)
             await self._http.sleep(wait_s)
             wait_s = min(1.5 * wait_s, _LONGEST_S)
-            seen = await self._runtime.look(self._seen.session_id)
+            seen = await self._look(self._seen.session_id)
             if seen is None:
                 raise self._failed(Cause.LOST, "the runtime forgot the session while it came up")
             self._seen = seen

@@ -16,9 +16,10 @@ from skyrl_train.agent.arguments import Action
 from skyrl_train.agent.ports import OpenSandbox, Task
 from skyrl_train.agent.sandboxes.bundle import write_bundle
 from skyrl_train.agent.transcript import Result
+from skyrl_train.sandbox.client.commands import CommandResult
 from skyrl_train.sandbox.client.failures import Cause
 from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted
-from skyrl_train.sandbox.client.sandbox import CommandResult, Sandbox
+from skyrl_train.sandbox.client.sandbox import Sandbox
 from skyrl_train.sandbox.inject import SANDBOXD
 
 PLACE = "/tmp/.skyrl-tools"  # noqa: S108 -- in the sandbox, whose /tmp is its own

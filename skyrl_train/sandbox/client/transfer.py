@@ -5,20 +5,19 @@ import contextlib
 import io
 import os
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import IO, Any, TypeVar
 
 import httpx
 
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError
 from skyrl_train.sandbox.client.http import NOT_SENT, Http, Request, refusal, said_by, transport_failure
 
-if TYPE_CHECKING:
-    from skyrl_train.sandbox.client.sandbox import Sandbox
-
 T = TypeVar("T")
+ServerInfo = Callable[[], Awaitable[Mapping[str, Any]]]
+"""Asks the agent server for its name and version."""
 _TRIES = 3
 _WAIT_S = 0.2
 _NO_ROUTE = "Not Found"
@@ -28,8 +27,8 @@ _NO_ROUTE = "Not Found"
 class Transfer:
     """One file, one way. A transfer writes a file whole, so doing it again does no harm."""
 
-    def __init__(self, sandbox: "Sandbox", http: Http, request: Request) -> None:
-        self._sandbox = sandbox
+    def __init__(self, server_info: ServerInfo, http: Http, request: Request) -> None:
+        self._server_info = server_info
         self._http = http
         self._request = request
 
@@ -128,7 +127,7 @@ class Transfer:
 
     async def _version(self) -> str:
         try:
-            info = await self._sandbox.server_info()
+            info = await self._server_info()
         except SandboxError:
             return "unknown"
         return str(info.get("version") or info.get("sdk_version") or "unknown")

@@ -15,8 +15,9 @@ import pytest
 from lanes.podman.conftest import NewLab
 from lanes.podman.lab import IMAGE
 from lanes.podman.runtime import SETTINGS, Server
+from skyrl_train.sandbox.client.commands import CommandResult
 from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted
-from skyrl_train.sandbox.client.sandbox import CommandResult, Sandbox
+from skyrl_train.sandbox.client.sandbox import Sandbox
 
 pytestmark = pytest.mark.podman
 T = TypeVar("T")
