@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.facts.runtime import Canary, parse_canary
 from skyrl_train.launch.url import one_url
-from skyrl_train.sandbox.canary import Sighting
+from skyrl_train.sandbox.client.canary import Sighting
 
 SEEN = {
     "asked": 2,

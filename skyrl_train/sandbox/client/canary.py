@@ -177,3 +177,7 @@ def _key(source: str) -> str:
         with open(name, encoding="ascii") as file:
             return file.read(4096).strip()
     return os.environ.get(name, "").strip() if kind == "env" else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
