@@ -13,7 +13,7 @@ import httpx
 from fakes.engine import IMAGE, FakeEngine
 from skyrl_train.sandbox.runtime.app import application
 from skyrl_train.sandbox.runtime.builds import Builds
-from skyrl_train.sandbox.runtime.database import Book
+from skyrl_train.sandbox.runtime.database import Database
 from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.lifecycle import Running
 from skyrl_train.sandbox.runtime.metrics import Metrics
@@ -74,7 +74,7 @@ async def serving(
     clock, engine = Clock(), engine or FakeEngine()
     parts = Parts(
         engine=engine,
-        book=Book(str(directory / "book.sqlite"), keep_ended=settings.keep_ended),
+        book=Database(str(directory / "book.sqlite"), keep_ended=settings.keep_ended),
         slots=Slots(settings.slots, settings.queue),
         settings=settings,
         events=Events(clock),

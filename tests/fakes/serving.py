@@ -12,7 +12,7 @@ from skyrl_train.sandbox.runtime.app import application
 from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.connections import HEAD_S
 from skyrl_train.sandbox.runtime.connections import http_server as connections
-from skyrl_train.sandbox.runtime.database import Book
+from skyrl_train.sandbox.runtime.database import Database
 from skyrl_train.sandbox.runtime.engine import Engine
 from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.lifecycle import Running
@@ -42,7 +42,7 @@ def http_server(
 
         parts = Parts(
             engine=engine,
-            book=Book(str(directory / "book.sqlite")),
+            book=Database(str(directory / "book.sqlite")),
             slots=Slots(settings.slots, settings.queue),
             settings=settings,
             events=Events(time),

@@ -16,7 +16,7 @@ from skyrl_train.sandbox.references import fault_of
 from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.exceeded_limits import noticed
 from skyrl_train.sandbox.runtime.guard import Guard, Refusals
-from skyrl_train.sandbox.runtime.limits import gauges as limit_gauges
+from skyrl_train.sandbox.runtime.metrics import METRICS_TYPE
 from skyrl_train.sandbox.runtime.openapi import DOCUMENT
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.refusals import RefusedError
@@ -108,12 +108,7 @@ class Routes:
         return Json({"status": "draining" if self._parts.draining else "ok"})
 
     async def metrics(self, _request: Request) -> Response:
-        slots, records = self._parts.slots, self._parts.book.all()
-        gauges: dict[str, float] = {"slots": slots.total, "slots_used": slots.used, "queue": slots.waiting}
-        gauges |= {f'sessions{{state="{state}"}}': sum(r.state is state for r in records) for state in wire.State}
-        gauges |= limit_gauges(self._parts.limits)
-        gauges["removals_open"] = sum(record.removal for record in records)
-        return PlainTextResponse(self._parts.metrics.text(gauges), media_type="text/plain; version=0.0.4")
+        return PlainTextResponse(self._parts.metrics.text(), media_type=METRICS_TYPE)
 
     async def events(self, request: Request) -> Response:
         after = request.query_params.get("after", "0")

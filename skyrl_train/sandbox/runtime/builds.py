@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from skyrl_train.fail import TrainError
 from skyrl_train.sandbox.runtime.build_form import LARGEST_FORM, BuildForm, read_form
-from skyrl_train.sandbox.runtime.database import BookError
+from skyrl_train.sandbox.runtime.database import DatabaseError
 from skyrl_train.sandbox.runtime.engine import BuildFailedError, BuildLateError
 from skyrl_train.sandbox.runtime.refusals import RefusedError
 from skyrl_train.sandbox.runtime.store import Parts
@@ -125,12 +125,13 @@ class Builds:
             first = error.partition("\n")[0]
             told = {"image": build.image, "status": status.value, "seconds": seconds, "why": first}
             self._parts.events.add("build ended", build_id=build.build_id, **told)
-            self._parts.metrics.built(seconds, failed=bool(error))
+            self._parts.metrics.builds.labels("failed" if error else "built").inc()
+            self._parts.metrics.build_seconds.inc(seconds)
             shutil.rmtree(place, ignore_errors=True)
 
     def _keep(self, build: Build) -> None:
         self._builds[build.build_id] = build
-        with contextlib.suppress(BookError):
+        with contextlib.suppress(DatabaseError):
             self._parts.book.set(_SETTING + build.build_id, json.dumps(asdict(build)))
 
     def _earlier(self, build_id: str) -> Build | None:

@@ -26,7 +26,7 @@ async def noticed(parts: Parts, record: Record) -> Record:
     current = parts.current(record.runtime_id)
     new = [said for said in found if f"limit: {said}" not in current.events]
     for said in new if current.live else ():
-        parts.metrics.count("limits_total")
+        parts.metrics.limits.inc()
         parts.events.add("limit", runtime_id=record.runtime_id, session_id=record.session_id, why=said)
         current = await parts.put(current.now(current.state, event=f"limit: {said}"))
     return current

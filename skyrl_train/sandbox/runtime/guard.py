@@ -28,7 +28,7 @@ class Refusals:
         return self.answer(request, as_refusal(error))
 
     def answer(self, request: Request, refused: RefusedError) -> Response:
-        self._metrics.count("refused_total", f'{{status="{refused.status}"}}')
+        self._metrics.refused.labels(str(refused.status)).inc()
         if refused.status != 404:  # clients ask for sessions that are not there yet
             self._events.add(
                 "refused",
@@ -43,7 +43,7 @@ class Refusals:
 
     def unread(self, status: int, why: str, client: str) -> None:
         """Of what never became a request."""
-        self._metrics.count("refused_total", f'{{status="{status}"}}')
+        self._metrics.refused.labels(str(status)).inc()
         self._events.add("refused", status=status, why=why, client=client)
 
 

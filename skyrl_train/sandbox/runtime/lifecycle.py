@@ -3,6 +3,7 @@
 import asyncio
 
 from skyrl_train.sandbox.runtime.builds import Builds
+from skyrl_train.sandbox.runtime.gauges import limit_gauges, session_gauges
 from skyrl_train.sandbox.runtime.reaper import end, reap_for_ever
 from skyrl_train.sandbox.runtime.reconcile import reconcile
 from skyrl_train.sandbox.runtime.remover import close_door
@@ -17,6 +18,8 @@ class Running:
     def __init__(self, parts: Parts, builds: Builds) -> None:
         self.parts = parts
         self.builds = builds
+        parts.metrics.add_gauges(lambda: session_gauges(parts.book, parts.slots))
+        parts.metrics.add_gauges(lambda: limit_gauges(parts.limits))
         starter = Starter(parts)
         self.sessions = Sessions(parts, starter)
         self._starter = starter

@@ -32,7 +32,7 @@ class Prewarm:
         if found is None:
             return None
         taken = replace(found, session_id=request.session_id, request=request, created=parts.now())
-        parts.metrics.count("prewarmed_used_total")
+        parts.metrics.prewarmed_used.inc()
         door = parts.doors.get(found.runtime_id)
         if door is not None:
             door.seen = parts.now()

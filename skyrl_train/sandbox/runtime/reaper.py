@@ -29,7 +29,7 @@ async def reap(parts: Parts) -> None:
             continue
         idle = parts.now() - door.seen
         if idle > parts.settings.idle_limit_s:
-            parts.metrics.count("reaped_total")
+            parts.metrics.reaped.inc()
             await end(parts, record.runtime_id, f"left by its client: nobody came for {idle:.0f} s")
     await sweep(parts)
 

@@ -16,7 +16,7 @@ from skyrl_train.node.podman_store import LOCAL_BASE
 from skyrl_train.sandbox.runtime.app import application
 from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.connections import http_server
-from skyrl_train.sandbox.runtime.database import Book
+from skyrl_train.sandbox.runtime.database import Database
 from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.injection import choose, injector, ways_of
 from skyrl_train.sandbox.runtime.job_files import publish, remove_stale, withdraw
@@ -90,13 +90,13 @@ async def _running(options: Options, state: str) -> AsyncIterator[tuple[Running,
         options.environ, base=base, uid=uid, kernel=os.uname().release, examine=options.examine, told=events.add
     )
     settings = options.settings
-    book = Book(f"{state}/sessions.sqlite", keep_ended=settings.keep_ended)
+    book = Database(f"{state}/sessions.sqlite", keep_ended=settings.keep_ended)
     key = _kept(book, _KEY, new_key())
     listener = _listener(book, settings.host, options.port)
     metrics = Metrics()
 
     def told(text: str) -> None:
-        metrics.count("engine_restarts_total")
+        metrics.engine_restarts.inc()
         events.add("service ended", why=text)
 
     chosen = await asyncio.to_thread(choose, options.sandbox, Path(state) / "mounts")
@@ -133,7 +133,7 @@ async def _running(options: Options, state: str) -> AsyncIterator[tuple[Running,
         listener.close()
 
 
-def _kept(book: Book, name: str, new: str) -> str:
+def _kept(book: Database, name: str, new: str) -> str:
     """The clients of a server that was killed come back to the next one with the same key, at the same port."""
     known = book.setting(name)
     if known is None:
@@ -141,7 +141,7 @@ def _kept(book: Book, name: str, new: str) -> str:
     return known or new
 
 
-def _listener(book: Book, host: str, port: int) -> socket.socket:
+def _listener(book: Database, host: str, port: int) -> socket.socket:
     wanted = port or int(book.setting(_PORT) or 0)
     try:
         listener = listen(host, wanted)

@@ -66,7 +66,7 @@ class Sessions:
             return known
         if parts.draining:
             raise draining()
-        parts.metrics.count("starts_total")
+        parts.metrics.starts.inc()
         warm = await self.prewarm.take(request)
         record = warm or await self.begin(request, request.session_id)
         parts.events.add("start", runtime_id=record.runtime_id, session_id=request.session_id, image=request.image)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from enum import Enum, auto
 
 from skyrl_train.sandbox.inject import ImageFacts, InjectionError
-from skyrl_train.sandbox.runtime.database import BookError
+from skyrl_train.sandbox.runtime.database import DatabaseError
 from skyrl_train.sandbox.runtime.engine import (
     BuildFailedError,
     Container,
@@ -54,8 +54,8 @@ class Starter:
             limit = parts.settings.start_limit_s
             await parts.fail(runtime_id, f"not ready within {limit:g} s ({last.state}); {_last_event(last)}")
         if outcome is Outcome.READY:
-            parts.metrics.count("ready_total")
-            parts.metrics.started(parts.now() - begun)
+            parts.metrics.ready.inc()
+            parts.metrics.start_seconds.observe(parts.now() - begun)
             return
         if parts.current(runtime_id).removal:
             await remove(parts, runtime_id)
@@ -84,7 +84,7 @@ class Starter:
             async with self._at_once:
                 return await self._started(runtime_id, name, image)
         except EngineUnsureError as error:
-            parts.metrics.count("engine_unsure_total")
+            parts.metrics.engine_unsure.inc()
             parts.events.add("again", runtime_id=runtime_id, cause=str(error))
             now = parts.current(runtime_id)
             if now.live:
@@ -93,7 +93,7 @@ class Starter:
         except BuildFailedError as error:
             await parts.fail(runtime_id, str(error), error.log)
             return Outcome.OVER
-        except (EngineError, InjectionError, BookError) as error:
+        except (EngineError, InjectionError, DatabaseError) as error:
             await parts.fail(runtime_id, str(error), await parts.logs(runtime_id))
             return Outcome.OVER
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from skyrl_train.fail import TrainError
 from skyrl_train.sandbox.inject import ImageFacts
-from skyrl_train.sandbox.runtime.database import Book
+from skyrl_train.sandbox.runtime.database import Database
 from skyrl_train.sandbox.runtime.engine import Container, ContainerSpec, Engine
 from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.limits import Limit
@@ -27,7 +27,7 @@ class Parts:
     """One server's. `changed` wakes whoever waits for a session."""
 
     engine: Engine
-    book: Book
+    book: Database
     slots: Slots
     settings: RuntimeSettings
     events: Events
@@ -99,6 +99,6 @@ class Parts:
         record = self.current(runtime_id)
         if not record.live:
             return record
-        self.metrics.count("failed_total")
+        self.metrics.failed.inc()
         self.events.add("failed", runtime_id=runtime_id, session_id=record.session_id, cause=cause)
         return await self.put(record.now(State.FAILED, event=f"failed: {cause}", cause=cause, logs=logs, removal=True))

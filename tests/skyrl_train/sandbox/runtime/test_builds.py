@@ -61,7 +61,7 @@ async def test_an_image_is_built_and_can_be_started(tmp_path: Path) -> None:
         assert [event["status"] for event in server.told("build ended")] == ["SUCCESS"]
         assert list((tmp_path / "builds").iterdir()) == []
         text = (await server.client.get("/metrics")).text
-        assert 'skyrl_runtime_builds_total{outcome="built"} 1' in text
+        assert 'skyrl_runtime_builds_total{outcome="built"} 1.0\n' in text
 
 
 @asynchronous
