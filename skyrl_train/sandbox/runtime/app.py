@@ -13,16 +13,13 @@ from starlette.routing import Route
 from skyrl_train.fail import TrainError
 from skyrl_train.sandbox import wire
 from skyrl_train.sandbox.references import fault_of
-from skyrl_train.sandbox.runtime.builds import Builds
-from skyrl_train.sandbox.runtime.exceeded_limits import noticed
 from skyrl_train.sandbox.runtime.guard import Guard, Refusals
+from skyrl_train.sandbox.runtime.lifecycle import Runtime
 from skyrl_train.sandbox.runtime.metrics import METRICS_TYPE
 from skyrl_train.sandbox.runtime.openapi import DOCUMENT
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.refusals import RefusedError
 from skyrl_train.sandbox.runtime.request_body import Json, read_json
-from skyrl_train.sandbox.runtime.sessions import Sessions
-from skyrl_train.sandbox.runtime.store import Parts
 from skyrl_train.sandbox.start_request import RequestError, StartRequest, is_session_id, read_start
 
 RESERVED = frozenset({"batch"})
@@ -31,49 +28,49 @@ _MOST_PREWARMED = 1024
 
 
 class Routes:
-    def __init__(self, parts: Parts, sessions: Sessions, builds: Builds) -> None:
-        self._parts = parts
-        self._sessions = sessions
-        self._builds = builds
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._sessions = runtime.sessions
+        self._records = runtime.store.records
 
-    def told(self, record: Record, status: int = 200) -> Json:
-        return Json(record.session(self._parts.settings.host).to_json(), status)
+    def _answer(self, record: Record) -> Json:
+        return Json(record.session(self._runtime.settings.host).to_json())
 
     async def start(self, request: Request) -> Response:
         asked = _start_request(await read_json(request))
         record = await self._sessions.start(asked)
-        return self.told(await self._sessions.settled(record.runtime_id, self._parts.settings.hold_s))
+        return self._answer(await self._sessions.settled(record.runtime_id, self._runtime.settings.hold_s))
 
     async def session(self, request: Request) -> Response:
         name = request.path_params["session_id"]
         if not is_session_id(name):
             raise RefusedError(400, f"{name!r:.80} is no session id")
-        return self.told(await noticed(self._parts, self._sessions.of_session(name)))
+        return self._answer(await self._runtime.exceeded_limits.added_to(self._sessions.of_session(name)))
 
     async def runtime(self, request: Request) -> Response:
         record = self._sessions.get(_runtime_id(request.path_params["runtime_id"]))
-        return self.told(await noticed(self._parts, record))
+        return self._answer(await self._runtime.exceeded_limits.added_to(record))
 
     async def batch(self, request: Request) -> Response:
         words = [word for value in request.query_params.getlist("ids") for word in value.split(",") if word]
         if len(words) > _BATCH:
             raise RefusedError(400, f"{len(words)} ids; at most {_BATCH} at a time")
-        found = (self._parts.book.of_session(word) for word in words)
+        found = (self._records.of_session(word) for word in words)
         return Json([self._json(record) for record in found if record is not None])
 
     async def list(self, _request: Request) -> Response:
-        return Json({"runtimes": [self._json(record) for record in self._parts.book.live()]})
+        return Json({"runtimes": [self._json(record) for record in self._records.live()]})
 
     def _json(self, record: Record) -> Mapping[str, object]:
-        self._sessions.touch(record)
-        return record.session(self._parts.settings.host).to_json()
+        self._runtime.sandboxes.touch(record.runtime_id)
+        return record.session(self._runtime.settings.host).to_json()
 
     async def change(self, request: Request, to: Callable[[str], Any]) -> Response:
         body = await read_json(request)
         given = body.get("runtime_id") if isinstance(body, Mapping) else None
         if not isinstance(given, str):
             raise RefusedError(400, "runtime_id: wanted a string")
-        return self.told(await to(_runtime_id(given)))
+        return self._answer(await to(_runtime_id(given)))
 
     async def prewarm(self, request: Request) -> Response:
         body = await read_json(request)
@@ -81,7 +78,7 @@ class Routes:
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= _MOST_PREWARMED:
             raise RefusedError(400, f"count: wanted 1 to {_MOST_PREWARMED}, found {count!r:.40}")
         asked = _start_request({**body, "session_id": "made-ahead"} if isinstance(body, Mapping) else body)
-        begun = await self._sessions.begin_ahead(asked, count)
+        begun = await self._sessions.start_ahead(asked, count)
         return Json({"begun": begun, "waiting": len(self._sessions.prewarm.waiting())})
 
     async def image_exists(self, request: Request) -> Response:
@@ -89,32 +86,32 @@ class Routes:
         fault = fault_of(image)
         if fault:
             raise RefusedError(400, f"image: {image[:160]!r} {fault}")
-        facts = await self._parts.engine.image(image)
+        facts = await self._runtime.sandboxes.engine.image(image)
         if facts is None:
             return Json({"exists": False})
         return Json({"exists": True, "image": {"upload_time": "", "image_size_bytes": 0, "digest": facts.digest}})
 
     async def registry_prefix(self, _request: Request) -> Response:
-        return Json({"registry_prefix": self._parts.settings.registry_prefix})
+        return Json({"registry_prefix": self._runtime.settings.registry_prefix})
 
     async def build(self, request: Request) -> Response:
         """202: clients of OpenHands 1.0 take no other status for a build that has begun."""
-        return Json((await self._builds.begin(request)).to_json(), 202)
+        return Json((await self._runtime.builds.begin(request)).to_json(), 202)
 
     async def build_status(self, request: Request) -> Response:
-        return Json(self._builds.get(request.query_params.get("build_id", "")).to_json())
+        return Json(self._runtime.builds.get(request.query_params.get("build_id", "")).to_json())
 
     async def health(self, _request: Request) -> Response:
-        return Json({"status": "draining" if self._parts.draining else "ok"})
+        return Json({"status": "draining" if self._runtime.admission.draining else "ok"})
 
     async def metrics(self, _request: Request) -> Response:
-        return PlainTextResponse(self._parts.metrics.text(), media_type=METRICS_TYPE)
+        return PlainTextResponse(self._runtime.telemetry.metrics.text(), media_type=METRICS_TYPE)
 
     async def events(self, request: Request) -> Response:
         after = request.query_params.get("after", "0")
         if not after.isascii() or not after.isdecimal() or len(after) > 15:
             raise RefusedError(400, f"after: wanted a number, found {after!r:.40}")
-        return Json({"events": self._parts.events.after(int(after))})
+        return Json({"events": self._runtime.telemetry.events.after(int(after))})
 
     async def openapi(self, _request: Request) -> Response:
         return Json(DOCUMENT)
@@ -141,8 +138,8 @@ async def _http_error(_request: Request, error: Exception) -> Response:
     return Json({"detail": error.detail}, error.status_code, headers=dict(error.headers or {}))
 
 
-def application(parts: Parts, sessions: Sessions, builds: Builds, key: str) -> Guard:
-    routes = Routes(parts, sessions, builds)
+def application(runtime: Runtime, key: str) -> Guard:
+    routes, sessions = Routes(runtime), runtime.sessions
     changes = {wire.STOP: sessions.stop, wire.PAUSE: sessions.pause, wire.RESUME: sessions.resume}
     table = [
         Route(wire.START, routes.start, methods=["POST"]),
@@ -162,7 +159,7 @@ def application(parts: Parts, sessions: Sessions, builds: Builds, key: str) -> G
         Route(wire.EVENTS, routes.events),
         Route("/openapi.json", routes.openapi),
     ]
-    refusals = Refusals(parts.events, parts.metrics)
+    refusals = Refusals(runtime.telemetry)
     handlers = {HTTPException: _http_error, TrainError: refusals.handler, OSError: refusals.handler}
     inner = Starlette(routes=table, exception_handlers=handlers)
     inner.router.redirect_slashes = False

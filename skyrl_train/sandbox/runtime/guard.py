@@ -5,11 +5,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skyrl_train.sandbox.runtime.engine import EngineUnsureError
-from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.keys import same_key
-from skyrl_train.sandbox.runtime.metrics import Metrics
 from skyrl_train.sandbox.runtime.refusals import RefusedError
 from skyrl_train.sandbox.runtime.request_body import Json
+from skyrl_train.sandbox.runtime.telemetry import Telemetry
 from skyrl_train.sandbox.wire import HEALTH, RUNTIME_KEY_HEADER
 
 _OPEN = (HEALTH, "/alive")
@@ -20,9 +19,9 @@ _RETRY_S = 5
 class Refusals:
     """The answers to what is refused: counted, and told in the events."""
 
-    def __init__(self, events: Events, metrics: Metrics) -> None:
-        self._events = events
-        self._metrics = metrics
+    def __init__(self, telemetry: Telemetry) -> None:
+        self._events = telemetry.events
+        self._metrics = telemetry.metrics
 
     async def handler(self, request: Request, error: Exception) -> Response:
         return self.answer(request, as_refusal(error))

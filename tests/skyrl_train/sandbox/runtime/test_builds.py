@@ -111,7 +111,7 @@ async def test_a_server_that_was_killed_in_a_build_leaves_a_failure(tmp_path: Pa
         await over(server, done)
         engine.hold["build_from"] = asyncio.Event()
         build_id = (await asked(server, packed(("./b", b"")))).json()["build_id"]
-        server.parts.book.set = lambda *_: None  # type: ignore[method-assign]  # killed: nothing more is written
+        server.store.records.set = lambda *_: None  # type: ignore[method-assign]  # killed: nothing more is written
     engine.hold.clear()
     async with serving(tmp_path, engine) as server:
         assert (await over(server, done))["status"] == "SUCCESS"

@@ -43,7 +43,7 @@ async def test_a_sandbox_that_ended_by_it_says_so(tmp_path: Path) -> None:
         begun = await server.start("s1")
         engine.text = LOG
         engine.kill(begun["runtime_id"])
-        await server.until(lambda: not server.parts.current(begun["runtime_id"]).live)
+        await server.until(lambda: not server.store.current(begun["runtime_id"]).live)
         cause = f"the sandbox ended: killed by SIGKILL (exit status 137); {SAID}"
         assert (await server.session("s1"))["pod_logs"].splitlines()[0] == cause
 
