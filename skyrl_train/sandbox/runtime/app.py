@@ -12,19 +12,23 @@ from starlette.routing import Route
 
 from skyrl_train.fail import TrainError
 from skyrl_train.sandbox import wire
-from skyrl_train.sandbox.references import fault_of
 from skyrl_train.sandbox.runtime.guard import Guard, Refusals
 from skyrl_train.sandbox.runtime.lifecycle import Runtime
 from skyrl_train.sandbox.runtime.metrics import METRICS_TYPE
 from skyrl_train.sandbox.runtime.openapi import DOCUMENT
 from skyrl_train.sandbox.runtime.record import Record
-from skyrl_train.sandbox.runtime.refusals import RefusedError
 from skyrl_train.sandbox.runtime.request_body import Json, read_json
-from skyrl_train.sandbox.start_request import RequestError, StartRequest, is_session_id, read_start
-
-RESERVED = frozenset({"batch"})
-_BATCH = 500
-_MOST_PREWARMED = 1024
+from skyrl_train.sandbox.runtime.requests import (
+    BUILD_ID,
+    EVENT_NUMBER,
+    IDS,
+    RUNTIME_ID,
+    read_change,
+    read_prewarm,
+    read_start,
+    read_value,
+)
+from skyrl_train.sandbox.start_request import IMAGE, SESSION_ID
 
 
 class Routes:
@@ -37,25 +41,20 @@ class Routes:
         return Json(record.session(self._runtime.settings.host).to_json())
 
     async def start(self, request: Request) -> Response:
-        asked = _start_request(await read_json(request))
-        record = await self._sessions.start(asked)
+        record = await self._sessions.start(read_start(await read_json(request)))
         return self._answer(await self._sessions.settled(record.runtime_id, self._runtime.settings.hold_s))
 
     async def session(self, request: Request) -> Response:
-        name = request.path_params["session_id"]
-        if not is_session_id(name):
-            raise RefusedError(400, f"{name!r:.80} is no session id")
+        name = read_value(SESSION_ID, "session_id", request.path_params)
         return self._answer(await self._runtime.exceeded_limits.added_to(self._sessions.of_session(name)))
 
     async def runtime(self, request: Request) -> Response:
-        record = self._sessions.get(_runtime_id(request.path_params["runtime_id"]))
+        record = self._sessions.get(read_value(RUNTIME_ID, "runtime_id", request.path_params))
         return self._answer(await self._runtime.exceeded_limits.added_to(record))
 
     async def batch(self, request: Request) -> Response:
-        words = [word for value in request.query_params.getlist("ids") for word in value.split(",") if word]
-        if len(words) > _BATCH:
-            raise RefusedError(400, f"{len(words)} ids; at most {_BATCH} at a time")
-        found = (self._records.of_session(word) for word in words)
+        names = read_value(IDS, "ids", {"ids": ",".join(request.query_params.getlist("ids"))})
+        found = (self._records.of_session(name) for name in names)
         return Json([self._json(record) for record in found if record is not None])
 
     async def list(self, _request: Request) -> Response:
@@ -66,27 +65,15 @@ class Routes:
         return record.session(self._runtime.settings.host).to_json()
 
     async def change(self, request: Request, to: Callable[[str], Any]) -> Response:
-        body = await read_json(request)
-        given = body.get("runtime_id") if isinstance(body, Mapping) else None
-        if not isinstance(given, str):
-            raise RefusedError(400, "runtime_id: wanted a string")
-        return self._answer(await to(_runtime_id(given)))
+        return self._answer(await to(read_change(await read_json(request))))
 
     async def prewarm(self, request: Request) -> Response:
-        body = await read_json(request)
-        count = body.get("count", 1) if isinstance(body, Mapping) else 1
-        if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= _MOST_PREWARMED:
-            raise RefusedError(400, f"count: wanted 1 to {_MOST_PREWARMED}, found {count!r:.40}")
-        asked = _start_request({**body, "session_id": "made-ahead"} if isinstance(body, Mapping) else body)
-        begun = await self._sessions.start_ahead(asked, count)
+        wanted, count = read_prewarm(await read_json(request))
+        begun = await self._sessions.start_ahead(wanted, count)
         return Json({"begun": begun, "waiting": len(self._sessions.prewarm.waiting())})
 
     async def image_exists(self, request: Request) -> Response:
-        image = request.query_params.get("image", "")
-        fault = fault_of(image)
-        if fault:
-            raise RefusedError(400, f"image: {image[:160]!r} {fault}")
-        facts = await self._runtime.sandboxes.engine.image(image)
+        facts = await self._runtime.sandboxes.engine.image(read_value(IMAGE, "image", request.query_params))
         if facts is None:
             return Json({"exists": False})
         return Json({"exists": True, "image": {"upload_time": "", "image_size_bytes": 0, "digest": facts.digest}})
@@ -99,7 +86,7 @@ class Routes:
         return Json((await self._runtime.builds.begin(request)).to_json(), 202)
 
     async def build_status(self, request: Request) -> Response:
-        return Json(self._runtime.builds.get(request.query_params.get("build_id", "")).to_json())
+        return Json(self._runtime.builds.get(read_value(BUILD_ID, "build_id", request.query_params)).to_json())
 
     async def health(self, _request: Request) -> Response:
         return Json({"status": "draining" if self._runtime.admission.draining else "ok"})
@@ -108,29 +95,11 @@ class Routes:
         return PlainTextResponse(self._runtime.telemetry.metrics.text(), media_type=METRICS_TYPE)
 
     async def events(self, request: Request) -> Response:
-        after = request.query_params.get("after", "0")
-        if not after.isascii() or not after.isdecimal() or len(after) > 15:
-            raise RefusedError(400, f"after: wanted a number, found {after!r:.40}")
-        return Json({"events": self._runtime.telemetry.events.after(int(after))})
+        number = int(read_value(EVENT_NUMBER, "after", request.query_params, "0"))
+        return Json({"events": self._runtime.telemetry.events.after(number)})
 
     async def openapi(self, _request: Request) -> Response:
         return Json(DOCUMENT)
-
-
-def _start_request(body: object) -> StartRequest:
-    try:
-        asked = read_start(body)
-    except RequestError as error:
-        raise RefusedError(400, str(error)) from error
-    if asked.session_id in RESERVED:
-        raise RefusedError(400, f"session_id: {asked.session_id!r} is a route of its own; choose another")
-    return asked
-
-
-def _runtime_id(text: str) -> str:
-    if not is_session_id(text):
-        raise RefusedError(400, f"runtime_id: {text!r:.80} is no runtime id")
-    return text
 
 
 async def _http_error(_request: Request, error: Exception) -> Response:

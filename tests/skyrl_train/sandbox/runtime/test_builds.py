@@ -154,7 +154,7 @@ async def test_what_is_no_form_is_refused(tmp_path: Path) -> None:
         assert (await post("/build", content=b"x")).status_code == 400
         only = {"target_image": (None, IMAGE)}
         assert (await post("/build", files=only)).json() == {
-            "detail": "context: wanted the directory to build in, as a packed archive in base64"
+            "detail": "context: expected the directory to build in, as a packed archive in base64, found nothing"
         }
         empty = io.BytesIO()
         with tarfile.open(fileobj=empty, mode="w:gz"):
