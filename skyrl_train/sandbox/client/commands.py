@@ -1,7 +1,6 @@
-"""A command in a sandbox: started once, then asked after until it has ended.
+"""Runs a command in a sandbox: starts it once, then polls its output until it ends.
 
-The start is the one request that must not be sent twice. What comes after it may: a connection that breaks off in the
-middle of a long command loses nothing.
+Only the start must not be sent twice. Polling may be repeated, so a lost connection loses no output.
 """
 
 import asyncio
@@ -17,14 +16,14 @@ from skyrl_train.sandbox.sandboxd import api as agent
 
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.002, 0.25
 _GRACE_S = 15.0
-"""Beyond a command's limit: the server ends it with SIGTERM, then SIGKILL, and says so."""
+"""Beyond a command's limit: the server kills it with SIGTERM, then SIGKILL, and reports it."""
 _PAGE = 100
 NOTICE = "\n[... {more} more characters were left out ...]\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandResult:
-    """`exit_code` is TIMED_OUT where the command was stopped. `truncated`: there was more output than was kept."""
+    """`exit_code` is TIMED_OUT if the command hit its limit. `truncated`: there was more output than was kept."""
 
     command: str
     exit_code: int
@@ -55,8 +54,8 @@ class AgentServer(Protocol):
     async def sleep(self, seconds: float) -> None: ...
 
 
-class Kept:
-    """The head of a text that may be endless, and how much more there was."""
+class BoundedText:
+    """The beginning of a text of any length, and how much more there was."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -84,7 +83,7 @@ class Command:
         self._command = command
         self._timeout_s = max(1, round(timeout_s + 0.499))  # the API counts whole seconds
         self._cwd = cwd
-        self._out, self._err = Kept(max_chars), Kept(max_chars)
+        self._out, self._err = BoundedText(max_chars), BoundedText(max_chars)
         self._id = ""
         self._last_order: int | None = None
 
@@ -99,7 +98,7 @@ class Command:
                 return await self._ended()
         except TimeoutError:
             await self._stop()
-            detail = f"no end of the command {_GRACE_S:g} s after its limit of {self._timeout_s} s"
+            detail = f"the command is still running {_GRACE_S:g} s after its limit of {self._timeout_s} s"
             raise self._server.failed(Cause.LOST, "execute", detail) from None
         except asyncio.CancelledError:
             await asyncio.shield(self._stop())
@@ -110,7 +109,7 @@ class Command:
         while True:
             events = await self._news()
             for event in events:
-                code = self._take(event)
+                code = self._add_event(event)
                 if code is not None:
                     return self._result(code)
             if len(events) < _PAGE:
@@ -130,11 +129,11 @@ class Command:
         body = response.json()
         items = body.get("items") if isinstance(body, dict) else None
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-            raise self._server.failed(Cause.GARBLED, "execute", "the agent server's answer lists no events")
+            raise self._server.failed(Cause.GARBLED, "execute", "the agent server's answer has no list of events")
         return sorted(items, key=lambda item: item["order"] if isinstance(item.get("order"), int) else 0)
 
-    def _take(self, event: dict[str, Any]) -> int | None:
-        """An event's exit code; None where the command goes on. An event that came already counts for nothing."""
+    def _add_event(self, event: dict[str, Any]) -> int | None:
+        """The event's exit code; None while the command runs. Ignores an event that was already seen."""
         order = event.get("order")
         if isinstance(order, int):
             if self._last_order is not None and order <= self._last_order:
@@ -161,11 +160,13 @@ class Command:
         try:
             return str(uuid.UUID(found if isinstance(found, str) else ""))
         except ValueError:
-            raise self._server.failed(Cause.GARBLED, "execute", f"the command has no id: {str(body)[:200]}") from None
+            raise self._server.failed(
+                Cause.GARBLED, "execute", f"the answer has no command id: {str(body)[:200]}"
+            ) from None
 
     async def _stop(self) -> None:
         try:
             path = f"{agent.BASH_COMMANDS}/{self._id}/stop"
             await self._server.ask("stop command", "POST", path, repeatable=True, limit_s=5, expected=frozenset({404}))
-        except SandboxError:  # the sandbox goes anyway; its event is out
+        except SandboxError:  # the sandbox is removed anyway, and the event is sent
             return
