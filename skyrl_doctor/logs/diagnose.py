@@ -4,8 +4,8 @@ import os
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.cause.root_cause import Diagnosis, choose
-from skyrl_doctor.logs.judge.files import read
-from skyrl_doctor.logs.judge.scanner import Scan
+from skyrl_doctor.logs.judge.files import scan_file
+from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.patterns import installed
 from skyrl_doctor.logs.read.sources import collect
 
@@ -37,7 +37,7 @@ def diagnose(paths: list[str], *, site_s: int = 0) -> Found:
     scans: list[Scan] = []
     unread = list(sources.missing)
     for order, file in enumerate(sources.files):
-        found = read(file, installed(), order=order)
+        found = scan_file(file, installed(), order=order)
         scans += [found.scan] if found.scan else []
         unread += [found.unread] if found.unread else []
     return Found(choose(scans, site_s=site_s), tuple(one.file for one in scans), tuple(unread))

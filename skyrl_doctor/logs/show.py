@@ -8,8 +8,8 @@ from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.logs.judge.clusters import Cluster
+from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
-from skyrl_doctor.logs.judge.scanner import Hit
 from skyrl_doctor.page import parse, wrapped
 from skyrl_doctor.report.plain import encodable, plain
 

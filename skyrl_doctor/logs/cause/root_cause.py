@@ -12,11 +12,12 @@ from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.order import Order
 from skyrl_doctor.logs.cause.timeline import Placed
 from skyrl_doctor.logs.judge.clusters import Cluster
+from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
-from skyrl_doctor.logs.judge.scanner import Hit, Scan
+from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.phrases import RAY_BELOW_ERROR
 from skyrl_doctor.logs.match.signatures import Known
-from skyrl_doctor.logs.match.steps import OUTLIVED
+from skyrl_doctor.logs.match.steps import SURVIVED_STEPS
 
 OFTEN = 5
 """What happens so often is no accident that a run outlives, even if it goes on."""
@@ -90,7 +91,7 @@ def _is_past(
     if counts[hit.line.file, hit.known] >= OFTEN:
         return False
     last = max((one.line for one in roots if one.known == hit.known), key=lambda line: (line.order, line.number))
-    steps = [scan.steps[0] for scan in scans if len(scan.steps) == OUTLIVED]
+    steps = [scan.steps[0] for scan in scans if len(scan.steps) == SURVIVED_STEPS]
     return any(_comparable(last, step) and order.before(last, step, unless_clocked=False) for step in steps)
 
 

@@ -12,19 +12,19 @@ _INNER = re.compile(
 """What only hands on, or is no place for a user to look at."""
 
 
-def last_frame(above: bytes, whose: bytes) -> str:
+def last_frame(above: bytes, process: bytes) -> str:
     """Among the lines of the same process; one of a library only if there is no other."""
     inner = ""
     for raw in reversed(above.split(b"\n")):
-        if prefix(raw) != whose:
+        if prefix(raw) != process:
             continue
         if b"Traceback (most recent call last)" in raw:
             break
         found = _FRAME.search(uncoloured(raw))
         if found is None:
             continue
-        shown = f"{found[1].decode('utf-8', 'replace')}:{found[2].decode()} in {found[3].decode('utf-8', 'replace')}"
+        frame = f"{found[1].decode('utf-8', 'replace')}:{found[2].decode()} in {found[3].decode('utf-8', 'replace')}"
         if not _INNER.search(found[1]):
-            return shown
-        inner = inner or shown
+            return frame
+        inner = inner or frame
     return inner

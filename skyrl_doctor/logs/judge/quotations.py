@@ -7,7 +7,7 @@ import functools
 import re
 from enum import Enum
 
-from skyrl_doctor.logs.judge.lookback import Behind
+from skyrl_doctor.logs.judge.lookback import Lookback
 from skyrl_doctor.logs.read.noise import clean, prefix
 
 OF_SET_UP = frozenset(("IMG006", "IMG007", "RUN006"))
@@ -79,24 +79,24 @@ _HEAD = 300
 _LINES, _REACH = 120, 1 << 14
 
 
-class Quotes:
+class Quotations:
     """Whose words a line holds, by the quotations of its own process. Asked for growing places, it looks at no text twice."""
 
     def __init__(self) -> None:
         self._looked, self._opener = 0, -1
 
-    def hold(self, behind: Behind, start: int, whose: bytes) -> Voice:
-        if not self._is_near(behind, start):
+    def voice(self, lookback: Lookback, start: int, process: bytes) -> Voice:
+        if not self._is_near(lookback, start):
             return Voice.RUN
-        above = behind.text(start - _REACH, start).split(b"\n")[:-1]
-        lines = [raw for raw in above[: -_LINES - 1 : -1] if prefix(raw) == whose]
-        line = clean(behind.text(start, start + _HEAD).partition(b"\n")[0])
+        above = lookback.text(start - _REACH, start).split(b"\n")[:-1]
+        lines = [raw for raw in above[: -_LINES - 1 : -1] if prefix(raw) == process]
+        line = clean(lookback.text(start, start + _HEAD).partition(b"\n")[0])
         return _quoted(lines, is_trace=_TRACE.match(line) is not None)
 
-    def _is_near(self, behind: Behind, start: int) -> bool:
+    def _is_near(self, lookback: Lookback, start: int) -> bool:
         """Whether an opener stands within reach."""
         first = max(self._looked - _LONGEST, start - _REACH, 0)
-        text = behind.text(first, start)
+        text = lookback.text(first, start)
         last = max(text.rfind(opener) for opener in _OPENERS)
         if last >= 0:
             self._opener = max(self._opener, start - len(text) + last)
@@ -127,14 +127,14 @@ def _last(regex: re.Pattern[bytes], line: bytes) -> int:
 
 
 @functools.lru_cache(_SAME)
-def inline(text: bytes, at: int) -> bool:
+def is_quoted(text: bytes, at: int) -> bool:
     """Whether what stands at this place of a line is quoted in it."""
     found = _INLINE.search(text, 0, at)
     return found is not None and _OWN_ERROR.search(text, 0, found.start()) is None
 
 
-def tells(name: str, voice: Voice, text: bytes, at: int) -> bool:
+def counts_as_evidence(name: str, voice: Voice, text: bytes, at: int) -> bool:
     """Whether a line that holds the words of a failure there tells of it, in whosever voice."""
-    if voice is Voice.AGENT or inline(text, at):
+    if voice is Voice.AGENT or is_quoted(text, at):
         return name in OF_ANY_COMMAND
     return voice is Voice.RUN or name in OF_SET_UP

@@ -11,7 +11,7 @@ from skyrl_doctor.logs.read.noise import odd_parts, uncoloured
 
 Place = tuple[int, int]
 """A byte of the block that lies in the match, and the number of the pattern."""
-EACH = 60
+FEED_INTERVAL = 60
 """Of so many line feeds the place is kept: to count those of a block takes as long as a third of the search, under Python's lock."""
 Often = Mapping[int, re.Pattern[bytes]]
 """Patterns of which the search names one place for all, and what finds them in a clean line."""
@@ -28,7 +28,7 @@ class Engine(Protocol):
         """
         ...
 
-    def ends(self, data: bytes, /) -> Sequence[int]:
+    def feed_ends(self, data: bytes, /) -> Sequence[int]:
         """The places after each EACHth line feed, or none of them where it is not faster than to count."""
         ...
 

@@ -16,7 +16,7 @@ from skyrl_doctor.logs.match import literals as literals_
 from skyrl_doctor.logs.match import ordinary_lines as ordinary_
 from skyrl_doctor.logs.match import rare_texts as rare_
 from skyrl_doctor.logs.match import spellings as spelled_
-from skyrl_doctor.logs.match.engine import EACH, Place, loose, places
+from skyrl_doctor.logs.match.engine import FEED_INTERVAL, Place, loose, places
 from skyrl_doctor.logs.match.engine_cache import cached, load, store
 from skyrl_doctor.logs.match.literals import branches
 from skyrl_doctor.logs.match.rare_texts import rare
@@ -26,7 +26,7 @@ from skyrl_doctor.logs.read.noise import ODD
 _SHORT = r"\x01\x02\x03"
 """No log holds it. Where each text that is looked for is long, Hyperscan looks at each fourth place only, and has to make sure
 of what it believes to see there half of the time; beside a short one it looks at each second, which takes half as long."""
-_ENDS = rb"^(?:(?:[^\n]*\n){%d})+" % EACH
+_ENDS = rb"^(?:(?:[^\n]*\n){%d})+" % FEED_INTERVAL
 _WORTH = 1 << 16
 """In a shorter text line feeds are counted at once."""
 Wanted = dict[str, set[int]]
@@ -47,7 +47,7 @@ class Hyperscan:
     def places(self, data: bytes) -> list[Place]:
         return places(self._search, self._count, data, self._often)
 
-    def ends(self, data: bytes) -> Sequence[int]:
+    def feed_ends(self, data: bytes) -> Sequence[int]:
         found: list[int] = []
         if len(data) < _WORTH:
             return found

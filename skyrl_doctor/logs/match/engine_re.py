@@ -40,7 +40,7 @@ class Re:
         hot = {form: numbers for form in set(forms) if (numbers := fresh.get(form) or known.get(form))}
         return self._placed(data, forms, hot) if hot else []
 
-    def ends(self, _: bytes) -> Sequence[int]:
+    def feed_ends(self, _: bytes) -> Sequence[int]:
         """`bytes.count` is as good."""
         return ()
 

@@ -8,7 +8,7 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.logs.match.engine import Engine
 from skyrl_doctor.logs.match.engines import engine
 from skyrl_doctor.logs.match.literals import literals
-from skyrl_doctor.logs.match.phrases import DONE, STEPS, SUSPECTS
+from skyrl_doctor.logs.match.phrases import DONE, ERRORS, STEPS
 from skyrl_doctor.logs.match.signatures import Known, known
 
 FAR = 200
@@ -36,7 +36,7 @@ class Patterns:
         for at, entry in enumerate(self.entries):
             self.of.setdefault(numbers[entry.signature.pattern], []).append(at)
         self.far = {numbers[text]: text for text in map(_far, self.entries) if text}
-        self.suspects = frozenset(numbers[text] for text in SUSPECTS)
+        self.suspects = frozenset(numbers[text] for text in ERRORS)
         self.done = numbers[DONE]
         self.traceback = numbers[TRACEBACK]
         self.stepped = len(self.texts)
@@ -60,7 +60,7 @@ class Patterns:
             yield entry.signature.pattern
             if far := _far(entry):
                 yield far
-        yield from (*SUSPECTS, DONE, *STEPS, TRACEBACK)
+        yield from (*ERRORS, DONE, *STEPS, TRACEBACK)
 
 
 @functools.cache

@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import merge
 
 from skyrl_doctor.logs.match.engine import Place
-from skyrl_doctor.logs.read.noise import WINDOW, bounds, clean
+from skyrl_doctor.logs.read.noise import WINDOW, clean, line_bounds
 
-OUTLIVED = 3
+SURVIVED_STEPS = 3
 """When so many steps have ended after it, an error has ended no run."""
 Texts = tuple[bytes, ...]
 """Each match of a pattern holds one of them."""
 
 
-def thinned(
+def thin_steps(
     data: bytes, places: Sequence[Place], steps: Mapping[int, Texts], is_step: Callable[[bytes], bool], sure: int
 ) -> Sequence[Place]:
     """With those steps only that end last before another place, or last of all. A log may have one in ten lines.
@@ -29,7 +29,7 @@ def thinned(
     for at, _ in kept.copy():
         if at < done:
             continue
-        start, end = bounds(data, at)
+        start, end = line_bounds(data, at)
         kept += (*seen.last(done, start), *seen.back(start, end))
         done = end + 1
     kept += seen.last(done, len(data))
@@ -52,9 +52,9 @@ class _Seen:
 
     def last(self, start: int, end: int) -> Iterator[Place]:
         """The last that are steps indeed; of a line that is looked at in windows all, whatever they are."""
-        data, left, before = self._data, OUTLIVED, -1
+        data, left, before = self._data, SURVIVED_STEPS, -1
         for at, number in self.back(start, end):
-            first, beyond = bounds(data, at)
+            first, beyond = line_bounds(data, at)
             if beyond - first > WINDOW:
                 yield at, number
             elif first != before and self._is_step(clean(data[first:beyond])):

@@ -25,7 +25,7 @@ PATIENCE_S = 30.0
 """So long a pipe that has a writer may give nothing."""
 
 
-def chunks(file: str, *, patience_s: float = PATIENCE_S) -> Iterator[bytes]:
+def read_chunks(file: str, *, patience_s: float = PATIENCE_S) -> Iterator[bytes]:
     """The content, unpacked. OSError where it cannot be read, or where a packed file is cut off."""
     if file == STDIN:
         buffered = io.BufferedReader(cast(Any, sys.stdin.buffer), CHUNK)
@@ -39,11 +39,11 @@ def chunks(file: str, *, patience_s: float = PATIENCE_S) -> Iterator[bytes]:
 
 
 @contextlib.contextmanager
-def blocks(file: str) -> Iterator[Iterator[BlockReader]]:
+def open_blocks(file: str) -> Iterator[Iterator[BlockReader]]:
     """The content in blocks. A plain file's are read by whoever looks at them, while the file is open."""
     descriptor = None if file == STDIN else _plain(file)
     if descriptor is None:
-        yield cut(chunks(file))
+        yield cut_blocks(read_chunks(file))
         return
     try:
         yield (span.read for span in spans(descriptor))
@@ -51,11 +51,11 @@ def blocks(file: str) -> Iterator[Iterator[BlockReader]]:
         os.close(descriptor)
 
 
-def cut(some: Iterable[bytes]) -> Iterator[BlockReader]:
+def cut_blocks(chunks: Iterable[bytes]) -> Iterator[BlockReader]:
     """Chunks as blocks. An error comes in its turn, after the blocks before it."""
     cutting = Blocks()
     try:
-        for chunk in some:
+        for chunk in chunks:
             for block in cutting.feed(chunk):
                 yield functools.partial(_given, block)
     except OSError as error:

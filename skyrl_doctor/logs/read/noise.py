@@ -62,7 +62,7 @@ def prefix(piece: bytes) -> bytes:
     return uncoloured(whose + found[0] if found else whose).strip()
 
 
-def bounds(data: bytes, at: int) -> tuple[int, int]:
+def line_bounds(data: bytes, at: int) -> tuple[int, int]:
     """Start and end of the piece between line feeds or carriage returns in which a place lies."""
     start = data.rfind(b"\n", 0, at) + 1
     start = max(start, data.rfind(b"\r", start, at) + 1)
@@ -84,7 +84,7 @@ def odd_parts(data: bytes, places: Iterable[int]) -> Iterator[tuple[int, int]]:
     for place in sorted(places):
         if place < done:
             continue
-        start, done = bounds(data, place)
+        start, done = line_bounds(data, place)
         if done - start <= PART:
             yield start, done
             continue

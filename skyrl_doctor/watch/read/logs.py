@@ -10,11 +10,12 @@ from dataclasses import replace
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.root_cause import choose
+from skyrl_doctor.logs.judge.hits import Hit as Found
 from skyrl_doctor.logs.judge.lines import Line
-from skyrl_doctor.logs.judge.scanner import Hit as Found
-from skyrl_doctor.logs.judge.scanner import Scan, Scanner
-from skyrl_doctor.logs.match.candidates import OWN
+from skyrl_doctor.logs.judge.scanner import Scanner
+from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.patterns import Patterns, installed
+from skyrl_doctor.logs.match.phrases import WATCH_PREFIX
 from skyrl_doctor.watch.files import COUNTS
 from skyrl_doctor.watch.follow.tail import Lines
 from skyrl_doctor.watch.observe import Hit, Observation, Rollouts
@@ -118,6 +119,6 @@ def _counts(lines: Lines, at: float) -> Iterator[Rollouts]:
 
 
 def _without_own(text: bytes) -> bytes:
-    if OWN not in text:
+    if WATCH_PREFIX not in text:
         return text
-    return b"\n".join(b"" if line.lstrip().startswith(OWN.strip()) else line for line in text.split(b"\n"))
+    return b"\n".join(b"" if line.lstrip().startswith(WATCH_PREFIX.strip()) else line for line in text.split(b"\n"))

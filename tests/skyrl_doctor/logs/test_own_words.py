@@ -12,7 +12,7 @@ from checks.signatures.own import SIGNATURES
 from skyrl_doctor.catalogue import catalogue
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.logs.diagnose import diagnose
-from skyrl_doctor.logs.match.phrases import SUSPECT, is_suspect
+from skyrl_doctor.logs.match.phrases import ERROR, is_error
 from skyrl_train.rl.say import say, say_cause
 
 SOURCES = Path(skyrl_train.__file__ or "").parent
@@ -112,13 +112,13 @@ def test_our_cause_comes_before_slurms_end(text: str, id_: str, first: bool, tmp
     ],
 )
 def test_news_are_no_cause(text: str) -> None:
-    assert not (re.search(SUSPECT, text) and is_suspect(text))
+    assert not (re.search(ERROR, text) and is_error(text))
 
 
 def test_the_driver_marks_its_cause(capsys: pytest.CaptureFixture[str]) -> None:
     say("syncing weights")
     say_cause(RuntimeError("no free port"))
     news, cause = capsys.readouterr().err.splitlines()
-    assert re.search(SUSPECT, news) is None
-    assert re.search(SUSPECT, cause)
-    assert is_suspect(cause)
+    assert re.search(ERROR, news) is None
+    assert re.search(ERROR, cause)
+    assert is_error(cause)

@@ -6,7 +6,7 @@ import pytest
 
 from skyrl_doctor.catalogue import When, catalogue
 from skyrl_doctor.core.signature import Part
-from skyrl_doctor.logs.judge.files import scan
+from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.match.literals import literals
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.signatures import Known, known
@@ -26,7 +26,7 @@ def test_a_signature_matches_its_sample(entry: Known) -> None:
 
 @pytest.mark.parametrize("entry", KNOWN, ids=named)
 def test_the_scanner_takes_the_sample_as_evidence_of_this_and_of_no_other_cause(entry: Known) -> None:
-    found = scan("x.log", [f"{entry.signature.sample}\n".encode()], PATTERNS)
+    found = scan_chunks("x.log", [f"{entry.signature.sample}\n".encode()], PATTERNS)
     refined = {entry.name, *entry.signature.refines}
     assert {hit.known.name for hit in found.hits if hit.known.signature.role is Part.ROOT} <= refined
     assert entry.signature.near or found.counts.get(entry)

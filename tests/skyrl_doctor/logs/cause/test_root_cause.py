@@ -2,7 +2,7 @@
 
 from skyrl_doctor.logs.cause.root_cause import Diagnosis, choose
 from skyrl_doctor.logs.judge.clusters import Cluster
-from skyrl_doctor.logs.judge.files import scan
+from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.signatures import known
 
@@ -14,7 +14,9 @@ DEL = "Exception ignored in: <function APIRemoteWorkspace.__del__ at 0x1>"
 
 def diagnosis(**files: str) -> Diagnosis:
     named = {name.replace("_", ".", 1): text.encode() for name, text in files.items()}
-    return choose([scan(name, [text], PATTERNS, order=order) for order, (name, text) in enumerate(named.items())])
+    return choose(
+        [scan_chunks(name, [text], PATTERNS, order=order) for order, (name, text) in enumerate(named.items())]
+    )
 
 
 def root(**files: str) -> str | None:

@@ -5,8 +5,9 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.judge.files import scan
-from skyrl_doctor.logs.judge.scanner import Scan, Scanner
+from skyrl_doctor.logs.judge.files import scan_chunks
+from skyrl_doctor.logs.judge.scanner import Scanner
+from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.signatures import known
 
@@ -32,7 +33,7 @@ PARTS = (
 
 
 def found(*chunks: bytes) -> Scan:
-    return scan("x.log", chunks, PATTERNS)
+    return scan_chunks("x.log", chunks, PATTERNS)
 
 
 def hits(text: bytes) -> list[tuple[str, int, str]]:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skyrl_doctor.logs.cause.root_cause import choose
-from skyrl_doctor.logs.judge.files import scan
+from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.scanner import Scanner
 from skyrl_doctor.logs.match.patterns import installed
@@ -19,7 +19,7 @@ TRACE = (
 
 
 def unknown(*lines: str) -> Line | None:
-    return choose([scan("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed())]).unknown
+    return choose([scan_chunks("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed())]).unknown
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_however_the_bytes_come(size: int, flushed: bool) -> None:
         scanner.feed(data[at : at + size])
         if flushed:
             scanner.flush()
-    assert scanner.finish() == scan("x.log", [data], installed())
+    assert scanner.finish() == scan_chunks("x.log", [data], installed())
 
 
 def test_what_another_wrote_in_between_is_not_its_end() -> None:

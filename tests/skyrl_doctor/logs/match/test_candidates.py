@@ -1,6 +1,6 @@
 """What is left of a block for those who judge it."""
 
-from skyrl_doctor.logs.match.candidates import FEW, look
+from skyrl_doctor.logs.match.candidates import FEW, find_candidates
 from skyrl_doctor.logs.match.engine import Place
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.signatures import known
@@ -20,7 +20,7 @@ class Everywhere:
         starts = [0, *(at + 1 for at, byte in enumerate(data[:-1]) if byte == ord("\n"))]
         return [(start, number) for start in starts for number in self._numbers]
 
-    def ends(self, _: bytes) -> list[int]:
+    def feed_ends(self, _: bytes) -> list[int]:
         return []
 
 
@@ -33,7 +33,7 @@ PATTERNS.engine = Everywhere(*sorted((SLOTS, LEVEL, OTHER)))
 
 
 def seen(text: bytes, *old: bytes) -> list[Place]:
-    found = look(Block(0, text), PATTERNS, old.__contains__)
+    found = find_candidates(Block(0, text), PATTERNS, old.__contains__)
     return list(zip(found.places, found.numbers, strict=True))
 
 
@@ -57,5 +57,5 @@ def test_where_there_are_many_places_or_the_line_is_long_the_engine_is_believed(
 def test_that_a_block_holds_steps_is_no_matter_of_one_line() -> None:
     steps = Patterns(known(), engine_name="re")
     steps.engine = Everywhere(STEP)
-    found = look(Block(0, b"first\rx step:1 - a:1\n"), steps)
+    found = find_candidates(Block(0, b"first\rx step:1 - a:1\n"), steps)
     assert list(found.numbers)[-1:] == [steps.stepped]

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.judge.files import scan
-from skyrl_doctor.logs.judge.scanner import Scan, Scanner
+from skyrl_doctor.logs.judge.files import scan_chunks
+from skyrl_doctor.logs.judge.scanner import Scanner
+from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.engine import loose
 from skyrl_doctor.logs.match.engines import ENGINES, engine
 from skyrl_doctor.logs.match.patterns import Patterns
@@ -21,8 +22,8 @@ KNOWN = known()
 BY_ENGINE = {name: Patterns(KNOWN, engine_name=name) for name in ENGINES}
 PLAIN = BY_ENGINE["re"]
 LOGS = sorted((Path(__file__).parents[3] / "logs").glob("*/*.log"))
-SUSPECTS = ("ZeroDivisionError: division by zero", "app.errors.BadThing", "fatal: no", "Killed", "x: command not found")
-SAMPLES = sorted({entry.signature.sample for entry in KNOWN} | set(SUSPECTS))
+ERRORS = ("ZeroDivisionError: division by zero", "app.errors.BadThing", "fatal: no", "Killed", "x: command not found")
+SAMPLES = sorted({entry.signature.sample for entry in KNOWN} | set(ERRORS))
 CODES = ["\x1b[0m", "\x1b[36m", "\x1b[1;31m", "\x1b]0;title\x07", "\x00", "\x00\x00"]
 PREFIXES = [
     "\x1b[36m(WorkerDict pid=7, ip=10.0.0.1)\x1b[0m ",
@@ -34,7 +35,7 @@ PREFIXES = [
 
 
 def scanned(name: str, text: bytes) -> Scan:
-    return scan("x.log", [text], BY_ENGINE[name])
+    return scan_chunks("x.log", [text], BY_ENGINE[name])
 
 
 @functools.cache
@@ -54,7 +55,7 @@ def test_engines_agree_on_the_corpus(name: str, kind: str) -> None:
 @st.composite
 def lines(draw: st.DrawFn) -> bytes:
     """Real lines, cut, joined and dirtied."""
-    text = draw(st.one_of(st.sampled_from(SAMPLES), st.sampled_from(SUSPECTS)))
+    text = draw(st.one_of(st.sampled_from(SAMPLES), st.sampled_from(ERRORS)))
     for code in draw(st.lists(st.sampled_from(CODES), max_size=3)):
         at = draw(st.integers(0, len(text)))
         text = text[:at] + code + text[at:]

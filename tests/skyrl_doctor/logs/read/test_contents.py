@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from skyrl_doctor.logs.diagnose import diagnose
-from skyrl_doctor.logs.read.contents import blocks, chunks
+from skyrl_doctor.logs.read.contents import open_blocks, read_chunks
 
 TEXT = b"one\ntwo\n" * 1000
 SLOTS = b"No available worker slots\n"
 
 
 def read(path: Path) -> bytes:
-    return b"".join(chunks(str(path), patience_s=0.05))
+    return b"".join(read_chunks(str(path), patience_s=0.05))
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress, bytes])
@@ -35,7 +35,7 @@ def test_blocks_are_the_same_packed_or_not(tmp_path: Path, pack: type[bytes]) ->
     text = b"".join(b"%d\n" % number for number in range(400_000)) + b"x" * 3_000_000 + b"\nend"
     (tmp_path / "plain.log").write_bytes(text)
     (tmp_path / "a.log").write_bytes(pack(text))
-    with blocks(str(tmp_path / "a.log")) as found, blocks(str(tmp_path / "plain.log")) as plain:
+    with open_blocks(str(tmp_path / "a.log")) as found, open_blocks(str(tmp_path / "plain.log")) as plain:
         assert [later() for later in found] == [later() for later in plain]
 
 
@@ -82,7 +82,7 @@ def test_what_was_read_before_the_cut_counts(tmp_path: Path, pack: Callable[[byt
 
 def test_standard_input_may_be_packed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(TEXT))))
-    assert b"".join(chunks("-")) == TEXT
+    assert b"".join(read_chunks("-")) == TEXT
 
 
 def test_a_pipe_without_a_writer_is_empty_at_once(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_pipe_with_a_writer_is_read_to_its_end(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=write)
     thread.start()
-    with blocks(str(pipe)) as found:  # to open a pipe and close it again would be the end of its writer
+    with open_blocks(str(pipe)) as found:  # to open a pipe and close it again would be the end of its writer
         text = b"".join(later().data for later in found)
     thread.join()
     os.close(reader)
