@@ -39,7 +39,9 @@ def topics() -> tuple[Known, ...]:
         Known(
             entry.id,
             entry.slug,
-            dataclasses.replace(signature, explain=f"by the words of the line, {signature.explain}"),
+            dataclasses.replace(
+                signature, explain=f"{signature.explain} (recognised by its topic, not by a known message)"
+            ),
         )
         for module in modules(CHECKS, [], signatures=True)
         for name, signature in getattr(module, "TOPICS", {}).items()

@@ -92,7 +92,7 @@ def _read(stream: BinaryIO) -> Iterator[bytes]:
         try:
             chunk = stream.read1(CHUNK) if hasattr(stream, "read1") else stream.read(CHUNK)
         except EOFError:
-            raise OSError("cut off: what was packed has no end; what stands before that was read") from None
+            raise OSError("the compressed file is cut off; the part before that was read") from None
         except tuple(_DAMAGED) as error:
             raise OSError(f"damaged: {error}") from None
         if not chunk:
@@ -120,7 +120,7 @@ def _zst(stream: "io.BufferedReader[Any]") -> BinaryIO:
         if name == "zstandard":
             return cast(BinaryIO, module.ZstdDecompressor().stream_reader(stream, read_across_frames=True))
         return cast(BinaryIO, module.open(stream))
-    raise OSError("this Python reads no .zst: wanted Python 3.14 or the package zstandard; or unpack it: zstd -d")
+    raise OSError("reading .zst needs Python 3.14 or the package zstandard; or decompress the file with zstd -d")
 
 
 _DAMAGED: list[type[Exception]] = [lzma.LZMAError, zlib.error]
@@ -146,7 +146,7 @@ class _Pipe(io.RawIOBase):
             data = os.read(self._descriptor, len(buffer))
         except BlockingIOError:
             if not select.select([self._descriptor], [], [], self._patience_s)[0]:
-                raise OSError(f"nothing came out of this pipe for {self._patience_s:g} s") from None
+                raise OSError(f"the pipe sent no data for {self._patience_s:g} s") from None
             return self.readinto(buffer)
         buffer[: len(data)] = data
         return len(data)
@@ -165,4 +165,4 @@ def _opened(file: str, patience_s: float) -> io.RawIOBase:
     if stat.S_ISREG(mode):
         return cast(io.RawIOBase, open(descriptor, "rb", buffering=0))
     os.close(descriptor)
-    raise OSError("no file and no pipe")
+    raise OSError("not a file or pipe")

@@ -61,5 +61,5 @@ def _below(directory: str, missing: list[str]) -> list[str]:
 
 def _why(path: str) -> str:
     if os.path.isdir(path):
-        return f"{path}: no log in it; wanted files named .log, .out, .err or .txt"
-    return f"{path}: no such file"
+        return f"{path}: no logs found; expected files named .log, .out, .err or .txt"
+    return f"{path}: no such file or directory"

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.signature import Part
-from skyrl_doctor.logs.cause.root_cause import choose
+from skyrl_doctor.logs.cause.root_cause import find_root_cause
 from skyrl_doctor.logs.judge.hits import Hit as Found
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.scanner import Scanner
@@ -88,7 +88,9 @@ class Logs:
         names = {hit.known.name for hit in found if hit.known.signature.role is Part.ROOT}
         if names - self._real:
             self._real |= {
-                hit.known.name for hit in choose(self._scans()).matches if hit.known.signature.role is Part.ROOT
+                hit.known.name
+                for hit in find_root_cause(self._scans()).matches
+                if hit.known.signature.role is Part.ROOT
             }
         for hit in found:
             if hit.known.signature.role is not Part.ROOT or hit.known.name in self._real:

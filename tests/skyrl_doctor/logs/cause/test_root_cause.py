@@ -1,6 +1,6 @@
 """The cause among the hits of several files."""
 
-from skyrl_doctor.logs.cause.root_cause import Diagnosis, choose
+from skyrl_doctor.logs.cause.root_cause import Diagnosis, find_root_cause
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.match.patterns import Patterns
@@ -14,7 +14,7 @@ DEL = "Exception ignored in: <function APIRemoteWorkspace.__del__ at 0x1>"
 
 def diagnosis(**files: str) -> Diagnosis:
     named = {name.replace("_", ".", 1): text.encode() for name, text in files.items()}
-    return choose(
+    return find_root_cause(
         [scan_chunks(name, [text], PATTERNS, order=order) for order, (name, text) in enumerate(named.items())]
     )
 

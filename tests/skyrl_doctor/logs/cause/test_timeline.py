@@ -2,7 +2,7 @@
 
 import pytest
 
-from skyrl_doctor.logs.cause.root_cause import choose
+from skyrl_doctor.logs.cause.root_cause import find_root_cause
 from skyrl_doctor.logs.cause.timeline import Timeline
 from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.match.patterns import Patterns
@@ -23,7 +23,7 @@ def clock(text: str) -> Clock:
 
 def root(*files: str, site_s: int = 0) -> str | None:
     scans = [scan_chunks(f"{'ab'[at]}.log", [text.encode()], PATTERNS, order=at) for at, text in enumerate(files)]
-    found = choose(scans, site_s=site_s).root
+    found = find_root_cause(scans, site_s=site_s).root
     return found.known.name if found else None
 
 

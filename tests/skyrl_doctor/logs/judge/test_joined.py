@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.cause.root_cause import choose
+from skyrl_doctor.logs.cause.root_cause import find_root_cause
 from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.match.patterns import installed
 
@@ -19,7 +19,7 @@ STAMP = "ERROR 03-02 04:01:14 [core.py:718] "
 
 
 def cause(lines: Iterable[str]) -> str:
-    found = choose([scan_chunks("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed())])
+    found = find_root_cause([scan_chunks("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed())])
     return found.root.known.name if found.root else f"unknown: {found.unknown.text}" if found.unknown else "healthy"
 
 
@@ -46,7 +46,7 @@ def test_in_a_frame() -> None:
 
 
 def test_the_diagnosis_shows_it_among_its_matches() -> None:
-    found = choose([scan_chunks("x.log", [f"{MIG[:52]}\n{MIG[52:]}\n".encode()], installed())])
+    found = find_root_cause([scan_chunks("x.log", [f"{MIG[:52]}\n{MIG[52:]}\n".encode()], installed())])
     assert found.root is not None
     assert (found.root.line.number, found.matches, found.unknown) == (1, (found.root,), None)
 

@@ -6,7 +6,7 @@ import pytest
 
 from skyrl_doctor.catalogue import When, catalogue
 from skyrl_doctor.core.signature import Part
-from skyrl_doctor.logs.cause.root_cause import choose
+from skyrl_doctor.logs.cause.root_cause import find_root_cause
 from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.match.patterns import installed
 from skyrl_doctor.logs.match.signatures import Known, topics
@@ -16,7 +16,7 @@ STEP = "step:{} - critic/score/mean:0.1 - timing_s/step:60.0"
 
 
 def said(*lines: str) -> str:
-    found = choose([scan_chunks("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed())])
+    found = find_root_cause([scan_chunks("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed())])
     return found.root.known.name if found.root else "unknown" if found.unknown else "healthy"
 
 

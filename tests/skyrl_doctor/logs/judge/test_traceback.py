@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.cause.root_cause import choose
+from skyrl_doctor.logs.cause.root_cause import find_root_cause
 from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.scanner import Scanner
@@ -19,7 +19,9 @@ TRACE = (
 
 
 def unknown(*lines: str) -> Line | None:
-    return choose([scan_chunks("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed())]).unknown
+    return find_root_cause(
+        [scan_chunks("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed())]
+    ).unknown
 
 
 @pytest.mark.parametrize(

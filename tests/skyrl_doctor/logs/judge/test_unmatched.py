@@ -2,7 +2,7 @@
 
 import pytest
 
-from skyrl_doctor.logs.cause.root_cause import OFTEN, Diagnosis, choose
+from skyrl_doctor.logs.cause.root_cause import FREQUENT, Diagnosis, find_root_cause
 from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.judge.scanner import Scanner
 from skyrl_doctor.logs.judge.tally import Scan
@@ -23,7 +23,7 @@ def steps(first: int, count: int = 3) -> str:
 
 def diagnosis(**files: str) -> Diagnosis:
     named = {name.replace("_", "."): text.encode() for name, text in files.items()}
-    return choose(
+    return find_root_cause(
         [scan_chunks(name, [text], PATTERNS, order=order) for order, (name, text) in enumerate(named.items())]
     )
 
@@ -42,8 +42,8 @@ def test_the_one_after_the_steps_is_shown_and_one_of_the_kind_that_was_outlived_
 
 def test_three_steps_outlive_a_known_failure_that_was_rare() -> None:
     found = diagnosis(a_log=f"{LOCKED}\n{steps(1)}")
-    assert (found.root, [hit.known.name for hit in found.outlived]) == (None, ["POD009"])
-    often = diagnosis(a_log=f"{LOCKED}\n" * OFTEN + steps(1))
+    assert (found.root, [hit.known.name for hit in found.survived]) == (None, ["POD009"])
+    often = diagnosis(a_log=f"{LOCKED}\n" * FREQUENT + steps(1))
     assert often.root is not None
     again = diagnosis(a_log=f"{LOCKED}\n{steps(1)}{LOCKED}\n")
     assert again.root is not None

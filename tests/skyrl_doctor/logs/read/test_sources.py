@@ -26,8 +26,8 @@ def test_globs_and_what_is_not_there(tmp_path: Path) -> None:
     found = collect(asked)
     assert found.files == (str(tmp_path / "a.log"),)
     assert found.missing == (
-        f"{asked[1]}: no such file",
-        f"{asked[2]}: no log in it; wanted files named .log, .out, .err or .txt",
+        f"{asked[1]}: no such file or directory",
+        f"{asked[2]}: no logs found; expected files named .log, .out, .err or .txt",
     )
 
 
