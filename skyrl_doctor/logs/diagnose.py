@@ -6,8 +6,8 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.cause.root_cause import Diagnosis, find_root_cause
 from skyrl_doctor.logs.judge.files import scan_file
 from skyrl_doctor.logs.judge.tally import Scan
-from skyrl_doctor.logs.match.patterns import installed
-from skyrl_doctor.logs.read.sources import collect
+from skyrl_doctor.logs.match.patterns import installed_patterns
+from skyrl_doctor.logs.read.sources import find_sources
 
 
 @record
@@ -33,11 +33,11 @@ def _is_empty(file: str) -> bool:
 
 def diagnose(paths: list[str], *, site_s: int = 0) -> Found:
     """Read each log of one job once, and find the root cause. `site_s` is the zone of logs that write none, in seconds east of UTC."""
-    sources = collect(paths)
+    sources = find_sources(paths)
     scans: list[Scan] = []
     unread = list(sources.missing)
     for order, file in enumerate(sources.files):
-        found = scan_file(file, installed(), order=order)
+        found = scan_file(file, installed_patterns(), order=order)
         scans += [found.scan] if found.scan else []
         unread += [found.unread] if found.unread else []
     return Found(find_root_cause(scans, site_s=site_s), tuple(one.file for one in scans), tuple(unread))

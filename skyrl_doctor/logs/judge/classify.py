@@ -67,7 +67,7 @@ def classify(
     if line.matches.keys() <= patterns.steps.keys() and not line.suspects:
         return Verdict(Kind.STEP if is_step else Kind.NOTHING, is_step=is_step)
     voice = find_voice()
-    indices = [(at, match) for number, match in line.matches.items() for at in patterns.of.get(number, ())]
+    indices = [(at, match) for number, match in line.matches.items() for at in patterns.entries_of.get(number, ())]
     own = [
         (at, match)
         for at, match in indices

@@ -5,7 +5,7 @@ from collections.abc import Set
 
 from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.logs.judge.quotations import is_quoted
-from skyrl_doctor.logs.match.patterns import Patterns, compiled
+from skyrl_doctor.logs.match.patterns import Patterns, compile_pattern
 from skyrl_doctor.logs.match.phrases import is_advice, is_below_warning
 
 LEVEL_WIDTH = 160
@@ -20,7 +20,7 @@ def is_evidence(signature: Signature, text: bytes, match: re.Match[bytes]) -> bo
     """
     if _is_advice(match, text):
         return False
-    if signature.unless and compiled(signature.unless).search(text):
+    if signature.unless and compile_pattern(signature.unless).search(text):
         return False
     if (
         signature.role is not Part.ROOT
@@ -36,7 +36,7 @@ def is_evidence(signature: Signature, text: bytes, match: re.Match[bytes]) -> bo
 
 def is_mention(matched: Set[int], patterns: Patterns, text: bytes) -> bool:
     """Whether an error pattern matches only words that are quoted or part of advice."""
-    found = (patterns.search(index, text) for index in matched & patterns.suspects)
+    found = (patterns.search(index, text) for index in matched & patterns.errors)
     return any(match is not None and (is_quoted(text, match.start()) or _is_advice(match, text)) for match in found)
 
 

@@ -7,7 +7,7 @@ from skyrl_doctor.logs.judge.frames import last_frame
 from skyrl_doctor.logs.judge.lookback import LastMatch, Lookback
 from skyrl_doctor.logs.match.pieces import Piece
 from skyrl_doctor.logs.read.blocks import Block
-from skyrl_doctor.logs.read.clock import CLOCK, Clock, clock_of, first_clock
+from skyrl_doctor.logs.read.clock import CLOCK, Clock, first_clock, parse_clock
 from skyrl_doctor.logs.read.noise import clean
 
 CONTEXT = 3
@@ -38,7 +38,7 @@ def decode(text: bytes) -> str:
 def clock_before(clocks: LastMatch, lookback: Lookback, end: int) -> Clock | None:
     """The last clock before a position, if it is near enough."""
     found = clocks.before(lookback, end)
-    return clock_of(found[1]) if found else None
+    return parse_clock(found[1]) if found else None
 
 
 class LineBuilder:

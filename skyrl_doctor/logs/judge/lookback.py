@@ -9,7 +9,7 @@ from collections import Counter, deque
 
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.logs.match.literals import literals
-from skyrl_doctor.logs.match.patterns import compiled, is_far
+from skyrl_doctor.logs.match.patterns import compile_pattern, is_far
 from skyrl_doctor.logs.read.blocks import Block
 from skyrl_doctor.logs.read.noise import OVERLAP
 
@@ -104,7 +104,7 @@ class NearPatterns:
             return None if line is None or number - line > signature.within else number - line
         if self._is_absent(near, lookback, end):
             return None
-        found = self._last_matches.setdefault(near, LastMatch(compiled(near))).before(lookback, end)
+        found = self._last_matches.setdefault(near, LastMatch(compile_pattern(near))).before(lookback, end)
         lines = lookback.text(found[0], end).count(b"\n") if found else signature.within + 1
         return lines if lines <= signature.within else None
 

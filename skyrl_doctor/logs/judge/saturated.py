@@ -29,9 +29,9 @@ class SaturatedLines:
         patterns, found, unsaturated = self._patterns, False, list[int]()
         if not self._saturated or not piece.patterns.isdisjoint(patterns.special):
             return False
-        for index in piece.patterns - patterns.suspects:
-            live = [at for at in patterns.of[index] if at not in self._saturated]
-            full = [at for at in patterns.of[index] if at in self._saturated]
+        for index in piece.patterns - patterns.errors:
+            live = [at for at in patterns.entries_of[index] if at not in self._saturated]
+            full = [at for at in patterns.entries_of[index] if at in self._saturated]
             is_live = any(self._is_near(at, end, number) for at in live)
             if not is_live:
                 unsaturated += live

@@ -63,7 +63,7 @@ class Scanner:
         self._context.add_block(block)
         self._lines.add_block(block)
         self._tally.add_block(block)
-        for piece in split_pieces(candidates, self._tally.ignored, self._is_repeat, self._patterns.stepped):
+        for piece in split_pieces(candidates, self._tally.ignored, self._is_repeat, self._patterns.certain_step):
             self._judge(block, piece, self._number + piece.feeds)
         self._tally.end_block(self._context.lookback)
         self._number += candidates.feeds
@@ -76,15 +76,15 @@ class Scanner:
 
     def _judge(self, block: Block, piece: Piece, number: int) -> None:
         patterns, context, end = self._patterns, self._context, block.start + piece.end
-        if patterns.stepped in piece.patterns:
+        if patterns.certain_step in piece.patterns:
             self._tally.add_step(number, end)
             return
         if is_watch_line(piece.text) or self._saturated.is_saturated(piece, end, number):
             return
-        matches = patterns.matches(piece.patterns - patterns.suspects, piece.text)
+        matches = patterns.matches(piece.patterns - patterns.errors, piece.text)
         context.record_far(matches.keys(), number)
         verdict = classify(
-            MatchedLine(piece.text, matches, piece.patterns & patterns.suspects),
+            MatchedLine(piece.text, matches, piece.patterns & patterns.errors),
             patterns,
             find_voice=lambda: context.voice(block.start + piece.start, piece.process),
             find_distance=lambda index: context.distance(index, end, number),

@@ -68,7 +68,7 @@ class Tally:
         self._steps.add(number, end)
         self.unmatched.add_step()
         if not self.unmatched.is_full:
-            self.ignored -= self._patterns.suspects
+            self.ignored -= self._patterns.errors
         if self._traceback is not None and self._steps.is_survived(self._traceback.first.number):
             self._traceback = None
             self.ignored.discard(self._patterns.traceback)
@@ -117,7 +117,7 @@ class Tally:
         if self.unmatched.add(piece.text, number, piece.raw):
             self.unmatched.keep(build_line())
         if self.unmatched.is_full:
-            self.ignored |= self._patterns.suspects
+            self.ignored |= self._patterns.errors
 
     def _traceback_line(self, complete: Callable[[Line], Line]) -> Line | None:
         if self._traceback is None or self._traceback.is_stopped_worker:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.judge.evidence import is_evidence
 from skyrl_doctor.logs.judge.lines import Line
-from skyrl_doctor.logs.match.patterns import Patterns, compiled
+from skyrl_doctor.logs.match.patterns import Patterns, compile_pattern
 from skyrl_doctor.logs.match.phrases import is_error
 from skyrl_doctor.logs.match.signatures import Known, topics
 
@@ -20,7 +20,7 @@ _FRAME = " \t│┃|"
 """Characters that rich draws at both ends of a line."""
 _STAMP_ENDS = re.compile(r"[\])>|:] ")
 """The end of a stamp, which a program writes before each line: `ERROR 03-02 04:01:14 [core.py:718] `."""
-_ERROR_BELOW = compiled(r"\w(?:Error|Exception|Timeout): |\b(?:ERROR|FATAL|CRITICAL)\b|^[Ee]rror: ")
+_ERROR_BELOW = compile_pattern(r"\w(?:Error|Exception|Timeout): |\b(?:ERROR|FATAL|CRITICAL)\b|^[Ee]rror: ")
 _CACHE_SIZE = 16
 """A log that is followed asks for the same line again and again."""
 
@@ -55,11 +55,11 @@ def find_topic(line: Line) -> Known | None:
 
 def _match_across(text: bytes, seam: int, patterns: Patterns) -> Known | None:
     """A root cause whose match begins before the seam and ends after it: each part was judged by itself before."""
-    for number in sorted({number for _, number in patterns.engine.places(text)} & patterns.of.keys()):
+    for number in sorted({number for _, number in patterns.engine.places(text)} & patterns.entries_of.keys()):
         match = patterns.search(number, text)
         if match is None or not match.start() < seam < match.end():
             continue
-        for entry in (patterns.entries[at] for at in patterns.of[number]):
+        for entry in (patterns.entries[at] for at in patterns.entries_of[number]):
             if _is_single_cause(entry) and is_evidence(entry.signature, text, match):
                 return entry
     return None
@@ -88,5 +88,5 @@ def _failures_of(text: bytes) -> tuple[Known, ...]:
 
 
 def _has_topic(text: bytes, known: Known) -> bool:
-    match = compiled(known.signature.pattern).search(text)
+    match = compile_pattern(known.signature.pattern).search(text)
     return match is not None and is_evidence(known.signature, text, match)

@@ -57,7 +57,7 @@ def find_candidates(block: Block, patterns: Patterns, is_survived: IsSurvived | 
     found: Sequence[Place] = patterns.engine.places(block.data)
     if is_survived or len(found) <= FEW:
         found = list(_checked(block.data, found, patterns, is_survived))
-    thinned = thin_steps(block.data, found, patterns.steps, is_step, patterns.stepped)
+    thinned = thin_steps(block.data, found, patterns.steps, is_step, patterns.certain_step)
     return Candidates.of(block, thinned, patterns.engine.feed_ends(block.data))
 
 
@@ -75,6 +75,6 @@ def _checked(
             raw = data[start:end]
             text = clean(raw) if few and len(raw) <= WINDOW else b""
             is_old = is_survived is not None and is_survived(raw)
-        if (is_old and number in patterns.suspects) or (text and patterns.search(number, text) is None):
+        if (is_old and number in patterns.errors) or (text and patterns.search(number, text) is None):
             continue
         yield place

@@ -1,4 +1,4 @@
-"""Every signature that is installed: those beside checks, and those of checks/signatures by id or by name."""
+"""Loads every signature that is installed: those beside checks, and those of checks/signatures by id or by name."""
 
 import dataclasses
 import functools
@@ -14,7 +14,7 @@ from skyrl_doctor.core.signature import Signature
 
 @record
 class Known:
-    """A signature and the failure that it shows. What follows from other failures has a name and no id."""
+    """A signature and its failure. A consequence of other failures has a name and no id."""
 
     id: str | None
     slug: str
@@ -22,19 +22,20 @@ class Known:
 
     @property
     def name(self) -> str:
+        """The id, or else the slug."""
         return self.id or self.slug
 
 
 @functools.cache
 def known() -> tuple[Known, ...]:
-    """All of them, in a fixed order. What does not load is left out; `preflight` reports it."""
+    """All signatures, in a fixed order. A module that does not load is left out; `preflight` reports it."""
     found = [entry for module in modules(CHECKS, [], signatures=True) for entry in _of(module)]
     return tuple(dict.fromkeys(found))
 
 
 @functools.cache
 def topics() -> tuple[Known, ...]:
-    """What errors that no signature knows may be about: `TOPICS` of the same modules."""
+    """The topics of failures (`TOPICS` of the same modules), for errors that no signature matches."""
     return tuple(
         Known(
             entry.id,

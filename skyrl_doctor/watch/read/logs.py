@@ -14,7 +14,7 @@ from skyrl_doctor.logs.judge.hits import Hit as Found
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.scanner import Scanner
 from skyrl_doctor.logs.judge.tally import Scan
-from skyrl_doctor.logs.match.patterns import Patterns, installed
+from skyrl_doctor.logs.match.patterns import Patterns, installed_patterns
 from skyrl_doctor.logs.match.phrases import WATCH_PREFIX
 from skyrl_doctor.watch.files import COUNTS
 from skyrl_doctor.watch.follow.tail import Lines
@@ -39,7 +39,7 @@ class Logs:
     """Turns what followers bring into observations."""
 
     def __init__(self, patterns: Patterns | None = None) -> None:
-        self._patterns = patterns or installed()
+        self._patterns = patterns or installed_patterns()
         self._reading: dict[str, Reading] = {}
         self._past: list[Scan] = []
         self._real: set[str] = set()

@@ -7,7 +7,7 @@ from skyrl_doctor.logs.cause.timeline import Timeline
 from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.signatures import known
-from skyrl_doctor.logs.read.clock import CLOCK, Clock, clock_of
+from skyrl_doctor.logs.read.clock import CLOCK, Clock, parse_clock
 
 PATTERNS = Patterns(known())
 LOCKED = "Error: beginning container create transaction: database is locked"
@@ -18,7 +18,7 @@ HOUR_S = 3600
 def clock(text: str) -> Clock:
     found = CLOCK.search(text.encode())
     assert found is not None
-    return clock_of(found)
+    return parse_clock(found)
 
 
 def root(*files: str, site_s: int = 0) -> str | None:

@@ -26,7 +26,7 @@ Distances = Mapping[int, int | None]
 
 def line_of(text: bytes) -> MatchedLine:
     numbers = set(range(len(PATTERNS.texts)))
-    return MatchedLine(text, PATTERNS.matches(numbers - PATTERNS.suspects, text), PATTERNS.suspects)
+    return MatchedLine(text, PATTERNS.matches(numbers - PATTERNS.errors, text), PATTERNS.errors)
 
 
 def verdict(

@@ -8,7 +8,7 @@ from skyrl_doctor.catalogue import When, catalogue
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.root_cause import find_root_cause
 from skyrl_doctor.logs.judge.files import scan_chunks
-from skyrl_doctor.logs.match.patterns import installed
+from skyrl_doctor.logs.match.patterns import installed_patterns
 from skyrl_doctor.logs.match.signatures import Known, topics
 
 TOPICS = topics()
@@ -16,7 +16,9 @@ STEP = "step:{} - critic/score/mean:0.1 - timing_s/step:60.0"
 
 
 def said(*lines: str) -> str:
-    found = find_root_cause([scan_chunks("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed())])
+    found = find_root_cause(
+        [scan_chunks("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed_patterns())]
+    )
     return found.root.known.name if found.root else "unknown" if found.unknown else "healthy"
 
 

@@ -26,7 +26,7 @@ class Everywhere:
 
 PATTERNS = Patterns(known(), engine_name="re")
 SLOTS = next(at for at, text in enumerate(PATTERNS.texts) if PATTERNS.search(at, b" No available worker slots"))
-LEVEL = next(at for at in PATTERNS.suspects if PATTERNS.search(at, b"ERROR: x"))
+LEVEL = next(at for at in PATTERNS.errors if PATTERNS.search(at, b"ERROR: x"))
 (STEP, *_) = PATTERNS.steps
 OTHER = next(at for at in range(len(PATTERNS.texts)) if at not in (SLOTS, LEVEL) and at not in PATTERNS.steps)
 PATTERNS.engine = Everywhere(*sorted((SLOTS, LEVEL, OTHER)))
@@ -58,4 +58,4 @@ def test_that_a_block_holds_steps_is_no_matter_of_one_line() -> None:
     steps = Patterns(known(), engine_name="re")
     steps.engine = Everywhere(STEP)
     found = find_candidates(Block(0, b"first\rx step:1 - a:1\n"), steps)
-    assert list(found.numbers)[-1:] == [steps.stepped]
+    assert list(found.numbers)[-1:] == [steps.certain_step]

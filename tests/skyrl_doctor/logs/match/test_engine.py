@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from skyrl_doctor.logs.match.candidates import Candidates
 from skyrl_doctor.logs.match.engine import FEED_INTERVAL
-from skyrl_doctor.logs.match.engines import ENGINES, engine
+from skyrl_doctor.logs.match.engines import ENGINES, make_engine
 from skyrl_doctor.logs.read.blocks import Block
 
-BY_ENGINE = {name: engine(["abcdef"], name) for name in ENGINES}
+BY_ENGINE = {name: make_engine(["abcdef"], name) for name in ENGINES}
 LONG = 1 << 16
 PARTS = [b"\n", b"\n" * FEED_INTERVAL, b"\r\n", b"x" * 300, b"\x00", b"\xff\n", b"y" * 5000]
 
@@ -56,4 +56,4 @@ def test_what_ends_before_a_place_is_the_same_with_and_without(text: bytes, plac
 def test_threads_share_an_engine() -> None:
     text = b"".join(b"%d\n" % number for number in range(LONG // 4))
     with ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(engine(["abcdef"], "hyperscan").feed_ends, [text] * 16)) == [counted(text)] * 16
+        assert list(threads.map(make_engine(["abcdef"], "hyperscan").feed_ends, [text] * 16)) == [counted(text)] * 16

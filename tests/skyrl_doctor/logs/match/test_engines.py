@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.judge.scanner import Scanner
 from skyrl_doctor.logs.judge.tally import Scan
-from skyrl_doctor.logs.match.engine import loose
-from skyrl_doctor.logs.match.engines import ENGINES, engine
+from skyrl_doctor.logs.match.engine import loosen
+from skyrl_doctor.logs.match.engines import ENGINES, make_engine
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.signatures import known
 from skyrl_doctor.logs.read.noise import OVERLAP
@@ -107,9 +107,9 @@ def test_a_line_longer_than_blocks_is_the_same_for_all(name: str) -> None:
     "pattern", sorted({entry.signature.pattern for entry in KNOWN} | {entry.signature.near for entry in KNOWN})
 )
 def test_a_pattern_is_of_the_common_subset_and_bounded(pattern: str) -> None:
-    re.compile(loose(pattern))  # BY_ENGINE has compiled it in each engine
+    re.compile(loosen(pattern))  # BY_ENGINE has compiled it in each engine
     assert pattern.isascii()
-    assert not re.search(r"\(\?<?[=!]", loose(pattern))
+    assert not re.search(r"\(\?<?[=!]", loosen(pattern))
     widest = re._parser.parse(re.sub(r"\[[^]]*\][*+]|\\[wWdsS][*+]", "x{0,99}", pattern)).getwidth()[1]  # type: ignore[attr-defined]
     assert widest <= OVERLAP
 
@@ -134,8 +134,8 @@ def test_each_kind_of_noise_is_seen_through(text: str, name: str) -> None:
 
 
 def test_what_a_pattern_looks_ahead_to_is_no_matter_of_engines() -> None:
-    assert loose(r"ended: (?!done\b|by (?:a|(?:\)|c))$)x(?=y)") == "ended: x"
+    assert loosen(r"ended: (?!done\b|by (?:a|(?:\)|c))$)x(?=y)") == "ended: x"
 
 
 def test_an_unknown_engine_is_the_plain_one() -> None:
-    assert type(engine(["abc"], "re")).__name__ == "Re"
+    assert type(make_engine(["abc"], "re")).__name__ == "ReEngine"

@@ -21,7 +21,7 @@ SLOTS = b"No available worker slots\n"
 
 
 def read(path: Path) -> bytes:
-    return b"".join(read_chunks(str(path), patience_s=0.05))
+    return b"".join(read_chunks(str(path), timeout_s=0.05))
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress, bytes])
