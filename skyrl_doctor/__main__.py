@@ -6,14 +6,14 @@ import time
 
 
 def main() -> int:
-    from skyrl_train.cli import streams
+    from skyrl_train.contracts import streams
 
     return streams.run("skyrl-doctor", lambda: _command(sys.argv[1:]))
 
 
 def _command(words: list[str]) -> int:
     if words == ["--version"]:
-        from skyrl_train.version import VERSION
+        from skyrl_train.contracts.version import VERSION
 
         sys.stdout.write(f"skyrl-doctor {VERSION}\n")
         return 0

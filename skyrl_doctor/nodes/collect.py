@@ -137,7 +137,7 @@ def _remove(path: str) -> None:
 
 def write_lists(directory: str, states: Mapping[str, Sequence[str]]) -> None:
     """nodes_passing.txt and its kin: one name a line, as sbatch --exclude takes a file."""
-    from skyrl_train.files import write_whole
+    from skyrl_train.contracts.files import write_whole
 
     for state, names in states.items():
         try:

@@ -12,9 +12,9 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from skyrl_train.checkpoints import layout
 from skyrl_train.checkpoints.errors import CheckpointError
 from skyrl_train.checkpoints.saved import Saved, listed
+from skyrl_train.contracts.checkpoints import layout
 
 CHILD = Path(__file__).parent.parent / "rl" / "merge_child.py"
 WHY_CHARS = 400

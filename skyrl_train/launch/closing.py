@@ -4,10 +4,10 @@ import subprocess
 import sys
 import time
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.job_files import COMPLETE
 from skyrl_train.launch import directory, leavings, sidecar, slurm, steps, turns
 from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked
-from skyrl_train.launch.names import COMPLETE
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import TRAINER_ENDED
 from skyrl_train.launch.work import Work, say

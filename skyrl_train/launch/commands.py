@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from skyrl_train.config.load import from_resolved
 from skyrl_train.config.run import RunConfig
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch import directory
 from skyrl_train.launch.role import Role
 

@@ -11,13 +11,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from skyrl_train.fail import UsageError
-from skyrl_train.files import write_whole
-from skyrl_train.launch.names import COMPLETE, READY, URL
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.files import write_whole
+from skyrl_train.contracts.job_files import COMPLETE, READY, URL, one_url
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.url import one_url
 
-ROOT = ".skyrl_jobs"
 CONFIG, RESOLVED, JOBS = "config.toml", "config.json", "jobs.json"
 NONE = ""
 """In the place of a job's id: there was one, and another is to come."""

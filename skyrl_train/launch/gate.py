@@ -10,11 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.job_files import NODES, one_url
 from skyrl_train.launch.directory import CONFIG
-from skyrl_train.launch.names import NODES
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.url import one_url
 from skyrl_train.node.ray_env import RUNTIME_URL
 
 LOGIN_LIMIT_S = 60.0

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch import directory, leavings
 from skyrl_train.launch.child import MARK, end, end_marked, marked, of_local_launches, wait
 from skyrl_train.launch.role import Role

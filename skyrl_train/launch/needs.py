@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch.role import Role
 
 NEEDED = {

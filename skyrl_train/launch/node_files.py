@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from skyrl_train.fail import UsageError
-from skyrl_train.files import write_whole
-from skyrl_train.launch.names import RAY
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.files import write_whole
+from skyrl_train.contracts.job_files import RAY
 from skyrl_train.node.ray_cluster import Head
 
 HEAD, HEAD_ENDED, WARNED, TOKEN = "head.json", "head_ended.json", "warned.json", "token"

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from typing import IO
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
 from skyrl_train.launch.child import end, wait
 
 LIMIT_S = 120.0

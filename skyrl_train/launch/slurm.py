@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skyrl_train.config.walltime import minutes
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
 
 LIMIT_S = 30.0
 RESTARTS = "SLURM_RESTART_COUNT"

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from skyrl_train.checkpoints import CheckpointError, last_good
 from skyrl_train.checkpoints.places import checkpoint_root, work_dir_of
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.job_files import PRIME_CONFIG, READY
 from skyrl_train.launch import commands, directory, gate, local, slurm
 from skyrl_train.launch.child import MARK, marked
-from skyrl_train.launch.names import PRIME_CONFIG, READY
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import asked, gone
 

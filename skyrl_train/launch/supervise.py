@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
 from skyrl_train.launch import (
     directory,
     left_sandboxes,

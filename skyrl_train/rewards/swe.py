@@ -3,8 +3,8 @@
 import json
 import re
 
-from skyrl_train.rewards.run import SuiteRun, obstacle_of
-from skyrl_train.rewards.score import Score, Scored, Unscorable, UnscorableReason
+from skyrl_train.contracts.rewards.score import Score, Scored, Unscorable, UnscorableReason
+from skyrl_train.contracts.rewards.suite_run import SuiteRun, obstacle_of
 
 PASSES = frozenset({"PASSED", "XFAIL"})
 """Statuses that count as passed, as in SWE-bench's own grading."""

@@ -13,11 +13,11 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 
+from skyrl_train.contracts.run_log import say
 from skyrl_train.launch.child import end, end_marked, wait
 from skyrl_train.launch.signals import Signals
 from skyrl_train.rl import ray_log
 from skyrl_train.rl.phases import END, VARIABLE, Clock
-from skyrl_train.rl.say import say
 
 MARK = "SKYRL_TRAIN_RUN"
 LATE = 124

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.sandbox.references import Reference
+from skyrl_train.contracts.sandbox.supply import archive_of
 from skyrl_train.sandbox.derive import BuildOptions, containerfile, derived_image
 from skyrl_train.sandbox.podman_cli import Done, PodmanCli
-from skyrl_train.sandbox.references import Reference
-from skyrl_train.sandbox.supply import archive_of
 
 SHORT_S = 60.0
 _HOPELESS = (

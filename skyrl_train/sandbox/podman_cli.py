@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 
 _SAID, _LOG = 600, 8192
 _GRACE_S = 2.0

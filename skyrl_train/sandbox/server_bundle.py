@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.sandbox.mounted_python import ask_python, copy_python, loader_command, run_tool
 from skyrl_train.sandbox.server_source import (
     DISTRIBUTION,

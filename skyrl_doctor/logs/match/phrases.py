@@ -2,7 +2,7 @@
 
 import re
 
-from skyrl_train.rl.say import CAUSE
+from skyrl_train.contracts.run_log import CAUSE
 
 _ADVICE_BEFORE = re.compile(
     r"(?i)\b(?:consider|try|make sure|in case(?: of)?|to (?:avoid|prevent|fix|debug|reduce)|avoid(?:s|ing)?|prevent(?:s|ing)?"

@@ -14,7 +14,7 @@ from skyrl_doctor.logs.read.clock import CLOCK, Clock, parse_clock
 from skyrl_doctor.watch.files import EVENTS
 from skyrl_doctor.watch.follow.files import listing
 from skyrl_doctor.watch.sink.events import read
-from skyrl_train.verdict import FILE as VERDICT
+from skyrl_train.contracts.verdict import FILE as VERDICT
 
 TAIL = 1 << 16
 _STEP = re.compile(rb"(?:^|\s)step:(\d{1,12}) - ")

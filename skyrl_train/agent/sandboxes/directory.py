@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from skyrl_train.agent.ports import Sandbox
 from skyrl_train.agent.sandboxes.bundle import write_bundle
 from skyrl_train.agent.sandboxes.piped import piped
+from skyrl_train.contracts.agent.ports import Sandbox
 from skyrl_train.processes import environ_of, killed, pids
 
 MARK = "SKYRL_SANDBOX"

@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import IO
 
-from skyrl_train.agent.arguments import Action
 from skyrl_train.agent.inside.serve import READY
-from skyrl_train.agent.transcript import Result
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.transcript import Result
+from skyrl_train.contracts.errors import TrainError
 
 MAX_LINE = 128 * 1024 * 1024
 """The longest answer: twice what the tools keep of an output, written as JSON."""

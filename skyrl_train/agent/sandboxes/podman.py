@@ -16,10 +16,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from skyrl_train.agent.arguments import Action
-from skyrl_train.agent.ports import Sandbox
 from skyrl_train.agent.sandboxes.bundle import write_bundle
 from skyrl_train.agent.sandboxes.piped import SandboxLostError, piped
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.ports import Sandbox
 
 LABEL = "skyrl-train=demo"
 _PLACE = "/opt/skyrl"

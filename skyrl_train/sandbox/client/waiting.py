@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Self
 
 import httpx
 
-from skyrl_train.sandbox import wire
+from skyrl_train.contracts import sandboxd_api as agent
+from skyrl_train.contracts.sandbox import wire
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError, cause_of_logs
 from skyrl_train.sandbox.client.http import Http
 from skyrl_train.sandbox.client.seen import Seen
-from skyrl_train.sandbox.sandboxd import api as agent
 
 if TYPE_CHECKING:
     from skyrl_train.sandbox.client.runtime import RuntimeClient

@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from skyrl_train.fail import TrainError
-from skyrl_train.sandbox import wire
-from skyrl_train.sandbox.references import fault_of
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.sandbox import wire
+from skyrl_train.contracts.sandbox.references import fault_of
 from skyrl_train.sandbox.runtime.body import Json, read_json
 from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.guard import Guard, Refusals

@@ -9,7 +9,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
 from skyrl_train.sandbox.runtime.record import Record
 
 _SCHEMA = """

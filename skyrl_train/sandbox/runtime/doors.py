@@ -10,7 +10,7 @@ import contextlib
 import socket
 from collections.abc import Awaitable, Callable
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
 
 _BACKLOG = 128
 _PAUSED = (503, "the sandbox is paused")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skyrl_train.config.sections.sandbox import SandboxSection
-from skyrl_train.fail import UsageError
-from skyrl_train.sandbox.agent_server import BINARY
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.sandbox.agent_server import BINARY
 from skyrl_train.sandbox.derive import BuildOptions, derived_image
 from skyrl_train.sandbox.fetch import Ways
 from skyrl_train.sandbox.inject import ImageFacts, Injection, InjectionError, MountedPython, native, python_for

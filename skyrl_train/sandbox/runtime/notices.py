@@ -2,10 +2,10 @@
 
 import contextlib
 
+from skyrl_train.contracts.sandbox.wire import State
+from skyrl_train.contracts.sandboxd_api import LIMIT
 from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.record import Record
-from skyrl_train.sandbox.sandboxd.api import LIMIT
-from skyrl_train.sandbox.wire import State
 
 _EVERY_S = 1.0
 _MARK = f"sandboxd: {LIMIT}"

@@ -6,7 +6,7 @@ import fcntl
 import os
 from collections.abc import AsyncIterator
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 
 DYING_S = 10.0
 """A server that was killed is seen to be gone a little before its last thread has let go of its files."""

@@ -5,7 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.sandbox.wire import State
 from skyrl_train.sandbox.inject import ImageFacts
 from skyrl_train.sandbox.runtime.book import Book
 from skyrl_train.sandbox.runtime.doors import Door
@@ -16,7 +17,6 @@ from skyrl_train.sandbox.runtime.metrics import Metrics
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 from skyrl_train.sandbox.runtime.slots import Slots
-from skyrl_train.sandbox.wire import State
 
 Plan = Callable[[Record, ImageFacts], ContainerSpec]
 """How the agent server gets into an image: what container a session becomes. Raises TrainError where it cannot."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from skyrl_train.config.sections.sandbox import SandboxSection
-from skyrl_train.fail import TrainError, UsageError
+from skyrl_train.contracts.errors import TrainError, UsageError
 from skyrl_train.node.podman_store import LOCAL_BASE
 from skyrl_train.sandbox.runtime.app import application
 from skyrl_train.sandbox.runtime.book import Book

@@ -3,7 +3,8 @@
 import asyncio
 import secrets
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.sandbox.wire import RUNTIME_ID_PREFIX, State
 from skyrl_train.sandbox.runtime.doors import listen
 from skyrl_train.sandbox.runtime.entry import open_door
 from skyrl_train.sandbox.runtime.parts import Parts
@@ -23,7 +24,6 @@ from skyrl_train.sandbox.runtime.remover import remove
 from skyrl_train.sandbox.runtime.slots import Answer
 from skyrl_train.sandbox.runtime.starter import Starter
 from skyrl_train.sandbox.start_request import StartRequest
-from skyrl_train.sandbox.wire import RUNTIME_ID_PREFIX, State
 
 _KEY_BYTES = 32
 _STOP_WAIT_S = 20.0

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
 from skyrl_train.sandbox.runtime.engine import Container, Phase
 from skyrl_train.sandbox.runtime.notices import limits_in
 from skyrl_train.sandbox.runtime.parts import Parts

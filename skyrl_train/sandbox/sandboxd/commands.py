@@ -6,7 +6,7 @@ import os
 import threading
 import time
 
-from skyrl_train.sandbox.sandboxd.api import ALLOCATOR, SESSION_KEY_VARIABLES, TIMED_OUT
+from skyrl_train.contracts.sandboxd_api import ALLOCATOR, SESSION_KEY_VARIABLES, TIMED_OUT
 from skyrl_train.sandbox.sandboxd.children import Child, Children
 from skyrl_train.sandbox.sandboxd.events import Events, command_event, output_event
 from skyrl_train.sandbox.sandboxd.reading import LEFTOVER_S, Reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import datetime, timezone
 
-from skyrl_train.sandbox.sandboxd.api import BASH_COMMAND, BASH_OUTPUT, DEFAULT_TIMEOUT_S
+from skyrl_train.contracts.sandboxd_api import BASH_COMMAND, BASH_OUTPUT, DEFAULT_TIMEOUT_S
 from skyrl_train.sandbox.sandboxd.events import Search
 from skyrl_train.sandbox.sandboxd.http import HttpError, Request
 

@@ -8,8 +8,8 @@ import socket
 import sys
 import time
 
+from skyrl_train.contracts.sandboxd_api import PORT, SESSION_KEY_VARIABLES
 from skyrl_train.sandbox.sandboxd import first
-from skyrl_train.sandbox.sandboxd.api import PORT, SESSION_KEY_VARIABLES
 from skyrl_train.sandbox.sandboxd.children import Children
 from skyrl_train.sandbox.sandboxd.commands import OUTPUT_LIMIT, Commands, child_environment
 from skyrl_train.sandbox.sandboxd.events import Events

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from skyrl_train.sandbox.sandboxd.api import LIMIT
+from skyrl_train.contracts.sandboxd_api import LIMIT
 
 STEP_S = 0.02
 _LOOK_EVERY = 5

@@ -12,8 +12,8 @@ import pytest
 from skyrl_doctor.logs.match.phrases import ERROR, is_error
 from skyrl_train.cli.app import dispatch
 from skyrl_train.config.load import parse, resolved
+from skyrl_train.contracts.verdict import FILE, Verdict, config_hash, write
 from skyrl_train.launch import commands, directory
-from skyrl_train.verdict import FILE, Verdict, config_hash, write
 
 TOML = '[model]\npath = "m"\n[data]\ntrain_files = ["a.jsonl"]\n'
 

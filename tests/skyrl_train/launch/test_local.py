@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skyrl_train.cli.app import dispatch
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch import leavings, local
 from skyrl_train.launch.child import MARK, end, marked, of_local_launches
 from skyrl_train.launch.directory import log, write_jobs

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from skyrl_train.config.load import parse
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
 from skyrl_train.launch import directory, sidecar, slurm, turns
 from skyrl_train.launch.closing import _end_other
 from skyrl_train.launch.directory import Ended, read_ended, write_ended, write_jobs

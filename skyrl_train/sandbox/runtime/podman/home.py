@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.node.apply import NotOurs, apply
 from skyrl_train.node.podman_store import LOCAL_BASE, STORES, job_directory, store_name
 from skyrl_train.node.prepare import Node, Prepared, runtime_node

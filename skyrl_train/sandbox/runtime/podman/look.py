@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import secrets
 
-from skyrl_train.sandbox.glibc import System, system_of
+from skyrl_train.contracts.sandbox.glibc import System, system_of
 from skyrl_train.sandbox.image_pythons import PROBE, read_probe
 from skyrl_train.sandbox.inject import Python
 from skyrl_train.sandbox.runtime.engine import ContainerSpec, EngineError, EngineUnsureError

@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.sandbox.references import parse_reference
 from skyrl_train.sandbox.derive import bases_of
 from skyrl_train.sandbox.fetch import Fetched, Fetcher, Step, Ways
 from skyrl_train.sandbox.podman_cli import PodmanCli
-from skyrl_train.sandbox.references import parse_reference
 from skyrl_train.sandbox.runtime.engine import BuildFailedError, BuildLateError, ImageAbsentError
 from skyrl_train.sandbox.runtime.podman.earlier import MARK
 

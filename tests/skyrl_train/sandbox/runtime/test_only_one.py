@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.runtime import asynchronous
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.sandbox.runtime.only_one import only_one
 
 

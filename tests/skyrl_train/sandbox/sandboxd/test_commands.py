@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from sandboxd_process import KEY, Sandboxd, running
+from skyrl_train.contracts.sandboxd_api import ALLOCATOR
 from skyrl_train.processes import stat_of
-from skyrl_train.sandbox.sandboxd.api import ALLOCATOR
 
 
 def told(answer: dict[str, object]) -> tuple[object, object, object]:

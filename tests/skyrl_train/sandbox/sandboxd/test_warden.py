@@ -4,8 +4,8 @@ import signal
 
 import pytest
 
+from skyrl_train.contracts.sandboxd_api import LIMIT
 from skyrl_train.sandbox.sandboxd import warden
-from skyrl_train.sandbox.sandboxd.api import LIMIT
 
 
 @pytest.mark.parametrize("gone", [False, True])

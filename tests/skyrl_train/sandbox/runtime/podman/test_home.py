@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.sandbox.runtime.engine import EngineUnsureError
 from skyrl_train.sandbox.runtime.podman.earlier import MARK
 from skyrl_train.sandbox.runtime.podman.examine import CHECKS, Examined, Fault, by_doctor
