@@ -44,7 +44,7 @@ def topics() -> tuple[Known, ...]:
     return tuple(
         Known(
             *failure,
-            dataclasses.replace(topic, explain=f"{topic.explain} (recognised by its topic, not by a known message)"),
+            dataclasses.replace(topic, explain=f"recognised by topic: {topic.explain}"),
         )
         for module in modules(CHECKS, [])
         if (topic := getattr(module, "TOPIC", None)) and (failure := _failure(module))
