@@ -30,10 +30,10 @@ def data(diagnosis: Diagnosis, redact: Redact) -> dict[str, Any]:
             **_name(root),
             **_location(root.line),
             "text": _clean(root.line.text, redact),
-            "explain": root.known.signature.explain,
+            "explain": root.failure.signature.explain,
         },
         "matches": [
-            {**_name(hit), "role": str(hit.known.signature.role), **_location(hit.line)} for hit in diagnosis.matches
+            {**_name(hit), "role": str(hit.failure.signature.role), **_location(hit.line)} for hit in diagnosis.matches
         ],
         "unknown": None if unknown is None else _unknown_data(unknown, diagnosis.cluster, redact),
     }
@@ -54,7 +54,7 @@ def _unknown_data(line: Line, cluster: Cluster | None, redact: Redact) -> dict[s
 
 
 def _name(hit: Hit) -> dict[str, Any]:
-    return {"id": hit.known.id, "slug": hit.known.slug}
+    return {"id": hit.failure.id, "slug": hit.failure.slug}
 
 
 def _location(line: Line) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def _survived(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _root(diagnosis: Diagnosis, root: Hit, check: Check | None, redact: Redact) -> Iterator[str]:
-    yield f"{root.known.name} {root.known.slug}: {root.known.signature.explain}"
+    yield f"{root.failure.name} {root.failure.slug}: {root.failure.signature.explain}"
     yield ""
     yield from _quotation(root.line, redact)
     yield ""
@@ -104,8 +104,8 @@ def _root(diagnosis: Diagnosis, root: Hit, check: Check | None, redact: Redact) 
         if heading in sections:
             yield title
             yield from (f"  {line}".rstrip() for line in wrapped(plain(sections[heading]), WIDTH - 2))
-    if root.known.id:
-        yield f"More: skyrl-doctor explain {root.known.id}"
+    if root.failure.id:
+        yield f"More: skyrl-doctor explain {root.failure.id}"
     yield from _consequences(diagnosis)
     if diagnosis.others:
         yield "Other possible causes, later or less certain:"
@@ -113,18 +113,18 @@ def _root(diagnosis: Diagnosis, root: Hit, check: Check | None, redact: Redact) 
 
 
 def _consequences(diagnosis: Diagnosis) -> Iterator[str]:
-    cascades = [hit for hit in diagnosis.matches if hit.known.signature.role is Part.CASCADE]
+    cascades = [hit for hit in diagnosis.matches if hit.failure.signature.role is Part.CASCADE]
     if cascades:
         yield "Consequences, not the cause:"
         for hit in cascades[:MAX_LISTED]:
-            entry = f"{hit.known.slug}, {_position(hit.line)}: {hit.known.signature.explain}"
+            entry = f"{hit.failure.slug}, {_position(hit.line)}: {hit.failure.signature.explain}"
             yield from textwrap.wrap(
                 entry, WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False
             )
 
 
 def _listed(hit: Hit) -> str:
-    return f"  {hit.known.name} {hit.known.slug}, {_position(hit.line)}"
+    return f"  {hit.failure.name} {hit.failure.slug}, {_position(hit.line)}"
 
 
 def _quotation(line: Line, redact: Redact) -> Iterator[str]:

@@ -16,14 +16,14 @@ from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.phrases import RAY_BELOW_ERROR
-from skyrl_doctor.logs.match.signatures import Known
+from skyrl_doctor.logs.match.signatures import KnownFailure
 from skyrl_doctor.logs.match.steps import SURVIVED_STEPS
 
 FREQUENT = 5
 """A failure that comes so often is no accident that a run survives, even if the run goes on."""
 SAME_ERROR_LINES = 12
 """Lines that are so near to each other belong to one error."""
-Counts = dict[tuple[str, Known], int]
+Counts = dict[tuple[str, KnownFailure], int]
 
 
 @record(kw_only=True)
@@ -51,12 +51,12 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
     order = Order(_all_lines(scans), site_s=site_s)
     hits = _without_refined([hit for scan in scans for hit in scan.hits])
     counts = {(scan.file, entry): count for scan in scans for entry, count in scan.counts.items()}
-    roots = [hit for hit in hits if hit.known.signature.role is Part.ROOT and _is_frequent_enough(hit, counts)]
+    roots = [hit for hit in hits if hit.failure.signature.role is Part.ROOT and _is_frequent_enough(hit, counts)]
     survived = {
-        id(hit) for hit in roots if hit.known.signature.fatal and _is_survived(hit, roots, scans, counts, order, done)
+        id(hit) for hit in roots if hit.failure.signature.fatal and _is_survived(hit, roots, scans, counts, order, done)
     }
     ordered = _sort_by_time([hit for hit in roots if id(hit) not in survived], order)
-    fatal = [hit for hit in ordered if hit.known.signature.fatal]
+    fatal = [hit for hit in ordered if hit.failure.signature.fatal]
     suspect, cluster = _first_unknown(scans, order, done, with_tracebacks=not ordered)
     found = Diagnosis(
         root=None,
@@ -71,7 +71,7 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
         hit = Hit(named, suspect)
         fatal, found = [hit], dataclasses.replace(found, matches=tuple(_sort_by_time((*found.matches, hit), order)))
     root = next(iter(fatal or ordered), None)
-    others = tuple(_first_of_each(hit for hit in ordered if root and hit.known.name != root.known.name))
+    others = tuple(_first_of_each(hit for hit in ordered if root and hit.failure.name != root.failure.name))
     return dataclasses.replace(found, root=root, others=others)
 
 
@@ -83,7 +83,7 @@ def _all_lines(scans: Sequence[Scan]) -> Iterator[Placed]:
 
 
 def _is_frequent_enough(hit: Hit, counts: Counts) -> bool:
-    return counts.get((hit.line.file, hit.known), 0) >= hit.known.signature.at_least
+    return counts.get((hit.line.file, hit.failure), 0) >= hit.failure.signature.at_least
 
 
 def _is_survived(
@@ -92,9 +92,9 @@ def _is_survived(
     """Whether the run came to its end after the hit, or the failure is rare and enough steps ended after its last hit."""
     if done is not None:
         return order.before(hit.line, done, unless_clocked=True)
-    if counts[hit.line.file, hit.known] >= FREQUENT:
+    if counts[hit.line.file, hit.failure] >= FREQUENT:
         return False
-    last = max((one.line for one in roots if one.known == hit.known), key=lambda line: (line.order, line.number))
+    last = max((one.line for one in roots if one.failure == hit.failure), key=lambda line: (line.order, line.number))
     steps = [scan.steps[0] for scan in scans if len(scan.steps) == SURVIVED_STEPS]
     return any(_is_comparable(last, step) and order.before(last, step, unless_clocked=False) for step in steps)
 
@@ -106,33 +106,33 @@ def _is_comparable(line: Placed, other: Placed) -> bool:
 
 def _without_refined(hits: list[Hit]) -> list[Hit]:
     """The hits without those that a more exact signature explains in the same lines."""
-    exact = [(name, hit.line) for hit in hits for name in hit.known.signature.refines]
+    exact = [(name, hit.line) for hit in hits for name in hit.failure.signature.refines]
     return [hit for hit in hits if not any(_is_same_error(hit, name, line) for name, line in exact)]
 
 
 def _is_same_error(hit: Hit, name: str, line: Line) -> bool:
     is_near = hit.line.file == line.file and abs(hit.line.number - line.number) <= SAME_ERROR_LINES
-    return hit.known.name == name and is_near
+    return hit.failure.name == name and is_near
 
 
 def _sort_by_time(hits: Iterable[Hit], order: Order) -> list[Hit]:
     some = list(hits)
     places = {(line.file, line.number): at for at, line in enumerate(order.sort(hit.line for hit in some))}
-    return sorted(some, key=lambda hit: (places[hit.line.file, hit.line.number], hit.gap, hit.known.name))
+    return sorted(some, key=lambda hit: (places[hit.line.file, hit.line.number], hit.gap, hit.failure.name))
 
 
 def _first_of_each(hits: Iterable[Hit]) -> list[Hit]:
     """The first hit of each failure and role in each file."""
     first: dict[tuple[str, str, str], Hit] = {}
     for hit in hits:
-        first.setdefault((hit.known.name, hit.known.signature.role, hit.line.file), hit)
+        first.setdefault((hit.failure.name, hit.failure.signature.role, hit.line.file), hit)
     return list(first.values())
 
 
 def _without_other_roots(hits: Iterable[Hit], roots: list[Hit]) -> list[Hit]:
     """The hits without the roots that are not in `roots`."""
     kept = {id(hit) for hit in roots}  # comparing each hit with each takes long where many lines match
-    return [hit for hit in hits if hit.known.signature.role is not Part.ROOT or id(hit) in kept]
+    return [hit for hit in hits if hit.failure.signature.role is not Part.ROOT or id(hit) in kept]
 
 
 def _first_unknown(
@@ -165,9 +165,9 @@ _HELPER_LOG = re.compile(r"(?:^|/)(?:monitor|log_monitor|dashboard\w*|event_\w+)
 
 
 def _is_serious(hit: Hit) -> bool:
-    known = hit.known
+    failure = hit.failure
     is_error = not RAY_BELOW_ERROR.search(hit.line.text)
-    return known.slug in SERIOUS and known.signature.role is Part.CASCADE and is_error
+    return failure.slug in SERIOUS and failure.signature.role is Part.CASCADE and is_error
 
 
 SERIOUS = frozenset(

@@ -25,10 +25,10 @@ class Timeline:
     """Turns clocks into seconds since the epoch."""
 
     def __init__(self, clocks: Iterable[Clock | None], *, site_s: int = 0) -> None:
-        known = [clock for clock in clocks if clock is not None]
-        zones = Counter(clock.zone for clock in known if clock.zone)
+        given = [clock for clock in clocks if clock is not None]
+        zones = Counter(clock.zone for clock in given if clock.zone)
         self._site = zones.most_common(1)[0][0] if zones else site_s
-        self._reference = self._reference_of(known)
+        self._reference = self._reference_of(given)
 
     def at(self, clock: Clock | None) -> float | None:
         """The instant of a clock, in seconds since the epoch."""

@@ -14,7 +14,7 @@ from skyrl_doctor.logs.match.phrases import is_error, is_retried
 
 
 class Kind(Enum):
-    """What a line says, in the first of these that is true of it; DONE, TRACEBACK and UNMATCHED are said by the run itself."""
+    """The kind of a line: the first of these that fits. Only a line of the run itself is DONE, TRACEBACK or UNMATCHED."""
 
     DONE = "the run came to its end"
     TRACEBACK = "a traceback begins"
@@ -27,11 +27,11 @@ class Kind(Enum):
 
 
 class MatchedLine(NamedTuple):
-    """A clean line and its matches by pattern number; `suspects` are the patterns of errors that may match."""
+    """A clean line and its matches by pattern number; `errors` are the numbers of error patterns that may match."""
 
     text: bytes
     matches: Mapping[int, re.Match[bytes]]
-    suspects: Set[int] = frozenset()
+    errors: Set[int] = frozenset()
 
 
 class Evidence(NamedTuple):
@@ -60,11 +60,11 @@ def classify(
 ) -> Verdict:
     """The verdict on a line.
 
-    `find_voice` says who wrote it, and `find_distance` how far above the near pattern of a signature matched; both are
-    asked only if the verdict depends on them. Saturated signatures are no evidence, and the line is no unmatched error.
+    `find_voice` returns who wrote it, and `find_distance` how far above the near pattern of a signature matched; both are
+    called only if the verdict depends on them. Saturated signatures are no evidence, and the line is no unmatched error.
     """
     is_step = not patterns.steps.keys().isdisjoint(line.matches)
-    if line.matches.keys() <= patterns.steps.keys() and not line.suspects:
+    if line.matches.keys() <= patterns.steps.keys() and not line.errors:
         return Verdict(Kind.STEP if is_step else Kind.NOTHING, is_step=is_step)
     voice = find_voice()
     indices = [(at, match) for number, match in line.matches.items() for at in patterns.entries_of.get(number, ())]
@@ -106,7 +106,7 @@ def _run_kind(line: MatchedLine, patterns: Patterns, *, is_known: bool) -> Kind 
 
 
 def _is_error(line: MatchedLine, patterns: Patterns) -> bool:
-    matched = patterns.matches(line.suspects, line.text).keys()
+    matched = patterns.matches(line.errors, line.text).keys()
     return bool(matched) and is_error(decode(line.text)) and not is_mention(matched, patterns, line.text)
 
 

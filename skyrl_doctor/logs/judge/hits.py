@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.judge.classify import Evidence
 from skyrl_doctor.logs.judge.lines import Line
-from skyrl_doctor.logs.match.signatures import Known
+from skyrl_doctor.logs.match.signatures import KnownFailure
 
 MAX_KEPT = 64
 """Hits that are kept of one signature in one file; the rest are counted."""
@@ -20,7 +20,7 @@ MIN_RETRIES = 5
 class Hit:
     """A line and the signature that it matches; `gap` is how many lines above its near pattern matched."""
 
-    known: Known
+    failure: KnownFailure
     line: Line
     gap: int = 0
 
@@ -28,7 +28,7 @@ class Hit:
 class Hits:
     """The hits of one file. `saturated` are the indices of signatures that are counted no further."""
 
-    def __init__(self, entries: Sequence[Known], count_limit: int = COUNT_LIMIT) -> None:
+    def __init__(self, entries: Sequence[KnownFailure], count_limit: int = COUNT_LIMIT) -> None:
         self._entries, self._count_limit = entries, count_limit
         self.kept: list[Hit] = []
         self.saturated: set[int] = set()
@@ -53,8 +53,8 @@ class Hits:
             self.saturated.add(at)
         self._keep(evidence, number, build_line)
 
-    def counts(self) -> dict[Known, int]:
-        """How often each signature was seen."""
+    def counts(self) -> dict[KnownFailure, int]:
+        """The count of each signature."""
         return {self._entries[at]: count for at, count in self._counts.items()}
 
     def _keep(self, evidence: Evidence, number: int, build_line: Callable[[], Line]) -> None:

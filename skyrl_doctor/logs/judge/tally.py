@@ -16,7 +16,7 @@ from skyrl_doctor.logs.judge.unmatched import Unmatched
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.phrases import count_repeats
 from skyrl_doctor.logs.match.pieces import Piece
-from skyrl_doctor.logs.match.signatures import Known
+from skyrl_doctor.logs.match.signatures import KnownFailure
 from skyrl_doctor.logs.read.blocks import Block
 
 
@@ -33,9 +33,9 @@ class Scan:
 
     file: str
     hits: tuple[Hit, ...]
-    counts: dict[Known, int]
+    counts: dict[KnownFailure, int]
     suspect: Line | None = None
-    named: Known | None = None
+    named: KnownFailure | None = None
     traceback: Line | None = None
     cluster: Cluster | None = None
     done: Line | None = None

@@ -14,7 +14,7 @@ from skyrl_doctor.logs.judge.evidence import is_evidence
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.match.patterns import Patterns, compile_pattern
 from skyrl_doctor.logs.match.phrases import is_error
-from skyrl_doctor.logs.match.signatures import Known, topics
+from skyrl_doctor.logs.match.signatures import KnownFailure, load_topics
 
 _FRAME = " \t│┃|"
 """Characters that rich draws at both ends of a line."""
@@ -25,12 +25,12 @@ _CACHE_SIZE = 16
 """A log that is followed asks for the same line again and again."""
 
 
-def find_named_failure(line: Line, patterns: Patterns) -> Known | None:
+def find_named_failure(line: Line, patterns: Patterns) -> KnownFailure | None:
     """The failure that the line names, joined with those below it or by its topic."""
     return find_joined(line, patterns) or find_topic(line)
 
 
-def find_joined(line: Line, patterns: Patterns) -> Known | None:
+def find_joined(line: Line, patterns: Patterns) -> KnownFailure | None:
     """The root cause that matches the line only when the lines below are joined to it.
 
     A line is broken at a blank, which may be left out, or anywhere: both are tried.
@@ -45,7 +45,7 @@ def find_joined(line: Line, patterns: Patterns) -> Known | None:
     return None
 
 
-def find_topic(line: Line) -> Known | None:
+def find_topic(line: Line) -> KnownFailure | None:
     """The one failure whose topic the line has, or else the first error below it; None if two failures fit."""
     for text in _errors(line):
         if found := _failures_of(text):
@@ -53,7 +53,7 @@ def find_topic(line: Line) -> Known | None:
     return None
 
 
-def _match_across(text: bytes, seam: int, patterns: Patterns) -> Known | None:
+def _match_across(text: bytes, seam: int, patterns: Patterns) -> KnownFailure | None:
     """A root cause whose match begins before the seam and ends after it: each part was judged by itself before."""
     for number in sorted({number for _, number in patterns.engine.places(text)} & patterns.entries_of.keys()):
         match = patterns.search(number, text)
@@ -65,7 +65,7 @@ def _match_across(text: bytes, seam: int, patterns: Patterns) -> Known | None:
     return None
 
 
-def _is_single_cause(entry: Known) -> bool:
+def _is_single_cause(entry: KnownFailure) -> bool:
     signature = entry.signature
     return signature.role is Part.ROOT and signature.fatal and signature.at_least == 1 and not signature.near
 
@@ -83,10 +83,10 @@ def _errors(line: Line) -> Iterator[bytes]:
 
 
 @functools.lru_cache(_CACHE_SIZE)
-def _failures_of(text: bytes) -> tuple[Known, ...]:
-    return tuple(known for known in topics() if _has_topic(text, known))
+def _failures_of(text: bytes) -> tuple[KnownFailure, ...]:
+    return tuple(topic for topic in load_topics() if _has_topic(text, topic))
 
 
-def _has_topic(text: bytes, known: Known) -> bool:
-    match = compile_pattern(known.signature.pattern).search(text)
-    return match is not None and is_evidence(known.signature, text, match)
+def _has_topic(text: bytes, topic: KnownFailure) -> bool:
+    match = compile_pattern(topic.signature.pattern).search(text)
+    return match is not None and is_evidence(topic.signature, text, match)

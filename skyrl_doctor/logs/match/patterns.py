@@ -9,7 +9,7 @@ from skyrl_doctor.logs.match.engine import Engine
 from skyrl_doctor.logs.match.engines import make_engine
 from skyrl_doctor.logs.match.literals import literals
 from skyrl_doctor.logs.match.phrases import DONE, ERRORS, STEPS
-from skyrl_doctor.logs.match.signatures import Known, known
+from skyrl_doctor.logs.match.signatures import KnownFailure, load_signatures
 
 FAR = 200
 """A near pattern that may stand more lines above than this is searched for everywhere; others only when they are needed."""
@@ -31,7 +31,7 @@ class Patterns:
     special       numbers of patterns that are not only those of signatures
     """
 
-    def __init__(self, entries: Sequence[Known], *, engine_name: str | None = None) -> None:
+    def __init__(self, entries: Sequence[KnownFailure], *, engine_name: str | None = None) -> None:
         self.entries = tuple(entries)
         numbers: dict[str, int] = {}
         for text in self._texts():
@@ -84,7 +84,7 @@ def is_far(signature: Signature) -> bool:
 @functools.cache
 def installed_patterns() -> Patterns:
     """The patterns of all installed signatures."""
-    return Patterns(known())
+    return Patterns(load_signatures())
 
 
 @functools.lru_cache(_CACHE_SIZE)
@@ -92,5 +92,5 @@ def _search(pattern: str, text: bytes) -> re.Match[bytes] | None:
     return compile_pattern(pattern).search(text)
 
 
-def _far_pattern(entry: Known) -> str:
+def _far_pattern(entry: KnownFailure) -> str:
     return entry.signature.near if is_far(entry.signature) else ""

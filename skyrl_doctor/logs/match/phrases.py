@@ -93,7 +93,7 @@ _RETRIED = re.compile(rb"(?i)\bretrying\b|\bretry (?:in|after) \d|\bwill (?:be )
 
 
 def is_retried(text: bytes) -> bool:
-    """Whether a line says that it will be tried again."""
+    """Whether a line announces another try."""
     return _RETRIED.search(text) is not None
 
 

@@ -13,7 +13,7 @@ from skyrl_doctor.core.signature import Signature
 
 
 @record
-class Known:
+class KnownFailure:
     """A signature and its failure. A consequence of other failures has a name and no id."""
 
     id: str | None
@@ -27,7 +27,7 @@ class Known:
 
 
 @functools.cache
-def known() -> tuple[Known, ...]:
+def load_signatures() -> tuple[KnownFailure, ...]:
     """All signatures, in a fixed order. A module that does not load is left out; `preflight` reports it.
 
     If two signatures of one failure match a line, the first explains it. Tables come first: a refusal that names a
@@ -39,10 +39,10 @@ def known() -> tuple[Known, ...]:
 
 
 @functools.cache
-def topics() -> tuple[Known, ...]:
+def load_topics() -> tuple[KnownFailure, ...]:
     """The topics of failures (`TOPIC` of their files), for errors that no signature matches."""
     return tuple(
-        Known(
+        KnownFailure(
             *failure,
             dataclasses.replace(topic, explain=f"recognised by topic: {topic.explain}"),
         )
@@ -51,27 +51,27 @@ def topics() -> tuple[Known, ...]:
     )
 
 
-def _in_table(module: ModuleType) -> Iterator[Known]:
+def _in_table(module: ModuleType) -> Iterator[KnownFailure]:
     """The signatures of a table by id, or by the name of a consequence. The table may be a function that makes it."""
     table = getattr(module, "SIGNATURES", ())
     table = table() if callable(table) else table
     for name, signatures in table.items() if isinstance(table, Mapping) else ():
         entry = catalogue().find(name)
         for signature in signatures:
-            yield Known(entry.id, entry.slug, signature) if entry else Known(None, name, signature)
+            yield KnownFailure(entry.id, entry.slug, signature) if entry else KnownFailure(None, name, signature)
 
 
-def _in_file(module: ModuleType) -> Iterator[Known]:
+def _in_file(module: ModuleType) -> Iterator[KnownFailure]:
     """The signatures of the failure whose file this is."""
     signatures = getattr(module, "SIGNATURES", ())
     if isinstance(signatures, Sequence) and (failure := _failure(module)):
         for signature in signatures:
-            yield Known(*failure, signature)
+            yield KnownFailure(*failure, signature)
 
 
 def _failure(module: ModuleType) -> tuple[str, str] | None:
     """The id and slug of the failure whose file this is: a catalogue entry, or a check of another package."""
-    for known in (*catalogue().entries, *vars(module).values()):
-        if isinstance(known, Entry | Check) and known.module == module.__name__:
-            return known.id, known.slug
+    for owner in (*catalogue().entries, *vars(module).values()):
+        if isinstance(owner, Entry | Check) and owner.module == module.__name__:
+            return owner.id, owner.slug
     return None

@@ -49,7 +49,7 @@ def parse_clock(found: re.Match[bytes]) -> Clock:
 
 
 def first_clock(line: bytes) -> Clock | None:
-    """The clock of the line itself, which stands before the clocks that it quotes."""
+    """The clock of the line itself, which comes before the clocks that it quotes."""
     found = CLOCK.search(line[:HEAD])
     return parse_clock(found) if found else None
 

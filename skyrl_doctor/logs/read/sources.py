@@ -29,10 +29,10 @@ def find_sources(paths: list[str]) -> Sources:
         files += found
         if not found:
             missing.append(_reason(path))
-    seen: dict[str, str] = {}
+    first_names: dict[str, str] = {}
     for file in files:
-        seen.setdefault(file if file == STDIN else os.path.realpath(file), file)
-    return Sources(tuple(seen.values()), tuple(missing))
+        first_names.setdefault(file if file == STDIN else os.path.realpath(file), file)
+    return Sources(tuple(first_names.values()), tuple(missing))
 
 
 def _files_of(path: str, missing: list[str]) -> list[str]:

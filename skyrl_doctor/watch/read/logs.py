@@ -81,19 +81,19 @@ class Logs:
         scanner = Scanner(lines.path, self._patterns)
         scanner.feed(text)
         for found in scanner.finish().hits:
-            if found.known.signature.at_least == 1:
+            if found.failure.signature.at_least == 1:
                 yield _observed(found, lines.number - 1, at)
 
     def _judged(self, found: tuple[Found, ...], before: int, at: float) -> Iterator[Hit]:
-        names = {hit.known.name for hit in found if hit.known.signature.role is Part.ROOT}
+        names = {hit.failure.name for hit in found if hit.failure.signature.role is Part.ROOT}
         if names - self._real:
             self._real |= {
-                hit.known.name
+                hit.failure.name
                 for hit in find_root_cause(self._scans()).matches
-                if hit.known.signature.role is Part.ROOT
+                if hit.failure.signature.role is Part.ROOT
             }
         for hit in found:
-            if hit.known.signature.role is not Part.ROOT or hit.known.name in self._real:
+            if hit.failure.signature.role is not Part.ROOT or hit.failure.name in self._real:
                 yield _observed(hit, before, at)
 
     def _scans(self) -> list[Scan]:
@@ -101,11 +101,11 @@ class Logs:
 
 
 def _observed(found: Found, before: int, at: float) -> Hit:
-    known, signature = found.known, found.known.signature
+    failure, signature = found.failure, found.failure.signature
     return Hit(
         at=at,
-        id=known.id,
-        slug=known.slug,
+        id=failure.id,
+        slug=failure.slug,
         root=signature.role is Part.ROOT and signature.fatal,
         cascade=signature.role is not Part.ROOT,
         file=found.line.file,

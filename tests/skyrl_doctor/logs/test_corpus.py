@@ -20,7 +20,7 @@ def said(*files: Path) -> str:
     found = diagnose([str(file) for file in files])
     assert found.unread == ()
     if found.diagnosis.root is not None:
-        return found.diagnosis.root.known.name
+        return found.diagnosis.root.failure.name
     return "unknown" if found.diagnosis.unknown else "healthy"
 
 

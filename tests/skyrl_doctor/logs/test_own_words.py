@@ -11,7 +11,7 @@ import skyrl_train
 from skyrl_doctor.catalogue import catalogue
 from skyrl_doctor.logs.diagnose import diagnose
 from skyrl_doctor.logs.match.phrases import ERROR, is_error
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 from skyrl_train.contracts.run_log import say, say_cause
 
 SOURCES = Path(skyrl_train.__file__ or "").parent
@@ -37,7 +37,7 @@ OWN = sorted({text for text in sentences() if NAMED.match(text) and len(text) > 
 
 
 def known_as(line: str) -> set[str]:
-    own = [each for each in known() if each.signature.versions == "skyrl-train"]
+    own = [each for each in load_signatures() if each.signature.versions == "skyrl-train"]
     return {each.name for each in own if re.search(each.signature.pattern, line)}
 
 
@@ -89,7 +89,7 @@ def test_our_cause_comes_before_slurms_end(text: str, id_: str, first: bool, tmp
     found = diagnose([str(log)]).diagnosis
     if id_:
         assert found.root is not None
-        assert (found.root.known.name, found.root.line.text) == (id_, text)
+        assert (found.root.failure.name, found.root.line.text) == (id_, text)
     else:
         assert found.root is None
         assert found.unknown is not None

@@ -54,7 +54,7 @@ def test_what_is_no_diagnosis_does_not(wrong: dict[str, object]) -> None:
 
 def test_a_person_reads_where_in_the_code_it_was_raised() -> None:
     found = diagnose([str(LOGS / "AGT008" / "rlock.log"), str(LOGS / "CFG005" / "verl.log")])
-    frames = {hit.known.name: hit.line.frame for hit in found.diagnosis.matches if hit.line.frame}
+    frames = {hit.failure.name: hit.line.frame for hit in found.diagnosis.matches if hit.line.frame}
     assert frames["CFG005"] == "/app/verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py:140 in __init__"
     shown = "\n".join(text(diagnose([str(LOGS / "CFG005" / "verl.log")]).diagnosis, None, same, 1))
     assert "  raised in /app/verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py:140 in __init__\n" in shown

@@ -6,10 +6,10 @@ from skyrl_doctor.logs.cause.root_cause import find_root_cause
 from skyrl_doctor.logs.cause.timeline import Timeline
 from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 from skyrl_doctor.logs.read.clock import CLOCK, Clock, parse_clock
 
-PATTERNS = Patterns(known())
+PATTERNS = Patterns(load_signatures())
 LOCKED = "Error: beginning container create transaction: database is locked"
 SLOTS = "No available worker slots"
 HOUR_S = 3600
@@ -24,7 +24,7 @@ def clock(text: str) -> Clock:
 def root(*files: str, site_s: int = 0) -> str | None:
     scans = [scan_chunks(f"{'ab'[at]}.log", [text.encode()], PATTERNS, order=at) for at, text in enumerate(files)]
     found = find_root_cause(scans, site_s=site_s).root
-    return found.known.name if found else None
+    return found.failure.name if found else None
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.logs.judge.classify import Evidence, Kind, MatchedLine, Verdict, classify
 from skyrl_doctor.logs.judge.quotations import Voice
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import Known
+from skyrl_doctor.logs.match.signatures import KnownFailure
 
 ENTRIES = (
-    Known("MEM001", "gpu-memory", Signature(pattern="out of memory", sample="", explain="")),
-    Known("MEM002", "in-backward", Signature(pattern="out of memory", sample="", explain="", near="backward")),
-    Known(None, "worker-died", Signature(pattern="actor died", sample="", explain="", role=Part.CASCADE)),
-    Known("RUN006", "no-bash", Signature(pattern="source: not found", sample="", explain="")),
-    Known("RUN005", "no-slots", Signature(pattern="no slots", sample="", explain="", unless="free slots")),
+    KnownFailure("MEM001", "gpu-memory", Signature(pattern="out of memory", sample="", explain="")),
+    KnownFailure("MEM002", "in-backward", Signature(pattern="out of memory", sample="", explain="", near="backward")),
+    KnownFailure(None, "worker-died", Signature(pattern="actor died", sample="", explain="", role=Part.CASCADE)),
+    KnownFailure("RUN006", "no-bash", Signature(pattern="source: not found", sample="", explain="")),
+    KnownFailure("RUN005", "no-slots", Signature(pattern="no slots", sample="", explain="", unless="free slots")),
 )
 GPU, BACKWARD, DIED, BASH, SLOTS = range(len(ENTRIES))
 PATTERNS = Patterns(ENTRIES, engine_name="re")
@@ -116,7 +116,7 @@ def never(question: str) -> Callable[..., Voice]:
 
 @pytest.mark.parametrize("text", [b"all is well", b"step:3 - actor/loss:0.1"])
 def test_the_text_above_is_not_needed_where_no_failure_matches(text: bytes) -> None:
-    line = line_of(text)._replace(suspects=frozenset())
+    line = line_of(text)._replace(errors=frozenset())
     found = classify(line, PATTERNS, find_voice=never("voice"), find_distance=never("distance"))
     assert found.evidence == ()
     assert found.kind is (Kind.STEP if found.is_step else Kind.NOTHING)

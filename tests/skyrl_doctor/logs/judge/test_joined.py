@@ -22,7 +22,7 @@ def cause(lines: Iterable[str]) -> str:
     found = find_root_cause(
         [scan_chunks("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed_patterns())]
     )
-    return found.root.known.name if found.root else f"unknown: {found.unknown.text}" if found.unknown else "healthy"
+    return found.root.failure.name if found.root else f"unknown: {found.unknown.text}" if found.unknown else "healthy"
 
 
 @pytest.mark.parametrize("at", range(len("ValueError: invalid literal for"), len(MIG) - 8))

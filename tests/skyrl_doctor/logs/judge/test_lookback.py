@@ -8,9 +8,9 @@ from skyrl_doctor.logs.judge.hits import COUNT_LIMIT
 from skyrl_doctor.logs.judge.scanner import Scanner
 from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 
-PATTERNS = Patterns(known())
+PATTERNS = Patterns(load_signatures())
 NEAR = b"    loss.backward()\n"
 ERROR = b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.16 GiB.\n"
 OTHERS = (b"fine\n" * 100, b"x" * 5000 + b"\n", b"KeyError: 'x'\n", b"No available worker slots\n")
@@ -35,7 +35,7 @@ def test_what_was_counted_to_the_end_hides_nothing_else() -> None:
     found = scan_chunks("x.log", [ERROR * (COUNT_LIMIT + 500), b"KeyError: 'x'\n", ERROR * 500, NEAR, ERROR], PATTERNS)
     assert found.suspect is not None
     assert (found.suspect.number, found.suspect.text) == (COUNT_LIMIT + 501, "KeyError: 'x'")
-    backward = [hit.line.number for hit in found.hits if hit.known.name == "MEM002"]
+    backward = [hit.line.number for hit in found.hits if hit.failure.name == "MEM002"]
     assert backward == [COUNT_LIMIT + 1003]
     assert {count for entry, count in found.counts.items() if entry.name == "MEM001" and not entry.signature.near} == {
         COUNT_LIMIT

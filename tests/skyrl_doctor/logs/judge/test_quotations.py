@@ -6,15 +6,15 @@ from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.judge.hits import MIN_RETRIES
 from skyrl_doctor.logs.judge.quotations import is_quoted
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 
-PATTERNS = Patterns(known())
+PATTERNS = Patterns(load_signatures())
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB."
 LOCKED = "Error: beginning container create transaction: database is locked"
 
 
 def names(*lines: str) -> list[str]:
-    return [hit.known.name for hit in scan_chunks("x.log", ["\n".join(lines).encode()], PATTERNS).hits]
+    return [hit.failure.name for hit in scan_chunks("x.log", ["\n".join(lines).encode()], PATTERNS).hits]
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from skyrl_doctor.logs.judge.saturated import Distance, SaturatedLines
 from skyrl_doctor.logs.judge.scanner import Scanner
 from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 
 MakeSaturated = Callable[[Patterns, Distance, Set[int]], SaturatedLines]
-PATTERNS = Patterns(known())
+PATTERNS = Patterns(load_signatures())
 ENOUGH = 20
 OOM = b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB.\n"
 LINES = (
@@ -47,4 +47,4 @@ def test_what_is_skipped_would_have_shown_nothing(lines: list[bytes]) -> None:
 
 def test_a_near_pattern_that_comes_later_is_seen() -> None:
     text = OOM * 50 + b"loss.backward()\n" + OOM
-    assert [hit.line.number for hit in found(text).hits if hit.known.name == "MEM002"] == [52]
+    assert [hit.line.number for hit in found(text).hits if hit.failure.name == "MEM002"] == [52]

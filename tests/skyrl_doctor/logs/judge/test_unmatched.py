@@ -8,9 +8,9 @@ from skyrl_doctor.logs.judge.scanner import Scanner
 from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.judge.unmatched import MAX_ERRORS
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 
-PATTERNS = Patterns(known())
+PATTERNS = Patterns(load_signatures())
 LOCKED = "Error: beginning container create transaction: database is locked"
 ODD = "ValueError: odd"
 
@@ -42,7 +42,7 @@ def test_the_one_after_the_steps_is_shown_and_one_of_the_kind_that_was_outlived_
 
 def test_three_steps_outlive_a_known_failure_that_was_rare() -> None:
     found = diagnosis(a_log=f"{LOCKED}\n{steps(1)}")
-    assert (found.root, [hit.known.name for hit in found.survived]) == (None, ["POD009"])
+    assert (found.root, [hit.failure.name for hit in found.survived]) == (None, ["POD009"])
     often = diagnosis(a_log=f"{LOCKED}\n" * FREQUENT + steps(1))
     assert often.root is not None
     again = diagnosis(a_log=f"{LOCKED}\n{steps(1)}{LOCKED}\n")

@@ -3,7 +3,7 @@
 from skyrl_doctor.logs.match.candidates import FEW, find_candidates
 from skyrl_doctor.logs.match.engine import Place
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 from skyrl_doctor.logs.read.blocks import Block
 from skyrl_doctor.logs.read.noise import WINDOW
 
@@ -24,7 +24,7 @@ class Everywhere:
         return []
 
 
-PATTERNS = Patterns(known(), engine_name="re")
+PATTERNS = Patterns(load_signatures(), engine_name="re")
 SLOTS = next(at for at, text in enumerate(PATTERNS.texts) if PATTERNS.search(at, b" No available worker slots"))
 LEVEL = next(at for at in PATTERNS.errors if PATTERNS.search(at, b"ERROR: x"))
 (STEP, *_) = PATTERNS.steps
@@ -55,7 +55,7 @@ def test_where_there_are_many_places_or_the_line_is_long_the_engine_is_believed(
 
 
 def test_that_a_block_holds_steps_is_no_matter_of_one_line() -> None:
-    steps = Patterns(known(), engine_name="re")
+    steps = Patterns(load_signatures(), engine_name="re")
     steps.engine = Everywhere(STEP)
     found = find_candidates(Block(0, b"first\rx step:1 - a:1\n"), steps)
     assert list(found.numbers)[-1:] == [steps.certain_step]

@@ -15,10 +15,10 @@ from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.engine import loosen
 from skyrl_doctor.logs.match.engines import ENGINES, make_engine
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 from skyrl_doctor.logs.read.noise import OVERLAP
 
-KNOWN = known()
+KNOWN = load_signatures()
 BY_ENGINE = {name: Patterns(KNOWN, engine_name=name) for name in ENGINES}
 PLAIN = BY_ENGINE["re"]
 LOGS = sorted((Path(__file__).parents[3] / "logs").glob("*/*.log"))
@@ -86,7 +86,7 @@ def test_cuts_and_flushes_change_nothing(text: bytes, cuts: list[int], name: str
         told += scanner.flush()
     whole = scanned("re", text)
     assert scanner.finish() == whole
-    assert [(hit.known, hit.line.number) for hit in told] == [(hit.known, hit.line.number) for hit in whole.hits][
+    assert [(hit.failure, hit.line.number) for hit in told] == [(hit.failure, hit.line.number) for hit in whole.hits][
         : len(told)
     ]
 
@@ -99,7 +99,7 @@ def test_a_line_longer_than_blocks_is_the_same_for_all(name: str) -> None:
         + b"z" * 900_000
         + b"\nRecursionError: maximum recursion depth exceeded"
     )
-    found = [(hit.known.name, hit.line.number) for hit in scanned(name, text).hits]
+    found = [(hit.failure.name, hit.line.number) for hit in scanned(name, text).hits]
     assert found == [("RUN005", 1), ("AGT009", 2)]
 
 

@@ -70,7 +70,7 @@ def test_what_was_read_before_the_damage_counts(tmp_path: Path) -> None:
     (tmp_path / "a.log.gz").write_bytes(packed)
     found = diagnose([str(tmp_path / "a.log.gz")])
     assert found.diagnosis.root is not None
-    assert (found.diagnosis.root.known.name, len(found.unread)) == ("RUN005", 1)
+    assert (found.diagnosis.root.failure.name, len(found.unread)) == ("RUN005", 1)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
@@ -79,7 +79,7 @@ def test_what_was_read_before_the_cut_counts(tmp_path: Path, pack: Callable[[byt
     file.write_bytes(pack(SLOTS + os.urandom(3_000_000))[:-100])
     found = diagnose([str(file)])
     assert found.diagnosis.root is not None
-    assert found.diagnosis.root.known.name == "RUN005"
+    assert found.diagnosis.root.failure.name == "RUN005"
     assert found.unread == (f"{file}: the compressed file is cut off; the part before that was read",)
 
 
