@@ -3,8 +3,8 @@
 from skyrl_doctor.core.record import record
 from skyrl_train.checkpoints import layout
 
-AUTO, PATHS = "auto", ("path", "resume_path")
-"""trainer.resume: in a RunConfig's words and in verl's."""
+AUTO, BY_PATH = "auto", "path"
+"""Values of trainer.resume."""
 
 
 @record(kw_only=True)
@@ -49,7 +49,7 @@ class Checkpoints:
 
     def taken(self, mode: str, *, ours: bool) -> Found | None:
         """What a start loads, whole or not. verl alone believes its tracker; our trainer looks for itself."""
-        if mode in PATHS:
+        if mode == BY_PATH:
             return self.named
         return None if mode != AUTO else self.last_good if ours else self.of(self.tracked)
 

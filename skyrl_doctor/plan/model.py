@@ -83,9 +83,23 @@ class Plan:
         return None if found is None or found.value is None else found
 
     def name(self, key: str) -> str:
-        """A canonical key as this dialect writes it."""
+        """A canonical key as this dialect writes it; the key itself where the dialect has no such setting."""
+        return self._name(key) or key
+
+    def settings(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """Canonical keys and new values as this dialect writes them, without those that it does not have."""
+        from skyrl_doctor.plan.keys import value_in  # the tables of all dialects: only where a setting is named
+
+        named = ((self._name(key), value_in(self.dialect, key, value)) for key, value in settings.items())
+        return {name: value for name, value in named if name is not None}
+
+    def _name(self, key: str) -> str | None:
         found = self.values.get(key)
-        return found.name if found is not None else key
+        if found is not None:
+            return found.name
+        from skyrl_doctor.plan.keys import key_in
+
+        return key_in(self.dialect, key)
 
     def place(self, key: str) -> Location | None:
         """Where a canonical key is written; where it would be, if it is a default."""

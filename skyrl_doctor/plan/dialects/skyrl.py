@@ -75,6 +75,12 @@ TASK = {
 _CONF_SIGNS = frozenset({*CONF, *_MEMORY, *_TIMES, *_LISTS})
 
 
+def name_of(key: str) -> str | None:
+    """The name of a canonical key in a dev.conf, or else in the task YAML."""
+    names = (*CONF.items(), *_MEMORY.items(), *((name, keys[0]) for name, keys in _TIMES.items()), *_LISTS.items())
+    return next((name for name, canonical in (*names, *TASK.items()) if canonical == key), None)
+
+
 def is_conf(names: Mapping[str, object] | set[str]) -> bool:
     """Whether these are variables of a dev.conf: two of its keys, or its first."""
     return len(_CONF_SIGNS & set(names)) >= 2 or "MODEL" in names
