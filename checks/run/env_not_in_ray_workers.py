@@ -27,8 +27,8 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.ray_workers import RayWorkers
 from skyrl_doctor.facts.worker_environ import plan_variables
 from skyrl_doctor.plan.model import Plan, Value
-from skyrl_doctor.plan.own_words import OVERRIDES, verl_words
 from skyrl_doctor.plan.verdicts import fault, required
+from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_overrides
 from skyrl_train.node.ray_env import Need, missing, needs
 
 PASSED = ("ray_kwargs.ray_init.runtime_env.env_vars.", "ray_init.runtime_env.env_vars.")
@@ -62,7 +62,7 @@ def _passed(plan: Plan) -> dict[str, Value]:
     return {
         key.removeprefix(prefix): value
         for prefix in PASSED
-        for key, value in {**plan.own, **verl_words(plan)}.items()
+        for key, value in {**plan.own, **verl_overrides(plan)}.items()
         if key.startswith(prefix) and (value.written or value.unknown)
     }
 

@@ -58,7 +58,7 @@ def lora_adapter_sent_empty(plan: Plan, interpreter: Interpreter | None) -> Iter
             "an adapter without tensors and the run hangs; wanted 'fsdp2'"
         )
         severity = Severity.ERROR if peft else Severity.WARNING  # an older peft, which nobody saw, would do
-        settings = {plan.name(STRATEGY): "fsdp2"}
+        settings = plan.settings({STRATEGY: "fsdp2"})
         yield fault(message, plan.place(STRATEGY), settings, summary="train under FSDP2", severity=severity)
     elif gathers_by_layers(strategy=strategy, lora=True, merged=merged, layered=_on(plan, LAYERED)):
         message = f"{LAYERED} is on under {plan.name(STRATEGY)} = {strategy!r}: no adapter is found layer by layer; wanted off"
