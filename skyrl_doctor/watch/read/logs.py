@@ -17,7 +17,7 @@ from skyrl_doctor.logs.scan import Hit as Found
 from skyrl_doctor.logs.scan import Scan, Scanner
 from skyrl_doctor.watch.files import COUNTS
 from skyrl_doctor.watch.follow.tail import Lines
-from skyrl_doctor.watch.observe import Hit, Observation, Rollouts
+from skyrl_doctor.watch.observations import Hit, Observation, Rollouts
 from skyrl_doctor.watch.read.access import Access
 from skyrl_doctor.watch.read.phases import phases
 from skyrl_doctor.watch.read.steps import bars, steps

@@ -16,7 +16,7 @@ from skyrl_doctor.logs.diagnose import diagnose
 from skyrl_doctor.logs.known import known
 from skyrl_doctor.watch.finding import raised
 from skyrl_doctor.watch.follow.tail import Lines
-from skyrl_doctor.watch.observe import Hit
+from skyrl_doctor.watch.observations import Hit
 from skyrl_doctor.watch.read.exposition import parse
 from skyrl_doctor.watch.read.logs import Logs
 from skyrl_doctor.watch.rules.progress import Progress
