@@ -36,8 +36,8 @@ def _watched(entry: Entry) -> Iterator[str]:
     for rule in CONDITIONS:
         if rule.id == entry.id:
             name = rule.key.partition(".")[2]
-            remedy = f" {_sentence(rule.remedy.summary)}." if rule.remedy else ""
-            yield f"- {name}: told after {rule.after} steps in a row; wanted: {rule.wanted}.{remedy}"
+            remedy = f" {_sentence(rule.advice.summary)}." if rule.advice else ""
+            yield f"- {name}: reported after {rule.after} steps in a row; expected: {rule.expected}.{remedy}"
 
 
 def _logged(entry: Entry) -> Iterator[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("skyrl_doctor", "checks", "skyrl_train")
-FILE_LINES = 250
+FILE_LINES = 400
 FUNCTION_LINES = 60
 DEPTH = 3
 
