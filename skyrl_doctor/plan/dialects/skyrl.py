@@ -81,6 +81,11 @@ def name_of(key: str) -> str | None:
     return next((name for name, canonical in (*names, *TASK.items()) if canonical == key), None)
 
 
+def is_name(name: str) -> bool:
+    """Whether SkyRL-agent's two files have a setting of this name."""
+    return name in _CONF_SIGNS or name in TASK
+
+
 def is_conf(names: Mapping[str, object] | set[str]) -> bool:
     """Whether these are variables of a dev.conf: two of its keys, or its first."""
     return len(_CONF_SIGNS & set(names)) >= 2 or "MODEL" in names
