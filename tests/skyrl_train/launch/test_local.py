@@ -102,9 +102,9 @@ def test_stop_of_a_damaged_directory_cancels_nothing(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--trainer-command", "'open"), "is no command line: No closing quotation"),
-        (("--skip-runtime", "--runtime-url", "ftp://a b"), "--runtime-url is 'ftp://a b', wanted one http://"),
-        (("--runtime-url", "http://a"), "belong together"),
+        (("--trainer-command", "'open"), "--trainer-command is not a command line: No closing quotation"),
+        (("--skip-runtime", "--runtime-url", "ftp://a b"), "--runtime-url is 'ftp://a b'; expected one http://"),
+        (("--runtime-url", "http://a"), "use --skip-runtime and --runtime-url together"),
     ],
 )
 def test_words_that_make_no_launch_make_no_directory(
