@@ -18,7 +18,7 @@ def draw(memory: GpuBudget, path: str) -> None:
     """Writes the figure, whole or not at all. Its format is that of its name."""
     form = os.path.splitext(path)[1].lower()
     if form not in FORMATS:
-        raise UsageError(f"--figure {path}: wanted a name that ends in {' or '.join(FORMATS)}")
+        raise UsageError(f"--figure {path}: the file name must end in {' or '.join(FORMATS)}")
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure

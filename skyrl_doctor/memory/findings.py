@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def too_much(
     memory: GpuBudget, plan: Plan, key: str, message: str, summary: str, *, severity: Severity = Severity.ERROR
 ) -> Finding:
-    """A finding at the line of `key`; its evidence says what each change would gain, its settings are the best one's."""
+    """A finding at the line of `key`; its evidence has the gain of each change, its settings are those of the best one."""
     from skyrl_doctor.memory.job import own_settings  # the memory model is loaded when a plan asks for it
 
     changes = best_changes(memory)

@@ -98,14 +98,14 @@ def _values(plan: Plan) -> dict[str, object]:
     """All values of the plan by canonical key."""
     missing = [key for key in (PROMPT, RESPONSE) if key not in plan.values]
     if missing:
-        raise NotApplicable(f"the configuration does not say {' and '.join(map(plan.name, missing))}")
+        raise NotApplicable(f"not set: {', '.join(map(plan.name, missing))}")
     return {key: _resolved(value) for key, value in plan.values.items()}
 
 
 def _overrides(plan: Plan) -> dict[str, object]:
     overrides = verl_overrides(plan)
     if MODEL in overrides:
-        raise NotApplicable(f"{OVERRIDES} sets {MODEL}, which is not looked at; write it as model.path")
+        raise NotApplicable(f"{OVERRIDES} sets {MODEL}, which the memory model ignores; set model.path instead")
     return {key: _resolved(value) for key, value in overrides.items()}
 
 
@@ -114,7 +114,7 @@ def _prime_job(plan: Plan) -> Job:
     longest = _packed(plan)
     tokens = plan.integer(TOKENS)
     if tokens is not None and tokens < 1:
-        raise CouldNotLook(f"{plan.name(TOKENS)} is {tokens}, wanted 1 or more")
+        raise CouldNotLook(f"{plan.name(TOKENS)} is {tokens}; expected 1 or more")
     response = min(tokens or longest // 2, longest - 1)
     lengths: dict[str, object] = {PROMPT: longest - response, RESPONSE: response}
     values = {key: _resolved(value) for key, value in plan.values.items() if key != "slurm.gpus_per_node"}
@@ -130,9 +130,9 @@ def _packed(plan: Plan) -> int:
     lengths = {plan.name(SEQUENCE): longest, PACKED: own.value if own is not None else longest}
     for key, length in lengths.items():
         if length is None:
-            raise NotApplicable(f"the configuration does not say {key}")
+            raise NotApplicable(f"{key} is not set")
         if not isinstance(length, int) or length < 2:
-            raise CouldNotLook(f"{key} is {length!r}, wanted a prompt and a response")
+            raise CouldNotLook(f"{key} is {length!r}; expected at least 2 tokens, for prompt and response")
     return max(length for length in lengths.values() if length is not None)
 
 

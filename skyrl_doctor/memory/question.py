@@ -1,4 +1,4 @@
-"""The two halves of every question to the memory model: which model, and on which device."""
+"""The inputs of every question to the memory model: the model and the device."""
 
 from collections.abc import Mapping
 
@@ -64,24 +64,24 @@ def job_device(gpus: gpu.Gpus, environ: Mapping[str, str]) -> tuple[Device, int 
     devices = gpu.usable(gpus, environ)
     if not devices:
         raise NotApplicable("CUDA finds no GPU here (GPU002)")
-    told = [(one.memory, one) for one in devices if one.memory is not None]
-    if len(told) < len(devices):
+    known = [(one.memory, one) for one in devices if one.memory is not None]
+    if len(known) < len(devices):
         return _by_name(devices[0], gpus), None
-    memory, device = min(told, key=lambda pair: pair[0].total_mib)
+    memory, device = min(known, key=lambda pair: pair[0].total_mib)
     return Device(_title(device, gpus), memory.total_mib * MIB), memory.free_mib * MIB
 
 
 def planned_device(plan: Plan) -> Device:
     """The device that the plan asks Slurm for by type."""
-    wanted = planned_gpu_type(plan)
+    gpu_type = planned_gpu_type(plan)
     try:
-        return device_named(wanted.replace("_", " "))
+        return device_named(gpu_type.replace("_", " "))
     except MemoryModelError as error:
         raise CouldNotLook(f"{plan.name(GPU_TYPE)}: {error}") from None
 
 
 def answer(model: Model, job: Job, device: Device, free: int | None = None) -> GpuBudget:
-    """What the memory model says to it."""
+    """The memory model's budget of a job on a device."""
     try:
         found = budget(model.shape, job, device)
     except MemoryModelError as error:

@@ -17,7 +17,7 @@ def text(plan: Plan, memory: GpuBudget, solution: Solution | None) -> Iterator[s
     """What a run takes of its GPU, phase by phase, and what would help."""
     budget = memory.budget
     yield f"model:   {memory.model} ({memory.shape_from})"
-    yield f"device:  {memory.where}{'' if memory.free is None else ', as its driver says now'}"
+    yield f"device:  {memory.where}{'' if memory.free is None else ' (by its driver, now)'}"
     yield ""
     yield from _table(budget.phases)
     yield ""
@@ -37,10 +37,10 @@ def text(plan: Plan, memory: GpuBudget, solution: Solution | None) -> Iterator[s
 
 def data(plan: Plan, memory: GpuBudget, solution: Solution | None) -> dict[str, Any]:
     """The same as JSON types, schema 1."""
-    told: dict[str, Any] = memory.budget.as_json()
-    told["model"] = {"name": memory.model, "shape_from": memory.shape_from}
-    told["problems"] = list(memory.budget.problems)
-    told["changes"] = [
+    found: dict[str, Any] = memory.budget.as_json()
+    found["model"] = {"name": memory.model, "shape_from": memory.shape_from}
+    found["problems"] = list(memory.budget.problems)
+    found["changes"] = [
         {
             "summary": change.summary,
             "settings": own_settings(plan, dict(change.settings)),
@@ -50,8 +50,8 @@ def data(plan: Plan, memory: GpuBudget, solution: Solution | None) -> dict[str, 
         for change in best_changes(memory)
     ]
     if solution is not None:
-        told["solve"] = {"key": solution.key, "value": solution.value, "limited_by": solution.limited}
-    return told
+        found["solve"] = {"key": solution.key, "value": solution.value, "limited_by": solution.limited}
+    return found
 
 
 def _table(phases: tuple[PhaseBudget, ...]) -> Iterator[str]:

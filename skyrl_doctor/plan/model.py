@@ -19,8 +19,8 @@ T = TypeVar("T")
 class Value:
     """What a key is set to. `written` tells what the user wrote from what a default supplied.
 
-    `own` is the dialect's name of the key, `source` says whose default it is, and `unknown` why a value that
-    was written cannot be told (a command substitution, an unset variable): then `value` is the text as written.
+    `own` is the dialect's name of the key, `source` says whose default it is, and `unknown` why a written
+    value cannot be resolved (a command substitution, an unset variable): then `value` is the text as written.
     """
 
     key: str
@@ -47,7 +47,7 @@ class Value:
 
 @record(kw_only=True)
 class Problem:
-    """Something in a target that its own program would refuse, or would not see as it was meant."""
+    """Something in a target that its own program would refuse or misread."""
 
     message: str
     location: Location
@@ -57,7 +57,7 @@ class Problem:
 
 @record
 class Plan:
-    """All that is known of the run before it starts. Empty where no target was given."""
+    """The configuration of a run before it starts. Empty where no target was given."""
 
     targets: tuple[str, ...] = ()
     dialect: str = "none"
@@ -73,9 +73,9 @@ class Plan:
         return bool(set(self.dialect.split("+")) & set(dialects))
 
     def find(self, key: str) -> Value | None:
-        """The value of a canonical key, or None where neither the user nor a default says.
+        """The value of a canonical key, or None where neither the user nor a default sets it.
 
-        Raises CouldNotLook where it is written and cannot be told.
+        Raises CouldNotLook where it is written and cannot be resolved.
         """
         found = self.values.get(key)
         if found is not None and found.unknown:
@@ -129,13 +129,13 @@ class Plan:
             return None
         items = [found.value] if isinstance(found.value, str) else found.value
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-            raise CouldNotLook(f"{found.shown}: wanted a list of texts")
+            raise CouldNotLook(f"{found.shown}: expected a list of texts")
         return tuple(items)
 
-    def _typed(self, key: str, kind: type[T], wanted: str) -> T | None:
+    def _typed(self, key: str, kind: type[T], expected: str) -> T | None:
         found = self.find(key)
         if found is None:
             return None
         if not isinstance(found.value, kind) or (isinstance(found.value, bool) and kind is not bool):
-            raise CouldNotLook(f"{found.shown}: wanted {wanted}")
+            raise CouldNotLook(f"{found.shown}: expected {expected}")
         return found.value

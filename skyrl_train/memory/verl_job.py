@@ -102,7 +102,7 @@ def _targets(keys: Keys) -> tuple[str, ...]:
     value = found[1]
     layers = value.strip("[]").split(",") if isinstance(value, str) else value
     if not isinstance(layers, list | tuple) or not all(isinstance(name, str) for name in layers):
-        raise BadJobError(f"{found[0]} is {value!r}, wanted all-linear or a list of names")
+        raise BadJobError(f"{found[0]} is {value!r}; expected all-linear or a list of names")
     return tuple(name.strip(" '\"") for name in layers)
 
 

@@ -92,7 +92,7 @@ def is_conf(names: Mapping[str, object] | set[str]) -> bool:
 
 
 def read_conf(machine: Machine, source: Source) -> Reading:
-    """A dev.conf. A value that cannot be told here (a command, a variable that is not set) is a problem."""
+    """A dev.conf. A value that cannot be resolved here (a command, an unset variable) is a problem."""
     script = read_script(source, machine.environ())
     own = {name: _own(found, source.file) for name, found in script.variables.items()}
     problems = [

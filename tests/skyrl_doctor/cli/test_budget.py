@@ -85,8 +85,8 @@ def test_the_parts_of_each_phase_add_up(capsys: pytest.CaptureFixture[str]) -> N
         ((MIG20, "--gpu", "voodoo2"), "any other by its size: --gpu-memory 20GiB"),
         ((MIG20, "--gpu", "H200", "--solve", "nope"), "'nope'"),
         ((MIG20, "--gpu", "H200", "--solve", ""), "no value of ''"),
-        ((MIG20, "--gpu", "H200", "--figure", ""), "wanted a name that ends in .svg or .png"),
-        ((MIG20, "--gpu", "H200", "--figure", "a.pdf"), "wanted a name that ends in .svg or .png"),
+        ((MIG20, "--gpu", "H200", "--figure", ""), "the file name must end in .svg or .png"),
+        ((MIG20, "--gpu", "H200", "--figure", "a.pdf"), "the file name must end in .svg or .png"),
         (("no-such-file.toml", "--gpu", "H200"), "no-such-file.toml"),
     ],
 )

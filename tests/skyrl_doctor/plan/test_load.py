@@ -95,7 +95,7 @@ BROKEN = {
     "j.conf": ("A=1\n", "target j.conf: a shell text with no call of main_ppo and no setting of a dev.conf in it"),
     "k": ("just some words\n", "target k: no configuration that is known here"),
     "l.toml": ("a = " + "[" * 200 + "]" * 200, "target l.toml: "),
-    "m.sh": ("echo python -m verl.trainer.main_ppo a=1\n", "target m.sh: no call of main_ppo in it that can be read"),
+    "m.sh": ("echo python -m verl.trainer.main_ppo a=1\n", "target m.sh: no readable call of main_ppo"),
     "n.toml": ("a = 1\0\n", "target n.toml: holds NUL bytes; this is no configuration"),
 }
 

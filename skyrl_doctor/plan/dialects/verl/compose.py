@@ -1,4 +1,4 @@
-"""Overrides over defaults, as Hydra composes them; then the interpolations worked out."""
+"""Overrides over defaults, as Hydra composes them; then the interpolations are resolved."""
 
 import dataclasses
 import difflib
@@ -30,7 +30,7 @@ class Given:
 
 @dataclass(slots=True)
 class Composition:
-    """A configuration on its way: dotted keys to values, and what Hydra would say against the overrides."""
+    """A configuration in progress: values by dotted key, and the overrides that Hydra would refuse."""
 
     values: dict[str, Value] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Composition:
             self._hide(given)
             return
         if not looks_like_override(given.text):
-            self._refuse(given, f"{given.text!r} is no override; wanted KEY=VALUE")
+            self._refuse(given, f"{given.text!r} is not an override; expected KEY=VALUE")
             return
         try:
             override = parse(given.text)
@@ -80,7 +80,7 @@ class Composition:
         self.values[key] = Value(key, value, location, own=key, unknown=given.unknown, span=given.span)
 
     def resolved(self, environ: Mapping[str, str]) -> dict[str, Value]:
-        """Every value with its interpolations worked out."""
+        """Every value with its interpolations resolved."""
         return {key: self._resolve(value, environ) for key, value in self.values.items()}
 
     def has(self, key: str) -> bool:
@@ -93,9 +93,9 @@ class Composition:
             if is_set:
                 self._drop(key)
             else:
-                self._refuse(given, f"{key} is to be deleted, and there is none")
+                self._refuse(given, f"~ deletes {key}, which does not exist")
         elif override.mode == "+" and is_set and not isinstance(override.value, dict | list):
-            message = f"{key} exists: + adds only what is new; wanted {key}=… or ++{key}=…"
+            message = f"{key} exists, and + only adds new keys; use {key}=… or ++{key}=…"
             self._refuse(given, message, {key: str(override.value)})
             self.set(key, override.value, given)
         elif override.mode == "" and not exists:
@@ -107,14 +107,14 @@ class Composition:
         key = override.key
         moved = renamed(key)
         near = [moved] if moved else difflib.get_close_matches(key, list(self.values), n=1, cutoff=0.75)
-        hint = f"; did you mean {near[0]}?" if near else f"; a new key wants a plus: +{key}=…"
+        hint = f"; did you mean {near[0]}?" if near else f"; to add a new key, use +{key}=…"
         settings = {near[0]: str(override.value)} if near else {f"+{key}": str(override.value)}
-        self._refuse(given, f"{key} is no key of this verl{hint}", settings)
+        self._refuse(given, f"unknown key {key} of this verl{hint}", settings)
 
     def _hide(self, given: Given) -> None:
-        """Overrides that cannot be told at all: whichever they are, none of the values is certain."""
+        """Overrides that cannot be resolved: they may set any value."""
         location = dataclasses.replace(given.location, key=given.text)
-        message = f"{given.text}: {given.unknown}; its overrides cannot be told"
+        message = f"{given.text}: {given.unknown}; its overrides are unknown"
         self.problems.append(Problem(message=message, location=location, fatal=False))
         in_branch = given.unknown.startswith("depends on")  # most runs do without what a branch adds
         for key, value in self.values.items():
@@ -147,7 +147,7 @@ class Composition:
             return found.value
         if self.has(key):
             return {}
-        raise MissingError(f"there is no {key}")
+        raise MissingError(f"{key} does not exist")
 
     def _resolve(self, value: Value, environ: Mapping[str, str]) -> Value:
         if value.unknown:
@@ -169,7 +169,7 @@ class Composition:
 
 
 def unresolved(values: Mapping[str, Value]) -> Iterator[Problem]:
-    """What was written and cannot be told, as problems."""
+    """Written values that cannot be resolved, as problems."""
     for value in values.values():
         if value.unknown and value.location is not None:
             yield Problem(message=f"{value.own} = {value.value}: {value.unknown}", location=value.location, fatal=False)

@@ -27,7 +27,7 @@ def read_command(machine: Machine, source: Source) -> Reading:
     script = read_script(source, environ)
     found = calls(script, source.file)
     if not found:
-        raise UsageError(f"target {source.file}: no call of main_ppo in it that can be read")
+        raise UsageError(f"target {source.file}: no readable call of main_ppo")
     call = found[-1]
     composed = _composed(machine, call.engine, call.interpreter or environ.get("UV_PYTHON"), source.file)
     for given in call.overrides:
@@ -35,7 +35,7 @@ def read_command(machine: Machine, source: Source) -> Reading:
     problems = [*composed.problems, *stray_overrides(script, source.file, call)]
     if len(found) > 1:
         lines = ", ".join(str(other.line) for other in found[:-1])
-        message = f"{len(found)} calls of main_ppo; this is about the last one, not about line {lines}"
+        message = f"{len(found)} calls of main_ppo; only the last one is checked, not line {lines}"
         problems.append(Problem(message=message, location=Location(source.file, call.line, None), fatal=False))
     extra = [*_about(call, source.file), *_exports(script, source.file), *directives(script, source.file)]
     return _reading(composed, environ, problems, extra)
@@ -59,7 +59,7 @@ def _composed(machine: Machine, engine: str, interpreter: str | None, file: str)
     if engine not in verl_defaults.ENGINES:
         composed = Composition.of(verl_defaults.shipped("dp"))
         known = ", ".join(verl_defaults.ENGINES)
-        message = f"model_engine {engine!r} has no defaults here; wanted one of {known}"
+        message = f"model_engine {engine!r} is unknown; expected one of {known}"
         composed.problems.append(Problem(message=message, location=Location(file, None, "model_engine")))
         return composed
     found = verl_defaults.installed(machine, interpreter, engine)
