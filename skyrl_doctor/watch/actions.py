@@ -92,11 +92,11 @@ def _own_group(pid: int) -> bool:
 
 
 def _ran(machine: Machine, argv: tuple[str, ...], *, dry: bool) -> str:
-    shown = " ".join(argv)
+    line = " ".join(argv)
     if dry:
-        return f"would run {shown}"
+        return f"would run {line}"
     done = machine.run(argv, limit_s=LIMIT_S)
-    return f"ran {shown}" if done.ok else f"could not run {shown}: {done.why}"
+    return f"ran {line}" if done.ok else f"could not run {line}: {done.why}"
 
 
 def _process(machine: Machine, pid: int) -> Process:

@@ -26,7 +26,7 @@ from skyrl_doctor.watch.state import Memory
 SAVE_S = 15.0
 HEALTH_S = 10.0
 LOOK_S = 1.0
-BEHIND_S = 0.02
+BACKLOG_S = 0.02
 KEPT_REWARDS = 40
 
 
@@ -72,8 +72,8 @@ class Watch:
         return self._end.why if job_end.is_over(self._end, self._clock()) else ""
 
     @property
-    def behind(self) -> bool:
-        return self._follower.behind
+    def has_backlog(self) -> bool:
+        return self._follower.has_backlog
 
     @property
     def asking(self) -> bool:
@@ -104,7 +104,7 @@ class Watch:
         now = self._clock()
         for _ in range(2000):
             self.turn()
-            if not self._follower.behind:
+            if not self._follower.has_backlog:
                 break
         self._judge(Ended(at=now, why=why))
         self._journal.note("end", now, why=why)
@@ -206,5 +206,5 @@ def run(watch: Watch, *, sleep: Callable[[float], Any], goes_on: Callable[[], bo
         if watch.over:
             return watch.over
         spent = time.monotonic() - begun
-        sleep(BEHIND_S if watch.behind else max(0.05, watch.settings.tick_s - spent))
+        sleep(BACKLOG_S if watch.has_backlog else max(0.05, watch.settings.tick_s - spent))
     return ""

@@ -12,6 +12,6 @@ def once(watch: Watch, *, sleep: Callable[[float], None] = time.sleep) -> None:
     """Reads all logs, and waits for one answer of each sampler, within a time limit."""
     watch.turn()
     until = time.monotonic() + LIMIT_S
-    while (watch.behind or watch.asking) and time.monotonic() < until:
+    while (watch.has_backlog or watch.asking) and time.monotonic() < until:
         sleep(0.02)
         watch.turn()

@@ -46,7 +46,7 @@ class Follower:
         self._listed_at = float("-inf")
         self._troubles: set[str] = set()
         self._notices: list[str] = []
-        self.behind = False
+        self.has_backlog = False
         """Whether the last turn left anything unread."""
 
     def turn(self, now: float) -> Iterator[Lines]:
@@ -63,7 +63,7 @@ class Follower:
                 yield lines
         for identity in list(self._tails):
             yield from self._unfinished(identity, now)
-        self.behind = bool(self._busy)
+        self.has_backlog = bool(self._busy)
 
     def notices(self) -> list[str]:
         """New problems since the last call; each is reported once."""

@@ -70,12 +70,12 @@ def step_patience_s(state: Progress) -> float:
 
 def step_s(observation: Step, before_at: float | None) -> float | None:
     """How long a step took: by the trainer's own figure, or since the last one. Steps read from a backlog give None."""
-    told = next(
+    own_figure = next(
         (observation.metrics[name] for name in ("timing_s/step", "perf/time_per_step") if name in observation.metrics),
         None,
     )
-    if told is not None and 0 < told < math.inf:
-        return told
+    if own_figure is not None and 0 < own_figure < math.inf:
+        return own_figure
     passed = observation.at - before_at if before_at is not None else 0.0
     return passed if passed >= LEAST_STEP_S else None
 

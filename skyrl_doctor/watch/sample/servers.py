@@ -121,10 +121,10 @@ def _is_being_built(labels: Mapping[str, str]) -> bool:
 
 def _is_draining(health: Fetched) -> bool:
     try:
-        said = json.loads(health.body)
+        answer = json.loads(health.body)
     except ValueError:
         return False
-    return isinstance(said, dict) and said.get("status") == "draining"
+    return isinstance(answer, dict) and answer.get("status") == "draining"
 
 
 def _sum(*values: float | None) -> float | None:

@@ -77,9 +77,9 @@ def _figures(watch: Watch) -> Iterator[tuple[str, str]]:
         "response length": first(metrics, "response_length/mean"),
         "correlation": first(metrics, "training/rollout_actor_probs_pearson_corr"),
     }
-    shown = [f"{name} {value:.4g}" for name, value in named.items() if value is not None]
-    if shown:
-        yield "", "  ".join(shown)
+    parts = [f"{name} {value:.4g}" for name, value in named.items() if value is not None]
+    if parts:
+        yield "", "  ".join(parts)
     rewards = watch.rewards
     if len(rewards) > 1:
         yield "", f"rewards  {spark(rewards)}  {min(rewards):.3g} to {max(rewards):.3g}"

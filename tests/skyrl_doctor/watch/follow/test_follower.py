@@ -134,7 +134,7 @@ def test_a_turn_is_bounded_and_the_next_goes_on(tmp_path: Path, monkeypatch: pyt
     for _ in range(6):
         seen += job.turn(0.1)
     assert sorted(seen) == [("a.log", "a\n"), ("b.log", "b\n")]
-    assert not job.follower.behind
+    assert not job.follower.has_backlog
 
 
 def test_where_the_kernel_gives_no_watch_it_polls_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
