@@ -45,6 +45,13 @@ def test_a_plan_leaves_out_settings_that_its_dialect_lacks() -> None:
     ) == {"actor_rollout_ref.actor.optim.lr": "1e-6", "trainer.resume_mode": "resume_path"}
 
 
+def test_a_number_that_was_counted_from_a_list_is_no_setting() -> None:
+    """prime-rl of 2025 lists the GPUs: `inference_gpu_ids = 1` would be refused."""
+    made = example("examples/prime-rl-2025/v5.toml")
+    assert made.name("slurm.gpus_per_node") == "inference_gpu_ids"
+    assert made.settings({"slurm.gpus_per_node": "1"}) == {}
+
+
 def test_without_a_configuration_settings_are_named_as_ours() -> None:
     assert Plan().settings({"slurm.exclude": '["n1"]'}) == {"slurm.exclude": '["n1"]'}
     assert Plan().name("rollout.engine") == "rollout.engine"
