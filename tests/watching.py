@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from skyrl_doctor.watch.finding import Cleared, Raised, Said
+from skyrl_doctor.watch.finding import Alert, Cleared, Update
 from skyrl_doctor.watch.observations import Observation, Step, Tick
 from skyrl_doctor.watch.rules.base import Rule
 
 
-def play(rule: Rule, timeline: Iterable[Observation]) -> list[Said]:
+def play(rule: Rule, timeline: Iterable[Observation]) -> list[Update]:
     """All that a rule says of a timeline."""
     state, said = rule.state(), []
     for seen in timeline:
@@ -16,13 +16,13 @@ def play(rule: Rule, timeline: Iterable[Observation]) -> list[Said]:
     return said
 
 
-def brief(said: Iterable[Said]) -> list[tuple[float, str]]:
+def brief(said: Iterable[Update]) -> list[tuple[float, str]]:
     """When, and which key; what is over has a minus before it."""
-    return [(one.at, one.key if isinstance(one, Raised) else f"-{one.key}") for one in said]
+    return [(one.at, one.key if isinstance(one, Alert) else f"-{one.key}") for one in said]
 
 
-def texts(said: Iterable[Said]) -> list[str]:
-    return [one.finding.message for one in said if isinstance(one, Raised)]
+def texts(said: Iterable[Update]) -> list[str]:
+    return [one.finding.message for one in said if isinstance(one, Alert)]
 
 
 def ticks(start: float, end: float, every: float = 10.0) -> list[Tick]:

@@ -59,5 +59,5 @@ def function_calling_not_native(plan: Plan) -> Iterator[Finding]:
         yield fault(
             f"{plan.name(STOP_KEY)} has {stop!r}, which stands inside of every function call; wanted {STOP_STRING!r} at most",
             plan.place(STOP_KEY),
-            {plan.name(STOP_KEY): f'["{STOP_STRING}"]'},
+            plan.settings({STOP_KEY: f'["{STOP_STRING}"]'}),
         )

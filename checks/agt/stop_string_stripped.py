@@ -34,6 +34,6 @@ def stop_string_stripped(plan: Plan) -> Iterator[Finding]:
         yield fault(
             f"{plan.name(STOP_KEY)} has {stop!r} and {plan.name(KEEP_KEY)} is off; wanted true: vLLM strips the text that closes a call",
             plan.place(STOP_KEY),
-            {plan.name(KEEP_KEY): "true"},
+            plan.settings({KEEP_KEY: "true"}),
             severity=Severity.WARNING,
         )

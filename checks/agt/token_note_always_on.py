@@ -36,7 +36,7 @@ def token_note_always_on(plan: Plan) -> Iterator[Finding]:
         raise NotApplicable("the agent of this configuration gives no note about its tokens")
     if note_is_always_on(response_tokens=total, note_tokens=note):
         is_ours = plan.values[NOTE].own == NOTE
-        settings = {NOTE: str(total // 8)} if is_ours else {plan.name(key): str(note + total)}
+        settings = {NOTE: str(total // 8)} if is_ours else plan.settings({key: str(note + total)})
         yield fault(
             f"the note that tokens run out comes when fewer than {note} of {total} are left: always; wanted {plan.name(key)} above {note}",
             plan.place(key),

@@ -54,7 +54,7 @@ def tool_name_mismatch(plan: Plan) -> Iterator[Finding]:
     wanted = str([tool.name for tool in TOOLS]).replace("'", '"')
     for name in unknown_names(names):
         message = f"{plan.name(KEY)} offers {name!r}, which the parser of calls does not know; wanted some of {known}"
-        yield fault(message, plan.place(KEY), {plan.name(KEY): wanted})
+        yield fault(message, plan.place(KEY), plan.settings({KEY: wanted}))
     if not offers(names, FINISH):
         message = f"{plan.name(KEY)} has no {FINISH.name}: no rollout could end by itself; wanted it among {known}"
-        yield fault(message, plan.place(KEY), {plan.name(KEY): wanted})
+        yield fault(message, plan.place(KEY), plan.settings({KEY: wanted}))

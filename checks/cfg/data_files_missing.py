@@ -62,5 +62,5 @@ def _too_few(plan: Plan, rows: int, batch: int) -> Finding:
     return fault(
         f"{plan.name(BATCH)} is {batch}, and the training files hold {rows} tasks; wanted at least {batch}",
         plan.place(BATCH),
-        {plan.name(BATCH): str(rows)} if rows else {},
+        plan.settings({BATCH: str(rows)}) if rows else {},
     )

@@ -67,6 +67,6 @@ def model_context_too_short(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
         yield fault(
             f"{plan.name(KEY)} is {wanted}, and {model.name} has {has} positions; wanted at most {has}",
             plan.place(KEY),
-            {plan.name(KEY): str(has)},
+            plan.settings({KEY: str(has)}),
             evidence=(f"{model.shown}: max_position_embeddings",),
         )

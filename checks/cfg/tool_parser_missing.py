@@ -74,12 +74,12 @@ def tool_parser_missing(plan: Plan) -> Iterator[Finding]:
         message = (
             f"{plan.name(SWITCH)} is on and {plan.name(PARSER)} is not set; wanted the parser of the model's family"
         )
-        yield fault(message, plan.place(SWITCH), {plan.name(PARSER): "hermes"})
+        yield fault(message, plan.place(SWITCH), plan.settings({PARSER: "hermes"}))
         return
     if parser not in KNOWN:
         message = f"{plan.name(PARSER)} = {parser!r} is no parser of vLLM; wanted one of {', '.join(sorted(KNOWN))}"
         # A plugin may bring a parser of its own, so this is likely and not certain.
-        yield fault(message, plan.place(PARSER), {plan.name(PARSER): nearest(parser)}, severity=Severity.WARNING)
+        yield fault(message, plan.place(PARSER), plan.settings({PARSER: nearest(parser)}), severity=Severity.WARNING)
     if is_on is False and not plan.is_of(*PARSER_ALONE):
         message = f"{plan.name(PARSER)} = {parser!r} has no effect while {plan.name(SWITCH)} is off; wanted true"
-        yield fault(message, plan.place(PARSER), {plan.name(SWITCH): "true"})
+        yield fault(message, plan.place(PARSER), plan.settings({SWITCH: "true"}))

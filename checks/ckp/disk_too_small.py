@@ -78,7 +78,7 @@ def disk_too_small(plan: Plan, there: Checkpoints, one: CheckpointSize) -> Itera
         return
     settings, fits = {}, max(1, (there.free + present) // one.bytes - 1)
     if there.free >= one.bytes and (count is None or fits < count - 1):
-        settings = {plan.name(KEEP): str(fits)}
+        settings = plan.settings({KEEP: str(fits)})
     several = "" if needed == one.bytes else f", and {count} of them stand there at once"
     message = (
         f"{in_gib(there.free)} are free in {there.root} and a checkpoint of {one.model} takes {in_gib(one.bytes)}{several}; "

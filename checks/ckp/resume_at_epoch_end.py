@@ -47,6 +47,6 @@ def resume_at_epoch_end(plan: Plan, there: Checkpoints, prompts: PromptLengths |
     if taken.step < end:
         return
     key = STEPS if steps is not None and steps <= taken.step else EPOCHS
-    settings = {plan.name(key): str(taken.step + 1 if key == STEPS else (epochs or 1) + 1)}
+    settings = plan.settings({key: str(taken.step + 1 if key == STEPS else (epochs or 1) + 1)})
     message = f"the run goes on from {taken.path} and ends after step {end}; wanted an end beyond step {taken.step}"
     yield fault(message, plan.place(key), settings, summary="raise the end of the run", severity=Severity.WARNING)

@@ -23,7 +23,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.facts.checkpoints import AUTO, PATHS, Checkpoints
+from skyrl_doctor.facts.checkpoints import AUTO, BY_PATH, Checkpoints
 from skyrl_doctor.plan.findings import required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.checkpoints.layout import TRACKER
@@ -87,7 +87,7 @@ SHOWN = 3
 @check("CKP001", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/checkpoints/resume.py")
 def resume_finds_nothing(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
     mode = required(plan).text(RESUME) or AUTO
-    if mode in PATHS:
+    if mode == BY_PATH:
         yield from _named(plan, there)
     elif mode != AUTO:
         raise NotApplicable(f"{plan.name(RESUME)} is {mode!r}: nothing is looked for")
@@ -106,7 +106,7 @@ def _named(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
         return
     good = there.last_good
     wanted = good.path if good else "a complete global_step_N"
-    settings = {plan.name(FROM): good.path} if good else {}
+    settings = plan.settings({FROM: good.path}) if good else {}
     remedy = Remedy(kind=RemedyKind.FIX_CONFIG, summary="name one that is whole", settings=settings)
     message = f"{plan.name(FROM)} {why}; wanted {wanted}"
     yield Finding(message=message, location=plan.place(FROM), remedy=remedy, severity=Severity.ERROR)
@@ -118,7 +118,7 @@ def _ours(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
         message = (
             f"{there.root} had a complete checkpoint and has none now; wanted one to go on from: the start is refused"
         )
-        settings = {plan.name(RESUME): "disable"}
+        settings = plan.settings({RESUME: "disable"})
         remedy = Remedy(kind=RemedyKind.FIX_CONFIG, summary="put it back, or start anew", settings=settings)
         where = plan.place(RESUME)
         yield Finding(message=message, evidence=told, location=where, remedy=remedy, severity=Severity.ERROR)
@@ -148,7 +148,7 @@ def _verls(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
 def _told(plan: Plan, there: Checkpoints) -> Remedy:
     good = there.last_good
     if good is None:
-        settings = {plan.name(RESUME): "disable"}
+        settings = plan.settings({RESUME: "disable"})
         return Remedy(kind=RemedyKind.FIX_CONFIG, summary="none is whole: start anew", settings=settings)
     command = f"printf {good.step} > '{there.root}/{TRACKER}'"
     return Remedy(kind=RemedyKind.RESET_STORE, summary="let it name the last complete one", commands=(command,))

@@ -86,7 +86,7 @@ def world_size_changed(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
     if wrong is None:
         return
     (wanted, *more) = taken.worlds
-    settings = {} if more or wanted % nodes else {plan.name(GPUS): str(wanted // nodes)}
+    settings = {} if more or wanted % nodes else plan.settings({GPUS: str(wanted // nodes)})
     yield fault(
         f"{taken.path} {wrong}", plan.place(GPUS), settings, summary="run on the GPUs that saved it, or merge it"
     )

@@ -219,6 +219,6 @@ def _finding(
             kind=RemedyKind.FIX_CONFIG,
             summary="ask Slurm for more memory",
             commands=() if has_key else (f"sbatch --mem={gib}G …",),
-            settings={plan.name(key): str(gib * 1024)} if has_key else {},
+            settings=plan.settings({key: str(gib * 1024)}) if has_key else {},
         ),
     )

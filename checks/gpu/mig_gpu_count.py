@@ -123,7 +123,7 @@ def _slices(gpus: Gpus, counted: int, wanted: int, plan: Plan) -> Finding:
             kind=RemedyKind.FIX_CONFIG,
             summary="plan for one slice and ask Slurm for one",
             commands=("#SBATCH --gres=gpu:1",),
-            settings={plan.name(PLANNED): "1"},
+            settings=plan.settings({PLANNED: "1"}),
         ),
     )
 
@@ -136,7 +136,7 @@ def _idle(found: int, wanted: int, plan: Plan) -> Finding:
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG,
             summary="ask Slurm for no more than the plan uses, or plan for all",
-            settings={plan.name(PLANNED): str(found)},
+            settings=plan.settings({PLANNED: str(found)}),
         ),
     )
 

@@ -129,7 +129,7 @@ def _nodes(plan: Plan, given: int, wanted: int, each: int) -> Finding:
     return fault(
         f"{message}; wanted {_count(wanted)}",
         plan.place(NODES),
-        {plan.name(NODES): str(given)},
+        plan.settings({NODES: str(given)}),
         summary=f"submit with --nodes={wanted}, or plan for {_count(given)}",
         severity=severity,
     )

@@ -91,7 +91,7 @@ def glibc_too_old_in_image(plan: Plan, stored: StoredImages) -> Iterator[Finding
         f"{listed([image.shown for image, _ in old])}; {first.shown} is {system.name} with {shown(system.glibc)}, "
         f"wanted {shown(AGENT_SERVER_BUILDER)} or later",
         plan.place(INJECT),
-        {plan.name(INJECT): '"mount"'} if inject is not None else None,
+        plan.settings({INJECT: '"mount"'}) if inject is not None else None,
         summary="mount sandboxd, which needs no C library of its own, or build the agent server on an older system",
         severity=Severity.ERROR if any(found.glibc == MUSL for _, found in old) else Severity.WARNING,
     )

@@ -87,7 +87,7 @@ def sandbox_user_cannot_write(plan: Plan, stored: StoredImages) -> Iterator[Find
             f"{len(shut)} of {len(images)} images would run as user {user_of(first.user, as_root=as_root)!r}, who may "
             f"not write to {TESTBED}: {first.shown}; wanted root, or the owner of its files",
             plan.place(KEY),
-            {plan.name(KEY): "true"} if inject_of(plan) is not None else None,
+            plan.settings({KEY: "true"}) if inject_of(plan) is not None else None,
             summary="run sandboxes as root: inside a rootless container root is nobody but you",
             evidence=(_shown(first),),
         )

@@ -34,5 +34,5 @@ def one_gpu_cannot_be_shared(plan: Plan) -> Iterator[Finding]:
     yield fault(
         f"{inference} GPU(s) for inference and {trainer} for the trainer make {inference + trainer}; the node has {available}; wanted at least {inference + trainer}",
         plan.place("slurm.gpus_per_node"),
-        {plan.name("slurm.gpus_per_node"): str(inference + trainer)},
+        plan.settings({"slurm.gpus_per_node": str(inference + trainer)}),
     )

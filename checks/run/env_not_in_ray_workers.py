@@ -30,7 +30,7 @@ from skyrl_doctor.facts.ray_workers import RayWorkers
 from skyrl_doctor.facts.worker_environ import plan_variables
 from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan, Value
-from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_words
+from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_overrides
 from skyrl_train.node.ray_env import Need, missing, needs
 
 CAUSE = "a variable of the runtime did not reach Ray's workers; it must be in the runtime environment that Ray is started with"
@@ -112,7 +112,7 @@ def _passed(plan: Plan) -> dict[str, Value]:
     return {
         key.removeprefix(prefix): value
         for prefix in PASSED
-        for key, value in {**plan.own, **verl_words(plan)}.items()
+        for key, value in {**plan.own, **verl_overrides(plan)}.items()
         if key.startswith(prefix) and (value.written or value.unknown)
     }
 

@@ -56,6 +56,6 @@ def _finding(node: str, failures: tuple[Failure, ...], excluded: tuple[str, ...]
             kind=RemedyKind.EXCLUDE_NODE,
             summary="exclude it, and tell the administrators",
             commands=(f"sbatch --exclude={','.join((*excluded, node))} …",),
-            settings={plan.name(EXCLUDE): "[" + ", ".join(f'"{one}"' for one in (*excluded, node)) + "]"},
+            settings=plan.settings({EXCLUDE: "[" + ", ".join(f'"{one}"' for one in (*excluded, node)) + "]"}),
         ),
     )

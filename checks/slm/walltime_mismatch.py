@@ -62,7 +62,7 @@ def walltime_mismatch(plan: Plan) -> Iterator[Finding]:
         yield fault(
             f"{plan.name(key)} = {text!r} is no time of Slurm; wanted such as 6:00:00",
             plan.place(key),
-            {plan.name(key): "6:00:00"},
+            plan.settings({key: "6:00:00"}),
         )
     if len(limits) == 2 and not wrong:
         for violation in walltime_violations(trainer=limits[TRAINER], runtime=limits[RUNTIME]):

@@ -60,4 +60,4 @@ def cpu_offload_with_lora(plan: Plan) -> Iterator[Finding]:
         raise NotApplicable("the configuration trains no LoRA adapter")
     if moves_adapter_to_cpu(cpu_offload=bool(plan.flag(OFFLOAD)), lora=rank > 0):
         message = f"{plan.name(OFFLOAD)} is on beside a LoRA adapter ({plan.name(RANK)} = {rank}); wanted off"
-        yield fault(message, plan.place(OFFLOAD), {plan.name(OFFLOAD): "false"})
+        yield fault(message, plan.place(OFFLOAD), plan.settings({OFFLOAD: "false"}))

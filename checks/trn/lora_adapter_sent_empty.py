@@ -1,9 +1,9 @@
 """A LoRA adapter reaches vLLM without its tensors, and the run hangs.
 
 ## What it does
-Looks for FSDP1 (verl's default strategy, `fsdp`) beside an adapter that is sent as such, under a training interpreter with
-peft 0.21 or later. With fewer than that it passes. `rollout.layered_summon` with FSDP1 is told too: that way finds
-no adapter with any peft.
+Looks for FSDP1 (verl's default strategy, `fsdp`) with a LoRA adapter that is not merged, under a training interpreter with
+peft 0.21 or later. An older peft passes. `actor_rollout_ref.rollout.layered_summon` with FSDP1 is a finding
+with any peft: layer by layer, no adapter is found.
 
 ## Why it breaks training
 peft finds an adapter's tensors by the names of modules since 0.21, and FSDP1 changes those names: verl sends none. vLLM's
@@ -12,7 +12,7 @@ its time limit.
 
 ## How to fix
 Train under FSDP2 (`actor_rollout_ref.actor.strategy=fsdp2`, and the same for `ref` and the critic). Or let verl send whole
-weights (`+actor_rollout_ref.model.lora.merge=True`), or hold `peft<0.21`.
+weights (`actor_rollout_ref.model.lora.merge=True`), or pin `peft<0.21`.
 
 ## Example
     File ".../vllm/lora/model_manager.py", line 512, in _create_merged_loras_inplace
@@ -81,7 +81,7 @@ def lora_adapter_sent_empty(plan: Plan, interpreter: Interpreter | None) -> Iter
             "an adapter without tensors and the run hangs; wanted 'fsdp2'"
         )
         severity = Severity.ERROR if peft else Severity.WARNING  # an older peft, which nobody saw, would do
-        settings = {plan.name(STRATEGY): "fsdp2"}
+        settings = plan.settings({STRATEGY: "fsdp2"})
         yield fault(message, plan.place(STRATEGY), settings, summary="train under FSDP2", severity=severity)
     elif gathers_by_layers(strategy=strategy, lora=True, merged=merged, layered=_on(plan, LAYERED)):
         message = f"{LAYERED} is on under {plan.name(STRATEGY)} = {strategy!r}: no adapter is found layer by layer; wanted off"

@@ -1,4 +1,4 @@
-"""skyrl-doctor watch: follows a running job. Exit status 0: no root cause, 1: root cause found, 2: bad input."""
+"""skyrl-doctor watch: watches a running job. Exit status 0: no root cause, 1: a root cause, 2: bad input."""
 
 import argparse
 import os
@@ -15,7 +15,7 @@ WEBHOOK = "SKYRL_WATCH_WEBHOOK"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("job_dir", metavar="JOB_DIR", help="the job directory, or a directory with its logs")
+    parser.add_argument("job_dir", metavar="JOB_DIR", help="the job directory, or any directory with its logs")
     parser.add_argument(
         "--logs",
         action="append",
@@ -23,41 +23,40 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="another log or directory of logs, such as /tmp/vllm.log",
     )
-    parser.add_argument("--vllm", action="append", default=[], metavar="URL", help="/metrics of an inference server")
+    parser.add_argument("--vllm", action="append", default=[], metavar="URL", help="an inference server with /metrics")
     parser.add_argument(
         "--config",
         action="append",
         default=[],
         metavar="TARGET",
-        help="configuration of the job (default: the one in JOB_DIR)",
+        help="the job's configuration (default: the copy in JOB_DIR)",
     )
     parser.add_argument(
-        "--checkpoints", default="", metavar="DIR", help="directory of the checkpoints (default: JOB_DIR/checkpoints)"
+        "--checkpoints", default="", metavar="DIR", help="the checkpoint directory (default: JOB_DIR/checkpoints)"
     )
-    parser.add_argument("--tui", action="store_true", help="show a live view (q: quit)")
+    parser.add_argument("--tui", action="store_true", help="show a live view; q quits")
     once = parser.add_mutually_exclusive_group()
-    once.add_argument("--once", action="store_true", help="examine everything once, then exit")
-    once.add_argument("--post-mortem", action="store_true", help="write summary.md of a job that has ended, then exit")
+    once.add_argument("--once", action="store_true", help="read everything once and exit")
+    once.add_argument("--post-mortem", action="store_true", help="write summary.md for a job that is over and exit")
     parser.add_argument(
-        "--no-summary", action="store_true", help="do not write summary.md at the end; --post-mortem can write it later"
+        "--no-summary",
+        action="store_true",
+        help="do not write summary.md at the end of the job; --post-mortem writes it later",
     )
     _policy(parser)
     parser.add_argument(
         "--webhook",
         default="",
         metavar="URL",
-        help=f"send findings to this address (better: set ${WEBHOOK}, which ps does not show)",
+        help=f"post alerts to this address (better: set ${WEBHOOK}, which ps does not show)",
     )
     parser.add_argument(
-        "--job-log",
-        default="auto",
-        metavar="FILE",
-        help="append a line per finding to this log; `none` turns it off (default: auto)",
+        "--job-log", default="auto", metavar="FILE", help="the log that gets a line for each alert, or none"
     )
     parser.add_argument(
         "--tick", type=_seconds, default=1.0, metavar="S", help="seconds between reads of the logs (default: 1)"
     )
-    parser.add_argument("--no-samplers", action="store_true", help="read only the logs; run no other probes")
+    parser.add_argument("--no-samplers", action="store_true", help="read only the logs")
 
 
 def _policy(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +64,7 @@ def _policy(parser: argparse.ArgumentParser) -> None:
         "--on-root",
         choices=("report", "stop", "hold"),
         default="report",
-        help="what to do when a root cause is certain (default: report)",
+        help="what to do about a confirmed root cause (default: report)",
     )
     parser.add_argument(
         "--pid",
@@ -73,7 +72,7 @@ def _policy(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="N",
-        help="process of the trainer: the watch stops it, and the job ends with it",
+        help="the trainer's process: the watch stops it, and its exit is the end of the job",
     )
     parser.add_argument("--job", default="", metavar="N", help="Slurm job of the trainer")
     parser.add_argument(
@@ -84,16 +83,16 @@ def _policy(parser: argparse.ArgumentParser) -> None:
         type=_seconds,
         default=120.0,
         metavar="S",
-        help="a root cause from a log counts if the job makes no progress for S seconds after it (default: 120)",
+        help="a root cause from a log is confirmed after this long without progress (default: 120)",
     )
     parser.add_argument(
         "--grace",
         type=_seconds,
         default=60.0,
         metavar="S",
-        help="seconds between asking the job to end and killing it (default: 60)",
+        help="time between asking the job to end and ending it (default: 60)",
     )
-    parser.add_argument("--dry-run", action="store_true", help="print what the policy would do, but do not do it")
+    parser.add_argument("--dry-run", action="store_true", help="print what the policy would do")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -101,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.machine.local import LocalMachine
 
     if not os.path.isdir(args.job_dir):
-        raise UsageError(f"{args.job_dir}: no such directory; give the job directory")
+        raise UsageError(f"{args.job_dir} does not exist; give a job directory")
     if args.post_mortem:
         return _post_mortem(args.job_dir)
     from skyrl_doctor.watch.setup import locked
@@ -119,9 +118,7 @@ def _watched(args: argparse.Namespace, machine: "Machine", *, writes: bool) -> i
     from skyrl_doctor.watch.setup import build
 
     if not writes and not args.tui:
-        raise UsageError(
-            f"{args.job_dir} has another watch, or is not writable; use --tui to follow it without writing"
-        )
+        raise UsageError(f"{args.job_dir} is already watched or not writable; run with --tui to view it")
     watch = build(_settings(args, writes=writes), machine, _silent if args.tui else _tell)
     why = _until_the_end(args, watch)
     watch.finish(why or "the watch was stopped")
@@ -133,18 +130,18 @@ def _watched(args: argparse.Namespace, machine: "Machine", *, writes: bool) -> i
 def _until_the_end(args: argparse.Namespace, watch: "Watch") -> str:
     from skyrl_doctor.watch.loop import run as turns
     from skyrl_doctor.watch.once import once
-    from skyrl_doctor.watch.stop_signals import Told
+    from skyrl_doctor.watch.stop_signals import StopSignals
 
-    with Told() as told:
+    with StopSignals() as signals:
         if args.once:
-            once(watch, sleep=told.wait)
-            return "the watch ran with --once"
+            once(watch, sleep=signals.wait)
+            return "--once: one pass is complete"
         if not args.tui:
-            return turns(watch, sleep=told.wait, goes_on=lambda: not told.number)
+            return turns(watch, sleep=signals.wait, goes_on=lambda: not signals.number)
         from skyrl_doctor.watch.tui.live import Live
 
         with Live(watch) as live:
-            return turns(watch, sleep=live.wait, goes_on=lambda: not (told.number or live.left))
+            return turns(watch, sleep=live.wait, goes_on=lambda: not (signals.number or live.left))
 
 
 def _settings(args: argparse.Namespace, *, writes: bool) -> "Settings":
@@ -193,5 +190,5 @@ def _silent(_text: str) -> None:
 def _seconds(text: str) -> float:
     value = float(text)
     if not 0 <= value <= 86_400:
-        raise argparse.ArgumentTypeError(f"{text}: expected 0 to 86400 seconds")
+        raise argparse.ArgumentTypeError(f"{text}: expected seconds from 0 to 86400")
     return value

@@ -14,8 +14,8 @@ from skyrl_doctor.machine.paths import expand_home, resolve_links
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.checkpoints import layout, manifest
 
-AUTO, PATHS = "auto", ("path", "resume_path")
-"""trainer.resume: in a RunConfig's words and in verl's."""
+AUTO, BY_PATH = "auto", "path"
+"""Values of trainer.resume."""
 DIRECTORY, NAMED = "trainer.checkpoint_dir", "trainer.resume_from"
 OWN = "run-config"
 CONTENTS = tuple(f"actor_rollout_ref.actor.checkpoint.{name}" for name in ("save_contents", "save_lora_only"))
@@ -65,7 +65,7 @@ class Checkpoints:
 
     def taken(self, mode: str, *, ours: bool) -> Found | None:
         """What a start loads, whole or not. verl alone believes its tracker; our trainer looks for itself."""
-        if mode in PATHS:
+        if mode == BY_PATH:
             return self.named
         return None if mode != AUTO else self.last_good if ours else self.of(self.tracked)
 

@@ -22,7 +22,7 @@ def finding(plan: Plan, violation: Violation, *, severity: Severity | None = Non
     return fault(
         violation.message,
         plan.place(violation.key),
-        {plan.name(key): value for key, value in violation.settings.items()},
+        plan.settings(violation.settings),
         severity=severity or (Severity.ERROR if violation.fatal else Severity.WARNING),
     )
 

@@ -83,9 +83,37 @@ class Plan:
         return None if found is None or found.value is None else found
 
     def name(self, key: str) -> str:
-        """The name of a canonical key in this dialect."""
+        """A canonical key as this dialect writes it; the key itself where the dialect has no such setting."""
+        return self._name(key) or key
+
+    def settings(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """Canonical keys and new values as this dialect writes them, without those that it does not have."""
+        from skyrl_doctor.plan.keys import value_in  # the tables of all dialects: only where a setting is named
+
+        named = (
+            (self._name(key), value_in(self.dialect, key, value))
+            for key, value in settings.items()
+            if not self._is_derived(key)
+        )
+        return {name: value for name, value in named if name is not None}
+
+    def _is_derived(self, key: str) -> bool:
+        """Whether the value was computed from a list or a table, such as a number of GPUs from their ids."""
         found = self.values.get(key)
-        return found.name if found is not None else key
+        own = self.own.get(found.name) if found is not None else None
+        return (
+            own is not None
+            and isinstance(own.value, list | dict)
+            and not isinstance(found and found.value, list | dict)
+        )
+
+    def _name(self, key: str) -> str | None:
+        found = self.values.get(key)
+        if found is not None:
+            return found.name
+        from skyrl_doctor.plan.keys import key_in
+
+        return key_in(self.dialect, key)
 
     def place(self, key: str) -> Location | None:
         """The location of a canonical key; for a default, the last target without a line."""

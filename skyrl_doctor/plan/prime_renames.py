@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.plan.dialects.prime import table
 from skyrl_doctor.plan.model import Plan, Value
+from skyrl_doctor.plan.names.prime_rl import table
 
 
 @record

@@ -1,4 +1,4 @@
-"""What a configuration of ours says in verl's own words. They come last on verl's command line, and win."""
+"""The overrides of verl in a configuration of ours. They come last on verl's command line and win."""
 
 from collections.abc import Mapping
 
@@ -7,8 +7,8 @@ from skyrl_doctor.plan.model import Plan, Value
 OVERRIDES = "trainer.verl_overrides"
 
 
-def verl_words(plan: Plan) -> Mapping[str, Value]:
-    """By verl's keys; none where the plan is not ours, or has none."""
+def verl_overrides(plan: Plan) -> Mapping[str, Value]:
+    """Their values by verl's keys; empty where the plan is not ours or has none."""
     words, place = plan.texts(OVERRIDES), plan.place(OVERRIDES)
     if not words or place is None:
         return {}

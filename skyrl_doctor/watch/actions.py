@@ -1,4 +1,4 @@
-"""Carries a policy's deed out: signals to processes, commands to Slurm. Never a shell, always a limit."""
+"""Runs the actions of a policy: signals to processes, commands to Slurm. Never a shell, always a time limit."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.watch.policy import Deed, Policy
+from skyrl_doctor.watch.policy import Action, Policy
 
 LIMIT_S = 20.0
 MOST_REASON = 200
@@ -15,7 +15,7 @@ MOST_REASON = 200
 
 @record
 class Process:
-    """A process and when it began: its number alone may be another's tomorrow."""
+    """A process and its start time: the number alone may belong to another process later."""
 
     pid: int
     began: str
@@ -23,7 +23,7 @@ class Process:
 
 @record(kw_only=True)
 class Target:
-    """Whom the policy acts upon: processes of this machine, or else a Slurm job."""
+    """What the policy acts on: processes of this machine, or a Slurm job."""
 
     processes: tuple[Process, ...] = ()
     job: str = ""
@@ -34,12 +34,12 @@ class Target:
 
 
 def target(machine: Machine, pids: Sequence[int], job: str, policy: Policy) -> Target:
-    """Whom the user named; UsageError where nobody can be stopped."""
+    """The processes and the job that the user named; UsageError where the policy needs one that is missing."""
     found = Target(processes=tuple(_process(machine, pid) for pid in pids), job=job)
     if policy is Policy.HOLD and not job:
-        raise UsageError("--on-root hold wants --job N: only Slurm can hold a job")
+        raise UsageError("--on-root hold needs --job N: only Slurm can hold a job")
     if policy is Policy.STOP and found.is_none:
-        raise UsageError("--on-root stop wants --pid N or --job N: whom should it stop?")
+        raise UsageError("--on-root stop needs --pid N or --job N: the process or job to stop")
     return found
 
 
@@ -47,22 +47,22 @@ def is_alive(machine: Machine, process: Process) -> bool:
     return _began(machine, process.pid) == process.began
 
 
-def do(machine: Machine, deed: Deed, whom: Target, why: str, *, dry: bool) -> list[str]:
-    """What was done, or what would be, in words."""
-    said: list[str] = []
-    if deed is not Deed.HOLD:
-        number = signal.SIGTERM if deed is Deed.ASK else signal.SIGKILL
-        said += [_signalled(machine, process, number, dry=dry) for process in whom.processes]
-    if whom.job and (deed is Deed.HOLD or not whom.processes):
-        said += [_ran(machine, argv, dry=dry) for argv in commands(deed, whom.job, why)]
-    return said
+def run(machine: Machine, action: Action, target: Target, why: str, *, dry: bool) -> list[str]:
+    """Runs an action, or with `dry` only describes it. Returns a sentence for each signal and command."""
+    done: list[str] = []
+    if action is not Action.HOLD:
+        number = signal.SIGTERM if action is Action.ASK else signal.SIGKILL
+        done += [_signalled(machine, process, number, dry=dry) for process in target.processes]
+    if target.job and (action is Action.HOLD or not target.processes):
+        done += [_ran(machine, argv, dry=dry) for argv in commands(action, target.job, why)]
+    return done
 
 
-def commands(deed: Deed, job: str, why: str) -> list[tuple[str, ...]]:
-    """scancel's TERM goes to the job's steps, so that the batch script, and a watch in it, see their end."""
-    if deed is Deed.ASK:
+def commands(action: Action, job: str, why: str) -> list[tuple[str, ...]]:
+    """The commands of an action. scancel sends TERM to the job's steps, so that the batch script sees their end."""
+    if action is Action.ASK:
         return [("scancel", "--signal=TERM", job)]
-    if deed is Deed.END:
+    if action is Action.END:
         return [("scancel", job)]
     reason = " ".join(why.split())[:MOST_REASON].replace('"', "'")
     return [("scontrol", "update", f"JobId={job}", f"Comment=skyrl-doctor: {reason}"), ("scontrol", "requeuehold", job)]
@@ -74,7 +74,7 @@ def _signalled(machine: Machine, process: Process, number: signal.Signals, *, dr
     if dry:
         return f"would send {what}"
     if not is_alive(machine, process):
-        return f"process {process.pid} has ended by itself"
+        return f"process {process.pid} had already exited"
     send: Callable[[int, int], None] = os.killpg if group else os.kill
     try:
         send(process.pid, number)
@@ -84,7 +84,7 @@ def _signalled(machine: Machine, process: Process, number: signal.Signals, *, dr
 
 
 def _own_group(pid: int) -> bool:
-    """Whether the process leads a group of its own, and not the watch's."""
+    """Whether the process leads a process group other than the watch's."""
     try:
         return os.getpgid(pid) == pid and pid != os.getpgrp()
     except OSError:
@@ -92,24 +92,24 @@ def _own_group(pid: int) -> bool:
 
 
 def _ran(machine: Machine, argv: tuple[str, ...], *, dry: bool) -> str:
-    shown = " ".join(argv)
+    line = " ".join(argv)
     if dry:
-        return f"would run {shown}"
+        return f"would run {line}"
     done = machine.run(argv, limit_s=LIMIT_S)
-    return f"ran {shown}" if done.ok else f"could not run {shown}: {done.why}"
+    return f"ran {line}" if done.ok else f"could not run {line}: {done.why}"
 
 
 def _process(machine: Machine, pid: int) -> Process:
     if pid <= 1 or pid == os.getpid():
-        raise UsageError(f"--pid {pid}: wanted a process of the job")
+        raise UsageError(f"--pid {pid} is not a process of the job")
     began = _began(machine, pid)
     if began is None:
-        raise UsageError(f"--pid {pid}: no such process here")
+        raise UsageError(f"--pid {pid}: no such process on this machine")
     return Process(pid, began)
 
 
 def _began(machine: Machine, pid: int) -> str | None:
-    """proc(5), field 22; a zombie has ended."""
+    """The start time: proc(5), field 22. None for a zombie, which has exited."""
     try:
         fields = machine.read(f"/proc/{pid}/stat").rpartition(")")[2].split()
     except CouldNotLook:

@@ -1,4 +1,4 @@
-"""The files that a watch keeps in the job's directory, and how they are written: whole or not at all."""
+"""The files that a watch writes in the job directory, each atomically."""
 
 from skyrl_train.contracts import files
 from skyrl_train.contracts.job_files import COUNTS as COUNTS
@@ -8,5 +8,5 @@ EVENTS, STATE, PROM, LOG, LOCK = "events.jsonl", "watch.state.json", "health.pro
 
 
 def write_whole(path: str, text: str, *, durable: bool = True) -> None:
-    """OSError leaves the old one. What no text can hold, out of names and logs, becomes a question mark."""
+    """Replaces a file; an OSError leaves the old one. Characters that UTF-8 cannot encode become question marks."""
     files.write_whole(path, text.encode("utf-8", "replace").decode(), durable=durable)

@@ -1,18 +1,40 @@
-"""What a rule says: a finding that begins, or one that is over. Both are facts about the job, made of plain data."""
+"""What a rule yields: an alert that begins, or one that is over. Both are plain data about the job."""
 
 from typing import Any
 
 from skyrl_doctor.catalogue import catalogue
-from skyrl_doctor.core.model import Finding, Location, Remedy, Severity
+from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.report.json import finding_data
 
 
-@record(kw_only=True)
-class Raised:
-    """A known failure, seen now. `key` names this finding among those of the run: it is reported once.
+@record
+class Change:
+    """A setting of the run to change, by canonical key. The new value is `value`; or the present value times `times`, or
+    plus `plus`; or the value of the setting `like`."""
 
-    `root` tells a cause, which ends the run whatever waits; a policy may act upon it. A symptom is never acted upon.
+    key: str
+    value: str = ""
+    times: float = 0.0
+    plus: int = 0
+    like: str = ""
+
+
+@record(kw_only=True)
+class Advice:
+    """What to do about an alert. `changes` become settings once the job's configuration is read."""
+
+    kind: RemedyKind
+    summary: str
+    commands: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+
+
+@record(kw_only=True)
+class Alert:
+    """A known failure of the running job. `key` names this alert within the run: it is reported once.
+
+    `root` marks a cause, which ends the run whatever waits; a policy may act on it, and never on a symptom.
     """
 
     at: float
@@ -20,6 +42,7 @@ class Raised:
     key: str
     finding: Finding
     root: bool = False
+    changes: tuple[Change, ...] = ()
 
     @property
     def slug(self) -> str:
@@ -29,16 +52,16 @@ class Raised:
 
 @record(kw_only=True)
 class Cleared:
-    """What the key names has passed."""
+    """The alert with this key is over."""
 
     at: float
     key: str
 
 
-Said = Raised | Cleared
+Update = Alert | Cleared
 
 
-def raised(
+def alert(
     at: float,
     id: str,  # noqa: A002 -- the catalogue's word
     message: str,
@@ -48,12 +71,17 @@ def raised(
     severity: Severity = Severity.ERROR,
     evidence: tuple[str, ...] = (),
     location: Location | None = None,
-    remedy: Remedy | None = None,
-) -> Raised:
+    advice: Advice | None = None,
+) -> Alert:
+    """An alert with its finding."""
+    remedy = None
+    if advice is not None:
+        remedy = Remedy(kind=advice.kind, summary=advice.summary, commands=advice.commands)
     finding = Finding(message=message, evidence=evidence, location=location, remedy=remedy, severity=severity)
-    return Raised(at=at, id=id, key=key or id, finding=finding, root=root)
+    changes = advice.changes if advice is not None else ()
+    return Alert(at=at, id=id, key=key or id, finding=finding, root=root, changes=changes)
 
 
-def data(one: Raised) -> dict[str, Any]:
-    """As JSON has it, in the report's form."""
+def alert_data(one: Alert) -> dict[str, Any]:
+    """The alert as JSON types, in the form of the report."""
     return {"id": one.id, "slug": one.slug, "key": one.key, "root": one.root, **finding_data(one.finding)}

@@ -1,4 +1,4 @@
-"""When the job is over: its flag, its processes, Slurm, or last words after which no log grows."""
+"""When the job is over: its flag file, its processes, Slurm, or a final log line after which no log grows."""
 
 import os
 from dataclasses import replace
@@ -10,53 +10,50 @@ from skyrl_train.contracts.job_files import COMPLETE
 
 QUIET_S = 300.0
 DRAIN_S = 2.0
-"""Logs are read on for a moment after the end: the last lines are the interesting ones."""
-LAST_WORDS = frozenset({"cancelled"})
-"""Slurm's own. That something was terminated is said in healthy runs too."""
+"""Logs are read for a moment longer: the last lines matter most."""
+FINAL_LINES = frozenset({"cancelled"})
+"""Slurm's own line. Healthy runs log terminations too."""
 
 
 @record
-class Ending:
-    """`words_at`: when a log said last words. `over_at`: when the end was certain."""
+class JobEnd:
+    """`final_line_at`: when a log had a final line. `over_at`: when the end was certain."""
 
-    words_at: float | None = None
+    final_line_at: float | None = None
     grew_at: float = 0.0
     over_at: float | None = None
     why: str = ""
 
 
-def noted(ending: Ending, seen: Observation) -> Ending:
-    if isinstance(seen, Hit) and seen.slug in LAST_WORDS:
-        return replace(ending, words_at=seen.at)
+def after_observation(end: JobEnd, seen: Observation) -> JobEnd:
+    if isinstance(seen, Hit) and seen.slug in FINAL_LINES:
+        return replace(end, final_line_at=seen.at)
     if isinstance(seen, Left) and seen.job == TRAINER and seen.state in OVER:
-        return _over(ending, seen.at, f"Slurm says that the job is {seen.state}")
-    return ending
+        return _over(end, seen.at, f"the job's state in Slurm is {seen.state}")
+    return end
 
 
-def grown(ending: Ending, now: float) -> Ending:
-    """A log has new lines."""
-    return replace(ending, grew_at=now)
+def after_growth(end: JobEnd, now: float) -> JobEnd:
+    """The state after new lines in a log."""
+    return replace(end, grew_at=now)
 
 
-def looked(ending: Ending, job_dir: str, now: float, *, alive: bool | None) -> Ending:
-    """`alive`: whether any of the processes that were named lives; None where none was named."""
+def after_check(end: JobEnd, job_dir: str, now: float, *, alive: bool | None) -> JobEnd:
+    """The state after a check of flag, directory and processes. `alive` is None where the user named no process."""
     if os.path.exists(os.path.join(job_dir, COMPLETE)):
-        return _over(ending, now, f"{COMPLETE} is there")
+        return _over(end, now, f"{COMPLETE} exists")
     if alive is False:
-        return _over(ending, now, "the process has ended")
+        return _over(end, now, "the process exited")
     if not os.path.isdir(job_dir):
-        return _over(ending, now, f"{job_dir} is gone")
-    if ending.words_at is not None and now - max(ending.words_at, ending.grew_at) >= QUIET_S:
-        return _over(ending, now, "the logs say so, and grow no more")
-    return ending
+        return _over(end, now, f"{job_dir} was removed")
+    if end.final_line_at is not None and now - max(end.final_line_at, end.grew_at) >= QUIET_S:
+        return _over(end, now, "a log has a final line and no log has grown since")
+    return end
 
 
-def is_over(ending: Ending, now: float) -> bool:
-    return (
-        ending.over_at is not None
-        and now - max(ending.over_at, min(ending.grew_at, ending.over_at + DRAIN_S)) >= DRAIN_S
-    )
+def is_over(end: JobEnd, now: float) -> bool:
+    return end.over_at is not None and now - max(end.over_at, min(end.grew_at, end.over_at + DRAIN_S)) >= DRAIN_S
 
 
-def _over(ending: Ending, now: float, why: str) -> Ending:
-    return ending if ending.over_at is not None else replace(ending, over_at=now, why=why)
+def _over(end: JobEnd, now: float, why: str) -> JobEnd:
+    return end if end.over_at is not None else replace(end, over_at=now, why=why)

@@ -1,4 +1,4 @@
-"""What the watch has said and remembers, on disk: events, state, health. A disk that refuses is said once, and tried again."""
+"""The watch's files: events, state, health. A write error is reported once, and the write is tried again."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 from skyrl_doctor.watch import state
 from skyrl_doctor.watch.files import EVENTS, PROM, STATE, write_whole
-from skyrl_doctor.watch.finding import Cleared, Raised, Said, data
+from skyrl_doctor.watch.finding import Alert, Cleared, Update, alert_data
 from skyrl_doctor.watch.sink import prom
 from skyrl_doctor.watch.sink.events import CLEARED, FINDING, Events, Ledger, event
 from skyrl_doctor.watch.sink.joblog import JobLog, line
@@ -15,8 +15,8 @@ from skyrl_doctor.watch.sink.webhook import Webhook
 Tell = Callable[[str], None]
 
 
-class Books:
-    """`tell` is for people: the side-car's own output. Without `writes` they are a viewer's: empty, and never written."""
+class Journal:
+    """`tell` prints to the watch's own output. Without `writes` the journal is a viewer's: empty and never written."""
 
     def __init__(
         self,
@@ -33,10 +33,10 @@ class Books:
         self._events = Events(os.path.join(job_dir, EVENTS))
         self._writes = writes
         self.memory, damage = state.load(os.path.join(job_dir, STATE)) if writes else (state.Memory(), "")
-        self._ledger = Ledger.of(self._events.path, self.memory.said) if writes else Ledger({}, {})
-        self._said_troubles: set[str] = set()
+        self._ledger = Ledger.of(self._events.path, self.memory.reported) if writes else Ledger({}, {})
+        self._warned: set[str] = set()
         if damage:
-            self.trouble(damage, at=None)
+            self.warn(damage, at=None)
 
     @property
     def unwritten(self) -> int:
@@ -46,39 +46,39 @@ class Books:
     def webhook_failures(self) -> int:
         return self._webhook.failed if self._webhook else 0
 
-    def said(self, one: Said) -> bool:
-        """Writes down what a rule says; False where it was said before."""
+    def record(self, one: Update) -> bool:
+        """Writes down an update of a rule; False where it was reported before."""
         if not self._ledger.is_new(one.key):
             return False
         if isinstance(one, Cleared):
             self._add(event(CLEARED, one.at, key=one.key))
-            self._tell(f"skyrl-doctor watch: {one.key} has passed")
+            self._tell(f"skyrl-doctor watch: {one.key} is over")
             return True
-        self._add(event(FINDING, one.at, **self._clean(data(one))))
-        self._spread(one)
+        self._add(event(FINDING, one.at, **self._clean(alert_data(one))))
+        self._publish(one)
         return True
 
     def note(self, kind: str, at: float, **rest: Any) -> None:
-        """What is no finding: start, notice, action, end."""
+        """An event that is no alert: start, notice, action, end."""
         self._add(event(kind, at, **self._clean(rest)))
 
-    def trouble(self, text: str, at: float | None) -> None:
-        """Something that the watch could not do; said once."""
-        if text in self._said_troubles or len(self._said_troubles) > 1000:
+    def warn(self, text: str, at: float | None) -> None:
+        """Something that the watch could not do; reported once."""
+        if text in self._warned or len(self._warned) > 1000:
             return
-        self._said_troubles.add(text)
+        self._warned.add(text)
         self._tell(f"skyrl-doctor watch: {self._redact(text)}")
         if at is not None:
             self.note("notice", at, message=text)
 
     def save(self, memory: state.Memory) -> None:
-        """The state counts only with the events of its moment on disk: what waits is written first."""
+        """Saves the state, after all events before it: a state without them would lose them."""
         if not self._writes or not self._flush():
             return
         try:
             state.save(os.path.join(self._job_dir, STATE), memory)
         except OSError as error:
-            self.trouble(f"{STATE} cannot be written: {error.strerror}", at=None)
+            self.warn(f"{STATE} cannot be written: {error.strerror}", at=None)
 
     def counts(self) -> dict[str, int]:
         return self._ledger.counts()
@@ -89,20 +89,22 @@ class Books:
         try:
             write_whole(os.path.join(self._job_dir, PROM), prom.render(health), durable=False)
         except OSError as error:
-            self.trouble(f"{PROM} cannot be written: {error.strerror}", at=None)
+            self.warn(f"{PROM} cannot be written: {error.strerror}", at=None)
 
     def close(self) -> None:
         self._flush()
         if self._webhook is not None:
             self._webhook.wait(5.0)
 
-    def _spread(self, one: Raised) -> None:
+    def _publish(self, one: Alert) -> None:
         text = self._redact(line(one))
         self._tell(text)
         if self._job_log is not None:
             self._job_log.add(text)
         if self._webhook is not None:
-            self._webhook.send({"job": os.path.basename(os.path.abspath(self._job_dir)), "at": one.at, **data(one)})
+            self._webhook.send(
+                {"job": os.path.basename(os.path.abspath(self._job_dir)), "at": one.at, **alert_data(one)}
+            )
 
     def _add(self, one: Mapping[str, Any]) -> None:
         if self._writes:
@@ -112,7 +114,7 @@ class Books:
     def _flush(self) -> bool:
         if self._events.flush():
             return True
-        self.trouble(self._events.trouble, at=None)
+        self.warn(self._events.trouble, at=None)
         return False
 
     def _clean(self, value: Any) -> Any:

@@ -1,16 +1,19 @@
-"""The watch itself: turn after turn, read what came, ask what is due, judge, write down, act."""
+"""The watch: each turn reads new log lines, collects samples, judges, writes events and acts."""
 
+import functools
 import time
 from collections.abc import Callable
 from typing import Any
 
 from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.watch import actions, job_end
-from skyrl_doctor.watch.finding import Cleared, Raised, Said
+from skyrl_doctor.watch.changes import with_settings
+from skyrl_doctor.watch.finding import Alert, Cleared, Update
 from skyrl_doctor.watch.follow.follower import Follower
-from skyrl_doctor.watch.journal import Books
+from skyrl_doctor.watch.journal import Journal
 from skyrl_doctor.watch.observations import Ended, Fill, Observation, Step, Tick
-from skyrl_doctor.watch.policy import Deed, decide, with_root
+from skyrl_doctor.watch.policy import Action, decide, with_root
 from skyrl_doctor.watch.read.logs import Logs
 from skyrl_doctor.watch.rules import all as rules
 from skyrl_doctor.watch.rules.conditions import first
@@ -23,36 +26,39 @@ from skyrl_doctor.watch.state import Memory
 SAVE_S = 15.0
 HEALTH_S = 10.0
 LOOK_S = 1.0
-BEHIND_S = 0.02
+BACKLOG_S = 0.02
 KEPT_REWARDS = 40
 
 
 class Watch:
-    """One turn is `turn`; `run` is turns until the job ends. `clock` gives seconds since the epoch."""
+    """`turn` does one turn; `run` does turns until the job ends. `clock` gives seconds since the epoch, `plan` the job's
+    configuration, which is read when an alert first needs it."""
 
     def __init__(
         self,
         settings: Settings,
         machine: Machine,
         *,
-        books: Books,
+        journal: Journal,
         follower: Follower,
         samplers: Samplers,
         target: actions.Target,
+        plan: Callable[[], Plan] = Plan,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.settings, self._machine, self._clock = settings, machine, clock
-        self._books, self._follower, self._samplers, self._target = books, follower, samplers, target
+        self._journal, self._follower, self._samplers, self._target = journal, follower, samplers, target
         self._logs = Logs()
-        memory = books.memory
+        self._plan = functools.cache(plan)
+        memory = journal.memory
         self._states, self._case = memory.states, memory.case
         self.begun_at = memory.begun_at
-        self.open: dict[str, Raised] = {}
-        self.roots: list[Raised] = []
+        self.open: dict[str, Alert] = {}
+        self.roots: list[Alert] = []
         self.fills: dict[str, tuple[float, float]] = {}
         self.last_step: Step | None = None
         self.rewards: tuple[float, ...] = ()
-        self._ending = job_end.Ending()
+        self._end = job_end.JobEnd()
         self._next: dict[str, float] = {}
 
     @property
@@ -62,74 +68,76 @@ class Watch:
 
     @property
     def over(self) -> str:
-        """Why the job is over; "" while it is not."""
-        return self._ending.why if job_end.is_over(self._ending, self._clock()) else ""
+        """Why the job is over; "" while it runs."""
+        return self._end.why if job_end.is_over(self._end, self._clock()) else ""
 
     @property
-    def behind(self) -> bool:
-        return self._follower.behind
+    def has_backlog(self) -> bool:
+        return self._follower.has_backlog
 
     @property
     def asking(self) -> bool:
-        """Whether a sampler has not answered yet."""
+        """Whether a sampler is still waiting for an answer."""
         return self._samplers.running
 
     def turn(self) -> None:
         now = self._clock()
         if self.begun_at is None:
             self.begun_at = now
-            self._books.note("start", now, job_dir=self.settings.job_dir, policy=self.settings.policy.value)
+            self._journal.note("start", now, job_dir=self.settings.job_dir, policy=self.settings.policy.value)
         for lines in self._follower.turn(now):
-            self._ending = job_end.grown(self._ending, now)
+            self._end = job_end.after_growth(self._end, now)
             for seen in self._logs.take(lines, now):
                 self._judge(seen)
         for notice in self._follower.notices():
-            self._books.trouble(notice, now)
+            self._journal.warn(notice, now)
         observations, troubles = self._samplers.collect(now)
         for seen in observations:
             self._judge(seen)
         for trouble in troubles:
-            self._books.trouble(f"{trouble.name}: {trouble.why}", now)
+            self._journal.warn(f"{trouble.name}: {trouble.why}", now)
         self._judge(Tick(at=now))
         self._end_of_turn(now)
 
     def finish(self, why: str) -> None:
-        """The last turn: all that the logs hold is read."""
+        """The last turn: reads all logs to their ends."""
         now = self._clock()
         for _ in range(2000):
             self.turn()
-            if not self._follower.behind:
+            if not self._follower.has_backlog:
                 break
         self._judge(Ended(at=now, why=why))
-        self._books.note("end", now, why=why)
+        self._journal.note("end", now, why=why)
         self._save(now)
-        self._books.health(self._health(now, ended=True))
-        self._books.close()
+        self._journal.health(self._health(now, ended=True))
+        self._journal.close()
         self._follower.close()
 
     def _end_of_turn(self, now: float) -> None:
         self._act(now)
         if self._is_due("look", now, LOOK_S):
             alive = [actions.is_alive(self._machine, one) for one in self._target.processes]
-            self._ending = job_end.looked(self._ending, self.settings.job_dir, now, alive=any(alive) if alive else None)
+            self._end = job_end.after_check(self._end, self.settings.job_dir, now, alive=any(alive) if alive else None)
         if self._is_due("health", now, HEALTH_S):
-            self._books.health(self._health(now, ended=False))
+            self._journal.health(self._health(now, ended=False))
         if self._is_due("save", now, SAVE_S):
             self._save(now)
 
     def _judge(self, seen: Observation) -> None:
-        self._ending = job_end.noted(self._ending, seen)
+        self._end = job_end.after_observation(self._end, seen)
         if isinstance(seen, Fill):
             self.fills[f"{seen.kind} {seen.name}"] = (seen.used, seen.limit)
         elif isinstance(seen, Step):
             self.last_step = seen
             reward = first(seen.metrics, "critic/score/mean", "critic/rewards/mean")
             self.rewards = self.rewards if reward is None else (*self.rewards, reward)[-KEPT_REWARDS:]
-        self._states, said = rules.judge(self._states, seen)
-        for one in said:
-            self._said(one)
+        self._states, updates = rules.judge(self._states, seen)
+        for one in updates:
+            self._take(one)
 
-    def _said(self, one: Said) -> None:
+    def _take(self, one: Update) -> None:
+        if isinstance(one, Alert) and one.changes:
+            one = with_settings(one, self._plan())
         if isinstance(one, Cleared):
             self.open.pop(one.key, None)
         else:
@@ -137,35 +145,35 @@ class Watch:
             if one.root:
                 self.roots.append(one)
                 self._case = with_root(self._case, one)
-        if self._books.said(one):
+        if self._journal.record(one):
             self._next.pop("save", None)
             self._next.pop("health", None)
 
     def _act(self, now: float) -> None:
-        case, deed = decide(
+        case, action = decide(
             self._case, self.settings.policy, self.settings.limits, now=now, progress_at=self.progress.at
         )
-        if deed is None:
+        if action is None:
             self._case = case
             return
-        # The state is on disk before the deed: a watch that takes over must not ask twice.
+        # The state is saved before the action: a watch that takes over must not act twice.
         self._case = case
         self._save(now)
-        self._do(deed, now)
+        self._run(action, now)
 
-    def _do(self, deed: Deed, now: float) -> None:
+    def _run(self, action: Action, now: float) -> None:
         why = f"{self._case.id}: {self._case.why}"
-        for text in actions.do(self._machine, deed, self._target, why, dry=self.settings.dry_run):
-            self._books.trouble(f"{text}, for {why}", None)
-            self._books.note("action", now, deed=deed.value, done=text, why=why, dry_run=self.settings.dry_run)
+        for text in actions.run(self._machine, action, self._target, why, dry=self.settings.dry_run):
+            self._journal.warn(f"{text} because of {why}", None)
+            self._journal.note("action", now, deed=action.value, done=text, why=why, dry_run=self.settings.dry_run)
 
     def _save(self, now: float) -> None:
         self._next["save"] = now + SAVE_S
-        self._books.save(
+        self._journal.save(
             Memory(
                 marks=tuple(self._follower.marks()),
                 states=self._states,
-                said=self._books.counts(),
+                reported=self._journal.counts(),
                 case=self._case,
                 begun_at=self.begun_at,
             )
@@ -178,8 +186,8 @@ class Watch:
             open=tuple(self.open.values()),
             progress=self.progress,
             fills=self.fills,
-            webhook_failures=self._books.webhook_failures,
-            unwritten_events=self._books.unwritten,
+            webhook_failures=self._journal.webhook_failures,
+            unwritten_events=self._journal.unwritten,
             ended=ended,
         )
 
@@ -191,12 +199,12 @@ class Watch:
 
 
 def run(watch: Watch, *, sleep: Callable[[float], Any], goes_on: Callable[[], bool]) -> str:
-    """Turns until the job is over, or until nobody wants it to go on; why the job ended, "" where it did not."""
+    """Turns until the job is over or `goes_on` is false. Returns why the job ended; "" where it did not."""
     while goes_on():
         begun = time.monotonic()
         watch.turn()
         if watch.over:
             return watch.over
         spent = time.monotonic() - begun
-        sleep(BEHIND_S if watch.behind else max(0.05, watch.settings.tick_s - spent))
+        sleep(BACKLOG_S if watch.has_backlog else max(0.05, watch.settings.tick_s - spent))
     return ""

@@ -1,4 +1,4 @@
-"""What the watch sees of a run: plain facts with the time at which they were seen (seconds since the epoch)."""
+"""What the watch observes of a run: plain facts, each with its time (seconds since the epoch)."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -8,7 +8,7 @@ from skyrl_doctor.core.record import record
 
 @record(kw_only=True)
 class Step:
-    """A training step has ended; `metrics` as the trainer printed them, by verl's names."""
+    """A training step ended; `metrics` as the trainer printed them, by verl's names."""
 
     at: float
     step: int
@@ -17,7 +17,7 @@ class Step:
 
 @record(kw_only=True)
 class Bar:
-    """A progress bar, as it stands: 0/8 after so many seconds of its own count."""
+    """A progress bar: how much is done, after how many seconds by its own count."""
 
     at: float
     label: str
@@ -28,7 +28,7 @@ class Bar:
 
 @record(kw_only=True)
 class Hit:
-    """A line that a signature knows. `root`: it ends runs, by itself; a consequence and a mere hint do not."""
+    """A line that a signature matches. `root`: it ends runs by itself; a consequence or a hint does not."""
 
     at: float
     id: str | None
@@ -43,7 +43,7 @@ class Hit:
 
 @record(kw_only=True)
 class Phase:
-    """The trainer said that it begins something that may take for ever."""
+    """The trainer logged the start of something that may hang."""
 
     at: float
     name: str
@@ -54,7 +54,7 @@ class Phase:
 
 @record(kw_only=True)
 class Served:
-    """What an inference server has done since its start, and does now. Counters are None where it counts none."""
+    """An inference server's counters since its start, and its load now. None where it has no such counter."""
 
     at: float
     url: str
@@ -69,7 +69,7 @@ class Served:
 
 @record(kw_only=True)
 class Sandboxes:
-    """What the sandbox runtime says. Counters since its start; None where it tells nothing."""
+    """The sandbox runtime's status, and its counters since its start; None where it gives none."""
 
     at: float
     url: str
@@ -87,7 +87,7 @@ class Sandboxes:
 
 @record(kw_only=True)
 class Fill:
-    """How full something is that ends the run when it is full: a GPU, the job's memory, a disk."""
+    """How full a GPU, the job's memory or a disk is: the run ends when it is full."""
 
     at: float
     kind: str
@@ -108,17 +108,18 @@ class Use:
 
 @record(kw_only=True)
 class Checkpoint:
-    """A checkpoint is on disk, whole or not: `tracked` is the step that the tracker file names."""
+    """A checkpoint below `root` is on disk, complete or not. `tracked` is the step that the tracker file names."""
 
     at: float
     step: int
+    root: str = ""
     bytes: int | None = None
     tracked: int | None = None
 
 
 @record(kw_only=True)
 class Left:
-    """The time that Slurm still gives a job; `job` is the trainer's own or the runtime's."""
+    """The time that Slurm leaves a job; `job` is `trainer` or `runtime`."""
 
     at: float
     job: str
@@ -128,7 +129,7 @@ class Left:
 
 @record(kw_only=True)
 class Fault:
-    """A check of the job's own configuration fails: it may be why what is seen is seen."""
+    """A check of the job's configuration fails: a possible cause of what the run shows."""
 
     at: float
     id: str
@@ -140,7 +141,7 @@ class Fault:
 
 @record(kw_only=True)
 class Recheck:
-    """What a check of preflight says of the node while the job runs; `message` is "" where it passes."""
+    """The result of a preflight check of the node while the job runs; `message` is "" where it passes."""
 
     at: float
     id: str
@@ -150,7 +151,7 @@ class Recheck:
 
 @record(kw_only=True)
 class Rollouts:
-    """The trainer's own count of one step's rollouts: `counts` is the JSON of skyrl_train.contracts.agent.metrics.Counts."""
+    """The trainer's counts of one step's rollouts: `counts` is the JSON of skyrl_train.contracts.agent.metrics.Counts."""
 
     at: float
     counts: str

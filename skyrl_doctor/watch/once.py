@@ -1,4 +1,4 @@
-"""One look at everything: for a cron job, and for whoever wants to know how a run stands now."""
+"""One pass over all logs and samplers: for cron, or to see the state of a run now."""
 
 import time
 from collections.abc import Callable
@@ -9,9 +9,9 @@ LIMIT_S = 20.0
 
 
 def once(watch: Watch, *, sleep: Callable[[float], None] = time.sleep) -> None:
-    """All that the logs hold, and one answer of each sampler, or its time is up."""
+    """Reads all logs, and waits for one answer of each sampler, within a time limit."""
     watch.turn()
     until = time.monotonic() + LIMIT_S
-    while (watch.behind or watch.asking) and time.monotonic() < until:
+    while (watch.has_backlog or watch.asking) and time.monotonic() < until:
         sleep(0.02)
         watch.turn()

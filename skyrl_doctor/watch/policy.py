@@ -1,14 +1,14 @@
-"""What is done about a root finding: nothing but telling, or stopping the job, or putting it back on hold. Pure.
+"""What to do about a root cause: only report it, stop the job, or requeue it on hold. Pure.
 
-A line in a log that ends most runs may be survived by this one. So a root out of a log counts only when nothing has
-moved for a while after it; one out of the run's own figures was bad for several steps already and counts at once.
+This run may survive a log line that ends most runs. So a root cause from a log counts only after a time without
+progress; one from the run's own figures was bad for several steps already and counts at once.
 """
 
 from dataclasses import replace
 from enum import StrEnum
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.watch.finding import Raised
+from skyrl_doctor.watch.finding import Alert
 
 
 class Policy(StrEnum):
@@ -17,8 +17,8 @@ class Policy(StrEnum):
     HOLD = "hold"
 
 
-class Deed(StrEnum):
-    """In this order: ask the job to end, and after the grace end it, or hold it."""
+class Action(StrEnum):
+    """In this order: ask the job to end; after the grace time end it, or hold it."""
 
     ASK = "ask"
     END = "end"
@@ -33,7 +33,7 @@ class Limits:
 
 @record(kw_only=True)
 class Case:
-    """The root that the policy looks at, and how far it went."""
+    """The root cause that the policy acts on, and how far it went."""
 
     key: str = ""
     id: str = ""
@@ -44,8 +44,8 @@ class Case:
     done: bool = False
 
 
-def with_root(case: Case, one: Raised) -> Case:
-    """The first root counts, until it turns out that the run survives it."""
+def with_root(case: Case, one: Alert) -> Case:
+    """The case with this root cause. The first one counts, until the run survives it."""
     if not one.root or case.key:
         return case
     return Case(key=one.key, id=one.id, why=one.finding.message, since=one.at, settled=not _needs_settling(one.key))
@@ -53,22 +53,22 @@ def with_root(case: Case, one: Raised) -> Case:
 
 def decide(
     case: Case, policy: Policy, limits: Limits, *, now: float, progress_at: float | None
-) -> tuple[Case, Deed | None]:
-    """What to do now. Each deed is given once."""
+) -> tuple[Case, Action | None]:
+    """The action for now. Each is given once."""
     if not case.key or case.done or policy is Policy.REPORT:
         return _survived(case, progress_at), None
     if case.asked_at is not None:
         if now - case.asked_at < limits.grace_s:
             return case, None
-        return replace(case, done=True), Deed.HOLD if policy is Policy.HOLD else Deed.END
+        return replace(case, done=True), Action.HOLD if policy is Policy.HOLD else Action.END
     case = _survived(case, progress_at)
     if case.key and (case.settled or now - case.since >= limits.settle_s):
-        return replace(case, asked_at=now), Deed.ASK
+        return replace(case, asked_at=now), Action.ASK
     return case, None
 
 
 def _survived(case: Case, progress_at: float | None) -> Case:
-    """A run that moves after the line was not ended by it."""
+    """Drops a case that the run survived: it made progress after the line."""
     if case.settled or case.asked_at is not None or progress_at is None or progress_at <= case.since:
         return case
     return Case()

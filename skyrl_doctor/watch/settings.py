@@ -1,4 +1,4 @@
-"""What the user asked of a watch."""
+"""The options of a watch."""
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.policy import Limits, Policy
@@ -7,7 +7,7 @@ from skyrl_doctor.watch.sink.joblog import AUTO
 
 @record(kw_only=True)
 class Settings:
-    """`writes` False: a viewer beside the watch that keeps the books; it acts and writes nothing."""
+    """`writes` is False for a viewer next to the watch that writes: it acts on nothing and writes nothing."""
 
     job_dir: str
     logs: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Settings into a watch: its places, its samplers, its books."""
+"""Builds a watch from its settings: places, samplers, journal."""
 
 import contextlib
 import fcntl
@@ -12,16 +12,17 @@ from skyrl_doctor.facts.mounts import parse_mountinfo
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.redact import Redactor
 from skyrl_doctor.watch import actions
+from skyrl_doctor.watch.changes import read_plan
 from skyrl_doctor.watch.files import LOCK
 from skyrl_doctor.watch.follow import ray
 from skyrl_doctor.watch.follow.follower import Follower, inotify_of
-from skyrl_doctor.watch.journal import Books
+from skyrl_doctor.watch.journal import Journal
 from skyrl_doctor.watch.loop import Watch
 from skyrl_doctor.watch.rules.wall import RUNTIME, TRAINER
 from skyrl_doctor.watch.sample import node, servers, slurm
 from skyrl_doctor.watch.sample.base import Sampler, Samplers
 from skyrl_doctor.watch.sample.checkpoints import checkpoints
-from skyrl_doctor.watch.sample.configuration import configuration
+from skyrl_doctor.watch.sample.configuration import configuration, targets_of
 from skyrl_doctor.watch.sample.rechecks import rechecks
 from skyrl_doctor.watch.settings import Settings
 from skyrl_doctor.watch.sink.joblog import JobLog
@@ -32,24 +33,25 @@ _RUNTIME_LOG = re.compile(r"runtime_(\d+)\.(?:out|err)$")
 
 def build(settings: Settings, machine: Machine, tell: Callable[[str], None]) -> Watch:
     places = (settings.job_dir, *settings.logs)
-    books = _books(settings, machine, tell)
+    journal = _journal(settings, machine, tell)
     return Watch(
         settings,
         machine,
-        books=books,
+        journal=journal,
         follower=Follower(
             places,
             inotify=inotify_of(places, on_network=_on_network(machine, places)),
-            marks=books.memory.marks,
+            marks=journal.memory.marks,
             more=ray.sessions_of(machine.environ()),
         ),
         samplers=Samplers(samplers(settings, machine) if settings.samplers else (), machine),
         target=actions.target(machine, settings.pids, settings.job, settings.policy),
+        plan=lambda: read_plan(machine, targets_of(settings.job_dir, settings.config)),
     )
 
 
 def samplers(settings: Settings, machine: Machine) -> list[Sampler]:
-    """What is asked, and how often: all of them together cost less than a percent of a core."""
+    """The samplers and their intervals. Together they cost less than a percent of a core."""
     saved = settings.checkpoints or os.path.join(settings.job_dir, "checkpoints")
     return [
         *(Sampler(f"vLLM at {url}", 10.0, servers.inference(url)) for url in settings.vllm),
@@ -68,7 +70,7 @@ def samplers(settings: Settings, machine: Machine) -> list[Sampler]:
 
 @contextlib.contextmanager
 def locked(job_dir: str) -> Iterator[bool]:
-    """The lock of the one watch that writes; False where another has it, or where nothing can be written."""
+    """Takes the lock of the one watch that writes. Yields False where another holds it or the directory is read-only."""
     try:
         handle = os.open(os.path.join(job_dir, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError:
@@ -88,11 +90,11 @@ def _is_free(handle: int) -> bool:
     return True
 
 
-def _books(settings: Settings, machine: Machine, tell: Callable[[str], None]) -> Books:
+def _journal(settings: Settings, machine: Machine, tell: Callable[[str], None]) -> Journal:
     redact = Redactor.of(machine.environ())
     if not settings.writes:
-        return Books(settings.job_dir, tell=tell, redact=redact, job_log=None, writes=False)
-    return Books(
+        return Journal(settings.job_dir, tell=tell, redact=redact, job_log=None, writes=False)
+    return Journal(
         settings.job_dir,
         tell=tell,
         redact=redact,
@@ -111,7 +113,7 @@ def _on_network(machine: Machine, places: tuple[str, ...]) -> bool:
 
 
 def _jobs(settings: Settings, machine: Machine) -> dict[str, str]:
-    """The trainer's job is the one that the watch runs in, unless it was named."""
+    """The numbers of the two jobs. The trainer's is the one that the watch runs in, unless the user names another."""
     trainer = settings.job or machine.environ().get("SLURM_JOB_ID", "")
     names = glob.glob(f"{glob.escape(settings.job_dir)}/runtime_*")
     numbers = sorted(found[1] for name in names if (found := _RUNTIME_LOG.search(name)))

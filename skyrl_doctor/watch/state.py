@@ -1,4 +1,4 @@
-"""What a watch must remember to go on after a kill: how far each log was read, and what the rules know."""
+"""What a new watch needs after a kill of the old one: how far each log was read, and the rules' states."""
 
 import dataclasses
 import json
@@ -16,22 +16,22 @@ SCHEMA = 1
 
 @record(kw_only=True)
 class Memory:
-    """`said` counts what was said of each key; it belongs to the same moment as the marks and the rules' states."""
+    """`reported` counts the updates of each key, at the same moment as the marks and the rules' states."""
 
     marks: tuple[Mark, ...] = ()
     states: Mapping[str, Any] = dataclasses.field(default_factory=rules.start)
-    said: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    reported: Mapping[str, int] = dataclasses.field(default_factory=dict)
     case: Case = dataclasses.field(default_factory=Case)
     begun_at: float | None = None
 
 
 def save(path: str, memory: Memory) -> None:
-    """OSError where the disk does not take it: then the old one stays."""
+    """Saves the state; an OSError leaves the old one in place."""
     data = {
         "schema": SCHEMA,
         "marks": [dataclasses.asdict(mark) for mark in memory.marks],
         "rules": rules.freeze(memory.states),
-        "said": dict(memory.said),
+        "said": dict(memory.reported),
         "case": dataclasses.asdict(memory.case),
         "begun_at": memory.begun_at,
     }
@@ -39,7 +39,7 @@ def save(path: str, memory: Memory) -> None:
 
 
 def load(path: str) -> tuple[Memory, str]:
-    """What was saved, and what was wrong with it. Without it, all is read again; the events say what was said."""
+    """The saved state, and what is wrong with it. Without it all logs are read again; the events hold what was reported."""
     try:
         with open(path, encoding="utf-8") as file:
             data = json.load(file)
@@ -59,7 +59,7 @@ def _memory(data: Any) -> Memory:
     return Memory(
         marks=tuple(Mark(**mark) for mark in data["marks"]),
         states=rules.thaw(data["rules"]),
-        said={str(key): int(count) for key, count in data["said"].items()},
+        reported={str(key): int(count) for key, count in data["said"].items()},
         case=Case(**data["case"]),
         begun_at=data["begun_at"],
     )

@@ -1,4 +1,4 @@
-"""Signals as a question that is asked between turns: a turn that is cut in the middle could say a thing twice."""
+"""Signals that ask the watch to stop, read between turns: a turn that is cut short could report an update twice."""
 
 import signal
 import threading
@@ -8,17 +8,17 @@ from typing import Any
 ENDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
-class Told:
-    """A context in which the first signal only asks for the end; a second one of its kind is the usual death."""
+class StopSignals:
+    """A context in which the first signal asks the watch to stop; a second one of the same kind kills it."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
         self._before: dict[int, Any] = {}
         self.number = 0
 
-    def __enter__(self) -> "Told":
+    def __enter__(self) -> "StopSignals":
         for number in ENDS:
-            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, and whoever else wants it so
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
                 self._before[number] = signal.signal(number, self._take)
         return self
 
@@ -27,7 +27,7 @@ class Told:
             signal.signal(number, handler)
 
     def wait(self, seconds: float) -> None:
-        """Sleeps, or until told."""
+        """Sleeps, or until a signal comes."""
         self._event.wait(seconds)
 
     def _take(self, number: int, _frame: FrameType | None) -> None:

@@ -1,35 +1,32 @@
-"""skyrl-train launch: two Slurm jobs from one configuration, behind the login gate. Exit status 78 where it refuses."""
+"""skyrl-train launch: two Slurm jobs from one configuration, after the login gate. Exit status 78 where it refuses."""
 
 import argparse
-import shlex
 import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skyrl_train.launch.commands import Commands
-    from skyrl_train.launch.launch import Request
-    from skyrl_train.launch.role import Role
-
-REFUSED = 78
+    from skyrl_train.launch.request import Request
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", metavar="TARGET", help="a RunConfig TOML, or one of prime-rl")
+    parser.add_argument("target", metavar="TARGET", help="a RunConfig TOML or a prime-rl TOML")
     parser.add_argument(
         "--dry-run", action="store_true", help="print both scripts and the sbatch lines; submit nothing"
     )
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--runtime-only", action="store_true", help="only the sandbox runtime")
+    which.add_argument("--runtime-only", action="store_true", help="start only the sandbox runtime")
     which.add_argument(
-        "--with-runtime", action="store_true", help="a sandbox runtime for a prime-rl run too, which else has none"
+        "--with-runtime", action="store_true", help="start a sandbox runtime for a prime-rl run too (default: none)"
     )
-    which.add_argument("--skip-runtime", action="store_true", help="only the trainer, with --runtime-url")
-    parser.add_argument("--runtime-url", metavar="U", help="a runtime that runs already")
-    parser.add_argument("--local", action="store_true", help="run both here as child processes, without Slurm")
-    parser.add_argument("--job-dir", metavar="DIR", help="default: a new one in .skyrl_jobs")
-    parser.add_argument("--no-gate", action="store_true", help="submit whatever the login gate finds; it is logged")
+    which.add_argument("--skip-runtime", action="store_true", help="start only the trainer; needs --runtime-url")
+    parser.add_argument("--runtime-url", metavar="U", help="the URL of a running sandbox runtime")
+    parser.add_argument(
+        "--local", action="store_true", help="run both as child processes on this machine, without Slurm"
+    )
+    parser.add_argument("--job-dir", metavar="DIR", help="the job directory (default: a new one in .skyrl_jobs)")
+    parser.add_argument("--no-gate", action="store_true", help="submit without the login gate; the log records it")
     parser.add_argument(
         "--runtime-command", metavar="CMD", help="what the runtime job runs (default: skyrl-train runtime serve)"
     )
@@ -39,201 +36,63 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    import os
-
-    if args.dry_run:
-        return _dry_run(_request(args), args)
-    request, refused = (_request(args), None) if args.no_gate else _looked_at(args)
-    if refused:
-        for finding in refused.splitlines():  # each a line of its own, which `diagnose` knows
-            _say(f"the login gate refused: {finding}")
-        _say("nothing was submitted")
-        return REFUSED
-    assert request is not None
     from datetime import datetime
 
-    from skyrl_train.contracts.job_files import LAUNCHES
-    from skyrl_train.launch import directory, partitions
+    from skyrl_train.launch.start import dry_run, launch
 
-    _refuse_in_vain(request, args)
-    if not args.local:
-        partitions.refuse(request.config, request.roles)
-    root = os.path.join(os.getcwd(), LAUNCHES)
-    new = not (args.job_dir and os.path.isdir(args.job_dir))
-    job_dir = directory.adopt(args.job_dir) if args.job_dir else directory.create(root, datetime.now())  # noqa: DTZ005 -- a name for the user's own clock
-    with directory.unless_in_vain(job_dir, new=new):
-        return _started(request, args, job_dir)
+    request = request_of(args)
+    if args.dry_run:
+        sys.stdout.write(dry_run(request))
+        return 0
+    now = datetime.now()  # noqa: DTZ005 -- a name for the user's own clock
+    return launch(request, now=now, say=_say, must_stop=_stop_on_signals)
 
 
-def _refuse_in_vain(request: "Request", args: argparse.Namespace) -> None:
-    """What our own programs would say on their nodes, before anything waits for a GPU."""
-    from skyrl_train.config.tasks import refuse_without_tasks
-    from skyrl_train.launch.needs import refuse_without_packages
-    from skyrl_train.launch.role import Role
-
-    if Role.RUNTIME in request.roles and not args.runtime_command:
-        refuse_without_packages(Role.RUNTIME, request.python)
-    if Role.TRAINER in request.roles and not (request.prime or args.trainer_command):
-        refuse_without_tasks(request.config)
-        refuse_without_packages(Role.TRAINER, request.config.python.interpreter or request.python)
-
-
-def _looked_at(args: argparse.Namespace) -> "tuple[Request | None, str | None]":
-    """The request, and why the doctor refuses it. Both read the configuration at once; the doctor's word counts first."""
-    import tempfile
-
-    from skyrl_train.contracts.errors import UsageError
-    from skyrl_train.launch import gate
-
-    with (
-        tempfile.TemporaryDirectory(prefix="skyrl-gate-") as scratch,
-        gate.login(args.target, gate.report_path("login", scratch), args.runtime_url) as look,
-    ):
-        try:
-            request = _request(args)
-            _get_ready()
-        except UsageError:
-            refused = look.refusal()
-            if refused is None:
-                raise
-            return None, refused
-        return request, look.refusal()
-
-
-def _get_ready() -> None:
-    """Loads what the way to sbatch needs while the doctor still looks."""
-    from skyrl_train.launch import commands, launch, local, partitions, render  # noqa: F401
-
-    render.load()
-
-
-def _started(request: "Request", args: argparse.Namespace, job_dir: str) -> int:
-    from skyrl_train.contracts.errors import UsageError
-    from skyrl_train.launch import commands, local
-    from skyrl_train.launch.launch import prepare, submit
-    from skyrl_train.launch.slurm import SlurmError
-
-    commands.write(job_dir, _commands(request, args, job_dir))
-    paths = prepare(request, job_dir)
-    if args.local:
-        _say(f"job directory {job_dir}")
-        return local.run(job_dir, paths, _stop_on_signals(), _say)
-    try:
-        submit(job_dir, paths, _say)
-    except SlurmError as error:
-        raise UsageError(str(error)) from None
-    _say(f"job directory {job_dir}")
-    return 0
-
-
-def _request(args: argparse.Namespace) -> "Request":
+def request_of(args: argparse.Namespace) -> "Request":
+    """The request of a command line. UsageError where its options contradict each other or do not parse."""
     import os
 
-    from skyrl_train.config.load import ConfigError, parse
     from skyrl_train.contracts.errors import UsageError
     from skyrl_train.contracts.job_files import one_url
-    from skyrl_train.launch.launch import Request
-    from skyrl_train.launch.prime import prime_run
+    from skyrl_train.launch.request import Request
 
     if args.skip_runtime != (args.runtime_url is not None):
-        raise UsageError("--skip-runtime and --runtime-url belong together: say where the runtime is that runs already")
-    try:
-        with open(args.target, encoding="utf-8-sig") as file:
-            text = file.read()
-        prime = prime_run(text, cwd=os.getcwd())
-        config = prime.config if prime else parse(text)
-    except OSError as error:
-        raise UsageError(f"{args.target} cannot be read: {error.strerror}") from None
-    except (ConfigError, UsageError, ValueError) as error:
-        raise UsageError(f"{args.target} cannot be launched: {error}") from None
+        raise UsageError("use --skip-runtime and --runtime-url together: the URL is that of a running runtime")
     if args.runtime_url is not None and one_url(args.runtime_url) is None:
-        raise UsageError(f"--runtime-url is {args.runtime_url!r}, wanted one http:// or https:// URL")
-    named = config.sandbox.runtime_url
-    if args.runtime_url is not None and named is not None and named.rstrip("/") != args.runtime_url.rstrip("/"):
-        raise UsageError(
-            f"--runtime-url is {args.runtime_url} and {args.target} has sandbox.runtime_url = {named}; wanted one of the two"
-        )
-    if args.local and config.slurm.nodes > 1:
-        raise UsageError(
-            f"--local is this machine alone, and slurm.nodes = {config.slurm.nodes}; wanted 1 there, or Slurm"
-        )
-    _words(args)
+        raise UsageError(f"--runtime-url is {args.runtime_url!r}; expected one http:// or https:// URL")
     return Request(
-        config=config,
-        config_text=text,
-        work_dir=prime.project_dir if prime else os.getcwd(),
-        python=sys.executable,
-        roles=_roles(args, has_own=prime is None),
-        prime=prime,
+        target=args.target,
+        work_dir=os.getcwd(),
+        runtime_only=args.runtime_only,
+        with_runtime=args.with_runtime,
+        runtime_url=args.runtime_url,
+        local=args.local,
+        job_dir=args.job_dir,
+        has_gate=not args.no_gate,
+        runtime_command=_words("--runtime-command", args.runtime_command),
+        trainer_command=_words("--trainer-command", args.trainer_command),
     )
 
 
-def _roles(args: argparse.Namespace, *, has_own: bool) -> "tuple[Role, ...]":
-    """Which jobs are started. A prime-rl run has no sandboxes of ours unless it is asked to."""
-    from skyrl_train.contracts.errors import UsageError
-    from skyrl_train.launch.role import Role
+def _words(option: str, line: str | None) -> tuple[str, ...]:
+    import shlex
 
-    if args.runtime_only and not has_own:
-        raise UsageError("a prime-rl TOML describes no sandbox runtime; wanted a RunConfig for --runtime-only")
-    if args.runtime_only:
-        return (Role.RUNTIME,)
-    return (Role.TRAINER,) if args.skip_runtime or not (has_own or args.with_runtime) else tuple(Role)
-
-
-def _commands(request: "Request", args: argparse.Namespace, job_dir: str) -> "Commands":
-    import dataclasses
-
-    from skyrl_train.launch.commands import NO_RUNTIME, default
-    from skyrl_train.launch.role import Role
-
-    made = default(request.python, request.config, job_dir, args.runtime_url)
-    if request.prime:
-        alone = Role.RUNTIME not in request.roles and args.runtime_url is None
-        url = NO_RUNTIME if alone else args.runtime_url
-        made = dataclasses.replace(
-            made, trainer=request.prime.payload(job_dir), logs=(request.prime.logs,), runtime_url=url
-        )
-    runtime, trainer = _words(args)
-    return dataclasses.replace(made, runtime=runtime or made.runtime, trainer=trainer or made.trainer)
-
-
-def _words(args: argparse.Namespace) -> list[tuple[str, ...]]:
-    """What the runtime and the trainer are to run, where the user says it."""
     from skyrl_train.contracts.errors import UsageError
 
     try:
-        return [tuple(shlex.split(line or "")) for line in (args.runtime_command, args.trainer_command)]
+        return tuple(shlex.split(line or ""))
     except ValueError as error:
-        raise UsageError(f"--runtime-command or --trainer-command is no command line: {error}") from None
-
-
-def _dry_run(request: "Request", args: argparse.Namespace) -> int:
-    import os
-
-    from skyrl_train.contracts.job_files import LAUNCHES
-    from skyrl_train.launch.launch import extra_files, planned, sbatch_options
-    from skyrl_train.launch.render import node_script, script
-
-    job_dir = os.path.abspath(args.job_dir or os.path.join(LAUNCHES, "TIMESTAMP_launch"))
-    submitted: dict[str, str] = {}
-    for role, job in planned(request, job_dir).items():
-        path = os.path.join(job_dir, f"{role}.sh")
-        line = shlex.join(["sbatch", "--parsable", *sbatch_options(role, submitted), path])
-        sys.stdout.write(f"# {path}\n{script(job)}\n{line}\n\n")
-        sys.stdout.write(f"# {os.path.join(job_dir, role.node_script)}\n{node_script(job)}\n")
-        submitted[role] = f"{role.upper()}_JOB_ID"
-    for name, text, _mode in extra_files(request, job_dir):
-        sys.stdout.write(f"# {os.path.join(job_dir, name)}\n{text}\n")
-    return 0
+        raise UsageError(f"{option} is not a command line: {error}") from None
 
 
 def _stop_on_signals() -> "Callable[[], bool]":
+    """Begins to listen for signals; the result says whether one came."""
     import signal
 
-    told: list[int] = []
+    received: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda number, _frame: told.append(number))
-    return lambda: bool(told)
+        signal.signal(number, lambda number, _frame: received.append(number))
+    return lambda: bool(received)
 
 
 def _say(text: str) -> None:

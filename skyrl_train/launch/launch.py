@@ -17,8 +17,8 @@ from skyrl_train.launch.role import Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What the user asked for."""
+class LaunchPlan:
+    """The configuration of a launch, and the jobs to start."""
 
     config: RunConfig
     config_text: str
@@ -29,37 +29,37 @@ class Request:
     """Where the engine is prime-rl."""
 
 
-def planned(request: Request, job_dir: str) -> dict[Role, Job]:
+def planned(plan: LaunchPlan, job_dir: str) -> dict[Role, Job]:
     """The jobs of this launch, by role."""
     made = jobs(
-        request.config,
+        plan.config,
         job_dir=job_dir,
-        work_dir=request.work_dir,
-        python=request.python,
-        trainer=request.prime.options if request.prime else None,
+        work_dir=plan.work_dir,
+        python=plan.python,
+        trainer=plan.prime.options if plan.prime else None,
     )
-    return {job.role: job for job in made if job.role in request.roles}
+    return {job.role: job for job in made if job.role in plan.roles}
 
 
-def prepare(request: Request, job_dir: str) -> dict[Role, str]:
+def prepare(plan: LaunchPlan, job_dir: str) -> dict[Role, str]:
     """Writes what the jobs will read; the paths of their scripts."""
-    directory.write(job_dir, directory.CONFIG, request.config_text)
-    directory.write(job_dir, directory.RESOLVED, resolved(request.config))
-    for name, text, mode in extra_files(request, job_dir):
+    directory.write(job_dir, directory.CONFIG, plan.config_text)
+    directory.write(job_dir, directory.RESOLVED, resolved(plan.config))
+    for name, text, mode in extra_files(plan, job_dir):
         directory.write(job_dir, name, text, mode=mode)
     paths = {}
-    for role, job in planned(request, job_dir).items():
+    for role, job in planned(plan, job_dir).items():
         directory.write(job_dir, f"{role}.sh", script(job), mode=0o755)
         directory.write(job_dir, role.node_script, node_script(job), mode=0o755)
         paths[role] = os.path.join(job_dir, f"{role}.sh")
     return paths
 
 
-def extra_files(request: Request, job_dir: str) -> Iterator[tuple[str, str, int]]:
+def extra_files(plan: LaunchPlan, job_dir: str) -> Iterator[tuple[str, str, int]]:
     """Name, text and mode of what a prime-rl run needs beside its job's script."""
-    if request.prime:
-        yield PRIME_CONFIG, request.prime.text, 0o644
-        yield PRIME_SCRIPT, prime_script(request.prime, job_dir), 0o755
+    if plan.prime:
+        yield PRIME_CONFIG, plan.prime.text, 0o644
+        yield PRIME_SCRIPT, prime_script(plan.prime, job_dir), 0o755
 
 
 def sbatch_options(role: Role, submitted: dict[str, str]) -> tuple[str, ...]:

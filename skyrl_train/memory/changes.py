@@ -4,19 +4,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from skyrl_train.contracts.verl_keys import key_of
 from skyrl_train.memory.budget import Budget, budget
 from skyrl_train.memory.device import Device
 from skyrl_train.memory.job import Critic, Job, Rollout
 from skyrl_train.memory.shape import ModelShape
 
 SMALLEST_GAIN = 0.005  # of the device: what a person would not call a gain
-A = "actor_rollout_ref"
 CHECKPOINTING, LORA, LENGTH = (
-    f"{A}.model.enable_gradient_checkpointing",
-    f"{A}.model.lora_rank",
-    "data.max_response_length",
+    key_of("model.gradient_checkpointing"),
+    key_of("model.lora_rank"),
+    key_of("data.max_response_tokens"),
 )
-SHARE = f"{A}.rollout.gpu_memory_utilization"
+SHARE = key_of("rollout.gpu_memory_utilization")
 # The same in prime-rl's keys; what is not here cannot be set there. Its two programs want one length.
 PRIME = {
     CHECKPOINTING: ("trainer.model.ac.freq",),
@@ -75,7 +75,7 @@ def _of_the_update(job: Job) -> Iterator[Candidate]:
         yield "recompute activations in the backward pass", ((CHECKPOINTING, "true"),), changed
     if job.max_tokens is not None and job.max_tokens > job.longest:
         half = max(job.longest, job.max_tokens // 2)
-        key = f"{A}.actor.ppo_max_token_len_per_gpu"
+        key = key_of("actor.max_tokens_per_gpu")
         yield (
             "fewer tokens in a micro batch",
             ((key, str(half)),),
@@ -84,14 +84,14 @@ def _of_the_update(job: Job) -> Iterator[Candidate]:
     elif max(job.micro_batch, job.log_prob_micro_batch) > 1:
         yield "halve the micro batches", _halved_settings(job), _halved(job)
     if job.fused_kernels is None:
-        key = f"{A}.model.use_fused_kernels"
+        key = key_of("model.fused_kernels")
         yield (
             "log-probs and entropy in chunks, without the logits",
             ((key, "true"),),
             replace(job, fused_kernels="torch"),  # FIX(MEM002)
         )
     if job.entropy_chunk is None and job.remove_padding:
-        key = f"{A}.actor.entropy_from_logits_with_chunking"
+        key = key_of("actor.entropy_chunking")
         yield "entropy in chunks", ((key, "true"),), replace(job, entropy_chunk=2048)
     if job.response_length > 1:
         half = job.response_length // 2
@@ -104,10 +104,10 @@ def _of_the_update(job: Job) -> Iterator[Candidate]:
 
 def _of_the_states(job: Job) -> Iterator[Candidate]:
     if not job.param_offload:
-        key = f"{A}.actor.fsdp_config.param_offload"
+        key = key_of("actor.param_offload")
         yield "weights on the host during rollouts", ((key, "true"),), replace(job, param_offload=True)
     if not job.optimizer_offload:
-        key = f"{A}.actor.fsdp_config.optimizer_offload"
+        key = key_of("actor.optimizer_offload")
         yield (
             "Adam's states on the host between updates",
             ((key, "true"),),
@@ -115,7 +115,7 @@ def _of_the_states(job: Job) -> Iterator[Candidate]:
         )  # FIX(MEM006)
     critic = job.critic
     if critic is not None and not (critic.param_offload and critic.optimizer_offload):
-        settings = (("critic.fsdp.param_offload", "true"), ("critic.fsdp.optimizer_offload", "true"))
+        settings = ((key_of("critic.param_offload"), "true"), (key_of("critic.optimizer_offload"), "true"))
         away: Critic = replace(critic, param_offload=True, optimizer_offload=True)
         yield "the critic on the host while it waits", settings, replace(job, critic=away)
     if not job.lora_rank:
@@ -127,7 +127,7 @@ def _of_vllm(job: Job) -> Iterator[Candidate]:
     if rollout is None:
         return
     if not rollout.sleeps:
-        key = f"{A}.rollout.free_cache_engine"
+        key = key_of("rollout.free_cache_engine")
         yield "let vLLM sleep during the update", ((key, "true"),), replace(job, rollout=replace(rollout, sleeps=True))
     if rollout.utilization > 0.2:
         share = round(rollout.utilization - 0.1, 2)
@@ -140,8 +140,8 @@ def _of_vllm(job: Job) -> Iterator[Candidate]:
 
 def _halved_settings(job: Job) -> Settings:
     return (
-        (f"{A}.actor.ppo_micro_batch_size_per_gpu", str(max(1, job.micro_batch // 2))),
-        (f"{A}.rollout.log_prob_micro_batch_size_per_gpu", str(max(1, job.log_prob_micro_batch // 2))),
+        (key_of("actor.micro_batch_size_per_gpu"), str(max(1, job.micro_batch // 2))),
+        (key_of("rollout.log_prob_micro_batch_size_per_gpu"), str(max(1, job.log_prob_micro_batch // 2))),
     )
 
 

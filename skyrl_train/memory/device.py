@@ -69,7 +69,7 @@ class Device:
     def __post_init__(self) -> None:
         if not isinstance(self.total, int) or isinstance(self.total, bool) or self.total <= 0:
             raise UnknownDeviceError(
-                f"the memory of {self.name} is {self.total!r} bytes, wanted a whole number above 0"
+                f"the memory of {self.name} is {self.total!r} bytes; expected a whole number above 0"
             )
 
 
@@ -77,7 +77,7 @@ def device_of_size(size: str) -> Device:
     """A device of a size that is written out: 20GiB, 24 GB, 40536MiB."""
     found = _SIZE.fullmatch(size)
     if found is None or len(found[1]) > DIGITS or float(found[1]) <= 0:
-        raise UnknownDeviceError(f"{size!r} is not a size; wanted a number with GiB, GB or MiB, such as 20GiB")
+        raise UnknownDeviceError(f"{size!r} is not a size; expected a number with GiB, GB or MiB, such as 20GiB")
     return Device(size.strip(), int(float(found[1]) * _UNITS[found[2].lower()]))
 
 

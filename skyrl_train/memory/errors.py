@@ -1,4 +1,4 @@
-"""What the memory model refuses. Every refusal says what was found and what was wanted; none becomes a number.
+"""What the memory model refuses. Each error names the value found and the value expected.
 
 MemoryModelError
 ├── BadModelError          config.json cannot be read, or a value of it is missing or absurd

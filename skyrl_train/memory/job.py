@@ -18,16 +18,16 @@ DTYPES = tuple(DTYPE_BYTES)
 
 
 def check_count(name: str, value: Any, *, at_least: int = 1, at_most: int = 1_000_000_000) -> None:
-    """A whole number in its range, or a BadJobError that says what it is instead."""
+    """BadJobError unless the value is a whole number in its range."""
     if not isinstance(value, int) or isinstance(value, bool):
-        raise BadJobError(f"{name} is {value!r}, wanted a whole number")
+        raise BadJobError(f"{name} is {value!r}; expected a whole number")
     if not at_least <= value <= at_most:
-        raise BadJobError(f"{name} is {value}, wanted {at_least} to {at_most}")
+        raise BadJobError(f"{name} is {value}; expected {at_least} to {at_most}")
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise BadJobError(f"{name} is {value!r}, wanted one of {', '.join(choices)}")
+        raise BadJobError(f"{name} is {value!r}; expected one of {', '.join(choices)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,9 +48,9 @@ class Rollout:
     def __post_init__(self) -> None:
         value = self.utilization
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise BadJobError(f"gpu_memory_utilization is {value!r}, wanted a number above 0 and at most 1")
+            raise BadJobError(f"gpu_memory_utilization is {value!r}; expected a number above 0 and at most 1")
         if not 0 < value <= 1:
-            raise BadJobError(f"gpu_memory_utilization is {value}, wanted above 0 and at most 1")
+            raise BadJobError(f"gpu_memory_utilization is {value}; expected above 0 and at most 1")
         for name in ("tensor_parallel", "max_batched_tokens", "max_seqs", "bucket_mib"):
             check_count(name, getattr(self, name))
         for name in ("max_model_len", "kv_bytes"):
@@ -147,10 +147,10 @@ class Job:
     def _check_together(self) -> None:
         for field in fields(self):
             if field.type is bool and not isinstance(getattr(self, field.name), bool):
-                raise BadJobError(f"{field.name} is {getattr(self, field.name)!r}, wanted true or false")
+                raise BadJobError(f"{field.name} is {getattr(self, field.name)!r}; expected true or false")
         unknown = [name for name in self.lora_targets if name not in LINEARS]
         if unknown:
-            raise UnsupportedJobError(f"lora_targets holds {unknown[0]!r}, wanted of {', '.join(LINEARS)}")
+            raise UnsupportedJobError(f"lora_targets has {unknown[0]!r}; expected one of {', '.join(LINEARS)}")
         if self.n_gpus % self.sequence_parallel:
             raise BadJobError(f"{self.n_gpus} GPUs do not divide over sequence_parallel = {self.sequence_parallel}")
         if self.rollout is not None and self.n_gpus % self.rollout.tensor_parallel:

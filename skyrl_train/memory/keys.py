@@ -16,8 +16,8 @@ def or_default(value: N | None, default: N) -> N:
 
 
 class Keys:
-    """Values may be what a parser gave or the text of a command line; null is as good as not said. An empty text is one:
-    it says nothing of a name, and is no number."""
+    """Values are parsed or are texts of a command line. null counts as not set. An empty text is a text: it names nothing
+    and is no number."""
 
     def __init__(self, values: Mapping[str, object]) -> None:
         self._values = {key.lstrip("+"): value for key, value in values.items()}
@@ -31,7 +31,7 @@ class Keys:
         return None
 
     def under(self, prefix: str) -> bool:
-        """Whether anything is said of a table: itself, or a key in it."""
+        """Whether a table or a key in it is set."""
         return self.raw(prefix) is not None or any(key.startswith(f"{prefix}.") for key in self._values)
 
     def integer(self, *names: str) -> int | None:
@@ -44,7 +44,7 @@ class Keys:
         if isinstance(value, str) and WHOLE.fullmatch(value):
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
-            raise BadJobError(f"{name} is {value!r}, wanted a whole number")
+            raise BadJobError(f"{name} is {value!r}; expected a whole number")
         return value
 
     def number(self, *names: str) -> float | None:
@@ -57,7 +57,7 @@ class Keys:
                 raise ValueError
             return float(value)
         except (ValueError, OverflowError):
-            raise BadJobError(f"{name} is {value!r}, wanted a number") from None
+            raise BadJobError(f"{name} is {value!r}; expected a number") from None
 
     def flag(self, *names: str, default: bool = False) -> bool:
         found = self.raw(*names)
@@ -67,7 +67,7 @@ class Keys:
         if isinstance(value, str):
             value = True if value.lower() in TRUE else False if value.lower() in FALSE else value
         if not isinstance(value, bool):
-            raise BadJobError(f"{name} is {value!r}, wanted true or false")
+            raise BadJobError(f"{name} is {value!r}; expected true or false")
         return value
 
     def text(self, *names: str) -> str | None:
@@ -75,5 +75,5 @@ class Keys:
         if found is None or found[1] == "":
             return None
         if not isinstance(found[1], str):
-            raise BadJobError(f"{found[0]} is {found[1]!r}, wanted a text")
+            raise BadJobError(f"{found[0]} is {found[1]!r}; expected a text")
         return found[1]

@@ -91,7 +91,7 @@ def _parsed(config: str | Mapping[str, Any]) -> Mapping[str, Any]:
         except (ValueError, RecursionError) as error:
             raise BadModelError(f"config.json is not JSON: {error}") from None
     if not isinstance(config, Mapping):
-        raise BadModelError(f"config.json holds {type(config).__name__}, wanted an object")
+        raise BadModelError(f"config.json holds {type(config).__name__}; expected an object")
     return config
 
 
@@ -113,11 +113,13 @@ def _family(values: Mapping[str, Any]) -> str:
     if values.get("quantization_config"):
         raise UnsupportedModelError(f"{said}: quantised weights (quantization_config); not described")
     if not isinstance(kind, str) or not kind:
-        raise BadModelError(f"config.json: model_type is {kind!r}, wanted one of {', '.join(FAMILIES)}")
+        raise BadModelError(f"config.json: model_type is {kind!r}; expected one of {', '.join(FAMILIES)}")
     if kind not in FAMILIES:
         raise UnsupportedModelError(f"{said}: this architecture is not described; known are {', '.join(FAMILIES)}")
     if named and not named.startswith(FAMILIES[kind] + "For") and named != FAMILIES[kind] + "Model":
-        raise UnsupportedModelError(f"{said}: architecture and model_type disagree, wanted {FAMILIES[kind]}ForCausalLM")
+        raise UnsupportedModelError(
+            f"{said}: architecture and model_type disagree; expected {FAMILIES[kind]}ForCausalLM"
+        )
     return kind
 
 
@@ -133,9 +135,9 @@ def _count(values: Mapping[str, Any], key: str) -> int:
     if value is None:
         raise BadModelError(f"config.json: {key} is missing")
     if not isinstance(value, int) or isinstance(value, bool):
-        raise BadModelError(f"config.json: {key} is {value!r}, wanted a whole number")
+        raise BadModelError(f"config.json: {key} is {value!r}; expected a whole number")
     if not 1 <= value <= LIMITS[key]:
-        raise BadModelError(f"config.json: {key} is {value}, wanted 1 to {LIMITS[key]}")
+        raise BadModelError(f"config.json: {key} is {value}; expected 1 to {LIMITS[key]}")
     return value
 
 
@@ -143,7 +145,7 @@ def _flag(values: Mapping[str, Any], key: str) -> bool:
     """A switch of the config; absent is off, as in the four families' configuration classes of transformers 5.9.0."""
     value = values.get(key)
     if value is not None and not isinstance(value, bool):
-        raise BadModelError(f"config.json: {key} is {value!r}, wanted true or false")
+        raise BadModelError(f"config.json: {key} is {value!r}; expected true or false")
     return bool(value)
 
 

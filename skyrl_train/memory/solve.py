@@ -77,7 +77,7 @@ def solve(key: str, shape: ModelShape, job: Job, device: Device) -> Solution:
     """The largest value of `key` with which the run fits, everything else as it is."""
     knob = KNOBS.get(key)
     if knob is None:
-        raise BadJobError(f"no value of {key!r} can be solved for, wanted one of {', '.join(KNOBS)}")
+        raise BadJobError(f"no value of {key!r} can be solved for; expected one of {', '.join(KNOBS)}")
 
     def at(value: int) -> Budget:
         return budget(shape, knob.change(job, value), device)

@@ -1,4 +1,4 @@
-"""What verl would run and this model would answer with a number for something else: refused, with the key that says it."""
+"""Refuses settings that verl accepts and the memory model does not describe; the error names the key."""
 
 from skyrl_train.memory.errors import UnsupportedJobError
 from skyrl_train.memory.keys import Keys
@@ -46,8 +46,8 @@ def refuse_undescribed(keys: Keys, *, critic: bool, dynamic: bool, lora: bool) -
     for key, usual in USUAL.items():
         found = keys.raw(key)
         if found is not None and found[1] not in ("", *usual):
-            wanted = f"; only {usual[0]} is described" if usual else "; that is not described"
-            raise UnsupportedJobError(f"{key} is {found[1]!r}{wanted}")
+            limit = f"; only {usual[0]} is described" if usual else "; that is not described"
+            raise UnsupportedJobError(f"{key} is {found[1]!r}{limit}")
     excluded = keys.raw(f"{M}.exclude_modules")
     if lora and excluded is not None and excluded[1]:
         raise UnsupportedJobError(f"{excluded[0]} is {excluded[1]!r}; only target_modules is described")
@@ -57,7 +57,7 @@ def refuse_undescribed(keys: Keys, *, critic: bool, dynamic: bool, lora: bool) -
     for key in OF_ALL_GPUS:
         found = keys.raw(key)
         if found is not None and not dynamic and keys.raw(f"{key}_per_gpu") is None:
-            raise UnsupportedJobError(f"{key} is {found[1]!r}, which verl does not take any more; wanted {key}_per_gpu")
+            raise UnsupportedJobError(f"{key} is {found[1]!r}, which verl no longer reads; use {key}_per_gpu")
     if critic:
         _refuse_another_shape(keys)
 

@@ -1,21 +1,20 @@
 """A Job from verl's own keys: a flat mapping of dotted overrides, as they are written on its command line.
 
-Only keys that cost memory are looked at; a missing one has verl 0.9.1's default. Values may be what a YAML parser gives
+A key that RunConfig has a setting for is named by that setting (skyrl_train.contracts.verl_keys). Only keys that cost
+memory are read; a missing one has verl 0.9.1's default. Values may be what a YAML parser gives
 or the text of a command line. Interpolations (${…}) must be resolved before.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 
+from skyrl_train.contracts.verl_keys import REF, A, C, F, M, R, names
 from skyrl_train.memory.errors import BadJobError, UnsupportedJobError
 from skyrl_train.memory.job import Critic, Job, Rollout
 from skyrl_train.memory.keys import Keys, or_default
 from skyrl_train.memory.parameters import LINEARS
 from skyrl_train.memory.undescribed import refuse_undescribed
 
-A, M, R = "actor_rollout_ref.actor", "actor_rollout_ref.model", "actor_rollout_ref.rollout"
-F = f"{A}.fsdp_config"
-C = "critic"
 FLASH = "flash_attention_2"
 """Who asks for another attention mostly has no flash-attn, nor its cross-entropy: log-probs take more without it."""
 
@@ -23,54 +22,56 @@ FLASH = "flash_attention_2"
 def job_from_verl(values: Mapping[str, object]) -> Job:
     """The job that these overrides of verl 0.9.1 describe."""
     keys = Keys(values)
-    strategy = keys.text(f"{A}.strategy") or "fsdp"
+    strategy = keys.text(*names("actor.strategy")) or "fsdp"
     if strategy not in ("fsdp", "fsdp2"):
         raise UnsupportedJobError(f"{A}.strategy is {strategy!r}; only fsdp and fsdp2 are described")
-    dynamic = keys.flag(f"{A}.use_dynamic_bsz")
-    attention = keys.text(f"{M}.override_config.attn_implementation") or FLASH
-    lora_rank = or_default(keys.integer(f"{M}.lora_rank", f"{M}.lora.rank"), 0)
+    dynamic = keys.flag(*names("actor.dynamic_batch_size"))
+    attention = keys.text(*names("model.attention")) or FLASH
+    lora_rank = or_default(keys.integer(*names("model.lora_rank")), 0)
     refuse_undescribed(keys, critic=_has_critic(keys), dynamic=dynamic, lora=lora_rank != 0)
-    limit = keys.integer(f"{A}.ppo_max_token_len_per_gpu") or 16384
-    micro = keys.integer(f"{A}.ppo_micro_batch_size_per_gpu")
-    chunked = keys.flag(f"{F}.entropy_from_logits_with_chunking", f"{A}.entropy_from_logits_with_chunking")
+    limit = keys.integer(*names("actor.max_tokens_per_gpu")) or 16384
+    micro = keys.integer(*names("actor.micro_batch_size_per_gpu"))
+    chunked = keys.flag(*names("actor.entropy_chunking"))
     job = Job(
-        prompt_length=or_default(keys.integer("data.max_prompt_length"), 512),
-        response_length=or_default(keys.integer("data.max_response_length"), 512),
+        prompt_length=or_default(keys.integer(*names("data.max_prompt_tokens")), 512),
+        response_length=or_default(keys.integer(*names("data.max_response_tokens")), 512),
         micro_batch=or_default(micro, 1),
-        log_prob_micro_batch=or_default(keys.integer(f"{R}.log_prob_micro_batch_size_per_gpu"), or_default(micro, 1)),
-        ref_micro_batch=or_default(
-            keys.integer("actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu"), or_default(micro, 1)
+        log_prob_micro_batch=or_default(
+            keys.integer(*names("rollout.log_prob_micro_batch_size_per_gpu")), or_default(micro, 1)
         ),
-        mini_batch=or_default(keys.integer(f"{A}.ppo_mini_batch_size"), 256),
-        n=or_default(keys.integer(f"{R}.n"), 1),
-        train_batch=keys.integer("data.train_batch_size"),
+        ref_micro_batch=or_default(keys.integer(f"{REF}.log_prob_micro_batch_size_per_gpu"), or_default(micro, 1)),
+        mini_batch=or_default(keys.integer(*names("actor.ppo_mini_batch_size")), 256),
+        n=or_default(keys.integer(*names("rollout.n")), 1),
+        train_batch=keys.integer(*names("data.train_batch_size")),
         max_tokens=limit if dynamic else None,
         log_prob_max_tokens=or_default(keys.integer(f"{R}.log_prob_max_token_len_per_gpu"), limit) if dynamic else None,
-        n_gpus=or_default(keys.integer("trainer.n_gpus_per_node"), 8) * or_default(keys.integer("trainer.nnodes"), 1),
+        n_gpus=or_default(keys.integer(*names("slurm.gpus_per_node")), 8)
+        * or_default(keys.integer(*names("slurm.nodes")), 1),
         fsdp_size=or_default(keys.integer(f"{F}.fsdp_size"), -1),
         sequence_parallel=_sequence_parallel(keys),
         strategy=strategy,
-        master_dtype=keys.text(f"{F}.model_dtype") or "fp32",
+        master_dtype=keys.text(*names("actor.model_dtype")) or "fp32",
         param_dtype=keys.text(f"{F}.mixed_precision.param_dtype") or "bf16",
         reduce_dtype=keys.text(f"{F}.mixed_precision.reduce_dtype") or "fp32",
-        param_offload=keys.flag(f"{F}.param_offload"),
-        optimizer_offload=keys.flag(f"{F}.optimizer_offload"),
-        offload_policy=keys.flag(f"{F}.offload_policy"),
+        param_offload=keys.flag(*names("actor.param_offload")),
+        optimizer_offload=keys.flag(*names("actor.optimizer_offload")),
+        offload_policy=keys.flag(*names("actor.cpu_offload")),
         reshard_after_forward=keys.flag(f"{F}.reshard_after_forward", default=True),
         use_orig_params=keys.flag(f"{F}.use_orig_params"),
-        gradient_checkpointing=keys.flag(f"{M}.enable_gradient_checkpointing", default=True),
-        remove_padding=keys.flag(f"{M}.use_remove_padding", default=True),
+        gradient_checkpointing=keys.flag(*names("model.gradient_checkpointing"), default=True),
+        remove_padding=keys.flag(*names("model.remove_padding"), default=True),
         attention=attention,
         flash_cross_entropy=attention == FLASH,
         fused_kernels=_fused(keys),
-        entropy=keys.flag(f"{A}.calculate_entropy") or or_default(keys.number(f"{A}.entropy_coeff"), 0) != 0,
+        entropy=keys.flag(f"{A}.calculate_entropy")
+        or or_default(keys.number(*names("actor.entropy_coefficient")), 0) != 0,
         entropy_chunk=_chunk(keys) if chunked else None,
-        entropy_checkpointing=keys.flag(f"{F}.entropy_checkpointing", f"{A}.entropy_checkpointing"),
+        entropy_checkpointing=keys.flag(*names("actor.entropy_checkpointing")),
         torch_compile=keys.flag(f"{F}.use_torch_compile", default=True),
-        temperature=or_default(keys.number(f"{R}.temperature"), 1.0),
+        temperature=or_default(keys.number(*names("rollout.temperature")), 1.0),
         lora_rank=lora_rank,
         lora_targets=_targets(keys),
-        reference=keys.flag(f"{A}.use_kl_loss") or keys.flag("algorithm.use_kl_in_reward"),
+        reference=keys.flag(*names("actor.kl_loss")) or keys.flag(*names("algorithm.kl_in_reward")),
         rollout=_rollout(keys),
     )
     packs = keys.flag(f"{C}.use_dynamic_bsz", default=dynamic)
@@ -89,35 +90,35 @@ def _chunk(keys: Keys) -> int:
 
 
 def _fused(keys: Keys) -> str | None:
-    if not keys.flag(f"{M}.use_fused_kernels"):
+    if not keys.flag(*names("model.fused_kernels")):
         return None
     return keys.text(f"{M}.fused_kernel_options.impl_backend") or "torch"
 
 
 def _targets(keys: Keys) -> tuple[str, ...]:
-    found = keys.raw(f"{M}.target_modules")
+    found = keys.raw(*names("model.lora_targets"))
     if found is None or found[1] == "all-linear":
         return LINEARS
     value = found[1]
-    names = value.strip("[]").split(",") if isinstance(value, str) else value
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise BadJobError(f"{found[0]} is {value!r}, wanted all-linear or a list of names")
-    return tuple(name.strip(" '\"") for name in names)
+    layers = value.strip("[]").split(",") if isinstance(value, str) else value
+    if not isinstance(layers, list | tuple) or not all(isinstance(name, str) for name in layers):
+        raise BadJobError(f"{found[0]} is {value!r}; expected all-linear or a list of names")
+    return tuple(name.strip(" '\"") for name in layers)
 
 
 def _has_critic(keys: Keys) -> bool:
     """verl trainer/ppo/utils.py need_critic: critic.enable if it says, else whether the estimator is GAE."""
     if keys.raw("critic.enable") is not None:
         return keys.flag("critic.enable")
-    return (keys.text("algorithm.adv_estimator") or "gae") == "gae"
+    return (keys.text(*names("algorithm.advantage")) or "gae") == "gae"
 
 
 def _critic(keys: Keys, job: Job, *, dynamic: bool) -> Critic:
     return Critic(
-        micro_batch=or_default(keys.integer(f"{C}.ppo_micro_batch_size_per_gpu"), job.micro_batch),
+        micro_batch=or_default(keys.integer(*names("critic.micro_batch_size_per_gpu")), job.micro_batch),
         max_tokens=or_default(keys.integer(f"{C}.ppo_max_token_len_per_gpu"), 32768) if dynamic else None,
-        param_offload=keys.flag(f"{C}.fsdp.param_offload", f"{C}.model.fsdp_config.param_offload"),
-        optimizer_offload=keys.flag(f"{C}.fsdp.optimizer_offload", f"{C}.model.fsdp_config.optimizer_offload"),
+        param_offload=keys.flag(*names("critic.param_offload")),
+        optimizer_offload=keys.flag(*names("critic.optimizer_offload")),
         gradient_checkpointing=keys.flag(f"{C}.model.enable_gradient_checkpointing", default=True),
         remove_padding=keys.flag(f"{C}.model.use_remove_padding", default=True),
         master_dtype=keys.text(f"{C}.fsdp.model_dtype") or "fp32",
@@ -127,13 +128,13 @@ def _critic(keys: Keys, job: Job, *, dynamic: bool) -> Critic:
 
 def _rollout(keys: Keys) -> Rollout:
     return Rollout(
-        utilization=or_default(keys.number(f"{R}.gpu_memory_utilization"), 0.5),
-        tensor_parallel=or_default(keys.integer(f"{R}.tensor_model_parallel_size"), 2),
-        max_model_len=keys.integer(f"{R}.max_model_len"),
-        max_batched_tokens=or_default(keys.integer(f"{R}.max_num_batched_tokens"), 8192),
-        max_seqs=or_default(keys.integer(f"{R}.max_num_seqs"), 256),
-        enforce_eager=keys.flag(f"{R}.enforce_eager"),
-        sleeps=keys.flag(f"{R}.free_cache_engine", default=True),
+        utilization=or_default(keys.number(*names("rollout.gpu_memory_utilization")), 0.5),
+        tensor_parallel=or_default(keys.integer(*names("rollout.tensor_parallel_size")), 2),
+        max_model_len=keys.integer(*names("rollout.max_model_len")),
+        max_batched_tokens=or_default(keys.integer(*names("rollout.max_batched_tokens")), 8192),
+        max_seqs=or_default(keys.integer(*names("rollout.max_sequences")), 256),
+        enforce_eager=keys.flag(*names("rollout.enforce_eager")),
+        sleeps=keys.flag(*names("rollout.free_cache_engine"), default=True),
         dtype=keys.text(f"{R}.dtype") or "bf16",
         kv_bytes=keys.integer(f"{R}.engine_kwargs.vllm.kv_cache_memory_bytes"),
         bucket_mib=or_default(keys.integer(f"{R}.checkpoint_engine.update_weights_bucket_megabytes"), 2048),

@@ -1,29 +1,17 @@
 """Reads prime-rl's TOML in today's schema and in that of January 2026."""
 
-import functools
-import json
-import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, own_values, renamed
 from skyrl_doctor.plan.model import Value
+from skyrl_doctor.plan.names.prime_rl import table
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.toml import leaves
 from skyrl_train.config.dialect import SEED, TODAY, prime_gpus, schema_of
 
-__all__ = ["SEED", "TODAY", "read", "table"]
-
-DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "defaults")
-
-
-@functools.cache
-def table(name: str) -> Mapping[str, Any]:
-    """A shipped JSON table of names, defaults or renames, with its source and date."""
-    with open(os.path.join(DATA, name), encoding="utf-8") as file:
-        found: Mapping[str, Any] = json.load(file)
-    return found
+__all__ = ["SEED", "TODAY", "read"]
 
 
 def read(source: Source) -> Reading:

@@ -1,4 +1,4 @@
-"""Which files of a job are its logs: those of its directory that are named so, and those that the user names."""
+"""The log files of a job: files in its directory with a log's name, and files that the user names."""
 
 import os
 import re
@@ -13,14 +13,14 @@ MOST_ENTRIES = 20_000
 _LOG = re.compile(r"(?:\.(?:log|out|err)(?:\.\d{1,4})?|\.txt)$")
 _NOT_LOG = re.compile(r"key|token|secret|url|requirements|latest_c|events\.jsonl|health\.prom", re.IGNORECASE)
 OWN = frozenset({"watch.log", "watch.out", "watch.err", "events.jsonl", "health.prom", "summary.md"})
-"""What the watch writes itself is no evidence."""
+"""Files that the watch writes itself are no evidence."""
 SKIPPED_DIRECTORIES = re.compile(r"^(?:global_step_\d+|checkpoints?|__pycache__|\.git|wandb|\.venv|node_modules)$")
 """Places in a job directory that hold many files and no logs."""
 
 
 @record
-class Seen:
-    """A log, by what it is called and what it is."""
+class LogFile:
+    """A log: its path and its identity."""
 
     path: str
     device: int
@@ -33,14 +33,14 @@ class Seen:
 
 @record
 class Listing:
-    files: tuple[Seen, ...] = ()
+    files: tuple[LogFile, ...] = ()
     directories: tuple[str, ...] = ()
     troubles: tuple[str, ...] = ()
 
 
 def listing(places: Sequence[str]) -> Listing:
-    """The logs that the places hold, each inode once, under the first of its names."""
-    files: dict[tuple[int, int], Seen] = {}
+    """The logs in these places. Each inode is listed once, under its first name."""
+    files: dict[tuple[int, int], LogFile] = {}
     directories: list[str] = []
     troubles: list[str] = []
     for place in places:
@@ -70,17 +70,17 @@ def _walk(place: str, directories: list[str], troubles: list[str]) -> Iterator[s
         below[:] = [] if deep else sorted(name for name in below if not SKIPPED_DIRECTORIES.match(name))
         entries += len(names) + len(below)
         if entries > MOST_ENTRIES:
-            troubles.append(f"{place}: more than {MOST_ENTRIES} entries; what lies beyond is not looked at")
+            troubles.append(f"{place}: more than {MOST_ENTRIES} entries; the rest is ignored")
             return
         yield from (os.path.join(where, name) for name in sorted(names) if is_log(name))
 
 
-def _seen(path: str, troubles: list[str]) -> Seen | None:
+def _seen(path: str, troubles: list[str]) -> LogFile | None:
     try:
         found = os.stat(path)
-    except FileNotFoundError:  # it went between listing and looking, or will come
+    except FileNotFoundError:  # deleted meanwhile, or not created yet
         return None
     except OSError as error:
         troubles.append(f"{path}: {error.strerror}")
         return None
-    return Seen(path, found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return LogFile(path, found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None

@@ -1,4 +1,4 @@
-"""Follows many logs at once: bounded work a turn, bounded files open, and it goes on whatever happens to one of them."""
+"""Follows many logs at once, with bounded work a turn and bounded open files. A failure of one file stops no other."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -10,21 +10,21 @@ from skyrl_doctor.watch.follow.tail import Lines, Mark, Tail
 MOST_FILES = 400
 MOST_MARKS = 1000
 TURN_BYTES = 4 << 20
-"""Read in one turn at most, so that samplers and rules get theirs also behind a backlog."""
+"""The most that is read in one turn, so that samplers and rules also run during a backlog."""
 FILE_BYTES = 1 << 20
-"""... and of one file, so that one that never ends does not hide the others."""
+"""The most of one file, so that an endless file does not block the others."""
 RESCAN_S = 10.0
-"""Names are looked at anew this often even where the kernel tells of changes: it does not tell of links' targets."""
+"""Directories are listed this often even with inotify, which does not report changes behind links."""
 POLL_S = 2.0
-"""... and this often where it does not."""
+"""The same without inotify."""
 IDLE_S = 1.0
-"""A line without an end is shown after its file stood still this long."""
+"""A line without a line end is read once its file has not grown for this long."""
 
 Identity = tuple[int, int]
 
 
 class Follower:
-    """`places` are directories and files, `more` tells of such as come. `inotify` None: look at every file every turn."""
+    """`places` are directories and files; `more` gives further ones. Without `inotify`, every file is read every turn."""
 
     def __init__(
         self,
@@ -40,17 +40,17 @@ class Follower:
         self._tails: dict[Identity, Tail] = {}
         self._grew: dict[Identity, float] = {}
         self._gone: dict[Identity, float] = {}
-        self._shown: set[Identity] = set()
+        self._unended: set[Identity] = set()
         self._busy: set[Identity] = set()
         self._polled: set[Identity] = set()
         self._listed_at = float("-inf")
         self._troubles: set[str] = set()
         self._notices: list[str] = []
-        self.behind = False
-        """Whether the last turn left something unread."""
+        self.has_backlog = False
+        """Whether the last turn left anything unread."""
 
     def turn(self, now: float) -> Iterator[Lines]:
-        """What came since the last turn, file by file."""
+        """The new lines since the last turn, file by file."""
         changed = self._changed(now)
         due = [one for one in self._tails if changed is None or one in self._polled or self._tails[one].path in changed]
         self._busy.update(due)
@@ -63,15 +63,15 @@ class Follower:
                 yield lines
         for identity in list(self._tails):
             yield from self._unfinished(identity, now)
-        self.behind = bool(self._busy)
+        self.has_backlog = bool(self._busy)
 
     def notices(self) -> list[str]:
-        """What went wrong since the last question, each thing said once."""
-        said, self._notices = self._notices, []
-        return said
+        """New problems since the last call; each is reported once."""
+        notices, self._notices = self._notices, []
+        return notices
 
     def marks(self) -> list[Mark]:
-        """How far each file is read. Those of files that are not here now are kept: they may come back renamed."""
+        """How far each file is read. Marks of missing files are kept: they may come back under another name."""
         return [*(tail.mark for tail in self._tails.values()), *self._marks.values()]
 
     def paths(self) -> list[str]:
@@ -97,7 +97,7 @@ class Follower:
         self._listed_at = now
         found = listing((*self._places, *self._more()))
         for trouble in found.troubles:
-            self._say(trouble)
+            self._warn(trouble)
         self._watch(found)
         for seen in found.files:
             tail = self._tails.get(seen.identity)
@@ -114,23 +114,23 @@ class Follower:
         try:
             for directory in set(found.directories) - self._inotify.directories():
                 self._inotify.add(directory)
-        except FileNotFoundError:  # it went meanwhile
+        except FileNotFoundError:  # deleted meanwhile
             return
         except OSError as error:
-            self._say(f"no inotify here ({error.strerror}): looking at every log every turn")
+            self._warn(f"inotify is not available ({error.strerror}): reading every log every turn")
             self._inotify.close()
             self._inotify = None
 
     def _open(self, path: str, identity: Identity, now: float) -> None:
         if len(self._tails) >= MOST_FILES:
-            self._say(f"more than {MOST_FILES} logs: not all are followed")
+            self._warn(f"more than {MOST_FILES} logs: the rest is not followed")
             return
         try:
             tail = Tail(path, self._marks.get(identity))
         except FileNotFoundError:
             return
         except OSError as error:
-            self._say(f"{path}: {error.strerror}")
+            self._warn(f"{path}: {error.strerror}")
             return
         self._marks.pop(tail.identity, None)
         self._tails[tail.identity] = tail
@@ -139,19 +139,19 @@ class Follower:
         self._poll_if_linked(tail)
 
     def _poll_if_linked(self, tail: Tail) -> None:
-        """The kernel tells of directories: what is written behind a link, or elsewhere, it does not tell here."""
-        told = self._inotify.directories() if self._inotify is not None else frozenset()
-        if os.path.islink(tail.path) or os.path.dirname(tail.path) not in told:
+        """inotify watches directories: it reports no writes behind a link or elsewhere."""
+        watched = self._inotify.directories() if self._inotify is not None else frozenset()
+        if os.path.islink(tail.path) or os.path.dirname(tail.path) not in watched:
             self._polled.add(tail.identity)
         else:
             self._polled.discard(tail.identity)
 
     def _let_go(self, present: set[Identity], now: float) -> None:
-        """A log that was deleted is read to its end, and then closed: its space belongs to the job."""
+        """Reads a deleted log to its end, then closes it to free its disk space."""
         for identity in set(self._tails) - present:
             since = self._gone.setdefault(identity, now)
             if now - since >= IDLE_S and now - self._grew.get(identity, now) >= IDLE_S:
-                self._say(f"{self._tails[identity].path}: it is gone")
+                self._warn(f"{self._tails[identity].path} was deleted")
                 self._drop(identity)
         for identity in set(self._gone) & present:
             del self._gone[identity]
@@ -164,7 +164,7 @@ class Follower:
         tail.close()
         self._grew.pop(identity, None)
         self._gone.pop(identity, None)
-        for kept in (self._shown, self._busy, self._polled):
+        for kept in (self._unended, self._busy, self._polled):
             kept.discard(identity)
 
     def _read(self, identity: Identity, now: float) -> Iterator[Lines]:
@@ -175,7 +175,7 @@ class Follower:
             if lines is None:
                 return
             self._grew[identity] = now
-            self._shown.discard(identity)
+            self._unended.discard(identity)
             read += max(1, len(lines.text))
             if lines.text:
                 yield lines
@@ -186,30 +186,30 @@ class Follower:
         try:
             lines = tail.read()
         except OSError as error:
-            self._say(f"{tail.path}: {error.strerror or error}")
+            self._warn(f"{tail.path}: {error.strerror or error}")
             self._drop(identity)
             return None
         if tail.restarted:
-            self._say(f"{tail.path}: {tail.restarted}; read from its beginning")
+            self._warn(f"{tail.path}: {tail.restarted}; reading it from the beginning")
             tail.restarted = ""
         return lines
 
     def _unfinished(self, identity: Identity, now: float) -> Iterator[Lines]:
-        if now - self._grew.get(identity, now) < IDLE_S or identity in self._shown or identity in self._busy:
+        if now - self._grew.get(identity, now) < IDLE_S or identity in self._unended or identity in self._busy:
             return
-        self._shown.add(identity)
+        self._unended.add(identity)
         lines = self._tails[identity].unfinished()
         if lines is not None:
             yield lines
 
-    def _say(self, text: str) -> None:
+    def _warn(self, text: str) -> None:
         if text not in self._troubles and len(self._troubles) < MOST_MARKS:
             self._troubles.add(text)
             self._notices.append(text)
 
 
 def inotify_of(places: Sequence[str], *, on_network: bool) -> Inotify | None:
-    """A network file system does not tell what other nodes write."""
+    """None where inotify does not work: a network file system does not report writes of other nodes."""
     if on_network or not any(os.path.isdir(place) for place in places):
         return None
     try:

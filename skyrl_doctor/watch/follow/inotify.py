@@ -1,6 +1,6 @@
-"""The kernel's word on which directories changed, through libc: forty lines, and no dependency.
+"""inotify through libc, without a dependency.
 
-Directories are watched, not files: one watch tells of all that happens in it, and a run has few directories.
+Directories are watched, not files: one watch reports all changes in it, and a run has few directories.
 """
 
 import ctypes
@@ -21,14 +21,14 @@ _BUFFER = 1 << 16
 
 @record
 class Changed:
-    """Since the last question: files with new content, and whether files came, went or were renamed."""
+    """Changes since the last call: files with new content, and whether files were created, deleted or renamed."""
 
     files: frozenset[str] = frozenset()
     listing: bool = False
 
 
 class Inotify:
-    """Raises OSError where the kernel gives no (more) watches: the caller polls then."""
+    """Raises OSError where the kernel grants no watch: the caller then polls."""
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -40,7 +40,7 @@ class Inotify:
         self._directories[number] = directory
 
     def changed(self) -> Changed:
-        """All that happened; it never waits. Where the kernel lost count, everything may have changed."""
+        """All changes so far, without waiting. After an overflow, everything may have changed."""
         files: set[str] = set()
         listing = False
         for number, mask, name in self._events():

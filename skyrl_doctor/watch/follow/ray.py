@@ -1,7 +1,7 @@
-"""Where Ray writes the logs of this job's cluster: what it knows of dead nodes and actors stands there, and costs one read.
+"""Directories with the Ray logs of this job's cluster, which name dead nodes and actors.
 
-A node may hold sessions of other jobs, of this user too. Ours are those whose starter has this job's number, or this
-launch's directory, in its environment.
+A node may have sessions of other jobs, also of the same user. A session is ours if the environment of its starter has
+this job's number or this launch's directory.
 """
 
 import os
@@ -12,12 +12,12 @@ from skyrl_train.node.ray_tmp import ray_socket
 
 _SESSION = re.compile(r"^session_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_\d+_(\d+)$")
 _MARKS = ("SLURM_JOB_ID", "SKYRL_JOB_DIR")
-"""What the processes of one job have in common: Slurm's mark, and that of skyrl_train.launch.marks."""
+"""Variables that all processes of one job have: Slurm's, and the one of skyrl_train.launch.marks."""
 MOST = 8
 
 
 def sessions_of(environ: Mapping[str, str]) -> Callable[[], Sequence[str]]:
-    """Looks anew each time it is asked; what was once ours stays so, also when its starter is gone."""
+    """A function that lists our sessions anew at each call. A session stays ours after its starter has exited."""
     marks = [f"{name}={environ[name]}".encode() for name in _MARKS if environ.get(name)][:1]
     base = os.path.join(ray_socket(environ).base, "ray")
     known: dict[str, None] = {}

@@ -1,7 +1,7 @@
-"""One log as it grows: whole lines, each once, whatever writers, rotators and kills of the watch do to it.
+"""One growing log: complete lines, each once, also after rotation, truncation or a kill of the watch.
 
-A line ends with a line feed or, for progress bars, with a carriage return. What has no end yet is kept back; `offset`
-stays at its first byte, so a watch that is killed reads it again, whole.
+A line ends with a line feed or, for progress bars, with a carriage return. An unfinished line is held back; `offset`
+stays at its first byte, so a new watch reads the complete line again.
 """
 
 import os
@@ -10,10 +10,10 @@ import stat
 from skyrl_doctor.core.record import record
 
 PIECE = 1 << 18
-"""Bytes read at a time, and the most that is kept of a line without an end; a longer one is cut."""
+"""Bytes read at a time, and the longest unfinished line that is kept; a longer one is split."""
 OVERLAP = 1 << 10
 HEAD = 256
-"""Bytes that tell a file from another that took its place, or its inode."""
+"""Bytes that distinguish a file from another that took its place or its inode."""
 
 
 @record(kw_only=True)
@@ -33,7 +33,7 @@ class Mark:
 
 @record
 class Lines:
-    """Whole lines; `number` is that of the first, counted in line feeds from 1. `open`: the end may still be to come."""
+    """Complete lines; `number` is that of the first, counted in line feeds from 1. `open`: the line may still grow."""
 
     path: str
     number: int
@@ -42,7 +42,7 @@ class Lines:
 
 
 class Tail:
-    """Reads one open file on. It is known by its inode; its path is only how people call it."""
+    """Reads one open file. Its inode identifies it; its path is only a label."""
 
     def __init__(self, path: str, mark: Mark | None = None) -> None:
         self.path = path
@@ -52,13 +52,13 @@ class Tail:
         found = os.fstat(self._file)
         if not stat.S_ISREG(found.st_mode):
             os.close(self._file)
-            raise OSError(0, "is no regular file")
+            raise OSError(0, "is not a regular file")
         self.device, self.inode = found.st_dev, found.st_ino
         self._kept = b""
         self._offset, self._lines, self._head = 0, 0, b""
         if mark is not None and mark.identity == self.identity:
             head = bytes.fromhex(mark.head)
-            if os.pread(self._file, len(head), 0) == head:  # an inode is given anew as soon as its file is gone
+            if os.pread(self._file, len(head), 0) == head:  # a new file may get the inode of a deleted one
                 self._offset, self._lines, self._head = mark.offset, mark.lines, head
 
     @property
@@ -70,8 +70,8 @@ class Tail:
         return Mark(device=self.device, inode=self.inode, offset=self._offset, lines=self._lines, head=self._head.hex())
 
     def read(self) -> Lines | None:
-        """The next whole lines, a bounded piece of them; None where there is nothing more for now. OSError as it comes."""
-        self._look_for_truncation()
+        """The next complete lines, up to a limit; None where nothing is new. Raises OSError."""
+        self._check_for_truncation()
         piece = os.pread(self._file, PIECE - len(self._kept), self._offset + len(self._kept))
         if not piece:
             return None
@@ -88,14 +88,14 @@ class Tail:
         return lines
 
     def _cut(self, text: bytes) -> Lines:
-        """A piece of a line that is too long to keep; the next repeats its end, so that no text is lost in a cut."""
+        """A piece of a line that is too long. The next piece repeats its end, so that no match is lost at the split."""
         end = len(text) - OVERLAP
         self._offset += end
         self._kept = text[end:]
         return Lines(self.path, self._lines + 1, text)
 
     def unfinished(self) -> Lines | None:
-        """What stands at the end without an end of line, such as a bar that waits. It will come again, whole."""
+        """The text after the last line end, such as a waiting progress bar. It comes again as a complete line."""
         return Lines(self.path, self._lines + 1, self._kept, open=True) if self._kept else None
 
     def links(self) -> int:
@@ -105,13 +105,13 @@ class Tail:
     def close(self) -> None:
         os.close(self._file)
 
-    def _look_for_truncation(self) -> None:
+    def _check_for_truncation(self) -> None:
         size = os.fstat(self._file).st_size
         read = self._offset + len(self._kept)
         if size < read:
-            self._start_again("it was cut short")
+            self._start_again("it was truncated")
         elif size > read and self._head and os.pread(self._file, len(self._head), 0) != self._head:
-            self._start_again("its beginning was written anew")
+            self._start_again("it was overwritten")
 
     def _start_again(self, why: str) -> None:
         self.restarted = why

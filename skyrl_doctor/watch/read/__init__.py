@@ -1,1 +1,1 @@
-"""Bytes and answers into observations."""
+"""Turns log text and metrics into observations."""

@@ -1,9 +1,9 @@
-"""What a server's own log tells of its requests: answered, refused, and how many tokens it makes.
+"""Requests in an inference server's log: completed, refused, failed; and generated tokens.
 
 INFO:     127.0.0.1:49748 - "POST /v1/chat/completions HTTP/1.1" 400 Bad Request
 INFO 11-21 03:39:30 [loggers.py:259] Engine 000: Avg prompt throughput: 1.9 tokens/s, Avg generation throughput: 0.8 tokens/s
 
-Today's vLLM writes no reason beside a refusal: that it refuses, and finishes nothing, is what its log shows.
+Today's vLLM logs no reason with a refusal: its log only shows that it refuses and completes nothing.
 """
 
 import re
@@ -18,7 +18,7 @@ _MADE = re.compile(rb"Avg generation throughput: (\d+(?:\.\d+)?) tokens/s")
 
 
 class Access:
-    """Counts by log, since the watch began."""
+    """Counts by log since the watch began."""
 
     def __init__(self) -> None:
         self._answers: Counter[tuple[str, str]] = Counter()

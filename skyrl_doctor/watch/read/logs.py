@@ -1,6 +1,6 @@
-"""Lines of all logs into observations: steps, bars, phases, and what the signatures know.
+"""Turns lines of all logs into observations: steps, bars, phases, and matches of signatures.
 
-One scanner a file, as `diagnose` has them: what a line means depends on those around it and on the other logs.
+Each file has its own scanner, as in `diagnose`: a line's meaning depends on the lines around it and on the other logs.
 """
 
 import os
@@ -36,7 +36,7 @@ class Reading:
 
 
 class Logs:
-    """Turns what followers bring into observations."""
+    """Turns followed lines into observations."""
 
     def __init__(self, patterns: Patterns | None = None) -> None:
         self._patterns = patterns or installed_patterns()
@@ -64,20 +64,20 @@ class Logs:
         yield from self._judged(found, reading.before, at)
 
     def done(self) -> Line | None:
-        """The line that says that the run came to its end."""
+        """The line that marks the normal end of the run."""
         return next((scan.done for scan in self._scans() if scan.done is not None), None)
 
     def _reading_of(self, lines: Lines) -> Reading:
         known = self._reading.get(lines.path)
         if known is not None and known.next == lines.number:
             return known
-        if known is not None:  # another file has taken its name, or it was cut
+        if known is not None:  # another file took its name, or it was truncated
             self._past = [*self._past, known.scanner.snapshot()][-MOST_PAST:]
         order = len(self._reading) + len(self._past)
         return Reading(Scanner(lines.path, self._patterns, order=order), lines.number - 1, lines.number)
 
     def _open(self, lines: Lines, text: bytes, at: float) -> Iterator[Observation]:
-        """A line that may still grow is looked at by itself; when it is whole, it counts."""
+        """Judges an unfinished line alone; it counts once it is complete."""
         scanner = Scanner(lines.path, self._patterns)
         scanner.feed(text)
         for found in scanner.finish().hits:

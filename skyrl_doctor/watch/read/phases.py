@@ -1,4 +1,4 @@
-"""Lines that say that weights begin to move to the inference server: if nothing follows, that is where it hangs (TRN006)."""
+"""Lines that mark the start of a weight sync: where no line follows, the run hangs there (TRN006)."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The lines in which trainers tell of a step, and progress bars.
+"""Step lines of trainers, and progress bars.
 
 verl       step:12 - actor/loss:0.11 - critic/score/mean:np.float64(0.5) - perf/time_per_step:28.1
 prime-rl   Step 3 | Time: 22.84s | Reward: 0.0238 | Throughput: 50.0 tokens/s
@@ -13,7 +13,7 @@ from skyrl_doctor.watch.observations import Bar, Step
 
 MOST_METRICS = 2000
 MOST_BARS = 48
-"""Bars are drawn often: of those in one piece of text, the last ones tell how things stand."""
+"""Bars are redrawn often: the last ones in a piece of text give the current state."""
 _NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf|NaN|Infinity)"
 _VERL = re.compile(r"(?:^|[\s)\]])step:(\d{1,12}) - (\S.*)")
 _VERL_METRIC = re.compile(rf"([\w./@+-]{{1,160}}):(?:np\.\w{{1,20}}\()?({_NUMBER})\)?\s*")
@@ -34,7 +34,7 @@ _LABEL = re.compile(r"([A-Za-z][\w ()./-]{0,60}?):?\s*\d{1,3}%\|[^|]*\|\s*$|([A-
 
 
 def steps(text: bytes, at: float) -> Iterator[Step]:
-    """The steps that whole lines tell of."""
+    """The steps in complete lines."""
     for mark in (b"step:", b"Step "):
         found = text.find(mark)
         while found >= 0:
@@ -47,7 +47,7 @@ def steps(text: bytes, at: float) -> Iterator[Step]:
 
 
 def parse_step(line: str, at: float) -> Step | None:
-    """A line that tells of a step; None for any other. A metric that cannot be read is left out."""
+    """The step of a step line; None for any other line. An unreadable metric is left out."""
     found = _VERL.search(line)
     if found is not None:
         pairs = [_VERL_METRIC.fullmatch(part) for part in found[2].split(" - ")[:MOST_METRICS]]
@@ -61,7 +61,7 @@ def parse_step(line: str, at: float) -> Step | None:
 
 
 def bars(text: bytes, at: float) -> list[Bar]:
-    """How the progress bars stand at the end of the text, the last of each label."""
+    """The progress bars at the end of the text, the last of each label."""
     found: dict[str, Bar] = {}
     known: set[bytes] = set()
     for match in reversed(deque(_BAR.finditer(text), maxlen=MOST_BARS)):

@@ -1,4 +1,4 @@
-"""The rules: pure functions (state, observation) -> (state, what is said). States are frozen records of plain values.
+"""The rules: pure functions (state, observation) -> (state, updates). States are frozen records of plain values.
 
-A rule knows no clock but that of its observations, and no file: a test gives it a timeline and reads what it says.
+A rule's only clock is that of its observations, and it reads no file: a test plays it a timeline and reads the updates.
 """

@@ -1,6 +1,6 @@
-"""AGT001, AGT002, AGT015, AGT019: the trainer's own rules about its agent, on the counts that it writes a step.
+"""AGT001, AGT002, AGT015, AGT019: the trainer's own rules about its agent, on the counts that it writes each step.
 
-The rules are the trainer's; this only adds the counts up, and says a thing when two steps in a row show it.
+The trainer owns the rules. This one adds up the counts and reports an alarm that two steps in a row raise.
 """
 
 from collections.abc import Mapping
@@ -8,63 +8,63 @@ from dataclasses import field
 
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.core.record import record
-from skyrl_doctor.watch.finding import Cleared, Said, raised
+from skyrl_doctor.watch.finding import Cleared, Update, alert
 from skyrl_doctor.watch.observations import Observation, Rollouts
 from skyrl_doctor.watch.rules.base import Rule, Streak, fix_config
 
-SAY_AFTER, CLEAR_AFTER = 2, 3
+REPORT_AFTER, CLEAR_AFTER = 2, 3
 AT_ONCE = frozenset({"AGT002", "AGT015"})
-"""Nothing that training could cure: one step is enough."""
+"""Training cannot cure these: one step is enough."""
 ROOTS = frozenset({"AGT001", "AGT002", "AGT015"})
-_REMEDIES = {
+_ADVICE = {
     "AGT001": "show the model the XML form of a call in its prompt",
     "AGT002": "give the tools the names that the model calls, or map the aliases",
-    "AGT015": "take a model that was trained to call tools",
-    "AGT019": "look at the finish reasons of the masked rollouts, and go back to an earlier checkpoint",
+    "AGT015": "use a model that was trained to call tools",
+    "AGT019": "check the finish reasons of the masked rollouts and resume from an earlier checkpoint",
 }
 
 
 @record
-class State:
+class AgentState:
     """`run` is the JSON of the counts of all steps so far."""
 
     run: str = ""
     streaks: Mapping[str, tuple[int, int, bool]] = field(default_factory=dict)
 
 
-def judge(state: State, seen: Observation) -> tuple[State, tuple[Said, ...]]:
-    if not isinstance(seen, Rollouts):
+def judge(state: AgentState, observation: Observation) -> tuple[AgentState, tuple[Update, ...]]:
+    if not isinstance(observation, Rollouts):
         return state, ()
-    # Imported where counts are there: pydantic, which reads them, costs more than the rest of the watch.
+    # Imported only when counts arrive: pydantic, which reads them, costs more than the rest of the watch.
     from skyrl_train.contracts.agent import counts_file
     from skyrl_train.contracts.agent.alarms import live_alarms
     from skyrl_train.contracts.agent.metrics import Counts
 
     try:
-        step = counts_file.read(seen.counts)
+        step = counts_file.read(observation.counts)
         run = (counts_file.read(state.run) if state.run else Counts()) + step
     except (ValueError, RecursionError):  # a line that was cut, or another version's
         return state, ()
     alarms = {alarm.id: alarm.message for alarm in live_alarms(step, run)}
     streaks = dict(state.streaks)
-    said: list[Said] = []
+    updates: list[Update] = []
     for id_ in dict.fromkeys((*streaks, *alarms)):
         before = Streak(*streaks.get(id_, ()))
-        after = 1 if id_ in AT_ONCE else SAY_AFTER
-        now = before.after(is_bad=id_ in alarms, say_after=after, clear_after=CLEAR_AFTER)
-        streaks[id_] = (now.bad, now.good, now.said)
-        if now.said and not before.said:
-            said.append(_finding(seen.at, id_, alarms[id_]))
-        elif before.said and not now.said:
-            said.append(Cleared(at=seen.at, key=f"{id_}.agent"))
-    return State(counts_file.line(run).strip(), streaks), tuple(said)
+        after = 1 if id_ in AT_ONCE else REPORT_AFTER
+        now = before.after(is_bad=id_ in alarms, report_after=after, clear_after=CLEAR_AFTER)
+        streaks[id_] = (now.bad, now.good, now.reported)
+        if now.reported and not before.reported:
+            updates.append(_alert(observation.at, id_, alarms[id_]))
+        elif before.reported and not now.reported:
+            updates.append(Cleared(at=observation.at, key=f"{id_}.agent"))
+    return AgentState(counts_file.line(run).strip(), streaks), tuple(updates)
 
 
-def _finding(at: float, id_: str, message: str) -> Said:
+def _alert(at: float, id_: str, message: str) -> Update:
     root = id_ in ROOTS
     severity = Severity.ERROR if root else Severity.WARNING
-    remedy = fix_config(_REMEDIES.get(id_, f"skyrl-doctor explain {id_}"))
-    return raised(at, id_, message, key=f"{id_}.agent", root=root, severity=severity, remedy=remedy)
+    advice = fix_config(_ADVICE.get(id_, f"run skyrl-doctor explain {id_}"))
+    return alert(at, id_, message, key=f"{id_}.agent", root=root, severity=severity, advice=advice)
 
 
-RULE = Rule("agent", State, judge)
+RULE = Rule("agent", AgentState, judge)

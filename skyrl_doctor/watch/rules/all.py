@@ -1,10 +1,10 @@
-"""All rules as one: an observation in, what is said out. The state of all of them is one mapping that JSON can hold."""
+"""All rules as one: an observation in, updates out. Their states are one mapping that JSON can hold."""
 
 import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from skyrl_doctor.watch.finding import Said
+from skyrl_doctor.watch.finding import Update
 from skyrl_doctor.watch.observations import Observation
 from skyrl_doctor.watch.rules import (
     agent,
@@ -45,22 +45,22 @@ def start() -> States:
     return {rule.name: rule.state() for rule in RULES}
 
 
-def judge(states: States, seen: Observation) -> tuple[States, tuple[Said, ...]]:
+def judge(states: States, observation: Observation) -> tuple[States, tuple[Update, ...]]:
     after: dict[str, Any] = {}
-    said: tuple[Said, ...] = ()
+    updates: tuple[Update, ...] = ()
     for rule in RULES:
-        after[rule.name], more = rule.judge(states[rule.name], seen)
-        said += more
-    return after, said
+        after[rule.name], more = rule.judge(states[rule.name], observation)
+        updates += more
+    return after, updates
 
 
 def freeze(states: States) -> dict[str, Any]:
-    """As JSON holds it."""
+    """The states as JSON types."""
     return {name: dataclasses.asdict(state) for name, state in states.items()}
 
 
 def thaw(data: Mapping[str, Any]) -> States:
-    """What was frozen; a rule whose memory is of another version, or damaged, starts anew."""
+    """The frozen states. A rule whose state is damaged or of another version starts anew."""
     return {rule.name: _thawed(rule.state, data.get(rule.name)) for rule in RULES}
 
 

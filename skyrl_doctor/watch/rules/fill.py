@@ -1,17 +1,17 @@
-"""MEM002, ENV007, CKP003: memory or a disk fills up. A line is fitted through its peaks; the time left is read off it.
+"""MEM002, ENV007, CKP003: memory or a disk fills up. A line through its peaks gives the time left.
 
-A GPU that trainer and vLLM share goes up and down with each phase: only the highest of each span counts.
+The memory of a GPU that trainer and vLLM share goes up and down with each phase: only the peak of each minute counts.
 """
 
 from collections.abc import Mapping
 from dataclasses import field
 from itertools import pairwise
 
-from skyrl_doctor.core.model import Remedy, RemedyKind, Severity
+from skyrl_doctor.core.model import Severity
 from skyrl_doctor.core.record import record
-from skyrl_doctor.watch.finding import Cleared, Said, raised
+from skyrl_doctor.watch.finding import Change, Cleared, Update, alert
 from skyrl_doctor.watch.observations import Fill, Observation
-from skyrl_doctor.watch.rules.base import Rule, fix_config, lasting
+from skyrl_doctor.watch.rules.base import Rule, duration, fix_config, fix_env
 
 SPAN_S = 60.0
 SPANS = 12
@@ -24,46 +24,54 @@ FREE_AGAIN = 0.90
 
 _IDS = {"gpu": "MEM002", "host": "ENV007", "disk": "CKP003", "inodes": "CKP003"}
 _FULL_AT = {"gpu": 1.1, "host": 0.97, "disk": 0.97, "inodes": 0.97}
-"""vLLM takes what it is given at once: a GPU that is full is as it should be, one that fills up is not."""
-_REMEDIES = {
-    "gpu": fix_config("lower the micro-batch or the response length, or turn fused kernels and checkpointing on"),
-    "host": fix_config("ask for more memory (--mem), or lower the object store and the number of workers"),
-    "disk": Remedy(kind=RemedyKind.FIX_ENV, summary="remove old checkpoints, or keep fewer (max_actor_ckpt_to_keep)"),
-    "inodes": Remedy(kind=RemedyKind.FIX_ENV, summary="remove small files: caches, sandboxes, old logs"),
+"""vLLM takes its share at once: a full GPU is normal, one that keeps filling up is not."""
+_ADVICE = {
+    "gpu": fix_config(
+        "use a smaller micro batch or shorter responses, or turn on fused kernels and gradient checkpointing",
+        Change("actor.micro_batch_size_per_gpu", times=0.5),
+        Change("model.fused_kernels", "true"),
+        Change("model.gradient_checkpointing", "true"),
+    ),
+    "host": fix_config(
+        "ask Slurm for more memory, or use a smaller object store or fewer workers",
+        Change("slurm.trainer_memory_mib", times=1.5),
+    ),
+    "disk": fix_env("delete old checkpoints or keep fewer of them"),
+    "inodes": fix_env("delete small files: caches, sandboxes, old logs"),
 }
 
 Points = tuple[tuple[float, float], ...]
 
 
 @record
-class State:
-    """By name: when each span began and its highest value; and what was said."""
+class FillState:
+    """By name: when each span began and its peak; and the keys that are reported."""
 
     points: Mapping[str, Points] = field(default_factory=dict)
-    said: tuple[str, ...] = ()
+    reported: tuple[str, ...] = ()
 
 
-def judge(state: State, seen: Observation) -> tuple[State, tuple[Said, ...]]:
-    if not isinstance(seen, Fill) or seen.limit <= 0 or seen.kind not in _IDS:
+def judge(state: FillState, observation: Observation) -> tuple[FillState, tuple[Update, ...]]:
+    if not isinstance(observation, Fill) or observation.limit <= 0 or observation.kind not in _IDS:
         return state, ()
-    name = f"{seen.kind}:{seen.name}"
-    points = _with_peak(state.points.get(name, ()), seen)
-    left_s = seconds_left(points, seen.limit)
-    share = seen.used / seen.limit
-    key = f"{_IDS[seen.kind]}.fill.{seen.name}"
+    name = f"{observation.kind}:{observation.name}"
+    points = _with_peak(state.points.get(name, ()), observation)
+    left_s = seconds_left(points, observation.limit)
+    share = observation.used / observation.limit
+    key = f"{_IDS[observation.kind]}.fill.{observation.name}"
     rising = left_s is not None and left_s <= SOON_S
-    full = share >= _FULL_AT[seen.kind]
-    said: tuple[str, ...] = state.said
-    out: tuple[Said, ...] = ()
-    if key not in said and (rising or full):
-        said, out = (*said, key), (_finding(seen, key, left_s if rising else None),)
-    elif key in said and not rising and share < FREE_AGAIN:
-        said, out = tuple(one for one in said if one != key), (Cleared(at=seen.at, key=key),)
-    return State({**state.points, name: points}, said), out
+    full = share >= _FULL_AT[observation.kind]
+    reported = state.reported
+    out: tuple[Update, ...] = ()
+    if key not in reported and (rising or full):
+        reported, out = (*reported, key), (_alert(observation, key, left_s if rising else None),)
+    elif key in reported and not rising and share < FREE_AGAIN:
+        reported, out = tuple(one for one in reported if one != key), (Cleared(at=observation.at, key=key),)
+    return FillState({**state.points, name: points}, reported), out
 
 
 def seconds_left(points: Points, limit: float) -> float | None:
-    """Until the line through the peaks reaches the limit; None where it does not rise, or is not known yet."""
+    """Seconds until the line through the peaks reaches the limit; None while it does not rise or is unknown."""
     if len(points) < LEAST_SPANS:
         return None
     whole = points[:-1]  # the last span has not ended
@@ -78,20 +86,24 @@ def seconds_left(points: Points, limit: float) -> float | None:
     return max(0.0, (limit - max(v for _, v in points)) / slope)
 
 
-def _with_peak(points: Points, seen: Fill) -> Points:
-    if points and seen.at - points[-1][0] < SPAN_S:
+def _with_peak(points: Points, observation: Fill) -> Points:
+    if points and observation.at - points[-1][0] < SPAN_S:
         begun, peak = points[-1]
-        return (*points[:-1], (begun, max(peak, seen.used)))
-    return (*points, (seen.at, seen.used))[-SPANS:]
+        return (*points[:-1], (begun, max(peak, observation.used)))
+    return (*points, (observation.at, observation.used))[-SPANS:]
 
 
-def _finding(seen: Fill, key: str, left_s: float | None) -> Said:
-    stands = f"{seen.name} holds {seen.used:.1f} of {seen.limit:.1f} {seen.unit}"
-    if left_s is None:
-        message, severity = f"{stands}; wanted less than {_FULL_AT[seen.kind]:.0%}", Severity.ERROR
+def _alert(observation: Fill, key: str, left_s: float | None) -> Update:
+    used = f"{observation.name}: {observation.used:.1f} of {observation.limit:.1f} {observation.unit} used"
+    severity = Severity.ERROR if left_s is None else Severity.WARNING
+    if observation.kind == "inodes":
+        message = f"{observation.name}: no inode is free"
+    elif left_s is None:
+        message = f"{used}; expected less than {_FULL_AT[observation.kind]:.0%}"
     else:
-        message, severity = f"{stands} and rises: full in {lasting(left_s)}; wanted a level line", Severity.WARNING
-    return raised(seen.at, _IDS[seen.kind], message, key=key, severity=severity, remedy=_REMEDIES[seen.kind])
+        message = f"{used}, and rising: full in {duration(left_s)}"
+    kind = observation.kind
+    return alert(observation.at, _IDS[kind], message, key=key, severity=severity, advice=_ADVICE[kind])
 
 
-RULE = Rule("fill", State, judge)
+RULE = Rule("fill", FillState, judge)

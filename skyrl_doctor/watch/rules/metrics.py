@@ -1,10 +1,10 @@
-"""Rules on the figures of a step: several bad ones in a row say it, several good ones take it back."""
+"""Rules on the figures of a step: several bad steps in a row raise an alert, several good ones clear it."""
 
 from collections.abc import Mapping
 from dataclasses import field
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.watch.finding import Cleared, Said, raised
+from skyrl_doctor.watch.finding import Cleared, Update, alert
 from skyrl_doctor.watch.observations import Observation, Step
 from skyrl_doctor.watch.rules.base import Rule, Streak
 from skyrl_doctor.watch.rules.conditions import CONDITIONS, Condition
@@ -13,41 +13,41 @@ CLEAR_AFTER = 5
 
 
 @record
-class State:
+class MetricsState:
     step: int | None = None
     streaks: Mapping[str, tuple[int, int, bool]] = field(default_factory=dict)
 
 
-def judge(state: State, seen: Observation) -> tuple[State, tuple[Said, ...]]:
-    if not isinstance(seen, Step) or seen.step == state.step:
+def judge(state: MetricsState, observation: Observation) -> tuple[MetricsState, tuple[Update, ...]]:
+    if not isinstance(observation, Step) or observation.step == state.step:
         return state, ()
     streaks = dict(state.streaks)
-    said: list[Said] = []
+    updates: list[Update] = []
     for condition in CONDITIONS:
-        wrong = condition.seen(seen.metrics)
+        wrong = condition.fault(observation.metrics)
         if wrong is None:
             continue
         before = Streak(*streaks.get(condition.key, ()))
-        now = before.after(is_bad=bool(wrong), say_after=condition.after, clear_after=CLEAR_AFTER)
-        streaks[condition.key] = (now.bad, now.good, now.said)
-        if now.said and not before.said:
-            said.append(_finding(condition, seen, wrong))
-        elif before.said and not now.said:
-            said.append(Cleared(at=seen.at, key=condition.key))
-    return State(seen.step, streaks), tuple(said)
+        now = before.after(is_bad=bool(wrong), report_after=condition.after, clear_after=CLEAR_AFTER)
+        streaks[condition.key] = (now.bad, now.good, now.reported)
+        if now.reported and not before.reported:
+            updates.append(_alert(condition, observation, wrong))
+        elif before.reported and not now.reported:
+            updates.append(Cleared(at=observation.at, key=condition.key))
+    return MetricsState(observation.step, streaks), tuple(updates)
 
 
-def _finding(condition: Condition, seen: Step, wrong: str) -> Said:
-    return raised(
-        seen.at,
+def _alert(condition: Condition, observation: Step, wrong: str) -> Update:
+    return alert(
+        observation.at,
         condition.id,
-        f"{wrong} for {condition.after} steps in a row; wanted {condition.wanted}",
+        f"{wrong} for {condition.after} steps in a row; expected {condition.expected}",
         key=condition.key,
         root=condition.root,
         severity=condition.severity,
-        evidence=(f"step {seen.step}: {wrong}",),
-        remedy=condition.remedy,
+        evidence=(f"step {observation.step}: {wrong}",),
+        advice=condition.advice,
     )
 
 
-RULE = Rule("metrics", State, judge)
+RULE = Rule("metrics", MetricsState, judge)

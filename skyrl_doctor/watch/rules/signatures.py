@@ -1,11 +1,11 @@
-"""What the logs' signatures find, while the job runs: each known failure once, with the line that shows it."""
+"""Failures that log signatures find while the job runs: each is reported once, with its line."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
 
-from skyrl_doctor.core.model import Location, Remedy, RemedyKind, Severity
+from skyrl_doctor.core.model import Location, RemedyKind, Severity
 from skyrl_doctor.core.record import record
-from skyrl_doctor.watch.finding import Said, raised
+from skyrl_doctor.watch.finding import Advice, Update, alert
 from skyrl_doctor.watch.observations import Hit, Observation
 from skyrl_doctor.watch.rules.base import Rule
 
@@ -18,35 +18,35 @@ _KINDS = {
 
 
 @record
-class State:
-    """How often each failure was seen, and of which a cause was reported."""
+class SignaturesState:
+    """How often each failure was found, by key."""
 
-    seen: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
-def judge(state: State, seen: Observation) -> tuple[State, tuple[Said, ...]]:
-    if not isinstance(seen, Hit) or seen.id is None or seen.cascade:
+def judge(state: SignaturesState, observation: Observation) -> tuple[SignaturesState, tuple[Update, ...]]:
+    if not isinstance(observation, Hit) or observation.id is None or observation.cascade:
         return state, ()
-    key = f"{seen.id}.log.root" if seen.root else f"{seen.id}.log"
-    counted = replace(state, seen={**state.seen, key: state.seen.get(key, 0) + 1})
-    if key in state.seen:
+    key = f"{observation.id}.log.root" if observation.root else f"{observation.id}.log"
+    counted = replace(state, counts={**state.counts, key: state.counts.get(key, 0) + 1})
+    if key in state.counts:
         return counted, ()
-    finding = raised(
-        seen.at,
-        seen.id,
-        seen.explain,
+    finding = alert(
+        observation.at,
+        observation.id,
+        observation.explain,
         key=key,
-        root=seen.root,
-        severity=Severity.ERROR if seen.root else Severity.WARNING,
-        evidence=(f"{seen.file}:{seen.line}: {seen.text}",),
-        location=Location(seen.file, seen.line),
-        remedy=Remedy(
-            kind=_KINDS.get(seen.id[:3], RemedyKind.FIX_CONFIG),
-            summary=seen.explain,
-            commands=(f"skyrl-doctor explain {seen.id}",),
+        root=observation.root,
+        severity=Severity.ERROR if observation.root else Severity.WARNING,
+        evidence=(f"{observation.file}:{observation.line}: {observation.text}",),
+        location=Location(observation.file, observation.line),
+        advice=Advice(
+            kind=_KINDS.get(observation.id[:3], RemedyKind.FIX_CONFIG),
+            summary=observation.explain,
+            commands=(f"skyrl-doctor explain {observation.id}",),
         ),
     )
     return counted, (finding,)
 
 
-RULE = Rule("known", State, judge)
+RULE = Rule("known", SignaturesState, judge)

@@ -1,4 +1,4 @@
-"""A sampler asks one thing again and again. It runs beside the watch: one that hangs delays nothing but itself."""
+"""A sampler observes one thing at an interval, in a thread of its own: one that hangs delays nothing else."""
 
 import queue
 import threading
@@ -11,7 +11,7 @@ from skyrl_doctor.watch.observations import Observation
 
 Look = Callable[[Machine, float], Sequence[Observation]]
 REST_S = 600.0
-"""What is not here (no GPU, no Slurm) is asked for again after this long."""
+"""Where something is absent (no GPU, no Slurm), the sampler tries again after this time."""
 
 
 @record
@@ -23,14 +23,14 @@ class Sampler:
 
 @record
 class Trouble:
-    """A look that failed, in words."""
+    """A failed observation, and why."""
 
     name: str
     why: str
 
 
 class Samplers:
-    """Looks that are due run in a thread each; `collect` never waits."""
+    """Each sampler that is due runs in a thread; `collect` never waits."""
 
     def __init__(self, samplers: Sequence[Sampler], machine: Machine) -> None:
         self._samplers, self._machine = tuple(samplers), machine
@@ -39,7 +39,7 @@ class Samplers:
         self._running: set[str] = set()
 
     def collect(self, now: float) -> tuple[list[Observation], list[Trouble]]:
-        """What has come since; starts what is due."""
+        """The new observations and troubles. Starts the samplers that are due."""
         seen: list[Observation] = []
         troubles: list[Trouble] = []
         while not self._out.empty():
@@ -58,7 +58,7 @@ class Samplers:
 
     @property
     def running(self) -> bool:
-        """Whether any look has not answered yet."""
+        """Whether a sampler is still running."""
         return bool(self._running)
 
     def _start(self, sampler: Sampler, now: float) -> None:

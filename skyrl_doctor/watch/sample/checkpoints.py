@@ -1,4 +1,4 @@
-"""Checkpoints as verl writes them: global_step_N, and a tracker file that names the last whole one."""
+"""Checkpoints as verl writes them: global_step_N, and a tracker file that names the last complete one."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ MOST_FILES = 2000
 
 
 def checkpoints(directory: str) -> Look:
-    """The newest one below a directory."""
+    """Observes the newest checkpoint below a directory."""
 
     def look(machine: Machine, now: float) -> Sequence[Observation]:
         try:
@@ -27,13 +27,13 @@ def checkpoints(directory: str) -> Look:
         text = unless_absent(lambda: machine.read(f"{directory}/{layout.TRACKER}", limit_bytes=64))
         tracked = None if text is None else layout.tracked(text)
         size = _size(machine, f"{directory}/{layout.directory_of(newest)}")
-        return (Checkpoint(at=now, step=newest, bytes=size, tracked=tracked),)
+        return (Checkpoint(at=now, step=newest, root=directory, bytes=size, tracked=tracked),)
 
     return look
 
 
 def _size(machine: Machine, directory: str) -> int | None:
-    """Of all files below; None where there are too many to look at, or they go meanwhile."""
+    """Bytes of all files below; None where there are too many, or where some vanish meanwhile."""
     total, looked, todo = 0, 0, [directory]
     while todo:
         try:

@@ -1,4 +1,4 @@
-"""The checks of the configuration that a job was started with, in a process of its own: memory goes back at its end."""
+"""Checks of the job's configuration, in a child process whose memory is returned at its end."""
 
 import glob
 import json
@@ -14,16 +14,16 @@ from skyrl_doctor.watch.sample.base import Look
 
 LIMIT_S = 30.0
 CHECKS = (*sorted(refusals.IDS), stops.ID)
-"""Those whose failure is the cause once its consequence is seen."""
+"""Checks whose failure explains a symptom of the run."""
 
 
 def configuration(job_dir: str, named: Sequence[str]) -> Look:
-    """`named` are targets as preflight takes them; without one, the copy that lies in the job's directory."""
+    """Observes the failed checks of the configuration."""
 
     def look(machine: Machine, now: float) -> Sequence[Observation]:
-        targets = tuple(named) or _copies(job_dir)
+        targets = targets_of(job_dir, named)
         if not targets:
-            raise NotApplicable("no configuration is known")
+            raise NotApplicable("the job directory has no configuration, and --config names none")
         argv = (sys.executable, "-m", "skyrl_doctor", "preflight", "--structure-only", "--format", "json")
         done = machine.run((*argv, "--select", ",".join(CHECKS), *targets), limit_s=LIMIT_S)
         if done.rc not in (0, 1, 3):
@@ -33,14 +33,19 @@ def configuration(job_dir: str, named: Sequence[str]) -> Look:
     return look
 
 
+def targets_of(job_dir: str, named: Sequence[str]) -> tuple[str, ...]:
+    """The targets that the user names; without any, the copy in the job directory."""
+    return tuple(named) or _copies(job_dir)
+
+
 def faults(report: dict[str, Any], now: float) -> list[Fault]:
-    """The failures of a report of preflight."""
+    """The failures in a preflight report."""
     failed = [one for one in report["outcomes"] if one["status"] == "fail"]
     wanted = [(one, finding) for one in failed for finding in one["findings"]]
     return [
         _fault(one, finding, now)
         for one, finding in wanted
-        if finding["severity"] == "error" or one["id"] == stops.ID  # a warning only, as long as the agent makes calls
+        if finding["severity"] == "error" or one["id"] == stops.ID  # only a warning while the agent makes calls
     ]
 
 
@@ -57,6 +62,6 @@ def _fault(outcome: dict[str, Any], finding: dict[str, Any], now: float) -> Faul
 
 
 def _copies(job_dir: str) -> tuple[str, ...]:
-    """launch leaves one TOML, or dev.conf with a task's YAML."""
+    """The copies that launch writes: one TOML, or a dev.conf with a task's YAML."""
     found = sorted(glob.glob(f"{glob.escape(job_dir)}/*.toml"))[:1]
     return tuple(found or sorted(glob.glob(f"{glob.escape(job_dir)}/*.conf"))[:1])

@@ -21,14 +21,14 @@ _COUNT = re.compile(r"^(anon|shmem|total_rss|total_shmem|total_mapped_file) (\d+
 
 
 def gpus(machine: Machine, now: float) -> Sequence[Observation]:
-    """Each device that the job can use: a slice of a GPU has memory of its own."""
+    """Memory of each device that the job can use; a MIG slice has its own memory."""
     asked = machine.ask("nvml", limit_s=NVML_LIMIT_S)
     if not asked.ok:
         raise CouldNotLook(asked.why)
     answer = parse_nvml(asked.out)
     if isinstance(answer, Refused):
         if answer.code in NO_DRIVER or answer.code is None:
-            raise NotApplicable(f"no NVIDIA GPU here: {answer.text}")
+            raise NotApplicable(f"no NVIDIA GPU on this machine: {answer.text}")
         raise CouldNotLook(f"NVML: {answer.text}")
     devices = usable(answer, machine.environ())
     return tuple(
@@ -39,10 +39,10 @@ def gpus(machine: Machine, now: float) -> Sequence[Observation]:
 
 
 def gpu_use(machine: Machine, now: float) -> Sequence[Observation]:
-    """How busy whole GPUs are; the driver counts no slice."""
+    """How busy whole GPUs are; the driver gives no figure for a MIG slice."""
     asked = machine.run(SMI, limit_s=SMI_LIMIT_S)
     if not asked.found:
-        raise NotApplicable("no nvidia-smi here")
+        raise NotApplicable("nvidia-smi is not installed")
     if not asked.ok:
         raise CouldNotLook(asked.why)
     pairs = [line.split(",") for line in asked.out.splitlines()]
@@ -51,7 +51,7 @@ def gpu_use(machine: Machine, now: float) -> Sequence[Observation]:
 
 
 def host_memory(machine: Machine, now: float) -> Sequence[Observation]:
-    """What the job's processes hold, without the page cache: that fills whatever is there and is given back."""
+    """Memory of the job's processes without the page cache, which takes free memory and gives it back."""
     for membership in parse_memberships(machine.read("/proc/self/cgroup")):
         if membership.controllers and "memory" not in membership.controllers:
             continue
@@ -59,11 +59,11 @@ def host_memory(machine: Machine, now: float) -> Sequence[Observation]:
             found = _filled(machine, directory, now)
             if found is not None:
                 return (found,)
-    raise NotApplicable("no control group limits the memory here")
+    raise NotApplicable("no control group limits the memory of this job")
 
 
 def _outermost_first(membership: Membership) -> list[str]:
-    """The job's own group, which holds all its steps, before that of this step."""
+    """The control group of the whole job before that of this step."""
     every = directories(membership)
     return sorted(every, key=lambda directory: 0 if _JOB.search(directory) else 1)
 
@@ -84,7 +84,7 @@ def _filled(machine: Machine, directory: str, now: float) -> Fill | None:
 
 
 def disk(path: str, name: str = "") -> Look:
-    """The file system that holds a path, or will."""
+    """Observes the file system of a path that may not exist yet."""
 
     def look(machine: Machine, now: float) -> Sequence[Observation]:
         existing = path

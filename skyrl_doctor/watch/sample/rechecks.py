@@ -1,4 +1,4 @@
-"""Checks of preflight that can begin to fail while a job runs, asked again in a process of their own."""
+"""Preflight checks that can begin to fail while a job runs, run again in a child process."""
 
 import json
 import sys
@@ -11,9 +11,9 @@ from skyrl_doctor.watch.observations import Observation, Recheck
 
 LIMIT_S = 40.0
 CHECKS = ("GPU003", "POD004", "POD005")
-"""A stranger on the job's GPU; containers that outlive their job, on the runtime's node; Podman's locks. All only read."""
+"""A foreign process on the job's GPU; containers that outlive their job, on the runtime's node; Podman's locks. All only read."""
 IN_SLURM = frozenset({"GPU003"})
-"""Outside of a Slurm job nobody can tell the run's own processes from a stranger's."""
+"""Outside a Slurm job, the run's own processes cannot be distinguished from others."""
 
 
 def rechecks(machine: Machine, now: float) -> Sequence[Observation]:
@@ -23,11 +23,11 @@ def rechecks(machine: Machine, now: float) -> Sequence[Observation]:
     done = machine.run((*argv, "--select", ",".join(wanted)), limit_s=LIMIT_S)
     if done.rc not in (0, 1, 3):
         raise CouldNotLook(done.why)
-    return tuple(told(json.loads(done.out), now))
+    return tuple(parse_report(json.loads(done.out), now))
 
 
-def told(report: dict[str, Any], now: float) -> list[Recheck]:
-    """Those that passed and those that failed; one that could not look says neither."""
+def parse_report(report: dict[str, Any], now: float) -> list[Recheck]:
+    """The passed and failed checks. A check with status unknown gives no observation."""
     found: list[Recheck] = []
     for one in report["outcomes"]:
         if one["status"] == "pass":

@@ -1,4 +1,4 @@
-"""The inference server's and the sandbox runtime's own figures."""
+"""The metrics of the inference server and of the sandbox runtime."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def _has_status(digit: str) -> Callable[[Mapping[str, str]], bool]:
 
 
 class Runtime:
-    """The runtime that wrote its URL into the job's directory: /health, then /metrics with the job's own key."""
+    """The runtime whose URL is in the job directory: /health, then /metrics with the job's key."""
 
     def __init__(self, job_dir: str) -> None:
         self._url_file, self._key_file = os.path.join(job_dir, URL), os.path.join(job_dir, KEY)
@@ -60,10 +60,10 @@ class Runtime:
     def look(self, machine: Machine, now: float) -> Sequence[Observation]:
         try:
             url = machine.read(self._url_file, limit_bytes=4096).strip()
-        except Absent:  # it is not up yet, or this run has none
+        except Absent:  # not up yet, or this run has none
             return ()
         if len(url.split()) != 1:
-            raise CouldNotLook(f"{self._url_file} holds {len(url.split())} words; wanted one URL")
+            raise CouldNotLook(f"{self._url_file} has {len(url.split())} words; expected one URL")
         health = self._get(machine, f"{url.rstrip('/')}/health")
         if health.status != 200:
             return (Sandboxes(at=now, url=url, status=health.status, why=health.why),)
@@ -103,12 +103,12 @@ class Runtime:
         )
 
     def _recent_p95(self, samples: Sequence[Sample]) -> float | None:
-        """Of the starts since the last figure that was given: a slow first hour is not held against the second."""
+        """Of the starts since the last value: a slow first hour does not count against the second."""
         name = f"{_RUNTIME}start_seconds"
         counts = {one.labels.get("le", ""): one.value for one in samples if one.name == f"{name}_bucket"}
         recent = {bound: count - self._before.get(bound, 0.0) for bound, count in counts.items()}
         if recent.get("+Inf", 0.0) < ENOUGH_STARTS:
-            if recent.get("+Inf", 0.0) < 0:  # it was started anew
+            if recent.get("+Inf", 0.0) < 0:  # it was restarted
                 self._before = {}
             return None
         self._before = counts
@@ -121,10 +121,10 @@ def _is_being_built(labels: Mapping[str, str]) -> bool:
 
 def _is_draining(health: Fetched) -> bool:
     try:
-        said = json.loads(health.body)
+        answer = json.loads(health.body)
     except ValueError:
         return False
-    return isinstance(said, dict) and said.get("status") == "draining"
+    return isinstance(answer, dict) and answer.get("status") == "draining"
 
 
 def _sum(*values: float | None) -> float | None:

@@ -1,4 +1,4 @@
-"""What Slurm says of the two jobs: their state and the time that they have left."""
+"""The state of the two jobs in Slurm, and the time that they have left."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,14 +12,14 @@ LIMIT_S = 10.0
 
 
 def jobs(of: Mapping[str, str]) -> Look:
-    """`of` gives each job's part (trainer, runtime) its number."""
+    """Observes the jobs. `of` gives the number of each part (trainer, runtime)."""
 
     def look(machine: Machine, now: float) -> Sequence[Observation]:
         if not of:
-            raise NotApplicable("no Slurm job is known")
+            raise NotApplicable("no Slurm job is named, and the watch runs in none")
         asked = machine.run(("squeue", "-h", "-o", "%i|%T|%L", "-j", ",".join(of.values())), limit_s=LIMIT_S)
         if not asked.found:
-            raise NotApplicable("no squeue here")
+            raise NotApplicable("squeue is not installed")
         if not asked.ok and "Invalid job id" not in asked.err:
             raise CouldNotLook(asked.why)
         return tuple(left(asked.out, of, now))
@@ -28,7 +28,7 @@ def jobs(of: Mapping[str, str]) -> Look:
 
 
 def left(text: str, of: Mapping[str, str], now: float) -> list[Left]:
-    """`4711|RUNNING|5:12:01`. A job that Slurm does not list any more is gone."""
+    """Parses `4711|RUNNING|5:12:01`. A job that Slurm no longer lists is gone."""
     cells = [line.split("|") for line in text.splitlines()]
     rows = {row[0].strip(): row for row in cells if len(row) == 3}
     found: list[Left] = []

@@ -1,1 +1,1 @@
-"""Where findings go. None of these can stop the watch, and the watch cannot stop the job by any of them."""
+"""Where alerts go. None of these can stop the watch, and none can stop the job."""

@@ -1,7 +1,7 @@
-"""events.jsonl: one JSON object a line, on disk before anything else is done about it.
+"""events.jsonl: one JSON object a line, on disk before any action.
 
-What cannot be written now (a full disk) is kept and written later; what was written is never written twice, also not
-by the watch that takes over from one that was killed: the file itself is the book of what was said.
+An event that cannot be written (a full disk) is kept and written later. No event is written twice, also not by a watch
+that takes over from a killed one: the file itself records what was reported.
 """
 
 import json
@@ -30,14 +30,14 @@ class Events:
 
     @property
     def waiting(self) -> int:
-        """How many lines the disk has not taken yet."""
+        """How many lines are not on disk yet."""
         return len(self._waiting)
 
     def add(self, one: Mapping[str, Any]) -> None:
         self._waiting.append(json.dumps(one, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace") + b"\n")
 
     def flush(self) -> bool:
-        """Writes what waits, whole lines only; False where something still waits, and `trouble` says why."""
+        """Writes the waiting lines. False where some still wait; `trouble` has the reason."""
         if not self._waiting:
             return True
         try:
@@ -57,7 +57,7 @@ class Events:
 
     def _write(self, handle: int) -> None:
         size = os.fstat(handle).st_size
-        if size and os.pread(handle, 1, size - 1) != b"\n":  # a line that was cut by a kill or a full disk
+        if size and os.pread(handle, 1, size - 1) != b"\n":  # a line truncated by a kill or a full disk
             os.write(handle, b"\n")
         while self._waiting:
             line = self._waiting[0]
@@ -68,7 +68,7 @@ class Events:
 
 
 def read(path: str) -> Iterator[dict[str, Any]]:
-    """The events of a file; a line that was cut is passed over."""
+    """The events of a file; a truncated line is skipped."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             yield from (one for line in file if (one := _event(line)) is not None)
@@ -86,10 +86,10 @@ def _event(line: str) -> dict[str, Any] | None:
 
 
 class Ledger:
-    """How often each finding was said: in the file, and by the rules since their state was saved.
+    """How often each update was reported: in the file, and by the rules up to their saved state.
 
-    A watch that takes over reads some lines again and its rules say some things again: as many as the file holds
-    beyond the state are passed over.
+    A watch that takes over reads some lines again, and its rules repeat some updates: as many as the file has beyond the
+    state are skipped.
     """
 
     def __init__(self, in_file: Mapping[str, int], in_state: Mapping[str, int]) -> None:
@@ -97,8 +97,8 @@ class Ledger:
 
     @classmethod
     def of(cls, path: str, in_state: Mapping[str, int]) -> "Ledger":
-        said = (one for one in read(path) if one["event"] in (FINDING, CLEARED))
-        return cls(Counter(str(one.get("key")) for one in said), in_state)
+        reported = (one for one in read(path) if one["event"] in (FINDING, CLEARED))
+        return cls(Counter(str(one.get("key")) for one in reported), in_state)
 
     def is_new(self, key: str) -> bool:
         self._in_state[key] += 1

@@ -1,4 +1,4 @@
-"""One line a finding in the job's own log, where its owner looks first; else in a file beside it."""
+"""One line for each alert in the job's own log, where its owner looks first; or in watch.log."""
 
 import glob
 import os
@@ -7,13 +7,13 @@ import stat
 from skyrl_doctor.logs.match.phrases import WATCH_PREFIX
 from skyrl_doctor.report.plain import plain
 from skyrl_doctor.watch.files import LOG
-from skyrl_doctor.watch.finding import Raised
+from skyrl_doctor.watch.finding import Alert
 
 AUTO, NONE = "auto", "none"
 
 
-def line(one: Raised) -> str:
-    """What happened, where; the evidence is in events.jsonl, for quoted here it would be taken for the error itself."""
+def line(one: Alert) -> str:
+    """The alert as one line. The evidence is only in events.jsonl: quoted here, it would look like the error itself."""
     where = one.finding.location
     at = f" at {where.file}:{where.line}" if where else ""
     kind = "root cause" if one.root else one.finding.severity.word
@@ -29,7 +29,7 @@ class JobLog:
         self._job_dir = job_dir
 
     def add(self, text: str) -> str:
-        """Where the line went; "" where it went nowhere."""
+        """The file that got the line; "" if none did."""
         wanted = self._job_log() if self._file == AUTO else self._file
         for path in (wanted, self._own):
             if path and path != NONE and _appended(path, text, create=path == self._own):
@@ -51,7 +51,7 @@ def _appended(path: str, text: str, *, create: bool) -> bool:
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             return False
-        if _is_stdout(handle):  # the side-car prints into the job's log already
+        if _is_stdout(handle):  # the watch already prints into the job's log
             return True
         return os.write(handle, data) == len(data)
     except OSError:

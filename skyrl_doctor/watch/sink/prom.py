@@ -1,20 +1,20 @@
-"""health.prom: how the run stands, for node_exporter's textfile collector."""
+"""health.prom: the state of the run, for node_exporter's textfile collector."""
 
 from collections.abc import Iterator, Mapping
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.report.prometheus import Gauge, exposed
-from skyrl_doctor.watch.finding import Raised
+from skyrl_doctor.watch.finding import Alert
 from skyrl_doctor.watch.rules.progress import Progress
 
 
 @record(kw_only=True)
 class Health:
-    """What is told of one run. `open` are the findings that have not passed."""
+    """The state of one run. `open` are the alerts that are not over."""
 
     job: str
     at: float
-    open: tuple[Raised, ...]
+    open: tuple[Alert, ...]
     progress: Progress
     fills: Mapping[str, tuple[float, float]]
     webhook_failures: int = 0
@@ -31,18 +31,20 @@ def _gauges(health: Health) -> Iterator[Gauge]:
     yield Gauge(
         "skyrl_doctor_watch_up", "1 while the job is watched, 0 after its end.", ((job, int(not health.ended)),)
     )
-    yield Gauge("skyrl_doctor_watch_last_tick_timestamp_seconds", "When the watch looked last.", ((job, health.at),))
+    yield Gauge(
+        "skyrl_doctor_watch_last_tick_timestamp_seconds", "Time of the last turn of the watch.", ((job, health.at),)
+    )
     if health.progress.step is not None:
         yield Gauge("skyrl_doctor_watch_step", "The last training step.", ((job, health.progress.step),))
     if health.progress.at is not None:
         yield Gauge(
             "skyrl_doctor_watch_last_progress_timestamp_seconds",
-            "When a rollout, token, step or checkpoint came last.",
+            "Time of the last rollout, token, step or checkpoint.",
             ((job, health.progress.at),),
         )
     yield Gauge(
         "skyrl_doctor_watch_finding",
-        "1 for each finding that has not passed.",
+        "1 for each finding that is not over.",
         tuple(
             (
                 {
@@ -60,10 +62,14 @@ def _gauges(health: Health) -> Iterator[Gauge]:
     )
     yield Gauge(
         "skyrl_doctor_watch_fill_ratio",
-        "How full a GPU, the job's memory or a disk is.",
+        "How full a GPU, the job's memory or a disk is, 0 to 1.",
         tuple(({**job, "of": name}, used / limit) for name, (used, limit) in health.fills.items() if limit),
     )
-    yield Gauge("skyrl_doctor_watch_webhook_failures", "Messages that no one took.", ((job, health.webhook_failures),))
     yield Gauge(
-        "skyrl_doctor_watch_unwritten_events", "Events that the disk has not taken.", ((job, health.unwritten_events),)
+        "skyrl_doctor_watch_webhook_failures",
+        "Webhook messages that could not be delivered.",
+        ((job, health.webhook_failures),),
+    )
+    yield Gauge(
+        "skyrl_doctor_watch_unwritten_events", "Events that are not on disk yet.", ((job, health.unwritten_events),)
     )

@@ -1,4 +1,4 @@
-"""Tells a web address of findings: beside the watch, within a limit, without secrets. Failures are counted."""
+"""Posts alerts to a web address: in a thread, within a time limit, without secrets. Failures are counted."""
 
 import http.client
 import json
@@ -16,18 +16,18 @@ MOST_WAITING = 100
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
-    """What is sent goes where the user said, and nowhere else."""
+    """Follows no redirect: alerts go only to the address that the user gave."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
 
 
 class Webhook:
-    """`redact` takes secrets out of all that is sent. The address is a secret itself and is never shown."""
+    """`redact` removes secrets from all messages. The address is a secret itself and is never printed."""
 
     def __init__(self, url: str, redact: Callable[[str], str]) -> None:
         if not url.startswith(("https://", "http://")):
-            raise UsageError("--webhook: wanted an address that begins with https:// or http://")
+            raise UsageError("--webhook: the address must begin with https:// or http://")
         self._url, self._redact = url, redact
         self._queue: queue.Queue[Mapping[str, Any]] = queue.Queue(MOST_WAITING)
         self.sent = 0
@@ -42,7 +42,7 @@ class Webhook:
             self.failed += 1
 
     def wait(self, limit_s: float) -> None:
-        """At the end of the job: until all is sent, at most so long."""
+        """Waits until all messages are sent, at most this long."""
         waiter = threading.Thread(target=self._queue.join, daemon=True)
         waiter.start()
         waiter.join(limit_s)

@@ -1,4 +1,4 @@
-"""What is known of a job that is over: events, diagnosis, verdict, clocks. What is not known is None, never 0."""
+"""Facts about a job that is over: events, diagnosis, verdict, clocks. An unknown fact is None, never 0."""
 
 import json
 import os
@@ -22,7 +22,7 @@ _STEP = re.compile(rb"(?:^|\s)step:(\d{1,12}) - ")
 
 @record(kw_only=True)
 class Story:
-    """`gpus` and `gpus_from`: how many, and who says so. Seconds count from the root's own line to the last of any log."""
+    """`gpus_from` is the source of `gpus`. `wasted_s` counts from the root cause's line to the last line of any log."""
 
     job_dir: str
     node: str | None
@@ -69,7 +69,7 @@ def _gpus(verdict: dict[str, Any]) -> tuple[int | None, str]:
 
 
 def _wasted(job_dir: str, events: tuple[dict[str, Any], ...], diagnosis: Diagnosis) -> tuple[float | None, str]:
-    """By the clock of the logs where both lines have one, else by that of the watch."""
+    """By the clocks of the logs where both lines have one, or by the watch's clock."""
     begin, ends = diagnosis.root.line.clock if diagnosis.root else None, _last_clocks(job_dir)
     timeline = Timeline([begin, *ends])
     first, last = timeline.at(begin), max((timeline.at(clock) or 0.0 for clock in ends), default=None)
@@ -93,7 +93,7 @@ def _last_step(job_dir: str) -> int | None:
 
 
 def _tails(job_dir: str) -> list[bytes]:
-    """The ends of the logs: that is where the last clock and the last step stand."""
+    """The ends of the logs, with the last clock and the last step."""
     texts = []
     for seen in listing([job_dir]).files:
         try:

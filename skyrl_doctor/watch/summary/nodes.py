@@ -1,4 +1,4 @@
-"""SLM002: the same node failed an earlier job of the same kind. Jobs lie side by side; each summary's events name its node."""
+"""SLM002: the same node failed earlier jobs. They are the directories next to this one; each verdict names its node."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The summary as Markdown. Foreign text stands in code spans and fences, and has no secrets."""
+"""The summary as Markdown. Text from logs is in code spans and fences, without secrets."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from skyrl_doctor.core.signature import Part
 from skyrl_doctor.facts.launches import OF_NODES
 from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.report.plain import encodable, plain
-from skyrl_doctor.watch.rules.base import lasting
+from skyrl_doctor.watch.rules.base import duration
 from skyrl_doctor.watch.summary.gather import Story
 from skyrl_doctor.watch.summary.nodes import Before
 
@@ -17,7 +17,7 @@ Redact = Callable[[str], str]
 
 
 def render(story: Story, before: list[Before], redact: Redact) -> str:
-    """What happened, in one page."""
+    """The post-mortem as one page."""
     return (
         "\n".join(
             (*_head(story, redact), *_cause(story.diagnosis, redact), *_node(story, before), *_timeline(story, redact))
@@ -38,7 +38,7 @@ def _head(story: Story, redact: Redact) -> Iterator[str]:
         first = _roots(story)[0]
         yield f"**{first['id']} {first['slug']}**: {_clean(first['message'], redact)}."
     else:
-        yield "**No failure was found.**" + (" The run came to its end." if story.diagnosis.done else "")
+        yield "**No failure was found.**" + (" The run completed." if story.diagnosis.done else "")
     yield ""
     yield "| | |"
     yield "|---|---|"
@@ -46,15 +46,15 @@ def _head(story: Story, redact: Redact) -> Iterator[str]:
     yield f"| node | {_code(story.node) if story.node else UNKNOWN} |"
     yield f"| last step | {UNKNOWN if story.last_step is None else story.last_step} |"
     yield f"| GPUs | {UNKNOWN if story.gpus is None else f'{story.gpus} (from {story.gpus_from})'} |"
-    yield f"| time after the first root finding | {_wasted(story)} |"
-    yield f"| **GPU-hours after the first root finding** | {_gpu_hours(story)} |"
+    yield f"| time after the root cause | {_wasted(story)} |"
+    yield f"| **GPU-hours after the root cause** | {_gpu_hours(story)} |"
     yield ""
 
 
 def _wasted(story: Story) -> str:
     if story.wasted_s is not None:
-        return f"{lasting(story.wasted_s)} (by {story.wasted_from})"
-    return UNKNOWN if story.diagnosis.root is not None or _roots(story) else "none: there was no root finding"
+        return f"{duration(story.wasted_s)} (by {story.wasted_from})"
+    return UNKNOWN if story.diagnosis.root is not None or _roots(story) else "none: no root cause was found"
 
 
 def _gpu_hours(story: Story) -> str:
@@ -72,7 +72,7 @@ def _cause(diagnosis: Diagnosis, redact: Redact) -> Iterator[str]:
     line = diagnosis.root.line if diagnosis.root else diagnosis.unknown
     if line is None:
         return
-    yield "## The cause" if diagnosis.root else "## The first line that looks like an error"
+    yield "## Root cause" if diagnosis.root else "## First line that looks like an error"
     yield ""
     yield f"{_code(f'{line.file}:{line.number}')}"
     yield ""
@@ -88,7 +88,7 @@ def _cause(diagnosis: Diagnosis, redact: Redact) -> Iterator[str]:
         yield ""
     cascades = [hit for hit in diagnosis.matches if hit.failure.signature.role is Part.CASCADE]
     if cascades:
-        yield "What follows from it:"
+        yield "Consequences, not the cause:"
         yield ""
         yield from (
             f"- {hit.failure.slug}, {_code(f'{hit.line.file}:{hit.line.number}')}: {hit.failure.signature.explain}"
@@ -101,13 +101,13 @@ def _node(story: Story, before: list[Before]) -> Iterator[str]:
     root = story.diagnosis.root
     if story.node is None or root is None or not (root.failure.id or "").startswith(OF_NODES):
         return
-    yield "## The node"
+    yield "## Node"
     yield ""
     if before:
         jobs = ", ".join(f"{_code(one.job)} ({one.id})" for one in before[-5:])
-        yield f"**SLM002 bad-node-repeats**: {_code(story.node)} failed before: {jobs}. Leave it out:"
+        yield f"**SLM002 bad-node-repeats**: {_code(story.node)} failed earlier jobs: {jobs}. Exclude it:"
     else:
-        yield f"The failure may be {_code(story.node)}'s own. If it repeats there, leave the node out:"
+        yield f"The cause may be the node {_code(story.node)}. If the failure repeats there, exclude the node:"
     yield ""
     yield from _fenced([f"sbatch --exclude={story.node} …"], str)
 
@@ -116,16 +116,16 @@ def _timeline(story: Story, redact: Redact) -> Iterator[str]:
     yield "## Timeline"
     yield ""
     if not story.events:
-        yield "The job was not watched: there are no events."
+        yield "No events: the job was not watched."
     for one in story.events[:MOST]:
-        yield f"- {one.get('time', '')} {_told(one, redact)}"
+        yield f"- {one.get('time', '')} {_event_text(one, redact)}"
     if len(story.events) > MOST:
         yield f"- … {len(story.events) - MOST} more in events.jsonl"
     for reason in story.unread:
         yield f"- not read: {_clean(reason, redact)}"
 
 
-def _told(one: dict[str, Any], redact: Redact) -> str:
+def _event_text(one: dict[str, Any], redact: Redact) -> str:
     kind = one["event"]
     if kind == "finding":
         mark = "**root** " if one.get("root") else ""
@@ -133,9 +133,9 @@ def _told(one: dict[str, Any], redact: Redact) -> str:
             f"{mark}{one.get('severity')} {one.get('id')} {one.get('slug')}: {_clean(str(one.get('message')), redact)}"
         )
     if kind == "cleared":
-        return f"{one.get('key')} has passed"
-    told = one.get("done") or one.get("why") or one.get("message") or ""
-    return f"{kind}: {_clean(str(told), redact)}" if told else str(kind)
+        return f"{one.get('key')} is over"
+    text = one.get("done") or one.get("why") or one.get("message") or ""
+    return f"{kind}: {_clean(str(text), redact)}" if text else str(kind)
 
 
 def _fenced(lines: list[str], redact: Redact) -> Iterator[str]:

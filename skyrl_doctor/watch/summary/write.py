@@ -12,7 +12,7 @@ from skyrl_doctor.watch.summary.text import render
 
 
 def write(job_dir: str, *, tell: Callable[[str], None]) -> bool:
-    """Whether a cause was found."""
+    """Writes the summary. Returns whether it has a root cause."""
     story = gather(job_dir)
     before = failed_before(job_dir, story.node) if story.node else []
     path = os.path.join(job_dir, SUMMARY)
@@ -20,5 +20,5 @@ def write(job_dir: str, *, tell: Callable[[str], None]) -> bool:
         write_whole(path, render(story, before, Redactor.of(os.environ)))
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from None
-    tell(f"skyrl-doctor watch: {path} is written")
+    tell(f"skyrl-doctor watch: wrote {path}")
     return story.diagnosis.root is not None or any(one.get("root") for one in story.events)

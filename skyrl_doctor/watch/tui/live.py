@@ -1,4 +1,4 @@
-"""The live view: drawn in place by rich, left with q or Ctrl-C. It only reads what the watch knows."""
+"""The live view: drawn in place by rich, closed with q or Ctrl-C. It only reads the watch's state."""
 
 import select
 import sys
@@ -15,7 +15,7 @@ DRAW_S = 1.0
 
 
 class Live:
-    """A context: the terminal is put back as it was, whatever happens."""
+    """A context that restores the terminal at its end."""
 
     def __init__(self, watch: Watch) -> None:
         from rich.console import Console
@@ -42,7 +42,7 @@ class Live:
 
     @property
     def left(self) -> bool:
-        """Draws where it is time to, and says whether the viewer has left."""
+        """Redraws when due. Returns whether the viewer pressed q."""
         if time.monotonic() - self._drawn_at >= DRAW_S:
             self._drawn_at = time.monotonic()
             drawn = picture(self._watch, self._console.width, self._console.height, time.time())

@@ -1,12 +1,12 @@
-"""What the live view shows: phase, steps, rewards, how full things are, findings. It fits 80 x 24, and needs no colour."""
+"""The text of the live view: activity, steps, rewards, memory, findings. It fits 80 x 24 and works without colour."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from skyrl_doctor.report.plain import plain
-from skyrl_doctor.watch.finding import Raised
+from skyrl_doctor.watch.finding import Alert
 from skyrl_doctor.watch.loop import Watch
-from skyrl_doctor.watch.rules.base import lasting
+from skyrl_doctor.watch.rules.base import duration
 from skyrl_doctor.watch.rules.conditions import first
 from skyrl_doctor.watch.rules.progress import patience_s
 
@@ -20,7 +20,7 @@ STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 
 
 def picture(watch: Watch, width: int, height: int, now: float) -> "Text":
-    """All lines, cut to the screen."""
+    """All lines, cut to the size of the screen."""
     from rich.text import Text
 
     drawn = Text(no_wrap=True, overflow="ellipsis")
@@ -46,18 +46,19 @@ def lines_of(watch: Watch, width: int, now: float) -> Iterator[tuple[str, str]]:
     found = sorted(watch.open.values(), key=lambda one: (not one.root, -one.finding.severity, one.at))
     for one in found:
         yield from _finding(one, width, now)
-    yield "dim", "q leaves"
+    yield "dim", "q: quit"
 
 
 def _progress(watch: Watch, now: float) -> Iterator[tuple[str, str]]:
     progress = watch.progress
     still = now - progress.at if progress.at is not None else 0.0
     patience = patience_s(progress)
-    state = "ended: " + watch.over if watch.over else ("still" if still > patience / 2 else "running")
-    yield "", f"{state}; the last sign was {plain(progress.what)}, {lasting(still)} ago (patience {lasting(patience)})"
+    state = "ended: " + watch.over if watch.over else ("no progress" if still > patience / 2 else "running")
+    alarm = f"stall alarm after {duration(patience)}"
+    yield "", f"{state} · last activity: {plain(progress.what)}, {duration(still)} ago ({alarm})"
     gaps = progress.gaps
     if progress.step is not None:
-        took = f", {lasting(gaps[-1])} the last" if gaps else ""
+        took = f" (last step took {duration(gaps[-1])})" if gaps else ""
         yield "", f"step {progress.step}{took}  {spark(gaps)}"
     else:
         yield "", "no step yet"
@@ -73,20 +74,20 @@ def _figures(watch: Watch) -> Iterator[tuple[str, str]]:
         "reward": first(metrics, "critic/score/mean", "critic/rewards/mean"),
         "gradient": first(metrics, "actor/grad_norm"),
         "entropy": first(metrics, "actor/entropy"),
-        "answer": first(metrics, "response_length/mean"),
+        "response length": first(metrics, "response_length/mean"),
         "correlation": first(metrics, "training/rollout_actor_probs_pearson_corr"),
     }
-    shown = [f"{name} {value:.4g}" for name, value in named.items() if value is not None]
-    if shown:
-        yield "", "  ".join(shown)
+    parts = [f"{name} {value:.4g}" for name, value in named.items() if value is not None]
+    if parts:
+        yield "", "  ".join(parts)
     rewards = watch.rewards
     if len(rewards) > 1:
         yield "", f"rewards  {spark(rewards)}  {min(rewards):.3g} to {max(rewards):.3g}"
 
 
-def _finding(one: Raised, width: int, now: float) -> Iterator[tuple[str, str]]:
+def _finding(one: Alert, width: int, now: float) -> Iterator[tuple[str, str]]:
     word = "ROOT" if one.root else one.finding.severity.word
-    head = f"{word:<8}{one.id} {one.slug}, {lasting(max(0.0, now - one.at))} ago"
+    head = f"{word:<8}{one.id} {one.slug}, {duration(max(0.0, now - one.at))} ago"
     yield STYLES[one.finding.severity.word], head
     text = " ".join(plain(one.finding.message).split())
     yield "", f"        {text[: max(20, width - 10)]}"
@@ -103,7 +104,7 @@ def bar(done: float, total: float) -> str:
 
 
 def spark(values: tuple[float, ...], most: int = 20) -> str:
-    """A small line of blocks; nothing for a single value."""
+    """A line of block characters; empty for a single value."""
     last = [value for value in values if value == value and abs(value) != float("inf")][-most:]
     if len(last) < 2:
         return ""

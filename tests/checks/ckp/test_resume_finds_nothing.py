@@ -63,19 +63,25 @@ def test_our_own_trainer_looks_for_itself() -> None:
     assert told(plan_of(), there(CUT, tracker="20")) == [(Severity.ERROR, refused)]
 
 
-def test_a_named_checkpoint_must_be_whole() -> None:
-    for mode in ("path", "resume_path"):
-        made = plan_of(trainer__resume=mode, trainer__resume_from="x")
-        assert told(made, there(GOOD, named=GOOD)) == []
-        (finding,) = resume_finds_nothing(made, there(GOOD, named=CUT))
-        assert finding.message == (
-            "trainer.resume_from names /c/global_step_20: data.pt is not there; wanted /c/global_step_10"
-        )
-        assert finding.remedy is not None
-        assert finding.remedy.settings == {"trainer.resume_from": "/c/global_step_10"}
-        assert told(made, there(named=None)) == [
-            (Severity.ERROR, "trainer.resume_from names no checkpoint; wanted a complete global_step_N")
-        ]
+@pytest.mark.parametrize(
+    ("made", "key"),
+    [
+        (plan_of(trainer__resume="path", trainer__resume_from="x"), "trainer.resume_from"),
+        (
+            plan(f"{VERL.strip()} trainer.resume_mode=resume_path trainer.resume_from_path=x\n", "run.sh"),
+            "trainer.resume_from_path",
+        ),
+    ],
+)
+def test_a_named_checkpoint_must_be_whole(made: Plan, key: str) -> None:
+    assert told(made, there(GOOD, named=GOOD)) == []
+    (finding,) = resume_finds_nothing(made, there(GOOD, named=CUT))
+    assert finding.message == f"{key} names /c/global_step_20: data.pt is not there; wanted /c/global_step_10"
+    assert finding.remedy is not None
+    assert finding.remedy.settings == {key: "/c/global_step_10"}
+    assert told(made, there(named=None)) == [
+        (Severity.ERROR, f"{key} names no checkpoint; wanted a complete global_step_N")
+    ]
 
 
 def test_reproduces_a_tracker_that_is_gone() -> None:

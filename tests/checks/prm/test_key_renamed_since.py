@@ -3,8 +3,8 @@
 from checks.prm.key_renamed_since import key_renamed_since
 from plans import example, found, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
-from skyrl_doctor.plan.dialects.prime import table
 from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.names.prime_rl import table
 from support import plan_of
 
 HALF, OLD = "examples/prime-rl/half_migrated.toml", "examples/prime-rl-2025/v5.toml"

@@ -55,7 +55,7 @@ def test_verls_default_and_the_ways_out() -> None:
         ("", 1),
         (f"{A}.actor.strategy=fsdp", 1),
         (f"{A}.actor.strategy=fsdp2", 0),
-        (f"+{A}.model.lora.merge=True", 0),
+        (f"{A}.model.lora.merge=True", 0),
         (f"{A}.rollout.layered_summon=True", 1),
         (f"{A}.actor.strategy=fsdp2 {A}.rollout.layered_summon=True", 0),
     ):

@@ -114,7 +114,7 @@ def test_an_impossible_value_is_no_number() -> None:
         ),
         (
             ("actor_rollout_ref.actor.ppo_micro_batch_size=8",),
-            "wanted actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu",
+            "use actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu",
         ),
     ],
 )
@@ -140,12 +140,12 @@ def test_what_changes_no_memory_is_no_reason_to_refuse(setting: str) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("max_response_tokens = 2048", "max_response_tokens = 0"), "data.max_response_tokens is 0, wanted 1 to "),
-        (("max_prompt_tokens = 2048", 'max_prompt_tokens = "2k"'), "data.max_prompt_tokens is '2k', wanted a whole"),
-        (("n = 2\n", "n = -3\n"), "rollout.n is -3, wanted 1 to "),
-        (("utilization = 0.5", "utilization = 1.5"), "rollout.gpu_memory_utilization is 1.5, wanted above 0 and at"),
-        (("gpus_per_node = 1", "gpus_per_node = 0"), "slurm.gpus_per_node is 0, wanted 1 to "),
-        (("train_batch_size = 1", "train_batch_size = 0"), "data.train_batch_size is 0, wanted 1 to "),
+        (("max_response_tokens = 2048", "max_response_tokens = 0"), "data.max_response_tokens is 0; expected 1 to "),
+        (("max_prompt_tokens = 2048", 'max_prompt_tokens = "2k"'), "data.max_prompt_tokens is '2k'; expected a whole"),
+        (("n = 2\n", "n = -3\n"), "rollout.n is -3; expected 1 to "),
+        (("utilization = 0.5", "utilization = 1.5"), "rollout.gpu_memory_utilization is 1.5; expected above 0 and at"),
+        (("gpus_per_node = 1", "gpus_per_node = 0"), "slurm.gpus_per_node is 0; expected 1 to "),
+        (("train_batch_size = 1", "train_batch_size = 0"), "data.train_batch_size is 0; expected 1 to "),
     ],
 )
 def test_an_impossible_value_is_told_by_the_users_own_key(change: tuple[str, str], said: str) -> None:
@@ -163,7 +163,7 @@ def test_an_impossible_value_is_told_by_the_users_own_key(change: tuple[str, str
     ],
 )
 def test_an_empty_value_is_none_at_all_and_no_default(key: str, wanted: str) -> None:
-    with pytest.raises(CouldNotLook, match=rf"^{key} is '', wanted {wanted}$"):
+    with pytest.raises(CouldNotLook, match=rf"^{key} is ''; expected {wanted}$"):
         memory_job(verl(f"{key}=''"))
 
 
@@ -185,7 +185,7 @@ def test_prime_rl_is_one_model_whichever_way_its_keys_come(attempt: str, tokens:
 @pytest.mark.parametrize("tokens", [0, -4])
 def test_prime_rls_own_length_is_judged_by_its_own_key(tokens: int) -> None:
     text = (ROOT / "examples/prime-rl-2025/v5.toml").read_text().replace("max_tokens = 2000", f"max_tokens = {tokens}")
-    with pytest.raises(CouldNotLook, match=rf"^orchestrator.sampling.max_tokens is {tokens}, wanted 1 or more$"):
+    with pytest.raises(CouldNotLook, match=rf"^orchestrator.sampling.max_tokens is {tokens}; expected 1 or more$"):
         memory_job(plan(text, "run.toml"))
 
 
@@ -234,7 +234,7 @@ def test_prime_rl_with_no_room_for_a_prompt_and_a_response_is_no_job() -> None:
     made = example("examples/prime-rl-2025/v5.toml")
     values = dict(made.values)
     values["data.max_sequence_tokens"] = dataclasses.replace(values["data.max_sequence_tokens"], value=1)
-    with pytest.raises(CouldNotLook, match="is 1, wanted"):
+    with pytest.raises(CouldNotLook, match="is 1; expected"):
         memory_job(dataclasses.replace(made, values=values))
 
 

@@ -97,7 +97,7 @@ def test_the_end_of_the_process_is_the_end_of_the_job_and_leaves_a_summary(tmp_p
         job.stdin.close()
         job.wait(300)
         assert watch.wait(300) == 1
-    assert keys(tmp_path, "end") == ["the process has ended"]
+    assert keys(tmp_path, "end") == ["the process exited"]
     assert (tmp_path / "summary.md").read_text(encoding="utf-8").startswith("# Post-mortem\n\n**CFG001 max-tokens-")
 
 
@@ -108,7 +108,7 @@ def test_a_launch_has_its_summary_written_once_and_not_by_the_watch(tmp_path: Pa
         assert job.stdin is not None
         job.stdin.close()
         assert watch.wait(300) == 0
-    assert keys(tmp_path, "end") == ["the process has ended"]
+    assert keys(tmp_path, "end") == ["the process exited"]
     assert not (tmp_path / "summary.md").exists()
 
 
@@ -128,7 +128,7 @@ def test_only_one_watch_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str
         until(lambda: keys(tmp_path, "start") != [])
         assert dispatch(["watch", str(tmp_path), "--once"]) == 2
     assert capsys.readouterr().err == (
-        f"skyrl-doctor watch: {tmp_path} has another watch, or is not writable; use --tui to follow it without writing\n"
+        f"skyrl-doctor watch: {tmp_path} is already watched or not writable; run with --tui to view it\n"
     )
 
 
@@ -145,10 +145,10 @@ def test_one_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_bad_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for options, text in (
-        ([str(tmp_path / "none")], "no such directory; give the job directory"),
-        ([str(tmp_path), "--once", "--on-root", "stop"], "--on-root stop wants --pid N or --job N"),
-        ([str(tmp_path), "--once", "--on-root", "hold"], "--on-root hold wants --job N"),
-        ([str(tmp_path), "--once", "--webhook", "nowhere"], "--webhook: wanted an address"),
+        ([str(tmp_path / "none")], "does not exist; give a job directory"),
+        ([str(tmp_path), "--once", "--on-root", "stop"], "--on-root stop needs --pid N or --job N"),
+        ([str(tmp_path), "--once", "--on-root", "hold"], "--on-root hold needs --job N"),
+        ([str(tmp_path), "--once", "--webhook", "nowhere"], "--webhook: the address must begin"),
     ):
         assert dispatch(["watch", *options]) == 2
         (line,) = capsys.readouterr().err.splitlines()

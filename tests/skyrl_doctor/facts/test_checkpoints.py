@@ -26,7 +26,7 @@ THERE = Checkpoints(root="/c", tracker="2", found=(GOOD, CUT), named=NAMED, free
         ("auto", True, GOOD),
         ("auto", False, CUT),
         ("path", True, NAMED),
-        ("resume_path", False, NAMED),
+        ("path", False, NAMED),
         ("disable", True, None),
         ("disable", False, None),
     ],

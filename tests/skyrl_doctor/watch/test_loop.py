@@ -65,13 +65,13 @@ def test_the_run_that_waits_at_0_of_8_is_named_while_it_waits(tmp_path: Path) ->
             "the request asked for more tokens than the model's context has left"
         ),
         (
-            "skyrl-doctor watch: AGT018 rollouts-stalled (error): no rollout, token, step or checkpoint for 60 s (the last was "
-            "the start of the watch); wanted one within 60 s; the cause is CFG001 max-tokens-exceed-context, see the evidence"
+            "skyrl-doctor watch: AGT018 rollouts-stalled (error): no rollout, token, step or checkpoint for 60 s (last "
+            "activity: the start of the watch); expected one within 60 s. Cause: CFG001 max-tokens-exceed-context (see the evidence)"
         ),
     ]
     assert (tmp_path / "watch.log").read_text(encoding="utf-8").splitlines() == job.told
     stall = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text(encoding="utf-8").splitlines()][-1]
-    assert stall["evidence"][1] == "Generating rollouts stands at 0/8"
+    assert stall["evidence"][1] == "Generating rollouts is at 0/8"
 
 
 def test_a_healthy_run_is_left_in_peace(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_healthy_run_is_left_in_peace(tmp_path: Path) -> None:
     job.write("training_1.out", "Final validation metrics: {'x': 1}\n")
     (tmp_path / "training_complete.flag").touch()
     job.turns(10)
-    assert (job.events(), job.told, job.watch.over) == ([], [], "training_complete.flag is there")
+    assert (job.events(), job.told, job.watch.over) == ([], [], "training_complete.flag exists")
 
 
 def test_the_policy_asks_and_then_ends(tmp_path: Path) -> None:
@@ -122,14 +122,14 @@ def test_a_full_disk_is_said_once_and_what_was_found_is_written_when_there_is_ro
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = Job(tmp_path)
-    job.watch._books._events.path = "/dev/full"
+    job.watch._journal._events.path = "/dev/full"
     job.write("vllm.log", REFUSED)
     job.turns(30)
     assert [text for text in job.told if "No space" in text] == [
         "skyrl-doctor watch: /dev/full: No space left on device"
     ]
     assert not (tmp_path / "watch.state.json").exists()
-    job.watch._books._events.path = str(tmp_path / "events.jsonl")
+    job.watch._journal._events.path = str(tmp_path / "events.jsonl")
     job.turns(20)
     assert job.events() == [(1.0, "CFG001.log.root")]
     assert (tmp_path / "watch.state.json").exists()
@@ -143,7 +143,7 @@ def test_logs_that_go_and_come_are_said_and_read(tmp_path: Path) -> None:
     job.turns(20)
     job.write("vllm.log", REFUSED)
     job.turns(3)
-    assert job.told[0] == f"skyrl-doctor watch: {tmp_path}/vllm.log: it is gone"
+    assert job.told[0] == f"skyrl-doctor watch: {tmp_path}/vllm.log was deleted"
     assert [key for _, key in job.events()] == ["CFG001.log.root"]
     assert job.events("notice") == [(job.events("notice")[0][0], None)]
 
@@ -174,5 +174,16 @@ def test_it_sleeps_what_is_left_of_a_turn_and_never_beside_a_backlog(tmp_path: P
         if len(slept) == 3:
             (tmp_path / "training_complete.flag").touch()
 
-    assert run(job.watch, sleep=sleep, goes_on=lambda: True) == "training_complete.flag is there"
+    assert run(job.watch, sleep=sleep, goes_on=lambda: True) == "training_complete.flag exists"
     assert all(0.05 <= seconds <= 1.0 for seconds in slept)
+
+
+def test_a_remedy_names_settings_of_the_job_s_own_configuration(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text('[model]\npath = "m"\n[actor]\nlr = 3e-6\n', encoding="utf-8")
+    job = Job(tmp_path)
+    for step in range(1, 4):
+        job.write("training_1.out", f"step:{step} - actor/grad_norm:nan\n")
+        job.turns(2)
+    (found,) = job.watch.open.values()
+    assert found.finding.remedy is not None
+    assert (found.key, found.finding.remedy.settings) == ("TRN005.metrics", {"actor.lr": "1e-06"})

@@ -64,7 +64,7 @@ def test_a_job_of_slurm_is_no_other_local_launch(job: dict[str, str], counts: bo
 
 def test_what_another_local_launch_uses_on_this_node_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     removed: list[str] = []
-    monkeypatch.setattr(local.leavings, "clear", lambda paths: removed.extend(paths) or leftovers.Cleared())
+    monkeypatch.setattr(local.leftovers, "clear", lambda paths: removed.extend(paths) or leftovers.Cleared())
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={MARK: "/another/launch"})
     try:
         local.run(str(tmp_path), {Role.RUNTIME: script(tmp_path, Role.RUNTIME, "true")}, lambda: False, lambda _: None)
@@ -103,9 +103,9 @@ def test_stop_of_a_damaged_directory_cancels_nothing(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--trainer-command", "'open"), "is no command line: No closing quotation"),
-        (("--skip-runtime", "--runtime-url", "ftp://a b"), "--runtime-url is 'ftp://a b', wanted one http://"),
-        (("--runtime-url", "http://a"), "belong together"),
+        (("--trainer-command", "'open"), "--trainer-command is not a command line: No closing quotation"),
+        (("--skip-runtime", "--runtime-url", "ftp://a b"), "--runtime-url is 'ftp://a b'; expected one http://"),
+        (("--runtime-url", "http://a"), "use --skip-runtime and --runtime-url together"),
     ],
 )
 def test_words_that_make_no_launch_make_no_directory(

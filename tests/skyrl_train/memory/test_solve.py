@@ -59,7 +59,7 @@ def test_what_else_ends_the_search_is_said() -> None:
 
 @pytest.mark.parametrize("key", ["batch", "", "Micro_Batch"])
 def test_keys_that_cannot_be_solved_for(key: str) -> None:
-    with pytest.raises(BadJobError, match="wanted one of micro_batch"):
+    with pytest.raises(BadJobError, match="expected one of micro_batch"):
         solve(key, SHAPE, JOB, DEVICE)
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.dialects.verl.defaults import Defaults
-from skyrl_doctor.plan.dialects.verl.names import RENAMED, RENAMED_PREFIXES
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.syntax.hydra import Override, OverrideError, looks_like_override, parse
 from skyrl_doctor.plan.syntax.interpolation import MissingError, UnresolvedError, resolve
+from skyrl_train.contracts.verl_keys import renamed
 
 GROUPS = ("model_engine",)
 MANDATORY = "???"
@@ -105,9 +105,7 @@ class Composition:
 
     def _unknown(self, override: Override, given: Given) -> None:
         key = override.key
-        moved = RENAMED.get(key) or next(
-            (new + key[len(old) :] for old, new in RENAMED_PREFIXES.items() if key.startswith(old)), None
-        )
+        moved = renamed(key)
         similar = [moved] if moved else difflib.get_close_matches(key, list(self.values), n=1, cutoff=0.75)
         hint = f"did you mean {similar[0]}?" if similar else f"to add a new key use +{key}=…"
         settings = {similar[0]: str(override.value)} if similar else {f"+{key}": str(override.value)}

@@ -10,13 +10,13 @@ from skyrl_doctor.plan.dialects.reading import Reading, with_key
 from skyrl_doctor.plan.dialects.verl import defaults as verl_defaults
 from skyrl_doctor.plan.dialects.verl.command import Call, calls, stray_overrides
 from skyrl_doctor.plan.dialects.verl.compose import Composition, Given, unresolved
-from skyrl_doctor.plan.dialects.verl.names import CANONICAL, LISTS
 from skyrl_doctor.plan.dialects.verl.sbatch import directives
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.leaf import Leaf
 from skyrl_doctor.plan.syntax.shell import Script, read_script
 from skyrl_doctor.plan.syntax.yaml import leaves
+from skyrl_train.contracts.verl_keys import KEYS, Key
 
 NAME = "verl"
 
@@ -68,12 +68,15 @@ def _composed(machine: Machine, engine: str, interpreter: str | None, file: str)
 
 def _reading(composed: Composition, environ: Mapping[str, str], problems: list[Problem], extra: list[Value]) -> Reading:
     own = composed.resolved(environ)
-    values = {canonical: with_key(own[name], canonical) for name, canonical in CANONICAL.items() if name in own}
-    for key in LISTS & set(values):
-        if isinstance(values[key].value, str) and not values[key].unknown:
-            values[key] = dataclasses.replace(values[key], value=[values[key].value])
+    values = {key.ours: _ours(own[key.verl], key) for key in KEYS if key.is_read and key.verl in own}
     values.update((value.key, value) for value in extra if value.key not in values)
     return Reading(dialect=NAME, values=values, own=own, problems=(*problems, *unresolved(own)))
+
+
+def _ours(value: Value, key: Key) -> Value:
+    """A value of verl under our name, as RunConfig has it."""
+    found = with_key(value, key.ours)
+    return found if found.unknown else dataclasses.replace(found, value=key.from_verl(found.value))
 
 
 def _python_values(call: Call, file: str) -> Iterator[Value]:

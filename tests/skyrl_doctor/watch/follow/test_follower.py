@@ -66,7 +66,7 @@ def test_a_deleted_log_is_read_to_its_end_said_once_and_closed(job: Job) -> None
     assert job.turn() == [("vllm.log", "b\n")]
     for _ in range(10):
         job.turn()
-    assert job.follower.notices() == [f"{job.root / 'vllm.log'}: it is gone"]
+    assert job.follower.notices() == [f"{job.root / 'vllm.log'} was deleted"]
     assert job.follower.paths() == []
     job.write("vllm.log", "new\n")
     assert job.turn() == [("vllm.log", "new\n")]
@@ -77,7 +77,7 @@ def test_a_log_cut_short_is_read_anew(job: Job) -> None:
     job.turn()
     (job.root / "a.log").write_text("x\n", encoding="utf-8")
     assert job.turn() == [("a.log", "x\n")]
-    assert job.follower.notices() == [f"{job.root / 'a.log'}: it was cut short; read from its beginning"]
+    assert job.follower.notices() == [f"{job.root / 'a.log'}: it was truncated; reading it from the beginning"]
 
 
 def test_links_are_followed_also_where_the_kernel_tells_nothing(
@@ -134,7 +134,7 @@ def test_a_turn_is_bounded_and_the_next_goes_on(tmp_path: Path, monkeypatch: pyt
     for _ in range(6):
         seen += job.turn(0.1)
     assert sorted(seen) == [("a.log", "a\n"), ("b.log", "b\n")]
-    assert not job.follower.behind
+    assert not job.follower.has_backlog
 
 
 def test_where_the_kernel_gives_no_watch_it_polls_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +147,9 @@ def test_where_the_kernel_gives_no_watch_it_polls_and_says_so(tmp_path: Path, mo
     assert job.turn() == [("a.log", "a\n")]
     job.write("a.log", "b\n")
     assert job.turn() == [("a.log", "b\n")]
-    assert job.follower.notices() == ["no inotify here (No space left on device): looking at every log every turn"]
+    assert job.follower.notices() == [
+        "inotify is not available (No space left on device): reading every log every turn"
+    ]
 
 
 def test_a_log_that_cannot_be_read_for_a_while_is_read_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

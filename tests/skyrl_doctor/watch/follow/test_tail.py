@@ -77,11 +77,11 @@ def test_a_file_cut_short_or_written_anew_is_read_from_its_beginning(tmp_path: P
     drained(tail)
     path.write_bytes(b"new\n")
     assert drained(tail) == [Lines(str(path), 1, b"new\n")]
-    assert tail.restarted == "it was cut short"
+    assert tail.restarted == "it was truncated"
     with path.open("r+b") as file:
         file.write(b"longer than it was\n")
     assert drained(tail) == [Lines(str(path), 1, b"longer than it was\n")]
-    assert tail.restarted == "its beginning was written anew"
+    assert tail.restarted == "it was overwritten"
     tail.close()
 
 
@@ -98,9 +98,9 @@ def test_a_line_without_end_is_cut_and_no_more_than_a_piece_is_kept(tmp_path: Pa
 
 def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.log")
-    with pytest.raises(OSError, match="is no regular file"):
+    with pytest.raises(OSError, match="is not a regular file"):
         Tail(str(tmp_path / "a.log"))
     before = len(os.listdir("/proc/self/fd"))
-    with pytest.raises(OSError, match="is no regular file"):
+    with pytest.raises(OSError, match="is not a regular file"):
         Tail("/dev/full")
     assert len(os.listdir("/proc/self/fd")) <= before  # others of this process may close theirs

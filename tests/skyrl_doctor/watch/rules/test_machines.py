@@ -17,7 +17,7 @@ def filling(kind: str, values: list[float], *, name: str = "GPU 0", limit: float
 def test_memory_that_climbs_says_how_long_it_lasts() -> None:
     said = play(fill.RULE, filling("gpu", [40.0 + n for n in range(20)]))
     assert brief(said) == [(300.0, "MEM002.fill.GPU 0")]
-    assert texts(said) == ["GPU 0 holds 45.0 of 80.0 GiB and rises: full in 35 min; wanted a level line"]
+    assert texts(said) == ["GPU 0: 45.0 of 80.0 GiB used, and rising: full in 35 min"]
 
 
 def test_ups_and_downs_of_phases_are_no_climb() -> None:
@@ -31,7 +31,7 @@ def test_a_full_disk_and_a_full_host() -> None:
     disk = filling("disk", [50.0, 79.0, 79.0, 60.0], name="/scratch")
     assert brief(play(fill.RULE, disk)) == [(60.0, "CKP003.fill./scratch"), (180.0, "-CKP003.fill./scratch")]
     assert texts(play(fill.RULE, filling("host", [78.5], name="the job's memory"))) == [
-        "the job's memory holds 78.5 of 80.0 GiB; wanted less than 97%"
+        "the job's memory: 78.5 of 80.0 GiB used; expected less than 97%"
     ]
     assert play(fill.RULE, filling("disk", [1.0], limit=0.0)) == []
 
@@ -69,7 +69,7 @@ def test_the_rate_of_5xx_is_of_the_time_between_looks() -> None:
     old = [at(n, 500) for n in range(8)]
     assert play(sandboxes.RULE, looks(*old)) == []
     said = play(sandboxes.RULE, looks(*[at(n, 50 * n) for n in range(6)]))
-    assert texts(said) == ["50 of 100 answers of the runtime are 5xx; wanted at most 10%"]
+    assert texts(said) == ["50 of 100 runtime responses have status 5xx; expected at most 10%"]
 
 
 def test_images_built_during_the_run() -> None:
@@ -93,7 +93,7 @@ def test_no_room_for_the_next_checkpoint() -> None:
         checkpoints.RULE, [disk(0.0, 95.0), written, disk(2.0, 80.0), disk(3.0, 91.0), disk(4.0, 89.0), disk(5.0, 50.0)]
     )
     assert brief(said) == [(3.0, "CKP003.room"), (5.0, "-CKP003.room")]
-    assert texts(said) == ["9.0 GiB are free where checkpoints go and the last took 10.0 GiB; wanted room for the next"]
+    assert texts(said) == ["the checkpoint disk has 9.0 GiB free, but the last checkpoint took 10.0 GiB"]
 
 
 def test_a_time_limit_that_comes_before_the_last_step() -> None:
@@ -101,20 +101,16 @@ def test_a_time_limit_that_comes_before_the_last_step() -> None:
     run += [Step(at=600.0 * n, step=n) for n in range(1, 7)]
     assert play(wall.RULE, [*run, Left(at=3600.0, job="trainer", seconds=60_000.0)]) == []
     said = play(wall.RULE, [*run, *[Left(at=3600.0 + n, job="trainer", seconds=18_000.0 - n) for n in range(3)]])
-    assert texts(said) == [
-        "94 steps need 15.7 h and the job has 5.0 h; wanted as much: it will end near step 36 of 100"
-    ]
+    assert texts(said) == ["the last 94 steps need 15.7 h, but the job has 5.0 h left: it will end near step 36 of 100"]
 
 
 def test_a_runtime_that_ends_before_the_trainer() -> None:
     both = [Left(at=0.0, job="trainer", seconds=7200.0), Left(at=5.0, job="runtime", seconds=7195.0)]
     assert play(wall.RULE, both) == []
     short = [both[0], Left(at=5.0, job="runtime", seconds=3595.0)]
-    assert texts(play(wall.RULE, [*short, *short])) == [
-        "the runtime's job ends 60 min before the trainer's; wanted it to last as long"
-    ]
+    assert texts(play(wall.RULE, [*short, *short])) == ["the runtime's job ends 60 min before the trainer's"]
     over = play(wall.RULE, [both[0], Left(at=5.0, job="runtime", seconds=None, state="TIMEOUT")])
-    assert texts(over) == ["the runtime's job is TIMEOUT and the trainer goes on; wanted it to run as long"]
+    assert texts(over) == ["the runtime's job ended (TIMEOUT) while the trainer runs"]
 
 
 def test_only_the_peak_of_a_minute_counts() -> None:
@@ -124,7 +120,7 @@ def test_only_the_peak_of_a_minute_counts() -> None:
 
 
 def test_a_resume_at_the_end_of_an_epoch() -> None:
-    before, end = Checkpoint(at=1.0, step=20, tracked=20), Ended(at=90.0, why="training_complete.flag is there")
+    before, end = Checkpoint(at=1.0, step=20, tracked=20), Ended(at=90.0, why="training_complete.flag exists")
     assert brief(play(resumed.RULE, [before, end])) == [(90.0, "CKP004")]
     assert play(resumed.RULE, [before, Step(at=5.0, step=21), end]) == []
     assert play(resumed.RULE, [Step(at=5.0, step=1), Checkpoint(at=6.0, step=1), end]) == []

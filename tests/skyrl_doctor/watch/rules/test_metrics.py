@@ -5,7 +5,7 @@ import math
 import pytest
 
 from skyrl_doctor.core.model import Severity
-from skyrl_doctor.watch.finding import Raised
+from skyrl_doctor.watch.finding import Alert
 from skyrl_doctor.watch.rules.collapse import RULE as COLLAPSE
 from skyrl_doctor.watch.rules.conditions import CONDITIONS, CORRELATION
 from skyrl_doctor.watch.rules.metrics import RULE
@@ -29,7 +29,7 @@ HEALTHY = {
 }
 BAD: dict[str, tuple[dict[str, float], str]] = {
     "TRN005.metrics": ({"actor/grad_norm": math.nan}, "actor/grad_norm is nan"),
-    "TRN001.empty": ({"critic/advantages/mean": math.nan}, "critic/advantages/mean is nan, no token is learnt from,"),
+    "TRN001.empty": ({"critic/advantages/mean": math.nan}, "critic/advantages/mean is nan (no token is trained on)"),
     "AGT019.masked": ({"rollout_metrics/num_mask_out": 9.0}, "9 of 16 rollouts are masked"),
     "AGT021.rewards": ({"critic/score/max": 0.0}, "every critic/score is 0"),
     "AGT021.gradient": ({"actor/grad_norm": 0.0}, "actor/grad_norm is 0"),
@@ -59,8 +59,8 @@ def test_said_after_some_in_a_row_and_taken_back_after_five_good(condition: obje
     said = [found for found in play(RULE, steps(*timeline)) if found.key == one.key]
     at = len(before) + one.after
     assert brief(said) == [(30.0 * at, one.key), (30.0 * len(timeline), f"-{one.key}")]
-    (found,) = (found for found in said if isinstance(found, Raised))
-    assert found.finding.message == f"{seen} for {one.after} steps in a row; wanted {one.wanted}"
+    (found,) = (found for found in said if isinstance(found, Alert))
+    assert found.finding.message == f"{seen} for {one.after} steps in a row; expected {one.expected}"
     assert (found.id, found.root) == (one.key.partition(".")[0], one.root)
     assert found.root <= (found.finding.severity is Severity.ERROR)
 
@@ -81,8 +81,8 @@ def test_the_same_step_twice_counts_once() -> None:
 def test_all_masked_is_nothing_to_learn_and_not_a_number_that_diverged() -> None:
     wrong = {"rollout_metrics/rollouts": 8.0, "rollout_metrics/num_mask_out": 8.0, "critic/advantages/mean": math.nan}
     assert texts(play(RULE, steps(wrong, wrong, wrong))) == [
-        "all 8 rollouts are masked for 3 steps in a row; wanted some tokens to learn from",
-        "8 of 8 rollouts are masked for 3 steps in a row; wanted at most half of them",
+        "all 8 rollouts are masked for 3 steps in a row; expected at least one token to train on",
+        "8 of 8 rollouts are masked for 3 steps in a row; expected at most half of them",
     ]
 
 
@@ -95,7 +95,7 @@ def test_a_reward_that_is_lost() -> None:
     said = play(COLLAPSE, steps(*rise, *fall, *back))
     assert brief(said) == [(300.0, "AGT019.collapse"), (420.0, "-AGT019.collapse")]
     assert texts(said) == [
-        "the mean reward of 5 steps fell from 0.34 (until step 6) to 0.12; wanted at least half of what it was"
+        "the mean reward of 5 steps fell from 0.34 (at step 6) to 0.12; expected at least half of the best"
     ]
 
 

@@ -11,7 +11,7 @@ from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.watch.observations import Recheck
 from skyrl_doctor.watch.rules.rechecks import RULE
-from skyrl_doctor.watch.sample.rechecks import CHECKS, rechecks, told
+from skyrl_doctor.watch.sample.rechecks import CHECKS, parse_report, rechecks
 from watching import brief, play, texts
 
 BAD = Recheck(at=1.0, id="GPU003", message="python (uid 7) holds 9 GiB of GPU 0; wanted none", is_error=True)
@@ -36,7 +36,7 @@ def test_what_could_not_look_says_neither() -> None:
             {"id": "POD005", "status": "unknown", "severity": None, "findings": []},
         ]
     }
-    assert told(report, 3.0) == [Recheck(at=3.0, id="GPU003", message="a; b", is_error=True)]
+    assert parse_report(report, 3.0) == [Recheck(at=3.0, id="GPU003", message="a; b", is_error=True)]
 
 
 class Node(LocalMachine):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.watch.finding import Raised
+from skyrl_doctor.watch.finding import Alert
 from skyrl_doctor.watch.observations import Fault, Served
 from skyrl_doctor.watch.read.access import Access
 from skyrl_doctor.watch.rules import refusals, stall
@@ -23,11 +23,10 @@ def served(at: float, refused: float, finished: float = 0.0) -> Served:
 
 def test_both_together_are_a_root() -> None:
     (found,) = play(refusals.RULE, [FAULT, served(1.0, 1.0), served(2.0, 2.0), served(3.0, 3.0), served(4.0, 9.0)])
-    assert isinstance(found, Raised)
+    assert isinstance(found, Alert)
     assert (found.at, found.id, found.root, found.finding.location) == (3.0, "CFG001", True, Location("run.toml", 23))
     assert found.finding.message == (
-        "the inference server refused 3 requests and finished none since, and the configuration says why: "
-        "max_tokens 4000 exceeds"
+        "the inference server refused 3 requests in a row. Cause in the configuration: max_tokens 4000 exceeds"
     )
 
 
@@ -49,7 +48,7 @@ def test_a_server_that_finishes_some_takes_it_back() -> None:
 def test_the_stall_names_it() -> None:
     refused = [seen for tick in ticks(0, 100) for seen in (served(tick.at, tick.at), tick)]
     (text,) = texts(play(stall.RULE, [FAULT, *refused]))
-    assert text.endswith("; the cause is CFG001 max-tokens-exceed-context, see the evidence")
+    assert text.endswith(". Cause: CFG001 max-tokens-exceed-context (see the evidence)")
 
 
 def test_a_server_s_own_log_tells_what_it_refuses_and_makes() -> None:

@@ -1,7 +1,7 @@
 """AGT018 and TRN006: learnt from the run's own steps; a cause in any log makes the patience short."""
 
 from skyrl_doctor.core.model import Severity
-from skyrl_doctor.watch.finding import Raised
+from skyrl_doctor.watch.finding import Alert
 from skyrl_doctor.watch.observations import Bar, Checkpoint, Hit, Observation, Phase, Served, Step, Tick, Use
 from skyrl_doctor.watch.rules.stall import RULE
 from watching import brief, play, texts, ticks
@@ -83,15 +83,15 @@ def test_the_cause_in_another_log_is_named_soon() -> None:
         *ticks(30, 200),
     ]
     (found,) = play(RULE, timeline)
-    assert isinstance(found, Raised)
+    assert isinstance(found, Alert)
     assert (found.at, found.id, found.root) == (70.0, "AGT018", False)
     assert found.finding.message == (
-        "no rollout, token, step or checkpoint for 61 s (the last was the start of the watch); wanted one within 60 s; "
-        "the cause is CFG001 max-tokens-exceed-context, see the evidence"
+        "no rollout, token, step or checkpoint for 61 s (last activity: the start of the watch); expected one within 60 s. "
+        "Cause: CFG001 max-tokens-exceed-context (see the evidence)"
     )
     assert found.finding.evidence == (
         "CFG001: vllm.log:12: ValueError: 'max_tokens' is too large",
-        "Generating rollouts stands at 0/8",
+        "Generating rollouts is at 0/8",
         "GPU 0: 0 % busy",
     )
 
@@ -104,7 +104,7 @@ def test_refused_requests_are_a_cause_too() -> None:
     ]
     (text,) = texts(play(RULE, served))
     assert text.endswith(
-        "; the inference server refuses the requests: mostly CFG001 max-tokens-exceed-context or CFG006 tool-parser-missing"
+        ". The inference server refuses the requests, mostly because of CFG001 max-tokens-exceed-context or CFG006 tool-parser-missing"
     )
 
 
@@ -123,7 +123,7 @@ def test_a_hung_weight_sync_is_a_root() -> None:
     slow = play(RULE, [*run(5), begun, *ticks(310, 700)])
     assert brief(slow) == [(610.0, "TRN006.sync")]
     (found,) = slow
-    assert isinstance(found, Raised)
+    assert isinstance(found, Alert)
     assert (found.id, found.root, found.finding.severity) == ("TRN006", True, Severity.ERROR)
     assert found.finding.evidence[0] == "t.out:9: Updating weights"
     dead = Hit(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.watch.finding import Raised
+from skyrl_doctor.watch.finding import Alert
 from skyrl_doctor.watch.observations import Fault, Hit, Observation, Rollouts, Served
 from skyrl_doctor.watch.rules import refusals, stops
 from skyrl_doctor.watch.sample.configuration import configuration
@@ -32,10 +32,10 @@ def test_both_together_are_a_root() -> None:
         [counts(4.0, CALLS), counts(5.0, NONE), counts(6.0, NONE)],
     ):
         (found,) = play(stops.RULE, [FAULT, *timeline])
-        assert isinstance(found, Raised)
+        assert isinstance(found, Alert)
         assert (found.at, found.id, found.root) == (5.0, "AGT014", True)
         assert found.finding.message == (
-            "the agent's replies hold no calls, and the configuration says why: stop is stripped"
+            "the agent's replies contain no calls. Cause in the configuration: stop is stripped"
         )
     figures = steps({"rollout_metrics/no_call_ratio": 0.4}, {"rollout_metrics/no_call_ratio": 0.9})
     assert brief(play(stops.RULE, [FAULT, *figures])) == [(60.0, "AGT014.no-calls")]

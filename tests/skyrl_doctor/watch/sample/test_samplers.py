@@ -117,7 +117,7 @@ def test_a_runtime_that_refuses_is_down_or_not_there_yet() -> None:
     assert look(runtime(Fetched(url="", status=401)), 3.0) == (Sandboxes(at=3.0, url="http://r:1", status=401),)
     down = Fetched(url="", why="Connection refused")
     assert look(runtime(down, down), 3.0) == (Sandboxes(at=3.0, url="http://r:1", why="Connection refused"),)
-    with pytest.raises(CouldNotLook, match="holds 3 words; wanted one URL"):
+    with pytest.raises(CouldNotLook, match="has 3 words; expected one URL"):
         look(of({"read /j/runtime_url.txt": b"[INFO] up http://r:1\n"}), 3.0)
 
 
@@ -220,7 +220,7 @@ def test_checkpoints() -> None:
             "lstat /c/global_step_10/actor/model.pt": stat("file", 37),
         }
     )
-    assert checkpoints("/c")(machine, 3.0) == (Checkpoint(at=3.0, step=10, bytes=42, tracked=2),)
+    assert checkpoints("/c")(machine, 3.0) == (Checkpoint(at=3.0, step=10, root="/c", bytes=42, tracked=2),)
     assert checkpoints("/none")(machine, 3.0) == ()
 
 

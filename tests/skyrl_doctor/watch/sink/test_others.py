@@ -14,7 +14,7 @@ from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.logs.diagnose import diagnose
 from skyrl_doctor.logs.match.signatures import load_signatures
-from skyrl_doctor.watch.finding import raised
+from skyrl_doctor.watch.finding import alert
 from skyrl_doctor.watch.follow.tail import Lines
 from skyrl_doctor.watch.observations import Hit
 from skyrl_doctor.watch.read.exposition import parse
@@ -24,7 +24,7 @@ from skyrl_doctor.watch.sink.joblog import JobLog, line
 from skyrl_doctor.watch.sink.prom import Health, render
 from skyrl_doctor.watch.sink.webhook import Webhook
 
-FOUND = raised(1.0, "CFG001", "too many\n tokens", root=True, location=Location("vllm.log", 3))
+FOUND = alert(1.0, "CFG001", "too many\n tokens", root=True, location=Location("vllm.log", 3))
 
 
 def test_one_line_that_is_no_evidence_itself() -> None:
@@ -32,7 +32,7 @@ def test_one_line_that_is_no_evidence_itself() -> None:
         "skyrl-doctor watch: CFG001 max-tokens-exceed-context (root cause) at vllm.log:3: too many tokens"
     )
     for entry in load_signatures():
-        told = line(raised(1.0, entry.id or "CFG001", entry.signature.explain, root=True))
+        told = line(alert(1.0, entry.id or "CFG001", entry.signature.explain, root=True))
         found = Logs().take(Lines("training_1.out", 1, f"{told}\n".encode()), 1.0)
         assert [one for one in found if isinstance(one, Hit)] == []
 
@@ -117,7 +117,7 @@ def test_a_webhook_that_nobody_answers_only_counts() -> None:
     hook.send({})
     hook.wait(120.0)
     assert hook.failed == 1
-    with pytest.raises(UsageError, match="--webhook: wanted an address"):
+    with pytest.raises(UsageError, match="--webhook: the address must begin"):
         Webhook("file:///etc/passwd", str)
 
 

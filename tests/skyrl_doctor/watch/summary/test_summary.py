@@ -31,7 +31,7 @@ def found(root: Path, id_: str, at: float = 10.0) -> None:
         event("start", 1.0, job_dir="x"),
         event("finding", at, id=id_, slug="s", key="k", root=True, severity="error", message="m"),
         event("action", at + 1, done="sent SIGTERM to process 3", why="w"),
-        event("end", at + 7200, why="the process has ended"),
+        event("end", at + 7200, why="the process exited"),
     ]
     (root / "events.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
 
@@ -53,8 +53,8 @@ def test_what_is_unknown_is_said_to_be_unknown(tmp_path: Path, capsys: object) -
     text = (root / "summary.md").read_text(encoding="utf-8")
     assert "| GPUs | unknown |" in text
     assert "| node | unknown |" in text
-    assert "| **GPU-hours after the first root finding** | unknown |" in text
-    assert "The job was not watched: there are no events." in text
+    assert "| **GPU-hours after the root cause** | unknown |" in text
+    assert "No events: the job was not watched." in text
 
 
 def test_by_the_watch_s_own_clock_where_the_lines_have_none(tmp_path: Path) -> None:
@@ -76,11 +76,11 @@ def test_the_whole_page(tmp_path: Path) -> None:
         "| node | `gpu07` |",
         "| last step | 3 |",
         "| GPUs | 1 (from verdict.json) |",
-        "| time after the first root finding | 3.0 h (by the clocks of the logs) |",
-        "| **GPU-hours after the first root finding** | **3.00** |",
-        "## The cause",
+        "| time after the root cause | 3.0 h (by the clocks of the logs) |",
+        "| **GPU-hours after the root cause** | **3.00** |",
+        "## Root cause",
         f"`{root}/vllm.log:2`",
-        "What follows from it:\n\n- actor-died",
+        "Consequences, not the cause:\n\n- actor-died",
         "## Timeline\n\n- 1970-01-01T00:00:01.000+00:00 start",
         "**root** error CFG001 s: m",
         "- 1970-01-01T00:00:11.000+00:00 action: sent SIGTERM to process 3",
@@ -95,7 +95,7 @@ def test_nothing_wrong_costs_nothing(tmp_path: Path) -> None:
     assert not write(str(root), tell=lambda _: None)
     text = (root / "summary.md").read_text(encoding="utf-8")
     assert "**No failure was found.**" in text
-    assert "| **GPU-hours after the first root finding** | 0 |" in text
+    assert "| **GPU-hours after the root cause** | 0 |" in text
 
 
 def test_an_error_that_nobody_knows_is_shown_and_not_named(tmp_path: Path) -> None:
@@ -115,5 +115,5 @@ def test_a_node_that_failed_before_is_to_be_left_out(tmp_path: Path) -> None:
     last = job(tmp_path / "20260103_launch", gpus=["0"], vllm=mig)
     write(str(last), tell=lambda _: None)
     text = (last / "summary.md").read_text(encoding="utf-8")
-    assert "**SLM002 bad-node-repeats**: `gpu07` failed before: `20260101_launch` (GPU001). Leave it out:" in text
+    assert "**SLM002 bad-node-repeats**: `gpu07` failed earlier jobs: `20260101_launch` (GPU001). Exclude it:" in text
     assert "sbatch --exclude=gpu07 …" in text

@@ -30,8 +30,8 @@ def test_it_fits_the_smallest_screen(tmp_path: Path) -> None:
     assert max(len(line) for line in drawn) < 80
     shown = "\n".join(drawn[1:])
     for part in (
-        "running; the last sign was step 8, 60 s ago (patience 5 min)",
-        "step 8, 28 s the last",
+        "running · last activity: step 8, 60 s ago (stall alarm after 5 min)",
+        "step 8 (last step took 28 s)",
         "Generating rollouts          [########............] 3 of 8",
         "reward 0.8  gradient 0.4",
         "rewards  ▁▂▂▄▅▅▆█  0.1 to 0.8",
