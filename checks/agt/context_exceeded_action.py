@@ -19,7 +19,7 @@ print.
 
 from skyrl_doctor.core.signature import Signature
 
-CAUSE = "a full context was reported as an argument of an action; it belongs into the trajectory's finish reason"
+CAUSE = "a full context was reported as an argument of an action; report it as the rollout's finish reason"
 
 SIGNATURES = (
     Signature(

@@ -17,7 +17,7 @@ Pass the text as `message`. `skyrl-train` offers the model a `finish` tool whose
 
 from skyrl_doctor.core.signature import Signature
 
-CAUSE = "FinishAction takes `message`, and was given another field"
+CAUSE = "FinishAction accepts only `message`, but got another field"
 
 SIGNATURES = (
     Signature(
