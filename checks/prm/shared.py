@@ -11,7 +11,7 @@ def prime_only(plan: Plan, *, schema: str | None = None) -> Plan:
     """The plan, where a target is prime-rl's (in one of its two schemas, if that is asked)."""
     wanted = (schema,) if schema else (TODAY, SEED)
     if not plan.is_of(*wanted):
-        raise NotApplicable("the configuration is not one of prime-rl" + (f" in the schema {schema}" if schema else ""))
+        raise NotApplicable("the configuration is not for prime-rl" + (f" in the schema {schema}" if schema else ""))
     return plan
 
 

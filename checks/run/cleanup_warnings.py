@@ -22,7 +22,7 @@ SIGNATURES = (
     Signature(
         pattern=r"Exception ignored in: <function APIRemoteWorkspace\.__del__|APIRemoteWorkspace' object has no attribute '__pydantic_private__'|\bCleanup error: ",
         sample="Exception ignored in: <function APIRemoteWorkspace.__del__ at 0x7f3a2c0e5bc0>",
-        explain="a half-made workspace is cleaned up; it ends no run, but its sandbox may stay",
+        explain="an incomplete workspace is cleaned up; this ends no run, but its sandbox may remain",
         versions="openhands-workspace",
         fatal=False,
     ),

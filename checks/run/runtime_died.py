@@ -19,7 +19,7 @@ Read the end of the runtime's log. If it says nothing, ask Slurm: `sacct -j JOB 
 
 from skyrl_doctor.core.signature import Signature
 
-CAUSE = "the sandbox runtime died while the trainer needed it; its own log says why, or Slurm does: `sacct -j JOB --format=State,ExitCode,MaxRSS`"
+CAUSE = "the sandbox runtime died while the trainer needed it; read its log or `sacct -j JOB --format=State,ExitCode,MaxRSS`"
 
 SIGNATURES = (
     Signature(

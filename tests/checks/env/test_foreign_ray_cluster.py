@@ -134,7 +134,10 @@ def test_judges_the_file_that_ray_follows(
     file: AddressFile, sockets: tuple[Socket, ...], severity: Severity, says: str
 ) -> None:
     assert found(*sockets, file=file, processes=OUT_OF_JOB) == [(severity, f"{FILE}, owned by {says}")]
-    assert found(*sockets, file=file, processes=OUT_OF_JOB, RAY_ADDRESS="auto")[0] == (severity, f"{FILE}, owned by {says}")
+    assert found(*sockets, file=file, processes=OUT_OF_JOB, RAY_ADDRESS="auto")[0] == (
+        severity,
+        f"{FILE}, owned by {says}",
+    )
 
 
 @pytest.mark.parametrize(

@@ -110,12 +110,12 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=(
             Finding(
-                message=f"requests to the runtime's host cpu-node-3.cluster.example.org {SEEN}: {TAIL}",
+                message=f"requests to the runtime's host cpu-node-3.cluster.example.org {SEEN}, because {TAIL}",
                 location=Location("plan.toml", None, "sandbox.runtime_url"),
                 remedy=CURED,
             ),
             Finding(
-                message=f"requests to this node's own names (gpu-node-17) {SEEN}: {TAIL}",
+                message=f"requests to this node's own names (gpu-node-17) {SEEN}, because {TAIL}",
                 severity=Severity.WARNING,
                 remedy=CURED,
             ),

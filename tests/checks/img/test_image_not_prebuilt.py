@@ -25,7 +25,7 @@ def finding(verb: str, seen: str, evidence: str, summary: str) -> Finding:
 
 
 def test_finds_images_that_are_not_there() -> None:
-    seen = f"1 of 1 images are not in the store: {NAME}; wanted all of them before the first step"
+    seen = f"1 of 1 images are not in the store: {NAME}; expected all of them before the first step"
     assert list(image_not_prebuilt(MOUNT, NEEDED, EMPTY, SUPPLY)) == [finding("pull", seen, WAITS, "fetch them")]
     assert list(image_not_prebuilt(BUILD, NEEDED, EMPTY, SUPPLY)) == [finding("build", seen, WAITS, "fetch them")]
 
@@ -34,7 +34,7 @@ def test_finds_images_that_are_not_built() -> None:
     assert list(image_not_prebuilt(BUILD, NEEDED, stored(), SUPPLY)) == [
         finding(
             "build",
-            "the store holds 0 images with the agent server built in; the dataset needs 1",
+            "the store has 0 images with a built-in agent server, but the dataset needs 1",
             "each first rollout waits for its build, two to five minutes",
             "build them",
         )
@@ -50,7 +50,7 @@ def test_what_is_here_or_in_the_archive_is_no_fault() -> None:
 def test_reproduces_on_a_recording() -> None:
     outcome = judge("IMG005", "images_not_pulled", plan=MOUNT, role=Role.RUNTIME)
     names = ", ".join(f"docker.io/namanjain12/pandas_final:{number:040x}" for number in range(5))
-    seen = f"120 of 120 images are not in the store: {names} and 115 more; wanted all of them before the first step"
+    seen = f"120 of 120 images are not in the store: {names} and 115 more; expected all of them before the first step"
     assert outcome == Outcome(
         id="IMG005",
         slug="image-not-prebuilt",
