@@ -5,7 +5,7 @@
 it before the job.
 
 ## Why it breaks training
-The agent builds a `FinishAction` whose `thought` is `CONTEXT_WINDOW_EXCEEDED`. The SDK has no such field and raises,
+The agent builds a `FinishAction` with the `thought` `CONTEXT_WINDOW_EXCEEDED`. The SDK has no such field and raises,
 so the rollout crashes and its tokens are lost. A rollout that runs out of context is normal and has to end cleanly.
 
 ## How to fix

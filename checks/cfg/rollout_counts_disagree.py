@@ -5,8 +5,8 @@ Compares `rollout.n` (ROLLOUT_N) with the agent's own count: `generator.num_traj
 `+skyrl_agent.num_trajectories` on a verl command line.
 
 ## Why it breaks training
-verl repeats each prompt as often as `rollout.n` says, and the agent runs as many rollouts as its own setting says.
-SkyRL-agent stops with an assertion after the models are loaded.
+verl repeats each prompt `rollout.n` times, and the agent runs its own number of rollouts. SkyRL-agent stops with an
+assertion after the models are loaded.
 
 ## How to fix
 Set both to the same number.

@@ -36,7 +36,7 @@ def resume_at_epoch_end(plan: Plan, there: Checkpoints, prompts: PromptLengths |
     ours = required(plan).is_of(OWN)
     taken = there.taken(plan.text(RESUME) or AUTO, ours=ours)
     if taken is None or not taken.complete:
-        raise NotApplicable("there is no checkpoint to resume from")
+        raise NotApplicable("no checkpoint exists to resume from")
     steps, epochs = plan.integer(STEPS), plan.integer(EPOCHS)
     rows = (
         None if prompts is None or (ours and steps) else prompts.rows

@@ -80,7 +80,7 @@ NODES, GPUS, RESUME, OWN = "slurm.nodes", "slurm.gpus_per_node", "trainer.resume
 def world_size_changed(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
     taken = there.taken(required(plan).text(RESUME) or AUTO, ours=plan.is_of(OWN))
     if taken is None or not taken.worlds:
-        raise NotApplicable("there is no checkpoint to resume from")
+        raise NotApplicable("no checkpoint exists to resume from")
     nodes, gpus = plan.integer(NODES) or 1, plan.integer(GPUS) or 1
     wrong = world_fault(taken.worlds, nodes * gpus)
     if wrong is None:

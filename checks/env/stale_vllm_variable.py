@@ -5,7 +5,7 @@ Finds `VLLM_USE_V1` in the environment.
 
 ## Why it breaks training
 vLLM 0.12 removed its first engine. `VLLM_USE_V1=0` used to avoid a crash of the new engine and now changes nothing:
-vLLM logs one warning and runs the engine that the user wanted to turn off.
+vLLM logs one warning and runs the engine that the variable was meant to turn off.
 
 ## How to fix
 Remove the variable from the job script and from `~/.bashrc`. If it was set to avoid a crash in

@@ -90,7 +90,7 @@ def mig_gpu_count(gpus: Gpus | None, plan: Plan, environ: Environ) -> Iterator[F
         yield _finding(_why_none(gpus, environ), wanted or 1, plan)
         return
     if wanted is None or wanted < 1:
-        raise NotApplicable(f"no plan says how many GPUs a node should have ({PLANNED})")
+        raise NotApplicable(f"the plan sets no number of GPUs per node ({PLANNED})")
     counted = ray_gpus(environ.get(VARIABLE), physical=gpus.physical)
     if wanted > 1 and any(isinstance(device, Slice) for device in devices):
         yield _slices(gpus, counted, wanted, plan)

@@ -110,7 +110,7 @@ NUM_GPUS = ("ray_kwargs.ray_init.num_gpus", "ray_init.num_gpus")
 def ray_gpus_missing(plan: Plan, environ: Environ, clusters: RayClusters) -> Iterator[Finding]:
     nodes, each = required(plan).integer(NODES), plan.integer(PER_NODE)
     if each is None or each < 1:
-        raise NotApplicable(f"no plan says how many GPUs a node should have ({PER_NODE})")
+        raise NotApplicable(f"the plan sets no number of GPUs per node ({PER_NODE})")
     wanted = nodes if nodes is not None and nodes > 0 else 1
     given = node_count(environ)
     if given is not None and given != wanted:
@@ -155,7 +155,7 @@ def _joins(environ: Environ, clusters: RayClusters) -> bool:
 
 def _alone(plan: Plan, wanted: int, each: int) -> Finding:
     return Finding(
-        message=f"{plan.name(NODES)} = {wanted}, but there is no Ray cluster to join (neither {ADDRESS} nor one that `ray start` left), so ray.init() starts one with {each} of {wanted * each} GPUs; expected a cluster over all nodes",
+        message=f"{plan.name(NODES)} = {wanted}, but no Ray cluster exists to join (neither {ADDRESS} nor one that `ray start` left), so ray.init() starts one with {each} of {wanted * each} GPUs; expected a cluster over all nodes",
         severity=Severity.WARNING,
         location=plan.place(NODES),
         remedy=Remedy(

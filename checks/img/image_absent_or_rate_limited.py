@@ -7,7 +7,7 @@ archive there. Otherwise it counts the pulls from Docker Hub and looks for a sto
 ## Why it breaks training
 Without a login, Docker Hub allows 100 pulls in six hours for each IP address, and a whole cluster often has one
 address. Further pulls fail with 429, some programs treat that as success, and the rollouts of those images fail one
-after another. A row whose image does not exist always fails.
+after another. A row with an image that does not exist always fails.
 
 ## How to fix
 Run `podman login docker.io` and `skyrl-train images pull` before the job, or keep archives in a shared directory

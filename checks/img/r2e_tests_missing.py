@@ -11,7 +11,7 @@ learns that its answer was wrong.
 
 ## How to fix
 The preparation in skyrl_train/tasks/r2e_sandbox.py finds the tests in either place and can run twice; a rollout
-without tests is masked and counted. Remove the rows whose image has no tests.
+without tests is masked and counted. Remove the rows with an image that has no tests.
 
 ## Example
     find: '/r2e_tests': No such file or directory

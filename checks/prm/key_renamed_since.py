@@ -9,7 +9,7 @@ error for each old key.
 Since 2026-07-30 prime-rl rejects every old name and reports one at a time.
 
 ## How to fix
-Rename the keys as the finding says. Some keys have no successor; the finding gives the reason.
+Rename the keys to the names in the finding. Some keys have no successor; the finding gives the reason.
 
 ## Example
     orchestrator.rollouts_per_example

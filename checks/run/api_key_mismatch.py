@@ -5,8 +5,8 @@ Requests a session that does not exist from a running runtime: with the key of t
 environment, and with a wrong one. A correct runtime answers 404 and 401. Also checks who may read the key file.
 
 ## Why it breaks training
-Every start of a sandbox fails with 401, and so does every rollout. Turning the keys off is no solution: then everyone
-on the cluster's network can run commands as you, and agent servers since 1.38 are unreachable (RUN008).
+Every start of a sandbox fails with 401, and so does every rollout. Do not turn off the keys: then everyone on the
+cluster's network can run commands as you, and agent servers since 1.38 are unreachable (RUN008).
 
 ## How to fix
 Both jobs must read the same file that the runtime writes, `runtime_api_key.txt` in the job directory, mode 0600.

@@ -9,8 +9,8 @@ The run does not end. `APIRemoteWorkspace` failed while it was created; Python t
 object, which raises again. The sandbox that was already started may keep its slot until the runtime removes it.
 
 ## How to fix
-Look for the first error above: it says why the workspace could not be created. Close workspaces with `with`, not in a
-destructor, as `skyrl_train/sandbox/client` does.
+Look for the first error above: it is the reason why the workspace could not be created. Close workspaces with `with`,
+not in a destructor, as `skyrl_train/sandbox/client` does.
 
 ## Example
     Exception ignored in: <function APIRemoteWorkspace.__del__ at 0x7f3a2c0e5bc0>

@@ -9,7 +9,7 @@ Without the runtime no rollout can end. `skyrl-train` therefore ends the trainer
 for nothing.
 
 ## How to fix
-Read the end of the runtime's log. If it says nothing, ask Slurm: `sacct -j JOB --format=State,ExitCode,MaxRSS`.
+Read the end of the runtime's log. If it has no error, ask Slurm: `sacct -j JOB --format=State,ExitCode,MaxRSS`.
 `OUT_OF_MEMORY` means that the runtime's job needs more memory (ENV007), `TIMEOUT` that its time limit is too short
 (SLM001).
 

@@ -11,7 +11,7 @@ and 503, or took 20 s for each, and the rollouts were lost one by one within min
 
 ## How to fix
 Start fewer at once (`agent.max_parallel`), or give the runtime more CPUs. `skyrl-train runtime serve` queues requests
-beyond its capacity and tells the client when to retry.
+beyond its capacity, and its client waits and retries.
 
 ## Example
     503 Server Error: Service Unavailable for url: http://node07:8000/start

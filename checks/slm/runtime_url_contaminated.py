@@ -2,13 +2,13 @@
 
 ## What it does
 Reads every text that names the runtime's address: `sandbox.runtime_url`, `SANDBOX_REMOTE_RUNTIME_API_URL`, and
-`runtime_url.txt` of a job directory whose runtime is ready. Each must be one URL and nothing else. On the trainer's
+`runtime_url.txt` of a job directory with a ready runtime. Each must be one URL and nothing else. On the trainer's
 node it also asks the runtime that the job directory reports as ready. If no process listens there,
 `runtime_ready.flag` is from an earlier run.
 
 ## Why it breaks training
 A shell function that logs to its standard output writes its log into `$(...)`, and the URL becomes three lines of
-text. There is no error until the first rollout: then every request fails with a message about a missing protocol. A
+text. The first error comes with the first rollout: then every request fails with a message about a missing protocol. A
 flag of an earlier run sends the trainer to a closed port, and it waits for its first sandbox until the rollout times
 out.
 

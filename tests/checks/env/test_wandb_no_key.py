@@ -16,7 +16,7 @@ LOG_IN = Remedy(
     commands=("wandb login --relogin", "export WANDB_MODE=offline"),
 )
 NO_KEY = Finding(
-    message="the run logs to wandb, but there is no key for api.wandb.ai: WANDB_API_KEY is not set, and /home/trainer/.netrc does not exist; expected one of them, or WANDB_MODE=offline",
+    message="the run logs to wandb, but has no key for api.wandb.ai: WANDB_API_KEY is not set, and /home/trainer/.netrc does not exist; expected one of them, or WANDB_MODE=offline",
     location=PLACE,
     remedy=LOG_IN,
 )

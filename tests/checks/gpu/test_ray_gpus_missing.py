@@ -62,9 +62,7 @@ def test_verl_over_two_nodes_wants_a_cluster_first() -> None:
     plan = read_plan(VERL, "run.sh")
     (finding,) = judged(plan)
     assert finding.severity is Severity.WARNING
-    assert finding.message.startswith(
-        "trainer.nnodes = 2, but there is no Ray cluster to join (neither RAY_ADDRESS nor"
-    )
+    assert finding.message.startswith("trainer.nnodes = 2, but no Ray cluster exists to join (neither RAY_ADDRESS nor")
     assert judged(plan, RAY_ADDRESS="10.0.0.1:6379") == []
     assert judged(plan, RayClusters(file=AddressFile("/tmp/ray/ray_current_cluster", "10.0.0.1:6379", 1))) == []
     assert judged(plan, RAY_ADDRESS="local") == [finding]

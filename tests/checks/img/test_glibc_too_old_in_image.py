@@ -43,9 +43,7 @@ def test_sandboxd_and_newer_systems_have_no_such_need() -> None:
 @pytest.mark.parametrize("inject", ["mount", "build"])
 def test_an_environment_brings_its_own_library(inject: str) -> None:
     plan = plan_of(data__train_files=[DATA], sandbox__inject=inject, sandbox__agent_server="/srv/environment")
-    with pytest.raises(
-        NotApplicable, match=r"^sandbox\.agent_server has its own C library; if it is the released"
-    ):
+    with pytest.raises(NotApplicable, match=r"^sandbox\.agent_server has its own C library; if it is the released"):
         list(glibc_too_old_in_image(plan, stored()))
 
 

@@ -17,7 +17,7 @@ def finding(verb: str, seen: str, evidence: str, summary: str) -> Finding:
         evidence=(evidence,),
         remedy=Remedy(
             kind=RemedyKind.REBUILD_IMAGE,
-            summary=f"{summary} ahead, on this node and in the job's environment",
+            summary=f"{summary} before the job, on this node and in the job's environment",
             commands=(f"skyrl-train images {verb} plan.toml",),
         ),
         severity=Severity.WARNING,
@@ -26,8 +26,8 @@ def finding(verb: str, seen: str, evidence: str, summary: str) -> Finding:
 
 def test_finds_images_that_are_not_there() -> None:
     seen = f"1 of 1 images are not in the store: {NAME}; expected all of them before the first step"
-    assert list(image_not_prebuilt(MOUNT, NEEDED, EMPTY, SUPPLY)) == [finding("pull", seen, WAITS, "fetch them")]
-    assert list(image_not_prebuilt(BUILD, NEEDED, EMPTY, SUPPLY)) == [finding("build", seen, WAITS, "fetch them")]
+    assert list(image_not_prebuilt(MOUNT, NEEDED, EMPTY, SUPPLY)) == [finding("pull", seen, WAITS, "pull them")]
+    assert list(image_not_prebuilt(BUILD, NEEDED, EMPTY, SUPPLY)) == [finding("build", seen, WAITS, "pull them")]
 
 
 def test_finds_images_that_are_not_built() -> None:
@@ -55,7 +55,7 @@ def test_reproduces_on_a_recording() -> None:
         id="IMG005",
         slug="image-not-prebuilt",
         status=Status.FAIL,
-        findings=(finding("pull", seen, WAITS, "fetch them"),),
+        findings=(finding("pull", seen, WAITS, "pull them"),),
     )
 
 

@@ -58,7 +58,12 @@ def test_finds_a_key_file_that_others_may_read() -> None:
     assert list(api_key_mismatch(answers(place=place))) == [
         Finding(
             message=f"{FILE} has mode 0644, so others can read the key; expected 0600",
-            remedy=Remedy(kind=RemedyKind.FIX_ENV, summary="restrict the file to yourself", commands=(f"chmod 600 {FILE}",), safe=True),
+            remedy=Remedy(
+                kind=RemedyKind.FIX_ENV,
+                summary="restrict the file to yourself",
+                commands=(f"chmod 600 {FILE}",),
+                safe=True,
+            ),
             severity=Severity.WARNING,
         )
     ]
