@@ -1,4 +1,4 @@
-"""No rollout ends any more.
+"""No rollout ends, and the run waits forever.
 
 ## What it does
 `skyrl-doctor watch` raises an alarm when no rollout, token, step or checkpoint arrives. Its patience comes from the

@@ -52,10 +52,10 @@ def tool_name_mismatch(plan: Plan) -> Iterator[Finding]:
     if names is None:
         raise NotApplicable("the configuration names no tools")
     known = ", ".join(tool.name for tool in TOOLS)
-    wanted = str([tool.name for tool in TOOLS]).replace("'", '"')
+    expected = str([tool.name for tool in TOOLS]).replace("'", '"')
     for name in unknown_names(names):
         message = f"{plan.name(KEY)} offers {name!r}, which the parser of calls does not know; expected some of {known}"
-        yield fault(message, plan.place(KEY), {plan.name(KEY): wanted})
+        yield fault(message, plan.place(KEY), {plan.name(KEY): expected})
     if not offers(names, FINISH):
         message = f"{plan.name(KEY)} has no {FINISH.name}, so no rollout can end by itself; expected it among {known}"
-        yield fault(message, plan.place(KEY), {plan.name(KEY): wanted})
+        yield fault(message, plan.place(KEY), {plan.name(KEY): expected})

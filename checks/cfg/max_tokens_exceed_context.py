@@ -1,4 +1,4 @@
-"""A model call may request more tokens than the context has left.
+"""`max_tokens` exceeds what the prompt leaves of `max_model_len`.
 
 ## What it does
 Adds the prompt to what one call may generate, and to what a whole rollout may generate, and compares both sums with

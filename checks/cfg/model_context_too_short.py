@@ -55,17 +55,17 @@ KEY = "rollout.max_model_len"
 
 @check("CFG005", fix="skyrl_train/config/models.py")
 def model_context_too_short(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
-    wanted = plan.integer(KEY)
-    if wanted is None:
+    expected = plan.integer(KEY)
+    if expected is None:
         raise NotApplicable("max_model_len is not set, so the model's own context length applies")
     if model.config is None:
         raise NotApplicable(f"{model.name} has no config.json on this machine")
     has = longest_context(model.text_config)
     if has is None:
         raise NotApplicable(f"{model.shown} has no max_position_embeddings")
-    if wanted > has:
+    if expected > has:
         yield fault(
-            f"{plan.name(KEY)} is {wanted}, but {model.name} has a context of {has} tokens; expected at most {has}",
+            f"{plan.name(KEY)} is {expected}, but {model.name} has a context of {has} tokens; expected at most {has}",
             plan.place(KEY),
             {plan.name(KEY): str(has)},
             evidence=(f"{model.shown}: max_position_embeddings",),

@@ -106,10 +106,10 @@ def _named(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
     else:
         return
     good = there.last_good
-    wanted = good.path if good else "a complete global_step_N"
+    expected = good.path if good else "a complete global_step_N"
     settings = {plan.name(FROM): good.path} if good else {}
     remedy = Remedy(kind=RemedyKind.FIX_CONFIG, summary="name a complete checkpoint", settings=settings)
-    message = f"{plan.name(FROM)} {why}; expected {wanted}"
+    message = f"{plan.name(FROM)} {why}; expected {expected}"
     yield Finding(message=message, location=plan.place(FROM), remedy=remedy, severity=Severity.ERROR)
 
 
@@ -139,8 +139,8 @@ def _verls(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
         anew, severity = "verl fails to read it", Severity.ERROR
     else:
         stands = f"names step {there.tracked}, which does not exist"
-    wanted = str(good.step) if good else "a complete checkpoint"
-    message = f"{newest.path} exists, but {there.root}/{TRACKER} {stands}, so {anew}; expected {wanted}"
+    expected = str(good.step) if good else "a complete checkpoint"
+    message = f"{newest.path} exists, but {there.root}/{TRACKER} {stands}, so {anew}; expected {expected}"
     yield Finding(message=message, location=plan.place(RESUME), remedy=_remedy(plan, there), severity=severity)
 
 

@@ -85,8 +85,8 @@ def world_size_changed(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
     wrong = world_fault(taken.worlds, nodes * gpus)
     if wrong is None:
         return
-    (wanted, *more) = taken.worlds
-    settings = {} if more or wanted % nodes else {plan.name(GPUS): str(wanted // nodes)}
+    (expected, *more) = taken.worlds
+    settings = {} if more or expected % nodes else {plan.name(GPUS): str(expected // nodes)}
     yield fault(
         f"{taken.path} {wrong}", plan.place(GPUS), settings, summary="use as many GPUs as saved it, or merge it"
     )

@@ -1,4 +1,4 @@
-"""Options of PyTorch's allocator contradict each other or vLLM's sleep mode.
+"""`PYTORCH_CUDA_ALLOC_CONF` contradicts its newer name or vLLM's sleep mode.
 
 ## What it does
 Reads `PYTORCH_CUDA_ALLOC_CONF` and its newer name `PYTORCH_ALLOC_CONF` as PyTorch does. It finds the two set to

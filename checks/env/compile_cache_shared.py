@@ -93,21 +93,21 @@ def _judged(place: CachePlace, job_id: str | None, moves: Mapping[str, str]) -> 
     if cache is None:
         return
     if place.broken:
-        seen, wanted = place.broken, "a directory that this user can write and load code from"
-        yield _finding(cache, seen, wanted, Severity.WARNING, moves)
+        seen, expected = place.broken, "a directory that this user can write and load code from"
+        yield _finding(cache, seen, expected, Severity.WARNING, moves)
     elif place.remote:
-        wanted = "a directory of this job on the node's own disk"
-        yield _finding(cache, place.remote, wanted, Severity.WARNING, moves)
+        expected = "a directory of this job on the node's own disk"
+        yield _finding(cache, place.remote, expected, Severity.WARNING, moves)
     elif not place.unseen and is_shared_by_jobs(cache, job_id):
         seen = f"{place.path} is used by every job of this user on this node"
         yield _finding(cache, seen, f"a directory that only job {job_id} uses", Severity.INFO, moves)
 
 
-def _finding(cache: Cache, seen: str, wanted: str, severity: Severity, moves: Mapping[str, str]) -> Finding:
+def _finding(cache: Cache, seen: str, expected: str, severity: Severity, moves: Mapping[str, str]) -> Finding:
     settings = {name: value for name, value in moves.items() if name == cache.variable}
     summary = "move the cache to the node" if settings else "find a local disk for the cache: no place here is fit"
     return Finding(
-        message=f"{cache.program}'s cache: {seen}; expected {wanted}",
+        message=f"{cache.program}'s cache: {seen}; expected {expected}",
         severity=severity,
         remedy=Remedy(kind=RemedyKind.FIX_ENV, summary=summary, settings=settings, safe=bool(settings)),
     )

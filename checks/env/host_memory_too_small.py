@@ -137,18 +137,20 @@ def _trainer(ceiling: Ceiling, plan: Plan) -> Iterator[Finding]:
     if run is None:
         if ceiling.gib < SMALL_GIB:
             seen = f"this job has {ceiling.gib:.1f} GiB of host memory ({ceiling.source})"
-            wanted = f"expected {SMALL_GIB:g} GiB or more, because only toy models train with less"
-            yield _finding(f"{seen}; {wanted}", Severity.WARNING, plan, TRAINER_MEMORY, int(SMALL_GIB))
+            expected = f"expected {SMALL_GIB:g} GiB or more, because only toy models train with less"
+            yield _finding(f"{seen}; {expected}", Severity.WARNING, plan, TRAINER_MEMORY, int(SMALL_GIB))
         return
     terms = host_memory_need_gib(run)
     need = sum(terms.values())
     if ceiling.gib >= need:
         return
     seen = f"this job has {ceiling.gib:.1f} GiB of host memory ({ceiling.source})"
-    wanted = f"expected about {need:.0f} GiB for {run.billions:g}B parameters on {run.ranks} GPU{'s' * (run.ranks > 1)}"
+    expected = (
+        f"expected about {need:.0f} GiB for {run.billions:g}B parameters on {run.ranks} GPU{'s' * (run.ranks > 1)}"
+    )
     severity = Severity.ERROR if ceiling.gib < resident_gib(run) else Severity.WARNING
     evidence = tuple(f"{name}: {gib:.1f} GiB" for name, gib in terms.items())
-    yield _finding(f"{seen}; {wanted}", severity, plan, TRAINER_MEMORY, memory_to_ask_gib(run), evidence)
+    yield _finding(f"{seen}; {expected}", severity, plan, TRAINER_MEMORY, memory_to_ask_gib(run), evidence)
 
 
 def training_of(plan: Plan) -> Training | None:
@@ -202,8 +204,8 @@ def _sandboxes(ceiling: Ceiling, plan: Plan) -> Iterator[Finding]:
     if count is None or each is None or ceiling.bytes >= (need := count * each << 20):
         return
     seen = f"this job has {ceiling.gib:.1f} GiB of host memory ({ceiling.source})"
-    wanted = f"expected {need / GIB:.1f} GiB, because {count} sandboxes may use {each} MiB each"
-    yield _finding(f"{seen}; {wanted}", Severity.WARNING, plan, RUNTIME_MEMORY, -(-need // GIB))
+    expected = f"expected {need / GIB:.1f} GiB, because {count} sandboxes may use {each} MiB each"
+    yield _finding(f"{seen}; {expected}", Severity.WARNING, plan, RUNTIME_MEMORY, -(-need // GIB))
 
 
 def _finding(

@@ -58,12 +58,12 @@ def _unmet(found: Disagreement, interpreter: Interpreter) -> Finding:
 
 def _mixed(versions: dict[str, str], interpreter: Interpreter) -> Finding:
     seen = ", ".join(f"{name} {version}" for name, version in versions.items())
-    wanted = newest(versions.values())
+    expected = newest(versions.values())
     ancient = any(map(is_prerelease, versions.values()))
     return Finding(
         message=f"the OpenHands packages have different versions: {seen}; expected the same for all",
         severity=Severity.ERROR if ancient else Severity.WARNING,
-        remedy=_install(interpreter, " ".join(f"'{name}=={wanted}'" for name in versions)) if wanted else None,
+        remedy=_install(interpreter, " ".join(f"'{name}=={expected}'" for name in versions)) if expected else None,
     )
 
 

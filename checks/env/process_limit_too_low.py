@@ -127,20 +127,20 @@ def _rooms(limits: Limits, cgroup: Cgroup, uid: int) -> Iterator[Room]:
 
 
 def _judged(room: Room, workers: int, cpus: int) -> Iterator[Finding]:
-    least, wanted = threads_at_start(workers), threads_at_work(workers)
-    if room.free >= wanted:
+    least, expected = threads_at_start(workers), threads_at_work(workers)
+    if room.free >= expected:
         return
     fails = room.free < least
-    need = f"{least} for Ray to start" if fails else f"about {wanted} for a run"
+    need = f"{least} for Ray to start" if fails else f"about {expected} for a run"
     yield Finding(
         message=f"{room.words}, which leaves {max(room.free, 0)} threads; expected {need} with {workers} workers",
         severity=Severity.ERROR if fails else Severity.WARNING,
-        remedy=_remedy(room, wanted, workers, cpus),
+        remedy=_remedy(room, expected, workers, cpus),
     )
 
 
-def _remedy(room: Room, wanted: int, workers: int, cpus: int) -> Remedy:
-    if _holds(room.raised, wanted):
+def _remedy(room: Room, expected: int, workers: int, cpus: int) -> Remedy:
+    if _holds(room.raised, expected):
         return Remedy(
             kind=RemedyKind.FIX_ENV,
             summary="raise the soft limit in the job script",
@@ -149,11 +149,11 @@ def _remedy(room: Room, wanted: int, workers: int, cpus: int) -> Remedy:
         )
     if workers > cpus and _holds(room.raised, threads_at_work(cpus)):
         return _fewer_workers(cpus, commands=() if room.free >= threads_at_work(cpus) else (RAISE_PROCESSES,))
-    return Remedy(kind=RemedyKind.ASK_ADMIN, summary=f"ask your site to raise this limit to {wanted} or more")
+    return Remedy(kind=RemedyKind.ASK_ADMIN, summary=f"ask your site to raise this limit to {expected} or more")
 
 
-def _holds(room: int | None, wanted: int) -> bool:
-    return room is None or room >= wanted
+def _holds(room: int | None, expected: int) -> bool:
+    return room is None or room >= expected
 
 
 def _too_many_workers(workers: int, cpus: int, place: Location | None) -> Finding:

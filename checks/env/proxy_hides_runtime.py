@@ -1,4 +1,4 @@
-"""Requests to the sandbox runtime go through a proxy.
+"""Requests to the sandbox runtime go through a proxy, because `no_proxy` does not cover it.
 
 ## What it does
 If a proxy is set (`http_proxy`, `HTTP_PROXY`, `ALL_PROXY`, …), checks for the runtime's host and for the names of

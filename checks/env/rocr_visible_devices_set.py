@@ -1,4 +1,4 @@
-"""AMD's ROCR_VISIBLE_DEVICES is set for a job on NVIDIA GPUs.
+"""`ROCR_VISIBLE_DEVICES` is set for a job on NVIDIA GPUs.
 
 ## What it does
 Finds a `ROCR_VISIBLE_DEVICES` that is not empty.

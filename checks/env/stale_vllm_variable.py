@@ -1,4 +1,4 @@
-"""A variable of an older vLLM is set.
+"""`VLLM_USE_V1` is set, but current vLLM ignores it.
 
 ## What it does
 Finds `VLLM_USE_V1` in the environment.

@@ -131,8 +131,8 @@ def _not_compiled(python: TrainingPython, build: TritonBuild, compiled: Built, s
         )
     if build.header:
         seen = f"{build.compiler} fails on two lines of C that include Python.h of {build.include}"
-        wanted = "expected a compiler and headers that Triton can use"
-        return Finding(message=f"{seen}; {wanted}", evidence=compiled.errors, severity=severity)
+        expected = "expected a compiler and headers that Triton can use"
+        return Finding(message=f"{seen}; {expected}", evidence=compiled.errors, severity=severity)
     return Finding(
         message=f"{python.shown} has no Python.h in {build.include}; expected the headers that Triton compiles with",
         evidence=compiled.errors,

@@ -1,4 +1,4 @@
-"""vLLM starts its processes by fork.
+"""`VLLM_WORKER_MULTIPROC_METHOD` is not `spawn`.
 
 ## What it does
 Checks that `VLLM_WORKER_MULTIPROC_METHOD` is `spawn`. Any other value, even a misspelt one, is an error; an unset

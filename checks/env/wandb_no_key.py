@@ -85,8 +85,8 @@ OFFLINE_KEY = "trainer.wandb_offline"
 def wandb_no_key(login: WandbLogin, plan: Plan) -> Iterator[Finding]:
     if login.mode is not None and login.mode not in MODES:
         seen = f"{login.mode_from} sets the mode {login.mode!r}"
-        wanted = f"expected one of {', '.join(MODES)}, in lower case"
-        yield _finding(plan, f"{seen}; {wanted}", "set a mode that wandb knows", {"WANDB_MODE": "online"})
+        expected = f"expected one of {', '.join(MODES)}, in lower case"
+        yield _finding(plan, f"{seen}; {expected}", "set a mode that wandb knows", {"WANDB_MODE": "online"})
         return
     if not login.host:
         seen = f"{login.url_from} sets the server {login.url!r}"
@@ -101,8 +101,8 @@ def wandb_no_key(login: WandbLogin, plan: Plan) -> Iterator[Finding]:
         yield _finding(plan, f"{seen}; expected one of them, or WANDB_MODE=offline", LOG_IN, {})
     elif login.credential.problem:
         seen = f"the key for {login.host} from {login.credential.source} {login.credential.problem}"
-        wanted = "expected a complete key as https://wandb.ai/authorize shows it"
-        yield _finding(plan, f"{seen}; {wanted}", LOG_IN, {})
+        expected = "expected a complete key as https://wandb.ai/authorize shows it"
+        yield _finding(plan, f"{seen}; {expected}", LOG_IN, {})
 
 
 def _finding(plan: Plan, message: str, summary: str, settings: dict[str, str]) -> Finding:

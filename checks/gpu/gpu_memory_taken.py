@@ -121,9 +121,9 @@ def _finding(device: Device, seen: str, evidence: tuple[str, ...], remedy: Remed
     room = f"{memory.free_mib} of {memory.total_mib} MiB are free" if memory else "its free memory is unknown"
     needed = free_mib_wanted(memory.total_mib, share) if memory is not None and share is not None else 0
     refused = memory is not None and memory.free_mib < needed
-    wanted = f"expected {needed} MiB free, otherwise vLLM does not start" if refused else "expected no other process"
+    expected = f"expected {needed} MiB free, otherwise vLLM does not start" if refused else "expected no other process"
     return Finding(
-        message=f"{device.title} is used by other processes: {seen}; {room}; {wanted}",
+        message=f"{device.title} is used by other processes: {seen}; {room}; {expected}",
         evidence=evidence,
         severity=Severity.ERROR if refused else Severity.WARNING,
         remedy=remedy,

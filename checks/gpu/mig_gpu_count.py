@@ -79,42 +79,42 @@ PLANNED = "slurm.gpus_per_node"
 
 @check("GPU002", roles=[Role.GPU], fix="operator: only the job's own request to Slurm gives it GPUs")
 def mig_gpu_count(gpus: Gpus | None, plan: Plan, environ: Environ) -> Iterator[Finding]:
-    wanted = plan.integer(PLANNED)
+    expected = plan.integer(PLANNED)
     if gpus is None:
-        if not wanted:
+        if not expected:
             raise NotApplicable("this machine has no NVIDIA GPU, and no plan uses one")
-        yield _finding("this node has no NVIDIA driver and no GPU", wanted, plan)
+        yield _finding("this node has no NVIDIA driver and no GPU", expected, plan)
         return
     devices = usable(gpus, environ)
     if not devices:
-        yield _finding(_why_none(gpus, environ), wanted or 1, plan)
+        yield _finding(_why_none(gpus, environ), expected or 1, plan)
         return
-    if wanted is None or wanted < 1:
+    if expected is None or expected < 1:
         raise NotApplicable(f"the plan sets no number of GPUs per node ({PLANNED})")
     counted = ray_gpus(environ.get(VARIABLE), physical=gpus.physical)
-    if wanted > 1 and any(isinstance(device, Slice) for device in devices):
-        yield _slices(gpus, counted, wanted, plan)
-    elif min(counted, len(devices)) < wanted:
-        yield _finding(f"CUDA finds {len(devices)} and Ray counts {counted}", wanted, plan)
-    elif len(devices) > wanted:
-        yield _idle(len(devices), wanted, plan)
+    if expected > 1 and any(isinstance(device, Slice) for device in devices):
+        yield _slices(gpus, counted, expected, plan)
+    elif min(counted, len(devices)) < expected:
+        yield _finding(f"CUDA finds {len(devices)} and Ray counts {counted}", expected, plan)
+    elif len(devices) > expected:
+        yield _idle(len(devices), expected, plan)
 
 
-def _finding(seen: str, wanted: int, plan: Plan) -> Finding:
+def _finding(seen: str, expected: int, plan: Plan) -> Finding:
     return Finding(
-        message=f"GPUs: {seen}; expected {wanted}",
+        message=f"GPUs: {seen}; expected {expected}",
         location=plan.place(PLANNED),
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG,
             summary="request the GPUs of the plan from Slurm",
-            commands=(f"#SBATCH --gres=gpu:{wanted}",),
+            commands=(f"#SBATCH --gres=gpu:{expected}",),
         ),
     )
 
 
-def _slices(gpus: Gpus, counted: int, wanted: int, plan: Plan) -> Finding:
+def _slices(gpus: Gpus, counted: int, expected: int, plan: Plan) -> Finding:
     return Finding(
-        message=f"{plan.name(PLANNED)} = {wanted}, but this step has {_count(len(gpus.slices), 'MIG slice')} on {_count(len(gpus.gpus), 'physical GPU')} and Ray counts {_count(counted, 'GPU')}; expected 1, because a process gets one slice and slices cannot train together",
+        message=f"{plan.name(PLANNED)} = {expected}, but this step has {_count(len(gpus.slices), 'MIG slice')} on {_count(len(gpus.gpus), 'physical GPU')} and Ray counts {_count(counted, 'GPU')}; expected 1, because a process gets one slice and slices cannot train together",
         evidence=tuple(one.title for one in gpus.slices),
         location=plan.place(PLANNED),
         remedy=Remedy(
@@ -126,9 +126,9 @@ def _slices(gpus: Gpus, counted: int, wanted: int, plan: Plan) -> Finding:
     )
 
 
-def _idle(found: int, wanted: int, plan: Plan) -> Finding:
+def _idle(found: int, expected: int, plan: Plan) -> Finding:
     return Finding(
-        message=f"{plan.name(PLANNED)} = {wanted}, but this step has {_count(found, 'GPU')}; {found - wanted} would stay idle",
+        message=f"{plan.name(PLANNED)} = {expected}, but this step has {_count(found, 'GPU')}; {found - expected} would stay idle",
         severity=Severity.INFO,
         location=plan.place(PLANNED),
         remedy=Remedy(

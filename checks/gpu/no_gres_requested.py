@@ -65,12 +65,12 @@ def _lost(gpus: Gpus, given: str) -> Finding:
     )
 
 
-def _never_asked(gpus: Gpus, wanted: int) -> Finding:
+def _never_asked(gpus: Gpus, expected: int) -> Finding:
     seen = f"all {len(gpus.gpus)} that are open would be used" if gpus.gpus else "none is open to this step"
     return Finding(
-        message=f"this job requested no GPU from Slurm ({VARIABLE} is unset): {seen}; expected a request for {wanted}",
+        message=f"this job requested no GPU from Slurm ({VARIABLE} is unset): {seen}; expected a request for {expected}",
         evidence=tuple(gpu.title for gpu in gpus.gpus),
         remedy=Remedy(
-            kind=RemedyKind.FIX_CONFIG, summary="request GPUs from Slurm", commands=(f"#SBATCH --gres=gpu:{wanted}",)
+            kind=RemedyKind.FIX_CONFIG, summary="request GPUs from Slurm", commands=(f"#SBATCH --gres=gpu:{expected}",)
         ),
     )

@@ -111,26 +111,26 @@ def ray_gpus_missing(plan: Plan, environ: Environ, clusters: RayClusters) -> Ite
     nodes, each = required(plan).integer(NODES), plan.integer(PER_NODE)
     if each is None or each < 1:
         raise NotApplicable(f"the plan sets no number of GPUs per node ({PER_NODE})")
-    wanted = nodes if nodes is not None and nodes > 0 else 1
+    expected = nodes if nodes is not None and nodes > 0 else 1
     given = node_count(environ)
-    if given is not None and given != wanted:
-        yield _nodes(plan, given, wanted, each)
+    if given is not None and given != expected:
+        yield _nodes(plan, given, expected, each)
     yield from _limited(plan, each)
-    if wanted > 1 and not plan.is_of("run-config") and not _joins(environ, clusters):
-        yield _alone(plan, wanted, each)
+    if expected > 1 and not plan.is_of("run-config") and not _joins(environ, clusters):
+        yield _alone(plan, expected, each)
 
 
-def _nodes(plan: Plan, given: int, wanted: int, each: int) -> Finding:
-    seen = f"{plan.name(NODES)} = {wanted}, but this job has {_count(given)}"
-    if given < wanted:
-        message, severity = f"{seen}: Ray will have {given * each} of {wanted * each} GPUs", Severity.ERROR
+def _nodes(plan: Plan, given: int, expected: int, each: int) -> Finding:
+    seen = f"{plan.name(NODES)} = {expected}, but this job has {_count(given)}"
+    if given < expected:
+        message, severity = f"{seen}: Ray will have {given * each} of {expected * each} GPUs", Severity.ERROR
     else:
-        message, severity = f"{seen}; {given - wanted} would stay idle until the job ends", Severity.WARNING
+        message, severity = f"{seen}; {given - expected} would stay idle until the job ends", Severity.WARNING
     return fault(
-        f"{message}; expected {_count(wanted)}",
+        f"{message}; expected {_count(expected)}",
         plan.place(NODES),
         {plan.name(NODES): str(given)},
-        summary=f"submit with --nodes={wanted}, or plan for {_count(given)}",
+        summary=f"submit with --nodes={expected}, or plan for {_count(given)}",
         severity=severity,
     )
 
@@ -153,9 +153,9 @@ def _joins(environ: Environ, clusters: RayClusters) -> bool:
     return bool(environ.get(ADDRESS)) or clusters.file is not None
 
 
-def _alone(plan: Plan, wanted: int, each: int) -> Finding:
+def _alone(plan: Plan, expected: int, each: int) -> Finding:
     return Finding(
-        message=f"{plan.name(NODES)} = {wanted}, but no Ray cluster exists to join (neither {ADDRESS} nor one that `ray start` left), so ray.init() starts one with {each} of {wanted * each} GPUs; expected a cluster over all nodes",
+        message=f"{plan.name(NODES)} = {expected}, but no Ray cluster exists to join (neither {ADDRESS} nor one that `ray start` left), so ray.init() starts one with {each} of {expected * each} GPUs; expected a cluster over all nodes",
         severity=Severity.WARNING,
         location=plan.place(NODES),
         remedy=Remedy(

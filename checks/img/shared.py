@@ -1,4 +1,4 @@
-"""What the checks of images share: names in a message, who starts the sandboxes, and what to run ahead."""
+"""Shared by the checks of images: lists of names, the runtime that starts sandboxes, and the command to run before a job."""
 
 import shlex
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""vLLM's share leaves too little for the KV cache.
+"""vLLM's share of the GPU leaves too little memory for the KV cache.
 
 ## What it does
 Subtracts weights, the peak of a forward pass and the CUDA context from vLLM's share, and compares the rest with the

@@ -1,4 +1,4 @@
-"""vLLM's share of the GPU exceeds the free memory.
+"""`gpu_memory_utilization` exceeds the free memory of the GPU.
 
 ## What it does
 Compares vLLM's share, `gpu_memory_utilization` times the TOTAL memory of the device (of the MIG slice), with the

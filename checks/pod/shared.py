@@ -1,4 +1,4 @@
-"""Remedies that several of Podman's failures share."""
+"""Remedies shared by Podman's failures."""
 
 import shlex
 

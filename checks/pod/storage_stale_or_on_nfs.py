@@ -1,4 +1,4 @@
-"""Podman's store is on an unsuitable file system, was moved, or is full of old containers.
+"""Podman's store is on an unsuitable file system, was moved, or has too little space.
 
 ## What it does
 Finds the store as Podman does (variables, storage.conf, then the database in the store itself), and checks its file
@@ -137,24 +137,24 @@ def _runtime_dir(store: PodmanStore, environ: Environ) -> Iterator[Said]:
     runtime = store.runtime_dir
     if runtime is None:
         return
-    wanted = f"expected a directory of uid {store.uid} with mode 0700"
+    expected = f"expected a directory of uid {store.uid} with mode 0700"
     if runtime.refused:
-        yield f"XDG_RUNTIME_DIR: {runtime.refused}; {wanted}, without which Podman does not start", Severity.ERROR
+        yield f"XDG_RUNTIME_DIR: {runtime.refused}; {expected}, without which Podman does not start", Severity.ERROR
     elif runtime.asked and runtime.seen is None:
         shared = f"Podman uses {runtime.used} instead, which all jobs of the user share"
-        yield f"XDG_RUNTIME_DIR={runtime.asked} does not exist, so {shared}; {wanted}", Severity.WARNING
+        yield f"XDG_RUNTIME_DIR={runtime.asked} does not exist, so {shared}; {expected}", Severity.WARNING
     elif runtime.asked:
-        yield from _mode(runtime, wanted)
+        yield from _mode(runtime, expected)
     elif environ.in_slurm_job and not runtime.used.startswith("/run/user/"):
-        yield f"XDG_RUNTIME_DIR is not set, so all jobs of the user share {runtime.used}; {wanted}", Severity.WARNING
+        yield f"XDG_RUNTIME_DIR is not set, so all jobs of the user share {runtime.used}; {expected}", Severity.WARNING
 
 
-def _mode(runtime: RuntimeDir, wanted: str) -> Iterator[Said]:
+def _mode(runtime: RuntimeDir, expected: str) -> Iterator[Said]:
     mode = runtime.seen.mode & 0o777 if runtime.seen is not None else OWNER_ONLY
     if mode == OWNER_ONLY:
         return
     severity = Severity.WARNING if mode & _OTHERS_WRITE else Severity.INFO
-    yield f"XDG_RUNTIME_DIR={runtime.asked} has mode {mode:04o}; {wanted}", severity
+    yield f"XDG_RUNTIME_DIR={runtime.asked} has mode {mode:04o}; {expected}", severity
 
 
 def _file_systems(store: PodmanStore, ground: PodmanGround) -> Iterator[Said]:

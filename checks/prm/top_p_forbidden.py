@@ -55,9 +55,9 @@ def top_p_forbidden(plan: Plan) -> Iterator[Finding]:
         for value in below(prime_only(plan), table):
             name = value.own.rpartition(".")[2]
             if name == "top_p" or (is_closed and name not in TAKEN):
-                wanted = (
+                expected = (
                     f"expected only {', '.join(TAKEN)}"
                     if is_closed
                     else "expected no top_p, because training samples with 1"
                 )
-                yield fault(f"{value.shown}; {wanted}", value.location, summary=f"remove {value.own}")
+                yield fault(f"{value.shown}; {expected}", value.location, summary=f"remove {value.own}")

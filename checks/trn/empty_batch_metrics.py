@@ -1,4 +1,4 @@
-"""A batch has no usable rollout, and its metrics fail.
+"""A batch has no usable rollout, so its metrics fail.
 
 ## What it does
 `skyrl-doctor diagnose` finds the errors that verl, torch and NumPy raise on an empty batch. `skyrl-doctor watch`
