@@ -37,7 +37,7 @@ def test_an_image_that_has_one_is_no_fault() -> None:
 def test_what_cannot_be_seen_is_unknown() -> None:
     with pytest.raises(CouldNotLook, match=r"^image localhost/sandbox:r2e: /layer.*: Permission denied$"):
         list(agent_server_missing(OTHERS, stored(unseen(BINARY))))
-    with pytest.raises(NotApplicable, match="^the store has no image$"):
+    with pytest.raises(NotApplicable, match=r"^the store has no image$"):
         list(agent_server_missing(OTHERS, StoredImages()))
 
 

@@ -48,7 +48,7 @@ def test_an_environment_brings_its_own_library(inject: str) -> None:
 
 
 def test_a_system_that_is_not_known_is_unknown() -> None:
-    with pytest.raises(CouldNotLook, match="^image localhost/sandbox:r2e: its distribution is unknown$"):
+    with pytest.raises(CouldNotLook, match=r"^image localhost/sandbox:r2e: its distribution is unknown$"):
         list(glibc_too_old_in_image(BUILD, stored(replace(IMAGE, os_release=""))))
 
 

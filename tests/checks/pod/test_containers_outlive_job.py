@@ -47,7 +47,7 @@ def test_a_job_that_runs_beside_this_one_is_no_fault() -> None:
 def test_a_job_that_slurm_does_not_speak_of_is_unknown() -> None:
     silent = Leftovers(stores=(replace(STORE, over=None, why="squeue: no such command"),))
     with pytest.raises(
-        CouldNotLook, match="^it is unknown whether job 4602 of /tmp/.* has ended: squeue: no such command$"
+        CouldNotLook, match=r"^it is unknown whether job 4602 of /tmp/.* has ended: squeue: no such command$"
     ):
         list(containers_outlive_job(silent, NONE, JOB))
 

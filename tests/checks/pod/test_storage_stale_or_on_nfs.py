@@ -187,7 +187,7 @@ def test_finds_a_disk_without_inodes_where_they_are_counted() -> None:
 
 
 def test_what_could_not_be_read_is_unknown() -> None:
-    with pytest.raises(CouldNotLook, match="^it is unknown where the store was created: x: Permission denied$"):
+    with pytest.raises(CouldNotLook, match=r"^it is unknown where the store was created: x: Permission denied$"):
         judged(database=Database(path="x", unread="x: Permission denied"))
     with pytest.raises(CouldNotLook, match=r"graph is unknown$"):
         judged(replace(GROUND, graph=replace(GRAPH, space=None)))

@@ -156,7 +156,7 @@ def test_finds_an_image_whose_layer_is_in_no_book() -> None:
 
 def test_what_could_not_be_read_is_unknown() -> None:
     unread = PodmanBooks(images=(BOX,), unread=("/shared: Permission denied",))
-    with pytest.raises(CouldNotLook, match="^an image's layer is in no readable index: /shared: Permission denied$"):
+    with pytest.raises(CouldNotLook, match=r"^an image's layer is in no readable index: /shared: Permission denied$"):
         judged(unread)
     with pytest.raises(CouldNotLook, match=r"^/g/x\.db: it changed$"):
         judged(database=Database(path="/g/x.db", unread="/g/x.db: it changed"))

@@ -48,7 +48,7 @@ def test_a_holder_that_the_kernel_does_not_name_is_left_alone() -> None:
 
 
 def test_locks_of_which_nothing_is_known_are_unknown() -> None:
-    with pytest.raises(CouldNotLook, match="^it is unknown which process holds the store's locks: /a: tells nothing$"):
+    with pytest.raises(CouldNotLook, match=r"^it is unknown which process holds the store's locks: /a: tells nothing$"):
         judged(unread=("/a: tells nothing",))
     assert judged() == []
 
