@@ -77,7 +77,7 @@ def test_a_segment_of_another_size_is_found_and_removing_it_heals(shared: Lab) -
     conf = shared.base / "containers.conf"
     conf.write_text(conf.read_text().replace(f"num_locks = {TOTAL}", "num_locks = 100"))
     found = shared.doctor("POD005")
-    assert message(found) == f"{segment(shared)} has 32 locks; wanted 128 (num_locks = 100)"
+    assert message(found) == f"{segment(shared)} has 32 locks; expected 128 (num_locks = 100)"
     refused = shared.sandbox()
     assert (refused.returncode, "numerical result out of range" in refused.stdout) == (125, True)
     shared.heal(found)
