@@ -1,4 +1,4 @@
-"""What follows when something else has failed: lines that are never a cause, by a name of their own."""
+"""Lines that only follow from another failure. They are never the root cause, and have a name instead of an id."""
 
 from skyrl_doctor.core.signature import Part, Signature
 
@@ -7,7 +7,7 @@ SIGNATURES = {
         Signature(
             pattern=r"\b(?:ActorDiedError|RayActorError|ActorUnavailableError|OwnerDiedError|ObjectLostError|NodeDiedError|LocalRayletDiedError)\b|The actor died because|actor is dead because|has been marked dead because",
             sample="ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.",
-            explain="Ray reports that a worker is gone; why, its own lines say",
+            explain="a Ray worker died; that worker's own log has the reason",
             role=Part.CASCADE,
             versions="ray",
         ),
@@ -16,7 +16,7 @@ SIGNATURES = {
         Signature(
             pattern=r"Worker (?:unexpectedly exits|exits? with|process .{0,40}died)|WorkerCrashedError|worker died or was killed",
             sample="(raylet) A worker died or was killed while executing a task by an unexpected system error.",
-            explain="Ray reports that a worker is gone",
+            explain="a Ray worker died",
             role=Part.CASCADE,
             versions="ray",
         ),
@@ -25,7 +25,7 @@ SIGNATURES = {
         Signature(
             pattern=r"Health check failed for node \w{1,80}, remaining checks 0|death reason = UNEXPECTED_TERMINATION|\bRaylet is terminated\. Termination is unexpected|node with node id: \w{1,80} .{0,200}marked dead",
             sample="(gcs_server) gcs_node_manager.cc:734: , death reason = UNEXPECTED_TERMINATION, death message = health check failed due to missing too many heartbeats node_id=b84efd node_name=192.0.2.2",
-            explain="Ray has lost a node; why, that node's own logs say",
+            explain="Ray lost a node; that node's own logs have the reason",
             role=Part.CASCADE,
             versions="ray",
         ),
@@ -43,7 +43,7 @@ SIGNATURES = {
         Signature(
             pattern=r"EngineCore failed to start|Engine core initialization failed|\bEngineDeadError\b|EngineCore (?:encountered|died|proc)|Engine loop (?:is not running|has died)",
             sample="RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}",
-            explain="vLLM's front end reports that its engine is gone",
+            explain="vLLM's front end reports that its engine died",
             role=Part.CASCADE,
             versions="vllm",
         ),
@@ -52,7 +52,7 @@ SIGNATURES = {
         Signature(
             pattern=r"WorkerProc (?:failed to start|initialization failed|hit an exception)|Worker failed with error|Executor failed\b|Engine process failed to start|Background loop (?:has errored|is stopped)|AsyncLLMEngine has failed|\bMQEngineDeadError\b",
             sample="Exception: WorkerProc initialization failed due to an exception in a background process. See stack trace for root cause.",
-            explain="vLLM reports that a worker is gone",
+            explain="a vLLM worker died",
             role=Part.CASCADE,
             versions="vllm",
         ),
@@ -61,7 +61,7 @@ SIGNATURES = {
         Signature(
             pattern=r"Model architectures .{0,120}failed to be inspected",
             sample="Value error, Model architectures ['Qwen2ForCausalLM'] failed to be inspected. Please check the logs for more details.",
-            explain="vLLM's inspection process died; why, stands above",
+            explain="vLLM's inspection process died; the lines above have the reason",
             role=Part.CASCADE,
             versions="vllm",
         ),
@@ -70,7 +70,7 @@ SIGNATURES = {
         Signature(
             pattern=r"Watchdog caught collective operation timeout|\bDistBackendError\b|NCCL communicator was aborted|ncclRemoteError|ncclSystemError|ProcessGroupNCCL.{0,200}(?:[Tt]imeout|terminat)|Connection closed by (?:remote )?peer|ncclInternalError|Some NCCL operations have failed or timed out|\bDistNetworkError\b|recvValue failed|\bTCPStore\b.{0,200}(?:[Tt]ime|fail|[Bb]roken|reset)",
             sample="[rank1]:[E115 10:00:00.0 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=88, OpType=ALLREDUCE, Timeout(ms)=600000)",
-            explain="other ranks waited for one that is gone",
+            explain="other ranks waited for one that died",
             role=Part.CASCADE,
             versions="torch",
         ),
@@ -79,7 +79,7 @@ SIGNATURES = {
         Signature(
             pattern=r"Connection refused|ConnectionRefusedError|Connection reset by peer|All connection attempts failed|\bConnectError\b|RemoteProtocolError|ServerDisconnectedError|Max retries exceeded",
             sample="httpx.ConnectError: All connection attempts failed",
-            explain="what was connected to is gone",
+            explain="the other end of the connection is gone",
             role=Part.CASCADE,
             versions="httpx, requests",
         ),
@@ -88,7 +88,7 @@ SIGNATURES = {
         Signature(
             pattern=r"\bCalledProcessError\b|ChildFailedError|\bProcess(?:Exited|Raised)Exception\b|\bSignalException\b|returned non-zero exit status|exit(?:ed|s)? with (?:exit )?(?:code|status) [1-9]",
             sample="subprocess.CalledProcessError: Command '['/usr/bin/gcc', '/tmp/x/main.c']' returned non-zero exit status 1.",
-            explain="a command failed; why, it wrote itself",
+            explain="a command failed; its own output has the reason",
             role=Part.CASCADE,
             versions="python",
         ),
@@ -97,7 +97,7 @@ SIGNATURES = {
         Signature(
             pattern=r"Exiting due to|Exited with exit code|\bsrun: error: .{0,80}task|Job step aborted|SIGTERM|Terminated\b",
             sample="srun: error: gpu07: task 0: Exited with exit code 1",
-            explain="the end of the job",
+            explain="the job ended",
             role=Part.CASCADE,
             versions="slurm",
         ),
@@ -106,7 +106,7 @@ SIGNATURES = {
         Signature(
             pattern=r"RPC call to \w+ timed out|Request \S+ failed\b|\bAsyncEngineDeadError\b",
             sample="TimeoutError: RPC call to sample_tokens timed out.",
-            explain="a request was waiting for what is gone",
+            explain="a request waited for a process that died",
             role=Part.CASCADE,
             versions="vllm",
         ),
@@ -115,7 +115,7 @@ SIGNATURES = {
         Signature(
             pattern=r"\bCANCELLED AT\b|\bCANCELLED (?:by|\+)|DUE TO (?:PREEMPTION|NODE FAILURE|SIGNAL|JOB REQUEUE)",
             sample="slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 ***",
-            explain="Slurm ended the job: for a person, for another job or for the node",
+            explain="Slurm cancelled the job (scancel, preemption or node failure)",
             role=Part.CASCADE,
             versions="slurm",
         ),
@@ -124,7 +124,7 @@ SIGNATURES = {
         Signature(
             pattern=r"(?:^|\W)SystemExit: \d",
             sample="SystemExit: 1",
-            explain="Ray told a worker to end while it waited",
+            explain="Ray stopped a worker while it waited",
             role=Part.CASCADE,
             versions="ray",
             near=r"raise_sys_exit_with_custom_error_message",

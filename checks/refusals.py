@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from skyrl_doctor.core.signature import Signature
 
-EXPLAIN = "the run was refused before anything began; the line says what was found, where, and what to do"
+EXPLAIN = "the run was refused before it started; the line names the finding, its place and the remedy"
 GATE = r"\bskyrl-train (?:job: (?:[\w ]{1,60}: ){1,3}the|launch: the login) gate refused:"
 
 

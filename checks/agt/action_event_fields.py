@@ -1,15 +1,16 @@
-"""The installed OpenHands SDK requires fields of its events that the exported ones do not have.
+"""The installed OpenHands SDK requires event fields that the agent does not write.
 
 ## What it does
-Reads in the training interpreter's openhands-sdk which fields of `ActionEvent` and `MessageToolCall` have no default,
-and compares them with the fields that the agent's events carry.
+Asks the training interpreter which fields of `ActionEvent` and `MessageToolCall` have no default in its
+openhands-sdk, and compares them with the fields that the agent writes.
 
 ## Why it breaks training
-The SDK's events are frozen and forbid what they do not know: each exported event is refused with a validation error,
-and whatever reads the rollouts afterwards gets none.
+The SDK rejects an event without a required field with a validation error. A program that reads the exported rollouts
+then gets none of them.
 
 ## How to fix
-Install the openhands-sdk that the requirements name, or bring `skyrl_train/contracts/agent/events.py` up to the newer one.
+Install the openhands-sdk version that the requirements name, or update `skyrl_train/contracts/agent/events.py` for the newer
+one.
 
 ## Example
     pydantic_core._pydantic_core.ValidationError: 5 validation errors for ActionEvent
@@ -23,7 +24,7 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.agent_packages import AgentPackages
 
-CAUSE = "ActionEvent of this SDK wants fields that were not given"
+CAUSE = "this SDK's ActionEvent requires fields that were not given"
 
 SIGNATURES = (
     Signature(
@@ -51,21 +52,21 @@ def action_event_fields(packages: AgentPackages) -> Iterator[Finding]:
 
     for name, ours in EVENT_FIELDS.items():
         if name not in packages.required:
-            message = (
-                f"openhands-sdk {packages.sdk} has no {name} where it was looked for; wanted one of {', '.join(ours)}"
-            )
+            message = f"openhands-sdk {packages.sdk} has no class {name} at the expected place; expected one with the fields {', '.join(ours)}"
             yield _finding(message, packages)
             continue
         missing = [field for field in packages.required[name] if field not in ours]
         if missing:
-            message = f"{name} of openhands-sdk {packages.sdk} requires {', '.join(missing)}; the agent's events have "
+            message = (
+                f"{name} of openhands-sdk {packages.sdk} requires {', '.join(missing)}, but the agent writes only "
+            )
             yield _finding(message + ", ".join(ours), packages)
 
 
 def _finding(message: str, packages: AgentPackages) -> Finding:
     remedy = Remedy(
         kind=RemedyKind.FIX_ENV,
-        summary="install the SDK that the contract tests were run with",
+        summary="install the SDK version that the contract tests use",
         commands=(f"{packages.python} -m pip install 'openhands-sdk==1.58.0'",),
     )
     return Finding(message=message, remedy=remedy, severity=Severity.WARNING)

@@ -5,7 +5,7 @@
 it before the job.
 
 ## Why it breaks training
-The agent builds a `FinishAction` whose `thought` is `CONTEXT_WINDOW_EXCEEDED`. The SDK has no such field and raises,
+The agent builds a `FinishAction` with the `thought` `CONTEXT_WINDOW_EXCEEDED`. The SDK has no such field and raises,
 so the rollout crashes and its tokens are lost. A rollout that runs out of context is normal and has to end cleanly.
 
 ## How to fix
@@ -19,7 +19,7 @@ print.
 
 from skyrl_doctor.core.signature import Signature
 
-CAUSE = "a full context was reported as an argument of an action; it belongs into the trajectory's finish reason"
+CAUSE = "a full context was reported as an argument of an action; report it as the rollout's finish reason"
 
 SIGNATURES = (
     Signature(

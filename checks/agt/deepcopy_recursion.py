@@ -17,7 +17,7 @@ Copy plain records only: text, numbers, lists and dictionaries. `skyrl-train` se
 
 from skyrl_doctor.core.signature import Signature
 
-CAUSE = "a copy helper calls itself; copy plain records only"
+CAUSE = "a copy helper calls itself without end; copy only plain records"
 
 SIGNATURES = (
     Signature(

@@ -18,7 +18,7 @@ End only the failed rollout and leave it out of training: mask it. `skyrl-train`
 
 from skyrl_doctor.core.signature import Signature
 
-CAUSE = "every rollout of an instance failed; mask them, and look for why the sandboxes failed"
+CAUSE = "all rollouts of a task failed; mask them, and find out why the sandboxes failed"
 
 SIGNATURES = (
     Signature(

@@ -9,7 +9,7 @@ Older OpenHands versions called the field `thought`; the SDK calls it `message` 
 that ends with `finish` then fails at its last turn, so good rollouts are lost.
 
 ## How to fix
-Pass the text as `message`. `skyrl-train` offers the model a `finish` tool whose only required argument is `message`.
+Pass the text as `message`. The `finish` tool of `skyrl-train` requires only `message`.
 
 ## Example
     pydantic_core._pydantic_core.ValidationError: 2 validation errors for FinishAction
@@ -17,7 +17,7 @@ Pass the text as `message`. `skyrl-train` offers the model a `finish` tool whose
 
 from skyrl_doctor.core.signature import Signature
 
-CAUSE = "FinishAction takes `message`, and was given another field"
+CAUSE = "FinishAction accepts only `message`, but got another field"
 
 SIGNATURES = (
     Signature(

@@ -18,17 +18,19 @@ Keep such values in a private attribute (`_tokenizer: Any = PrivateAttr()`) or o
 
 from skyrl_doctor.core.signature import Signature
 
+CAUSE = "the agent assigns to a field of a frozen model; use a private attribute"
+
 SIGNATURES = (
     Signature(
         pattern=r"\bFrozenInstanceError\b|is immutable and does not support item assignment|' object has no setter\b|\bimmutable type: '|\"\w{1,60}\" object has no field \"",
         sample='ValueError: "OHCodeActAgent" object has no field "tokenizer"',
-        explain="a frozen model was assigned to; use a private attribute",
+        explain=CAUSE,
         versions="pydantic, dataclasses",
     ),
     Signature(
         pattern=r"\bInstance is frozen\b|type=frozen_instance",
         sample="  Instance is frozen [type=frozen_instance, input_value='x', input_type=str]",
-        explain="a frozen model of pydantic was assigned to; use a private attribute",
+        explain=CAUSE,
         versions="pydantic",
     ),
 )

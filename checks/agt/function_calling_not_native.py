@@ -1,15 +1,15 @@
-"""A stop text ends the model's reply before its function call is whole.
+"""A stop text cuts off the model's function call.
 
 ## What it does
-Writes one function call in the form that the prompt teaches, ends it at the first stop text of the configuration, as
-the engine would, and has the agent's own parser read what is left.
+Writes one function call in the form that the prompt shows, cuts it at the first stop text of the configuration as the
+engine does, and gives the rest to the agent's own parser.
 
 ## Why it breaks training
-Small models have no function calls of their own: they write them as text. A stop text that stands inside of a call
-takes its rest away, every time. Every turn then counts as one without a call, and no rollout ever earns a reward.
+Small models have no native function calls: they write them as text. A stop text that occurs inside a call cuts off
+its end, every time. Every turn then counts as one without a call, and no rollout earns a reward.
 
 ## How to fix
-Stop at `</function` only, or at nothing: the end of the turn stops the model too.
+Use only `</function` as a stop text, or none: the end of the turn stops the model too.
 
 ## Example
     No function call detected. Please use a tool to continue.
@@ -27,7 +27,7 @@ from skyrl_train.config.stops import KEEP_KEY, STOP_KEY
 from skyrl_train.contracts.agent.calls import STOP_STRING
 from skyrl_train.contracts.agent.golden_reply import breaking_stop
 
-CAUSE = "the model writes no call that the parser knows; use the XML format, and show it in the prompt"
+CAUSE = "the parser finds no function call in the model's replies; show the model the XML format in its prompt"
 
 SIGNATURES = (
     Signature(
@@ -57,7 +57,7 @@ def function_calling_not_native(plan: Plan) -> Iterator[Finding]:
     stop = breaking_stop(stops, keep=bool(plan.flag(KEEP_KEY)))
     if stop is not None:
         yield fault(
-            f"{plan.name(STOP_KEY)} has {stop!r}, which stands inside of every function call; wanted {STOP_STRING!r} at most",
+            f"{plan.name(STOP_KEY)} contains {stop!r}, which occurs inside every function call; expected only {STOP_STRING!r}",
             plan.place(STOP_KEY),
             plan.settings({STOP_KEY: f'["{STOP_STRING}"]'}),
         )

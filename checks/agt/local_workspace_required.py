@@ -17,7 +17,7 @@ to the sandbox, as `skyrl-train` does.
 
 from skyrl_doctor.core.signature import Signature
 
-CAUSE = "the SDK's local conversation was given a remote workspace"
+CAUSE = "the SDK's local conversation got a remote workspace"
 
 SIGNATURES = (
     Signature(

@@ -1,16 +1,16 @@
-"""The prompt template of the agent is not where the training interpreter looks for it.
+"""The agent's prompt template is missing in the training interpreter.
 
 ## What it does
-Looks in the installed openhands-sdk for its templates, and beside the class that `agent_cls` names for
-`prompts/system_prompt.j2`, unless the class says itself where its prompt is.
+Looks for the templates of the installed openhands-sdk, and for `prompts/system_prompt.j2` next to the class that
+`agent_cls` names, unless that class sets its own prompt directory.
 
 ## Why it breaks training
-The SDK looks for a template beside the module that defines the agent's class. An agent of one's own has none there, and
-packaging for workers drops files that are no Python: the first prompt of the first rollout fails.
+The SDK looks for a template next to the module that defines the agent's class. A custom agent has none there, and
+packaging for workers drops files that are not Python. The first prompt of the first rollout then fails.
 
 ## How to fix
-Override `prompt_dir` in the class, give the prompt inline, or install the package with its templates. The agent of this
-package has its prompt in code.
+Override `prompt_dir` in the class, give the prompt inline, or install the package with its templates. The agent of
+`skyrl-train` has its prompt in code.
 
 ## Example
     FileNotFoundError: Prompt file /tmp/ray/session/runtime_resources/working_dir/prompts/system_prompt.j2 not found
@@ -28,7 +28,7 @@ from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.agent.tool_prompt import TEMPLATE
 
-CAUSE = "the prompt's template did not come along to the worker"
+CAUSE = "the prompt template is missing in the Ray worker"
 
 SIGNATURES = (
     Signature(
@@ -62,17 +62,17 @@ def prompt_template_missing(plan: Plan, packages: AgentPackages) -> Iterator[Fin
     if not packages.templates:
         remedy = Remedy(
             kind=RemedyKind.FIX_ENV,
-            summary="install the package again: its templates were left behind",
+            summary="reinstall the package with its templates",
             commands=(f"{packages.python} -m pip install --force-reinstall --no-deps openhands-sdk=={packages.sdk}",),
         )
         message = (
-            f"openhands-sdk {packages.sdk} at {packages.templates_at} has no prompt template; wanted its .j2 files"
+            f"openhands-sdk {packages.sdk} at {packages.templates_at} has no prompt template; expected .j2 files there"
         )
         yield Finding(message=message, remedy=remedy)
     own = packages.agent
     if own is not None and not own.overrides and TEMPLATE not in own.templates:
         yield fault(
-            f"{plan.own[CLASS].value} has no {own.directory}/prompts/{TEMPLATE} and names no other; wanted a template there",
+            f"{own.directory}/prompts/{TEMPLATE} is missing and {plan.own[CLASS].value} names no other; expected a template there",
             plan.own[CLASS].location,
             summary="override prompt_dir in the class, or add the template",
         )

@@ -18,7 +18,7 @@ no path of a sandbox on its own machine.
 
 from skyrl_doctor.core.signature import Signature
 
-CAUSE = "a path of the sandbox was used on this machine"
+CAUSE = "the trainer opened a path that exists only in the sandbox"
 
 SIGNATURES = (
     Signature(

@@ -1,18 +1,18 @@
-"""Nobody has tried whether the tasks' rewards can be earned, or some cannot.
+"""The rewards of the tasks are untested or broken.
 
 ## What it does
-Looks beside the training data for the report of `skyrl-train data oracle`: on a sample of tasks, the gold patch must
+Looks next to the training data for the report of `skyrl-train data oracle`. On a sample of tasks the gold patch must
 score 1 and the empty patch 0.
 
 ## Why it breaks training
-A reward that no patch can earn, or that each patch earns, teaches nothing: the run goes through, and the model is as it
-was. A sandbox that fails is another matter; its rollouts are masked, and no zeros.
+A reward that no patch can earn, or that every patch earns, teaches nothing: the run completes and the model has not
+changed. A failed sandbox is different: its rollouts are masked and not scored 0.
 
 ## How to fix
-Run `skyrl-train data oracle ROWS --data FILE` before training, and drop the tasks that it calls broken.
+Run `skyrl-train data oracle ROWS --data FILE` before training, and remove the tasks that it reports as broken.
 
 ## Example
-    broken      sympy_final:5c2e1f: the gold patch scores 0, wanted 1: 12 tests in the summary, 13 expected
+    broken      sympy_final:5c2e1f: the gold patch scores 0: 12 tests in the summary, 13 expected
 """
 
 from collections.abc import Iterator
@@ -32,14 +32,14 @@ SHOWN = 5
 @check("AGT021", fix="skyrl_train/rewards/trial.py")
 def reward_path_broken(plan: Plan, reports: OracleReports) -> Iterator[Finding]:
     if not required(plan).is_of(*AGENTS):
-        raise NotApplicable("no configuration of an agent with tasks in sandboxes")
+        raise NotApplicable("the configuration has no agent with tasks in sandboxes")
     for data in reports.files:
         if data.text is None:
-            yield _finding(data, f"no one has tried the rewards of {data.file}; wanted {data.path}", Severity.WARNING)
+            yield _finding(data, f"the rewards of {data.file} are untested: {data.path} is missing", Severity.WARNING)
         elif data.report is None:
-            yield _finding(data, f"{data.path} does not read as a report; wanted one of this version", Severity.WARNING)
+            yield _finding(data, f"{data.path} is not a report of this version", Severity.WARNING)
         elif data.report.bytes != data.bytes:
-            message = f"{data.path} is about {data.report.bytes} bytes of data and {data.file} has {data.bytes}; wanted a report"
+            message = f"{data.path} was made for a file of {data.report.bytes} bytes, but {data.file} has {data.bytes}; expected a report"
             yield _finding(data, message + " of this file", Severity.WARNING)
         else:
             yield from _of_report(data, data.report)
@@ -48,13 +48,11 @@ def reward_path_broken(plan: Plan, reports: OracleReports) -> Iterator[Finding]:
 def _of_report(data: TriedData, report: OracleReport) -> Iterator[Finding]:
     tried, broken = len(report.tasks), report.count(Verdict.BROKEN)
     if broken:
-        message = f"{broken} of {tried} tried tasks of {data.file} have a broken reward, wanted 0"
+        message = f"{broken} of {tried} tested tasks of {data.file} have a broken reward; expected 0"
         severity = Severity.ERROR if broken == tried else Severity.WARNING
         yield _finding(data, message, severity, _details(report, Verdict.BROKEN))
     if lost := report.count(Verdict.UNSCORABLE):
-        message = (
-            f"{lost} of {tried} tried tasks of {data.file} could not be scored, wanted 0: their rollouts are masked"
-        )
+        message = f"{lost} of {tried} tested tasks of {data.file} could not be scored; expected 0, because their rollouts are masked"
         yield _finding(data, message, Severity.WARNING, _details(report, Verdict.UNSCORABLE))
 
 
@@ -65,7 +63,7 @@ def _details(report: OracleReport, verdict: Verdict) -> tuple[str, ...]:
 def _finding(data: TriedData, message: str, severity: Severity, evidence: tuple[str, ...] = ()) -> Finding:
     remedy = Remedy(
         kind=RemedyKind.RETRY,
-        summary="try the rewards of a sample; ROWS is the data set as published, with its gold patches",
+        summary="test the rewards of a sample; ROWS is the published data set with its gold patches",
         commands=(f"skyrl-train data oracle ROWS --data {data.file}",),
     )
     return Finding(message=message, evidence=evidence, remedy=remedy, severity=severity)

@@ -1,4 +1,4 @@
-"""No rollout ends any more.
+"""No rollout ends, and the run waits forever.
 
 ## What it does
 `skyrl-doctor watch` raises an alarm when no rollout, token, step or checkpoint arrives. Its patience comes from the
@@ -20,7 +20,7 @@ missing tool parser (CFG006) and a sandbox runtime that does not answer (RUN011)
 
 from skyrl_doctor.core.signature import Signature
 
-CAUSE = "no rollout ended; the reason is mostly in another component's log"
+CAUSE = "no rollout ended; the reason is usually in another component's log"
 
 SIGNATURES = (
     Signature(

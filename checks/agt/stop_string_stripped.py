@@ -1,15 +1,14 @@
-"""vLLM strips the stop text that the parser of function calls looks for.
+"""vLLM strips the stop text that the parser of function calls needs.
 
 ## What it does
-Where the sampling stops at `</function>`, looks whether the stop text is kept in the answer
-(`include_stop_str_in_output`).
+If sampling stops at `</function>`, checks that the stop text stays in the answer (`include_stop_str_in_output`).
 
 ## Why it breaks training
-vLLM takes the stop text away unless told otherwise. SkyRL-agent's parser then never finds a closed call: every turn
-counts as plain talk, the agent is told "No function call detected", and the reward is that of an agent without tools.
+vLLM removes the stop text by default. SkyRL-agent's parser then never finds the end of a call. Every turn counts as
+plain text, the agent gets "No function call detected", and the reward is that of an agent without tools.
 
 ## How to fix
-Set `include_stop_str_in_output: true` beside `stop` (rollout.keep_stop = true in a RunConfig).
+Set `include_stop_str_in_output: true` next to `stop` (`rollout.keep_stop = true` in a RunConfig).
 
 ## Example
     No function call detected. Please use a tool to continue.
@@ -32,7 +31,7 @@ def stop_string_stripped(plan: Plan) -> Iterator[Finding]:
         raise NotApplicable("the configuration sets no stop text")
     for stop in stripped(stops, keep=plan.flag(KEEP_KEY)):
         yield fault(
-            f"{plan.name(STOP_KEY)} has {stop!r} and {plan.name(KEEP_KEY)} is off; wanted true: vLLM strips the text that closes a call",
+            f"{plan.name(STOP_KEY)} contains {stop!r} and {plan.name(KEEP_KEY)} is off; expected true, because vLLM strips the text that ends a call",
             plan.place(STOP_KEY),
             plan.settings({KEEP_KEY: "true"}),
             severity=Severity.WARNING,

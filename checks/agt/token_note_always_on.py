@@ -1,14 +1,14 @@
-"""The agent is told from the first turn on that its tokens run out.
+"""The note "running out of tokens" appears from the first turn on.
 
 ## What it does
-Subtracts the threshold of the note (3000 in SkyRL-agent, agent.budget_note_tokens here) from the tokens of a whole
-trajectory. In SkyRL-agent those are `generator.max_prompt_length`, whatever its name says.
+Subtracts the threshold of the note (3000 in SkyRL-agent, `agent.budget_note_tokens` in a RunConfig) from the tokens
+of a whole rollout. In SkyRL-agent those are `generator.max_prompt_length`, despite its name.
 
 ## Why it breaks training
-With 2048 tokens the threshold is negative: the note stands in every turn, and the model learns to give up at once.
+With 2048 tokens the result is negative: the note is in every turn, and the model learns to give up at once.
 
 ## How to fix
-Give a trajectory more tokens than the threshold, where memory allows it, or lower the threshold.
+Give a rollout more tokens than the threshold if memory allows it, or lower the threshold.
 
 ## Example
     You are running out of tokens. Please finish the task now.
@@ -33,12 +33,12 @@ def token_note_always_on(plan: Plan) -> Iterator[Finding]:
     key = next((key for key in TOTALS if plan.find(key)), None)
     total = plan.integer(key) if key else None
     if note is None or total is None or key is None:
-        raise NotApplicable("the agent of this configuration gives no note about its tokens")
+        raise NotApplicable("the configuration has no note about the remaining tokens")
     if note_is_always_on(response_tokens=total, note_tokens=note):
         is_ours = plan.values[NOTE].own == NOTE
         settings = {NOTE: str(total // 8)} if is_ours else plan.settings({key: str(note + total)})
         yield fault(
-            f"the note that tokens run out comes when fewer than {note} of {total} are left: always; wanted {plan.name(key)} above {note}",
+            f'the note "running out of tokens" appears when fewer than {note} of {total} tokens are left, which is always; expected {plan.name(key)} above {note}',
             plan.place(key),
             settings,
             severity=Severity.WARNING,

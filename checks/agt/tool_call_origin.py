@@ -18,7 +18,7 @@ written for.
 
 from skyrl_doctor.core.signature import Signature
 
-CAUSE = "MessageToolCall of this SDK wants `origin`"
+CAUSE = "MessageToolCall of this SDK requires `origin`"
 
 SIGNATURES = (
     Signature(

@@ -1,12 +1,13 @@
-"""The configuration offers a tool that the agent's parser does not know, or no way to finish.
+"""The configuration offers a tool that the agent's parser does not know, or lacks `finish`.
 
 ## What it does
-Compares the names under `agent.tools` with the names that the parser takes, old ones included, and looks for `finish`.
+Compares the names under `agent.tools` with the names that the parser accepts, including old ones, and looks for
+`finish`.
 
 ## Why it breaks training
-The prompt offers the tool, the model calls it, and each call is refused. Reported as "no function call", as older
-agents do, it looks as if the model could not call functions at all. Without `finish` no rollout ends by itself: each
-runs into a limit and is masked.
+The prompt offers the tool, the model calls it, and every call is rejected. Older agents report this as "no function
+call", so it looks as if the model could not call functions. Without `finish` no rollout ends by itself: each runs
+into a limit and is masked.
 
 ## How to fix
 Use the names of the OpenHands SDK: `terminal`, `file_editor`, `finish`, `think`.
@@ -25,7 +26,7 @@ from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.agent.tools import FINISH, TOOLS, offers, unknown_names
 
-CAUSE = "the tools have other names than the calls; map the aliases"
+CAUSE = "the model calls tools by other names than the configuration offers; map the aliases"
 
 SIGNATURES = (
     Signature(
@@ -51,10 +52,10 @@ def tool_name_mismatch(plan: Plan) -> Iterator[Finding]:
     if names is None:
         raise NotApplicable("the configuration names no tools")
     known = ", ".join(tool.name for tool in TOOLS)
-    wanted = str([tool.name for tool in TOOLS]).replace("'", '"')
+    expected = str([tool.name for tool in TOOLS]).replace("'", '"')
     for name in unknown_names(names):
-        message = f"{plan.name(KEY)} offers {name!r}, which the parser of calls does not know; wanted some of {known}"
-        yield fault(message, plan.place(KEY), plan.settings({KEY: wanted}))
+        message = f"{plan.name(KEY)} offers {name!r}, which the parser of calls does not know; expected some of {known}"
+        yield fault(message, plan.place(KEY), plan.settings({KEY: expected}))
     if not offers(names, FINISH):
-        message = f"{plan.name(KEY)} has no {FINISH.name}: no rollout could end by itself; wanted it among {known}"
-        yield fault(message, plan.place(KEY), plan.settings({KEY: wanted}))
+        message = f"{plan.name(KEY)} has no {FINISH.name}, so no rollout can end by itself; expected it among {known}"
+        yield fault(message, plan.place(KEY), plan.settings({KEY: expected}))

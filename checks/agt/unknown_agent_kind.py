@@ -17,7 +17,7 @@ the image of the agent server.
 
 from skyrl_doctor.core.signature import Signature
 
-CAUSE = "the agent's class is not known on the server; keep the agent local"
+CAUSE = "the agent server does not know the agent's class; keep the agent in the trainer"
 
 SIGNATURES = (
     Signature(

@@ -1,14 +1,14 @@
-"""The agent's records do not survive the way to another process.
+"""The agent's records cannot be sent to another process.
 
 ## What it does
-Has the training interpreter send two of the agent's records through pickle and JSON and compare what comes back.
+Lets the training interpreter send two of the agent's records through pickle and JSON, and compares the results.
 
 ## Why it breaks training
-Rollouts run in Ray workers, and their results cross processes. A record that holds a live object, or a package that is
-too old for ours, fails at the end of the first rollout, when all its work is done.
+Rollouts run in Ray workers, so their results are sent between processes. A record that holds a live object, or a
+package that is too old, fails at the end of the first rollout, when all its work is done.
 
 ## How to fix
-Install this package and its dependencies into the training interpreter as its requirements say.
+Install this package with the dependencies that it requires into the training interpreter.
 
 ## Example
     TypeError: cannot pickle '_thread.RLock' object
@@ -22,7 +22,7 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.agent_packages import AgentPackages
 
-CAUSE = "a live object was sent between processes or copied; results must be plain records"
+CAUSE = "a live object was copied or sent to another process; results must be plain records"
 
 SIGNATURES = (
     Signature(
@@ -52,15 +52,14 @@ def unpicklable_state(packages: AgentPackages) -> Iterator[Finding]:
     if packages.own_records == "missing":
         raise NotApplicable(f"skyrl_train is not installed for {packages.python}")
     if packages.own_records == "stay":
-        raise NotApplicable(f"Ray is not installed for {packages.python}: nothing goes to another process there")
+        raise NotApplicable(f"Ray is not installed for {packages.python}, so no record goes to another process")
     if packages.own_records != "ok":
         remedy = Remedy(
             kind=RemedyKind.FIX_ENV,
-            summary="install the package again, with its dependencies",
+            summary="reinstall the package with its dependencies",
             commands=(f"{packages.python} -m pip install --upgrade 'skyrl-doctor[train]'",),
         )
         yield Finding(
-            message=f"records of the agent do not come back from pickle or JSON under {packages.python}: "
-            f"{packages.own_records}; wanted the same records",
+            message=f"the agent's records do not survive pickle or JSON under {packages.python}: {packages.own_records}; expected equal records",
             remedy=remedy,
         )

@@ -1,17 +1,18 @@
-"""The batch does not divide over the GPUs, the mini batch or the groups.
+"""The batch size does not divide over the GPUs, the mini batch or the groups.
 
 ## What it does
-Counts the samples of a step (prompts times trajectories) and divides them over all GPUs; holds the mini batch against
-the train batch; under prime-rl, divides the batch into groups. verl skips the first two where `use_dynamic_bsz` is on.
-In a RunConfig, whose trainer leaves out rollouts that failed and fills up with padding, also divides what a mini batch
-gives each GPU into micro batches.
+Counts the samples of a step (prompts times rollouts) and divides them over all GPUs. Compares the mini batch with the
+train batch. Under prime-rl, divides the batch into groups. verl skips the first two if `use_dynamic_bsz` is on. In a
+RunConfig it also divides each GPU's part of a mini batch into micro batches, because that trainer leaves out failed
+rollouts and fills up with padding.
 
 ## Why it breaks training
-verl refuses the configuration when Ray has started and the model is about to load; prime-rl when it reads it. A micro
-batch that does not divide ends the run at the first update, or many steps later, in the first one that lost a rollout.
+verl rejects the configuration after Ray has started and before the model loads; prime-rl rejects it when it reads the
+file. A micro batch that does not divide ends the run at the first update, or many steps later, at the first one that
+lost a rollout.
 
 ## How to fix
-Take the next batch size that divides, as the finding names it, or another number of trajectories.
+Use the next batch size that divides, which the finding names, or another number of rollouts per prompt.
 
 ## Example
     AssertionError: real_train_batch_size (9) must be divisible by minimal possible batch size (2)
@@ -35,7 +36,7 @@ from skyrl_train.config.batch import (
 )
 from skyrl_train.contracts.violation import Violation
 
-CAUSE = "the batch does not divide over the workers"
+CAUSE = "the batch size is not divisible by the number of workers"
 
 SIGNATURES = (
     Signature(
@@ -47,13 +48,13 @@ SIGNATURES = (
     Signature(
         pattern=r"must be divisible by minimal possible batch size",
         sample="AssertionError: real_train_batch_size (6) must be divisible by minimal possible batch size (4)",
-        explain="the batch does not divide over the GPUs",
+        explain="the batch size is not divisible by the number of GPUs",
         versions="verl",
     ),
     Signature(
         pattern=r"data size must be divisible by force_group_size \* micro_batch_size_per_gpu",
         sample="AssertionError: data size must be divisible by force_group_size * micro_batch_size_per_gpu",
-        explain="the rows of a GPU do not divide into micro batches",
+        explain="the rows of one GPU are not divisible by the micro batch size",
         versions="verl 0.9",
     ),
     Signature(
@@ -71,7 +72,7 @@ SIGNATURES = (
     Signature(
         pattern=r"(?:^\W{0,8}|\]:? |[-|\"] ?)AssertionError\W*$",
         sample="AssertionError",
-        explain="the sizes of batches do not fit each other",
+        explain="the batch sizes do not match each other",
         versions="verl",
         near=r"assert [^\n]{0,120}batch(?:_?size|es)[^\n]{0,80}(?:%|[<>=]=|>|//)",
         within=3,
@@ -100,10 +101,10 @@ def _groups(plan: Plan) -> Iterator[Violation]:
 
 def _samples(plan: Plan) -> Iterator[Violation]:
     if plan.flag("actor.dynamic_batch_size"):
-        raise NotApplicable(f"{plan.name('actor.dynamic_batch_size')} is on: micro batches are filled by tokens")
+        raise NotApplicable(f"{plan.name('actor.dynamic_batch_size')} is on, so tokens fill the micro batches")
     batch, n = plan.integer("data.train_batch_size"), plan.integer("rollout.n")
     if batch is None:
-        raise NotApplicable("the configuration names no batch size")
+        raise NotApplicable("the configuration sets no batch size")
     devices = (plan.integer("slurm.nodes") or 1) * (plan.integer("slurm.gpus_per_node") or 0)
     if n is not None:
         yield from batch_violations(batch=batch, n=n, devices=devices)

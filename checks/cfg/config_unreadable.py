@@ -1,16 +1,16 @@
-"""The program that reads this configuration would refuse it, or would not see what was meant.
+"""The program that reads this configuration would reject it or ignore a part of it.
 
 ## What it does
-Tells everything in a target that its own program would stumble over: unknown settings and wrong types of a RunConfig,
-rules between its settings, overrides that Hydra refuses, keys of an older verl, lines that a comment cut off from their
-command, values that depend on a command or on a variable that is not set. All of them, each at its line.
+Reports everything in a target that its own program would reject or misread: unknown settings and wrong types of a
+RunConfig, rules between its settings, overrides that Hydra rejects, keys of an older verl, lines that a comment cuts
+off from their command, and values that depend on a command or on an unset variable. Each finding names its line.
 
 ## Why it breaks training
-The programs stop at the first fault, after the queue and often after minutes of start-up. An override that never
-reached verl is worse: the run goes on with a default.
+The programs stop at the first error, after the queue and often after minutes of start-up. An override that never
+reaches verl is worse: the run continues with a default.
 
 ## How to fix
-Change the lines that the findings name; a close name is suggested where there is one.
+Change the lines that the findings name. If a similar key exists, the finding suggests it.
 
 ## Example
     Could not override 'data.train_batchsize'. To append to your config use +data.train_batchsize=4

@@ -1,17 +1,17 @@
-"""A file of tasks is not where the configuration says, or holds fewer of them than a step takes.
+"""A data file is missing, empty or holds fewer tasks than one step takes.
 
 ## What it does
-Looks for every file of `data.train_files` and `data.val_files`: that it is there, is a file, and is not empty. Addresses
-with `://` are left to those who fetch them. Where nobody said that this is the login node (`--role login`, as a launch does) or the
-GPU node it is a warning: the file may lie there. Holds the number of training tasks against `data.train_batch_size`.
+Checks that every file of `data.train_files` and `data.val_files` exists, is a file and is not empty. Addresses with
+`://` are not checked. It is an error on a GPU node and with `--role` (a launch passes `--role login`), otherwise a
+warning, because the GPU node may have the file. Compares the number of training tasks with `data.train_batch_size`.
 
 ## Why it breaks training
-The trainer opens its data after Ray has started, on a GPU that was waited for. Of fewer tasks than a batch no batch can be
-made: verl counts none and ends.
+The trainer opens its data after the queue, when Ray has started. If the files hold fewer tasks than one batch, verl
+finds no batch and ends.
 
 ## How to fix
-Correct the path, or make the file: `skyrl-train data convert rows.jsonl train.parquet`. It must lie where the GPU node
-sees it.
+Correct the path, or create the file: `skyrl-train data convert rows.jsonl train.parquet`. The GPU node must be able
+to read it.
 
 ## Example
     FileNotFoundError: Unable to find '/home/me/data/r2e/train.parquet'
@@ -49,18 +49,18 @@ def data_files_missing(
 
 
 def _missing(plan: Plan, file: DataFile, cwd: str, severity: Severity) -> Finding:
-    where = "" if file.path.startswith("/") else f" (begun in {cwd})"
+    where = "" if file.path.startswith("/") else f" (relative to {cwd})"
     return Finding(
-        message=f"{plan.name(file.key)} names {file.path}{where}, which {file.wrong}; wanted a file of tasks",
+        message=f"{plan.name(file.key)} names {file.path}{where}, which {file.wrong}; expected a file of tasks",
         location=plan.place(file.key),
         severity=severity,
-        remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary=f"correct {plan.name(file.key)}, or make the file there"),
+        remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary=f"correct {plan.name(file.key)}, or create the file"),
     )
 
 
 def _too_few(plan: Plan, rows: int, batch: int) -> Finding:
     return fault(
-        f"{plan.name(BATCH)} is {batch}, and the training files hold {rows} tasks; wanted at least {batch}",
+        f"{plan.name(BATCH)} is {batch}, but the training files hold only {rows} tasks; expected at least {batch}",
         plan.place(BATCH),
         plan.settings({BATCH: str(rows)}) if rows else {},
     )

@@ -1,17 +1,17 @@
-"""A model call may ask for more tokens than the context has left.
+"""`max_tokens` exceeds what the prompt leaves of `max_model_len`.
 
 ## What it does
-Adds the prompt to what one call may generate, and to what a whole trajectory may, and holds both against
-`max_model_len`. The prompt is the 95th percentile of the dataset's own prompts where dataset and tokenizer can be read,
-else the configured bound: the longest prompt, or the sequence length under prime-rl.
+Adds the prompt to what one call may generate, and to what a whole rollout may generate, and compares both sums with
+`max_model_len`. The prompt is the 95th percentile of the dataset's own prompts if dataset and tokenizer can be read,
+otherwise the configured limit: the longest prompt, or the sequence length under prime-rl.
 
 ## Why it breaks training
-vLLM refuses the request. Under prime-rl and SkyRL-agent the refusal stands in the server's log only: the run hangs at
-`0/8 rollouts` until its time limit. verl lowers the number instead, and answers are cut short; a prompt that fills the
-whole context ends the run there too.
+vLLM rejects the request. Under prime-rl and SkyRL-agent the rejection is only in the server's log, and the run hangs
+at `0/8 rollouts` until its time limit. verl lowers the number instead, so answers are cut short; a prompt that fills
+the whole context ends the run there too.
 
 ## How to fix
-Set max_tokens to the number that the finding names, or raise max_model_len where the memory allows it.
+Set max_tokens to the number in the finding, or raise max_model_len if memory allows it.
 
 ## Example
     ValueError: 'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 4096
@@ -32,7 +32,7 @@ from skyrl_train.config.context import call_violations, trajectory_violations
 from skyrl_train.contracts.violation import Violation
 
 CONTEXT = r"context (?:size|limit|length|window)\b"
-CAUSE = "the request asked for more tokens than the model's context has left"
+CAUSE = "the request asked for more tokens than the context has left"
 
 SIGNATURES = (
     Signature(
@@ -109,9 +109,9 @@ BOUNDS = ("data.max_prompt_tokens", "data.max_sequence_tokens")
 def max_tokens_exceed_context(plan: Plan, prompts: PromptLengths | None) -> Iterator[Finding]:
     context = required(plan).integer("rollout.max_model_len")
     if context is None:
-        raise NotApplicable("the configuration sets no max_model_len: the model's own context length holds")
+        raise NotApplicable("max_model_len is not set, so the model's own context length applies")
     calls = plan.integer(CALL)
-    told = set()
+    reported = set()
     if calls is not None:
         length, source = _prompt(plan, prompts)
         for violation in call_violations(
@@ -121,12 +121,12 @@ def max_tokens_exceed_context(plan: Plan, prompts: PromptLengths | None) -> Iter
             prompt_source=source,
             clamped=plan.is_of(*CLAMPS),
         ):
-            told.add(violation.key)
+            reported.add(violation.key)
             yield finding(plan, _where_written(plan, violation))
     longest = plan.integer("data.max_prompt_tokens")
     total_key = next((key for key in ("agent.max_response_tokens", RESPONSE) if plan.find(key)), None)
     total = plan.integer(total_key) if total_key else None
-    if longest is None or total is None or total_key is None or told:
+    if longest is None or total is None or total_key is None or reported:
         return
     for violation in trajectory_violations(
         prompt_tokens=longest, response_tokens=total, max_model_len=context, response_key=total_key

@@ -1,13 +1,13 @@
-"""The model server is to keep more context than the model has positions for.
+"""`max_model_len` exceeds the model's context.
 
 ## What it does
-Holds `max_model_len` against `max_position_embeddings` of the model's config.json, stretched positions included.
+Compares `max_model_len` with `max_position_embeddings` of the model's config.json, including rope scaling.
 
 ## Why it breaks training
-vLLM refuses to start; verl refuses before it.
+vLLM refuses to start; verl refuses before that.
 
 ## How to fix
-Lower max_model_len to the model's own length, or take a model (or a rope_scaling) with a longer one.
+Lower max_model_len to the model's own length, or use a model (or a rope_scaling) with a longer one.
 
 ## Example
     ValueError: User-specified max_model_len (4096) is greater than the derived max_model_len
@@ -25,7 +25,7 @@ from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.models import longest_context
 
-CAUSE = "the model has a shorter context than was asked for"
+CAUSE = "max_model_len exceeds the model's context"
 
 SIGNATURES = (
     Signature(
@@ -55,17 +55,17 @@ KEY = "rollout.max_model_len"
 
 @check("CFG005", fix="skyrl_train/config/models.py")
 def model_context_too_short(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
-    wanted = plan.integer(KEY)
-    if wanted is None:
-        raise NotApplicable("the configuration sets no max_model_len: the model's own context length holds")
+    expected = plan.integer(KEY)
+    if expected is None:
+        raise NotApplicable("max_model_len is not set, so the model's own context length applies")
     if model.config is None:
         raise NotApplicable(f"{model.name} has no config.json on this machine")
     has = longest_context(model.text_config)
     if has is None:
-        raise NotApplicable(f"{model.shown} names no max_position_embeddings")
-    if wanted > has:
+        raise NotApplicable(f"{model.shown} has no max_position_embeddings")
+    if expected > has:
         yield fault(
-            f"{plan.name(KEY)} is {wanted}, and {model.name} has {has} positions; wanted at most {has}",
+            f"{plan.name(KEY)} is {expected}, but {model.name} has a context of {has} tokens; expected at most {has}",
             plan.place(KEY),
             plan.settings({KEY: str(has)}),
             evidence=(f"{model.shown}: max_position_embeddings",),

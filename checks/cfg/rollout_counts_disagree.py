@@ -1,12 +1,12 @@
-"""Two places say different numbers of trajectories for each prompt.
+"""Two settings give different numbers of rollouts per prompt.
 
 ## What it does
 Compares `rollout.n` (ROLLOUT_N) with the agent's own count: `generator.num_trajectories` of a SkyRL-agent task,
 `+skyrl_agent.num_trajectories` on a verl command line.
 
 ## Why it breaks training
-verl repeats each prompt so many times as it says, the agent runs so many trajectories as it says, and SkyRL-agent
-stops with an assertion once models are loaded.
+verl repeats each prompt `rollout.n` times, and the agent runs its own number of rollouts. SkyRL-agent stops with an
+assertion after the models are loaded.
 
 ## How to fix
 Set both to the same number.
@@ -29,7 +29,7 @@ SIGNATURES = (
     Signature(
         pattern=r"received num trajectories per instance",
         sample="AssertionError: Verl configuration received num trajectories per instance 4, but the task has 8",
-        explain="the rollouts a prompt are not the same in both configurations",
+        explain="the two configurations set different numbers of rollouts per prompt",
         versions="SkyRL-agent",
     ),
 )
@@ -41,14 +41,14 @@ KEYS = ("rollout.n", "agent.trajectories")
 def rollout_counts_disagree(plan: Plan) -> Iterator[Finding]:
     counts = {key: count for key in KEYS if (count := required(plan).integer(key)) is not None}
     if len(counts) < len(KEYS):
-        raise NotApplicable("the configuration says in one place only how many trajectories a prompt gets")
+        raise NotApplicable("the number of rollouts is set only once, so nothing can disagree")
     if not counts_disagree(counts):
         return
     server, agent = (plan.values[key] for key in KEYS)
     written = server if server.written and not agent.written else agent
     place = plan.place(written.key)
     yield fault(
-        f"{agent.shown}, but {server.shown}; wanted the same number of trajectories in both",
+        f"{agent.shown}, but {server.shown}; expected the same number of rollouts in both",
         place,
         {agent.name: str(server.value)},
     )

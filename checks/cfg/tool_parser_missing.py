@@ -1,14 +1,14 @@
-"""Tool calls are turned on without a parser that vLLM has.
+"""Tool calls are enabled without a parser that vLLM has.
 
 ## What it does
-Where the configuration lets vLLM parse tool calls, looks for the name of a parser, and for one that vLLM knows.
+If the configuration lets vLLM parse tool calls, checks that it names a parser and that vLLM has it.
 
 ## Why it breaks training
-vLLM refuses to start: it cannot guess how a model writes its calls. Where only the parser is named and the switch is
-off, every request with tools is refused while the run waits for its first rollout.
+vLLM refuses to start, because it cannot guess how a model writes its calls. If only the parser is named and the
+switch is off, vLLM rejects every request with tools while the run waits for its first rollout.
 
 ## How to fix
-Name the parser of the model's family (`hermes` for Qwen2.5 and most fine-tunes), and turn the switch on.
+Name the parser of the model's family (`hermes` for Qwen2.5 and most fine-tunes), and turn on the switch.
 
 ## Example
     "auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set
@@ -37,7 +37,7 @@ SIGNATURES = (
     Signature(
         pattern=r"invalid tool call parser: ",
         sample="KeyError: 'invalid tool call parser: nope (chose from { hermes,llama3_json,mistral })'",
-        explain="there is no parser of that name",
+        explain="vLLM has no tool parser of that name",
         versions="vllm",
     ),
     Signature(
@@ -69,17 +69,19 @@ PARSER_ALONE = ("prime-rl",)
 def tool_parser_missing(plan: Plan) -> Iterator[Finding]:
     is_on, parser = required(plan).flag(SWITCH), plan.text(PARSER)
     if not is_on and parser is None:
-        raise NotApplicable("the configuration does not have vLLM parse tool calls")
+        raise NotApplicable("the configuration does not let vLLM parse tool calls")
     if parser is None:
         message = (
-            f"{plan.name(SWITCH)} is on and {plan.name(PARSER)} is not set; wanted the parser of the model's family"
+            f"{plan.name(SWITCH)} is on, but {plan.name(PARSER)} is not set; expected the parser of the model's family"
         )
         yield fault(message, plan.place(SWITCH), plan.settings({PARSER: "hermes"}))
         return
     if parser not in KNOWN:
-        message = f"{plan.name(PARSER)} = {parser!r} is no parser of vLLM; wanted one of {', '.join(sorted(KNOWN))}"
+        message = (
+            f"{plan.name(PARSER)} = {parser!r} is not a parser of vLLM; expected one of {', '.join(sorted(KNOWN))}"
+        )
         # A plugin may bring a parser of its own, so this is likely and not certain.
         yield fault(message, plan.place(PARSER), plan.settings({PARSER: nearest(parser)}), severity=Severity.WARNING)
     if is_on is False and not plan.is_of(*PARSER_ALONE):
-        message = f"{plan.name(PARSER)} = {parser!r} has no effect while {plan.name(SWITCH)} is off; wanted true"
+        message = f"{plan.name(PARSER)} = {parser!r} has no effect while {plan.name(SWITCH)} is off; expected true"
         yield fault(message, plan.place(PARSER), plan.settings({SWITCH: "true"}))

@@ -1,16 +1,16 @@
-"""There is no room for the checkpoints that the run will write.
+"""The disk has no room for the checkpoints of the run.
 
 ## What it does
-Works out the size of one checkpoint from the model's shape (weights and Adam's two states in the master precision, the
-critic's too) and compares as many as are kept, and one more, with what is free where they go. A quota that the file system
-does not tell is not seen.
+Computes the size of one checkpoint from the model's shape (weights and Adam's two states in the master precision, and
+those of the critic). Compares the checkpoints that are kept, and one more, with the free space in their directory. A
+quota that the file system does not report is not seen.
 
 ## Why it breaks training
-A checkpoint of a 7B model trained in full takes 85 GB. The first save is the one that fails: after the first steps, with
-half a checkpoint on a full disk, which then takes logs and sandboxes along.
+A checkpoint of a fully trained 7B model takes 85 GB. The first save fails after the first steps and leaves half a
+checkpoint on a full disk. Logs and sandboxes on that disk then fail too.
 
 ## How to fix
-Save elsewhere, keep fewer, or remove old ones: `skyrl-train checkpoints prune DIR`.
+Save to another disk, keep fewer checkpoints, or remove old ones: `skyrl-train checkpoints prune DIR`.
 
 ## Example
     OSError: [Errno 28] No space left on device: '/ckpt/global_step_40'
@@ -29,7 +29,7 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.checkpoints.rules import at_once
 
 NO_DISK = r"(?i:inotify|fsnotify|/cgroup/|\bsem(?:get|_open)\b|cannot clone:|\bclone: |user namespace|/dev/shm)"
-"""What the kernel has no room for answers with the same words."""
+"Other resources of the kernel are reported in the same words."
 
 CAUSE = "the disk is full; keep fewer checkpoints or write them elsewhere"
 
@@ -79,10 +79,7 @@ def disk_too_small(plan: Plan, there: Checkpoints, one: CheckpointSize) -> Itera
     settings, fits = {}, max(1, (there.free + present) // one.bytes - 1)
     if there.free >= one.bytes and (count is None or fits < count - 1):
         settings = plan.settings({KEEP: str(fits)})
-    several = "" if needed == one.bytes else f", and {count} of them stand there at once"
-    message = (
-        f"{in_gib(there.free)} are free in {there.root} and a checkpoint of {one.model} takes {in_gib(one.bytes)}{several}; "
-        f"wanted {in_gib(needed)}"
-    )
+    several = "" if needed == one.bytes else f", and up to {count} exist at once"
+    message = f"{in_gib(there.free)} are free in {there.root}, but a checkpoint of {one.model} takes {in_gib(one.bytes)}{several}; expected {in_gib(needed)} free"
     severity = Severity.ERROR if there.free < one.bytes else Severity.WARNING
-    yield fault(message, plan.place(PLACE), settings, summary="save elsewhere, or keep fewer", severity=severity)
+    yield fault(message, plan.place(PLACE), settings, summary="save to another disk or keep fewer", severity=severity)

@@ -1,13 +1,13 @@
-"""The run would go on from its own end: no step is left to train.
+"""The run resumes after its last step, so nothing is left to train.
 
 ## What it does
-Compares the step that a resume takes with the last step of the plan: `steps`, or as many epochs as the prompts of the
-data set make (its rows are counted where they are here).
+Compares the step of the checkpoint to resume from with the last step of the plan: `steps`, or the steps in `epochs`
+if the rows of the data set can be counted on this machine.
 
 ## Why it breaks training
 A job that is requeued after its last step, or continued with the same number of epochs, loads everything for minutes,
-trains nothing and ends with status 0: the queue takes it for a success. (At the end of an epoch that is not the last, verl's V1 trainer
-begins the next one, though the saved data loader is used up.)
+trains nothing and ends with status 0. The queue counts it as a success. (At the end of an epoch that is not the last,
+verl's V1 trainer begins the next one, although the saved data loader is used up.)
 
 ## How to fix
 Raise `epochs` or `steps`, or save into another directory.
@@ -36,17 +36,17 @@ def resume_at_epoch_end(plan: Plan, there: Checkpoints, prompts: PromptLengths |
     ours = required(plan).is_of(OWN)
     taken = there.taken(plan.text(RESUME) or AUTO, ours=ours)
     if taken is None or not taken.complete:
-        raise NotApplicable("there is no checkpoint that the run goes on from")
+        raise NotApplicable("no checkpoint exists to resume from")
     steps, epochs = plan.integer(STEPS), plan.integer(EPOCHS)
     rows = (
         None if prompts is None or (ours and steps) else prompts.rows
     )  # where steps are counted, ours goes by no epochs
     end = last_step(steps=steps, epochs=epochs, rows=rows, batch=plan.integer(BATCH))
     if end is None:
-        raise NotApplicable(f"the last step is not known: {plan.name(STEPS)} is not set, and no data set was counted")
+        raise NotApplicable(f"the last step is unknown: {plan.name(STEPS)} is not set and no data set was counted")
     if taken.step < end:
         return
     key = STEPS if steps is not None and steps <= taken.step else EPOCHS
     settings = plan.settings({key: str(taken.step + 1 if key == STEPS else (epochs or 1) + 1)})
-    message = f"the run goes on from {taken.path} and ends after step {end}; wanted an end beyond step {taken.step}"
+    message = f"the run resumes from {taken.path} but ends after step {end}; expected an end beyond step {taken.step}"
     yield fault(message, plan.place(key), settings, summary="raise the end of the run", severity=Severity.WARNING)

@@ -1,17 +1,18 @@
-"""There is work on the disk, and the run will not find it.
+"""The run would not find its checkpoint.
 
 ## What it does
-Looks where the run saves its checkpoints, as far as names and sizes tell: which `global_step_N` are whole, and what verl's
-tracker file says. Or at the checkpoint that `resume_from` names.
+Checks the checkpoint directory by names and sizes: which `global_step_N` are complete, and which one verl's tracker
+file names. With `resume_from`, checks the checkpoint that it names.
 
 ## Why it breaks training
-verl believes its tracker alone. Without the file, or with one that names a directory that is gone, it trains from the
-model again, in silence, and writes over what is there; an empty tracker (a kill came while it was written) or a step that
-was cut short ends the run after minutes of loading. A run of `skyrl-train` looks for itself: it goes on from the last
-complete one, and refuses to start where there was one and none can be loaded.
+verl trusts only its tracker file. If the file is missing or names a missing directory, verl silently trains from the
+model again and overwrites the existing checkpoints. An empty tracker (the job was killed while it wrote the file) or
+an incomplete step ends the run after minutes of loading. `skyrl-train` searches the directory itself: it resumes from
+the last complete checkpoint, and refuses to start if there was one and none can be loaded.
 
 ## How to fix
-Let the tracker name the last complete step (`skyrl-train checkpoints list DIR` shows it), or say `resume = "disable"`.
+Write the last complete step into the tracker (`skyrl-train checkpoints list DIR` shows it), or set `resume =
+"disable"`.
 
 ## Example
     Checkpoint tracker file does not exist: /ckpt/run/latest_checkpointed_iteration.txt
@@ -28,8 +29,8 @@ from skyrl_doctor.plan.findings import required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.checkpoints.layout import TRACKER
 
-STARTED_ANEW = "the run did not find the checkpoint that it was to go on from, and started anew"
-NOT_FOUND = "the run did not find the checkpoint that it was to go on from"
+STARTED_ANEW = "the run did not find its checkpoint and started from the model"
+NOT_FOUND = "the run did not find the checkpoint to resume from"
 
 SIGNATURES = (
     Signature(
@@ -44,13 +45,13 @@ SIGNATURES = (
     Signature(
         pattern=r"resume ckpt must specify the global_steps|\b[Cc]heckpoint does not exist: ",
         sample="AssertionError: resume ckpt must specify the global_steps",
-        explain="resume_from_path does not name a global_step_N that is there",
+        explain="resume_from_path does not name an existing global_step_N",
         versions="verl",
     ),
     Signature(
         pattern=r"No such file or directory: '\S{1,300}/\.metadata'",
         sample="FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/step_20/trainer/.metadata'",
-        explain="the checkpoint that the run was to go on from is not whole, or not there",
+        explain="the checkpoint to resume from is incomplete or missing",
         versions="torch",
         near=r"distributed/checkpoint",
         within=12,
@@ -90,7 +91,7 @@ def resume_finds_nothing(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
     if mode == BY_PATH:
         yield from _named(plan, there)
     elif mode != AUTO:
-        raise NotApplicable(f"{plan.name(RESUME)} is {mode!r}: nothing is looked for")
+        raise NotApplicable(f"{plan.name(RESUME)} is {mode!r}, so no checkpoint is loaded")
     elif there.found and plan.is_of(OWN):
         yield from _ours(plan, there)
     elif there.found:
@@ -105,23 +106,21 @@ def _named(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
     else:
         return
     good = there.last_good
-    wanted = good.path if good else "a complete global_step_N"
+    expected = good.path if good else "a complete global_step_N"
     settings = plan.settings({FROM: good.path}) if good else {}
-    remedy = Remedy(kind=RemedyKind.FIX_CONFIG, summary="name one that is whole", settings=settings)
-    message = f"{plan.name(FROM)} {why}; wanted {wanted}"
+    remedy = Remedy(kind=RemedyKind.FIX_CONFIG, summary="name a complete checkpoint", settings=settings)
+    message = f"{plan.name(FROM)} {why}; expected {expected}"
     yield Finding(message=message, location=plan.place(FROM), remedy=remedy, severity=Severity.ERROR)
 
 
 def _ours(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
     if there.last_good is None and (there.tracked is not None or any(one.marked for one in there.found)):
-        told = tuple(f"{one.path}: {'; '.join(one.faults[:SHOWN])}" for one in there.found)
-        message = (
-            f"{there.root} had a complete checkpoint and has none now; wanted one to go on from: the start is refused"
-        )
+        evidence = tuple(f"{one.path}: {'; '.join(one.faults[:SHOWN])}" for one in there.found)
+        message = f"{there.root} had a complete checkpoint but has none now, so the start is refused; expected one to resume from"
         settings = plan.settings({RESUME: "disable"})
-        remedy = Remedy(kind=RemedyKind.FIX_CONFIG, summary="put it back, or start anew", settings=settings)
+        remedy = Remedy(kind=RemedyKind.FIX_CONFIG, summary="restore it, or start from the model", settings=settings)
         where = plan.place(RESUME)
-        yield Finding(message=message, evidence=told, location=where, remedy=remedy, severity=Severity.ERROR)
+        yield Finding(message=message, evidence=evidence, location=where, remedy=remedy, severity=Severity.ERROR)
 
 
 def _verls(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
@@ -129,26 +128,30 @@ def _verls(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
     if taken is not None and taken.complete:
         return
     good = there.last_good
-    anew, severity = "verl starts from the model and writes over it", Severity.WARNING
+    anew, severity = "verl starts from the model and overwrites it", Severity.WARNING
     if taken is not None:
-        stands = f"names {taken.path}, which is not whole ({'; '.join(taken.faults[:SHOWN])})"
-        anew, severity = "verl dies when it loads it", Severity.ERROR
+        stands = f"names {taken.path}, which is incomplete ({'; '.join(taken.faults[:SHOWN])})"
+        anew, severity = "verl fails to load it", Severity.ERROR
     elif there.tracker is None:
-        stands = "is not there"
+        stands = "is missing"
     elif there.tracked is None:
-        stands = f"says {there.tracker!r}"
-        anew, severity = "verl dies when it reads it", Severity.ERROR
+        stands = f"contains {there.tracker!r}"
+        anew, severity = "verl fails to read it", Severity.ERROR
     else:
-        stands = f"names step {there.tracked}, which is not there"
-    wanted = str(good.step) if good else "a complete checkpoint"
-    message = f"{newest.path} is there and {there.root}/{TRACKER} {stands}; wanted {wanted}: {anew}"
-    yield Finding(message=message, location=plan.place(RESUME), remedy=_told(plan, there), severity=severity)
+        stands = f"names step {there.tracked}, which does not exist"
+    expected = str(good.step) if good else "a complete checkpoint"
+    message = f"{newest.path} exists, but {there.root}/{TRACKER} {stands}, so {anew}; expected {expected}"
+    yield Finding(message=message, location=plan.place(RESUME), remedy=_remedy(plan, there), severity=severity)
 
 
-def _told(plan: Plan, there: Checkpoints) -> Remedy:
+def _remedy(plan: Plan, there: Checkpoints) -> Remedy:
     good = there.last_good
     if good is None:
         settings = plan.settings({RESUME: "disable"})
-        return Remedy(kind=RemedyKind.FIX_CONFIG, summary="none is whole: start anew", settings=settings)
+        return Remedy(
+            kind=RemedyKind.FIX_CONFIG, summary="no checkpoint is complete: start from the model", settings=settings
+        )
     command = f"printf {good.step} > '{there.root}/{TRACKER}'"
-    return Remedy(kind=RemedyKind.RESET_STORE, summary="let it name the last complete one", commands=(command,))
+    return Remedy(
+        kind=RemedyKind.RESET_STORE, summary="write the last complete step into the tracker", commands=(command,)
+    )

@@ -1,15 +1,15 @@
-"""The checkpoint was saved by another number of GPUs than this run has.
+"""The checkpoint was saved by a different number of GPUs.
 
 ## What it does
-Compares the number of ranks in the names of the shards that a resume takes with the GPUs of the plan.
+Compares the number of ranks in the shard names of the checkpoint to resume from with the GPUs of the plan.
 
 ## Why it breaks training
-Each rank loads the shard of its own number, and verl's FSDP checkpoints are not shared out anew: the run loads the model
-for minutes and dies of a file that never was.
+Each rank loads the shard of its own number, and verl does not redistribute FSDP checkpoints. The run loads the model
+for minutes and then fails on a file that never existed.
 
 ## How to fix
-Run on as many GPUs as saved it; or make a model of it (`skyrl-train checkpoints merge`) and start from that. The state of
-the optimiser is lost then.
+Run on as many GPUs as saved it, or merge it into a model (`skyrl-train checkpoints merge`) and start from that. The
+optimiser state is lost then.
 
 ## Example
     FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/global_step_20/actor/model_world_size_2_rank_0.pt'
@@ -26,7 +26,7 @@ from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.checkpoints.rules import world_fault
 
-CAUSE = "the checkpoint was written by another number of GPUs"
+CAUSE = "the checkpoint was written by a different number of GPUs"
 
 SIGNATURES = (
     Signature(
@@ -58,7 +58,7 @@ SIGNATURES = (
     Signature(
         pattern=r"The size of tensor a \(\d{5,12}\) must match the size of tensor b \(\d{5,12}\)",
         sample="RuntimeError: The size of tensor a (56124554) must match the size of tensor b (14031139) at non-singleton dimension 0",
-        explain="the optimizer's state is that of another number of GPUs",
+        explain="the optimizer state was saved by a different number of GPUs",
         versions="torch",
         near=r"torch/optim/|\bexp_avg",
         within=12,
@@ -80,13 +80,13 @@ NODES, GPUS, RESUME, OWN = "slurm.nodes", "slurm.gpus_per_node", "trainer.resume
 def world_size_changed(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
     taken = there.taken(required(plan).text(RESUME) or AUTO, ours=plan.is_of(OWN))
     if taken is None or not taken.worlds:
-        raise NotApplicable("there is no checkpoint that the run goes on from")
+        raise NotApplicable("no checkpoint exists to resume from")
     nodes, gpus = plan.integer(NODES) or 1, plan.integer(GPUS) or 1
     wrong = world_fault(taken.worlds, nodes * gpus)
     if wrong is None:
         return
-    (wanted, *more) = taken.worlds
-    settings = {} if more or wanted % nodes else plan.settings({GPUS: str(wanted // nodes)})
+    (expected, *more) = taken.worlds
+    settings = {} if more or expected % nodes else plan.settings({GPUS: str(expected // nodes)})
     yield fault(
-        f"{taken.path} {wrong}", plan.place(GPUS), settings, summary="run on the GPUs that saved it, or merge it"
+        f"{taken.path} {wrong}", plan.place(GPUS), settings, summary="use as many GPUs as saved it, or merge it"
     )

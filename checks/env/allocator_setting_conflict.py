@@ -1,21 +1,21 @@
-"""Options of PyTorch's allocator contradict each other or vLLM's sleep mode.
+"""`PYTORCH_CUDA_ALLOC_CONF` contradicts its newer name or vLLM's sleep mode.
 
 ## What it does
 Reads `PYTORCH_CUDA_ALLOC_CONF` and its newer name `PYTORCH_ALLOC_CONF` as PyTorch does. It finds the two set to
-different options, a value of `expandable_segments` that PyTorch refuses, and `expandable_segments:True` together with
-sleep mode (`rollout.free_cache_engine`), which verl has on unless it is told otherwise.
+different options, a value of `expandable_segments` that PyTorch rejects, and `expandable_segments:True` together with
+sleep mode (`rollout.free_cache_engine`), which verl turns on by default.
 
 ## Why it breaks training
-PyTorch's versions disagree which of the two names wins (2.11 takes the old one), so that an upgrade swaps the
-options. Anything but `True` or `False` ends the first allocation. Sleep mode keeps vLLM's memory in a pool, in which
-growing segments could not live before PyTorch learnt it: vLLM up to about 0.20 fails an assertion, later ones switch
-them off for the pool. But vLLM looks for the exact text `expandable_segments:True` in the old name alone. Under the
-new name, or with a space in it, nothing notices; with an older PyTorch sleep then frees nothing, and the trainer runs
-out of memory at its first update. (PyTorch 2.11 was seen to serve the pool rightly with either name.)
+Which of the two names wins depends on PyTorch's version (2.11 uses the old one), so an upgrade can swap the options.
+Any value but `True` or `False` fails at the first allocation. Sleep mode keeps vLLM's memory in a pool that older
+PyTorch versions cannot combine with expandable segments: vLLM up to about 0.20 fails an assertion, later versions
+turn them off for the pool. But vLLM looks only for the exact text `expandable_segments:True` under the old name. It
+misses the new name and a value with a space. With an older PyTorch, sleep then frees nothing, and the trainer runs
+out of memory at its first update. (In our tests PyTorch 2.11 served the pool correctly with either name.)
 
 ## How to fix
-Take `expandable_segments` out and keep other options the same in both variables; `skyrl-doctor env` does it. verl
-itself switches growing segments on and off around each weight sync.
+Remove `expandable_segments` and give both variables the same other options; `skyrl-doctor env` does it. verl itself
+turns expandable segments on and off around each weight sync.
 
 ## Example
     AssertionError: Expandable segments are not compatible with memory pool. Please track https://github.com/pytorch/pytorch/issues/147851 for the latest updates.
@@ -40,13 +40,13 @@ from skyrl_train.node.allocator import (
     conflicts,
 )
 
-CAUSE = "expandable_segments and this memory pool exclude each other"
+CAUSE = "this memory pool does not work with expandable_segments"
 
 SIGNATURES = (
     Signature(
         pattern=r"Expandable segments are not compatible with memory pool",
         sample="AssertionError: Expandable segments are not compatible with memory pool. Please track https://github.com/pytorch/pytorch/issues/147851 for the latest updates.",
-        explain="expandable_segments and vLLM's sleep mode exclude each other",
+        explain="vLLM's sleep mode does not work with expandable_segments",
         versions="vllm",
     ),
     Signature(
@@ -77,7 +77,7 @@ def allocator_setting_conflict(environ: Environ, plan: Plan) -> Iterator[Finding
     settings = {one.name: one.value for one in allocator_settings(environ, sleeps=sleeps).settings}
     remedy = Remedy(
         kind=RemedyKind.FIX_ENV,
-        summary="give both variables the same options, without growing segments where vLLM sleeps",
+        summary="give both variables the same options, without expandable_segments if vLLM sleeps",
         commands=tuple(_command(name, value) for name, value in settings.items()),
         settings={name: value for name, value in settings.items() if value is not None},
         safe=True,
@@ -94,15 +94,12 @@ def _finding(conflict: Conflict, environ: Environ, remedy: Remedy) -> Finding:
     seen = f"{conflict.variable}={environ[conflict.variable]!r}"
     match conflict.trouble:
         case Trouble.DIFFERENT:
-            said = f"{LEGACY}={environ[LEGACY]!r} and {seen} differ; wanted the same: which one wins depends on PyTorch's version"
+            said = f"{LEGACY}={environ[LEGACY]!r} and {seen} differ; expected the same value, because PyTorch's version decides which one wins"
         case Trouble.UNREADABLE:
-            said = f"{seen}: wanted True or False for {EXPANDABLE}; PyTorch refuses anything else"
+            said = f"{seen}: PyTorch rejects this; expected True or False for {EXPANDABLE}"
         case Trouble.SEEN:
-            said = f"{seen} while vLLM sleeps between steps; wanted no {EXPANDABLE}: vLLM up to about 0.20 refuses to start"
+            said = f"{seen} while vLLM sleeps between steps; expected no {EXPANDABLE}, because vLLM up to about 0.20 refuses to start"
         case Trouble.UNSEEN:
-            said = (
-                f"{seen} while vLLM sleeps between steps; wanted no {EXPANDABLE}: vLLM looks for it in {LEGACY} alone "
-                "and as that exact text, and with an older PyTorch sleep frees nothing"
-            )
+            said = f"{seen} while vLLM sleeps between steps; expected no {EXPANDABLE}: vLLM finds it only in {LEGACY} and only as that exact text, and with an older PyTorch sleep frees nothing"
     severity = Severity.ERROR if conflict.trouble is Trouble.UNREADABLE else Severity.WARNING
     return Finding(message=said, severity=severity, remedy=remedy)

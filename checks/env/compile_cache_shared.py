@@ -3,15 +3,16 @@
 ## What it does
 Finds the caches of vLLM (`$VLLM_CACHE_ROOT`, else `$XDG_CACHE_HOME/vllm`, else `~/.cache/vllm`), of Inductor
 (`$TORCHINDUCTOR_CACHE_DIR`, else `torchinductor_USER` in the temporary directory) and of FlashInfer
-(`$FLASHINFER_WORKSPACE_BASE`), follows their links and looks for network file systems and for places that cannot be
-written. In a Slurm job it also names those that a second job on this node would write into.
+(`$FLASHINFER_WORKSPACE_BASE`), follows their links, and finds those on network file systems and those that cannot be
+written. In a Slurm job it also names those that a second job on this node would use.
 
 ## Why it breaks training
-Each process compiles, writes and reads at its own time. Over a network file system or between two jobs one reads what
-another has half written: the engine dies at start-up, or loads code that was built for another GPU.
+Each process compiles, writes and reads at its own time. On a network file system, or between two jobs, one process
+reads a file that another has half written. The engine then dies at start-up, or loads code that was built for another
+GPU.
 
 ## How to fix
-Give every job directories of its own on the node's disk; `skyrl-doctor env` prints them. Delete a cache that is already
+Give every job its own directories on the node's disk; `skyrl-doctor env` prints them. Delete a cache that is already
 damaged.
 
 ## Example
@@ -32,7 +33,7 @@ from skyrl_doctor.facts.host import Host
 from skyrl_train.node.caches import TRITON, Cache, cache_settings, is_shared_by_jobs
 
 COMPILE_CACHE = r"(?:torchinductor[_/]|torch_compile_cache|torch_aot_compile|inductor_cache|\.cache/(?:vllm|flashinfer|torch_extensions)\b)"
-CAUSE = "compile caches are shared between jobs, and one left half a file"
+CAUSE = "jobs share a compile cache, and one job left half a file"
 
 SIGNATURES = (
     Signature(
@@ -44,14 +45,14 @@ SIGNATURES = (
     Signature(
         pattern=rf"{FILE_ERROR}.{{0,200}}{COMPILE_CACHE}|{COMPILE_CACHE}\S{{0,200}}: {FILE_ERROR}",
         sample="FileNotFoundError: [Errno 2] No such file or directory: '/tmp/torchinductor_user/4f/c4fab.py'",
-        explain="compile caches are shared between jobs, and one took files from under the other",
+        explain="jobs share a compile cache, and one job removed files that another uses",
         versions="torch inductor, vllm",
         refines=("IMG007", "ENV002"),
     ),
     Signature(
         pattern=r"The file lock '\S{0,300}(?:\.cache|torch_compile|flashinfer|inductor|triton)\S{0,200}' could not be acquired|/\.cache/\S{1,300}', needed by .{1,200}missing and no known rule|torch_extensions/\S{1,200}\.so: (?:cannot open shared object|file too short)",
         sample="filelock._error.Timeout: The file lock '/home/user/.cache/flashinfer/0.5/90a/cached_ops/batch_decode.lock' could not be acquired.",
-        explain="compile caches are shared between jobs, and one waits for another or takes its files",
+        explain="jobs share a compile cache, and one job waits for another or removes its files",
         versions="flashinfer, torch",
     ),
     Signature(
@@ -67,7 +68,7 @@ SIGNATURES = (
 TOPIC = Signature(
     pattern=rf"(?i)\b(?:compil\w+|inductor|flashinfer|aot|kernel) cache\b.{{0,100}}(?:{BROKEN}|{NETWORK}|permission)|{BROKEN} (?:compil\w+|cached?) (?:artifact|kernel|graph|file)",
     sample="RuntimeError: compile cache of vLLM is corrupt",
-    explain="compile caches are shared between jobs, and one left half a file or took it away",
+    explain="jobs share a compile cache, and one job left half a file or removed it",
     versions="any",
 )
 
@@ -92,21 +93,21 @@ def _judged(place: CachePlace, job_id: str | None, moves: Mapping[str, str]) -> 
     if cache is None:
         return
     if place.broken:
-        seen, wanted = place.broken, "a directory that this user can write and load code from"
-        yield _finding(cache, seen, wanted, Severity.WARNING, moves)
+        seen, expected = place.broken, "a directory that this user can write and load code from"
+        yield _finding(cache, seen, expected, Severity.WARNING, moves)
     elif place.remote:
-        wanted = "a directory of this job on the node's own disk"
-        yield _finding(cache, place.remote, wanted, Severity.WARNING, moves)
+        expected = "a directory of this job on the node's own disk"
+        yield _finding(cache, place.remote, expected, Severity.WARNING, moves)
     elif not place.unseen and is_shared_by_jobs(cache, job_id):
-        seen = f"{place.path} serves every job of this user on this node"
-        yield _finding(cache, seen, f"a directory of job {job_id} alone", Severity.INFO, moves)
+        seen = f"{place.path} is used by every job of this user on this node"
+        yield _finding(cache, seen, f"a directory that only job {job_id} uses", Severity.INFO, moves)
 
 
-def _finding(cache: Cache, seen: str, wanted: str, severity: Severity, moves: Mapping[str, str]) -> Finding:
+def _finding(cache: Cache, seen: str, expected: str, severity: Severity, moves: Mapping[str, str]) -> Finding:
     settings = {name: value for name, value in moves.items() if name == cache.variable}
     summary = "move the cache to the node" if settings else "find a local disk for the cache: no place here is fit"
     return Finding(
-        message=f"{cache.program}'s cache: {seen}; wanted {wanted}",
+        message=f"{cache.program}'s cache: {seen}; expected {expected}",
         severity=severity,
         remedy=Remedy(kind=RemedyKind.FIX_ENV, summary=summary, settings=settings, safe=bool(settings)),
     )

@@ -1,16 +1,16 @@
-"""A compiled extension does not load beside the installed torch.
+"""A compiled extension does not load with the installed torch.
 
 ## What it does
-Where torch is installed for the training interpreter, has it import torch and load each compiled extension of vLLM,
-flash-attn, xformers, torchvision, FlashInfer, bitsandbytes and others that is installed too, in a process of its own with
-a time limit.
+If the training interpreter has torch, imports torch there and loads each installed compiled extension of vLLM,
+flash-attn, xformers, torchvision, FlashInfer, bitsandbytes and others. Each runs in its own process with a time
+limit.
 
 ## Why it breaks training
-These extensions are built against one torch. Beside another one a symbol is missing, and the import fails where it is
-first needed: in a worker, after the job has its GPU. A torch that was upgraded alone breaks all of them at once.
+These extensions are built for one version of torch. With another version a symbol is missing, and the first import
+fails: in a worker, after the job has its GPU. Upgrading torch alone breaks all of them at once.
 
 ## How to fix
-Install the builds that belong to this torch, all in one command; without flash-attn, set the model's
+Install the builds for this torch, all in one command. If you do without flash-attn, set the model's
 `attn_implementation` to `sdpa`.
 
 ## Example
@@ -26,13 +26,13 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.extensions import Extensions, Tried
 from skyrl_doctor.facts.interpreter import Interpreter
 
-CAUSE = "a compiled extension was built for another torch, CUDA or NumPy"
+CAUSE = "a compiled extension was built for a different torch, CUDA or NumPy"
 
 SIGNATURES = (
     Signature(
         pattern=r"undefined symbol: _Z",
         sample="ImportError: /venv/lib/python3.12/site-packages/flash_attn_2_cuda.cpython-312-x86_64-linux-gnu.so: undefined symbol: _ZN3c105ErrorC2ENS_14SourceLocationENSt7__cxx1112basic_stringIcEE",
-        explain="a compiled extension was built for another torch",
+        explain="a compiled extension was built for a different torch",
         versions="flash-attn",
     ),
     Signature(
@@ -69,7 +69,7 @@ SIGNATURES = (
     Signature(
         pattern=r"No module named '(?:vllm\._\w{0,20}C|flash_attn_2_cuda|torch\._C|flashinfer\._\w{1,30})'",
         sample="ModuleNotFoundError: No module named 'vllm._C'",
-        explain="the compiled part of an extension is not there, or was built for another Python",
+        explain="the compiled part of an extension is missing or was built for a different Python",
         versions="vllm, flash-attn",
     ),
 )
@@ -77,7 +77,7 @@ SIGNATURES = (
 TOPIC = Signature(
     pattern=r"(?i)\b(?:compiled|built) (?:for|against|with) (?:a different|another|an incompatible|an older|a newer)\b|\bABI\b.{0,40}(?:mismatch|incompatib|differ)|\bbinary[- ]incompatib",
     sample="ImportError: the extension was built against another torch",
-    explain="a compiled extension was built for another torch, CUDA or Python",
+    explain="a compiled extension was built for a different torch, CUDA or Python",
     versions="any",
 )
 
@@ -91,7 +91,7 @@ def compiled_extension_abi(found: Extensions, interpreter: Interpreter) -> Itera
     without_driver = [tried for tried in found.failed if NO_DRIVER in tried.said]
     failed = [tried for tried in found.failed if tried not in without_driver]
     if without_driver and not failed:
-        raise CouldNotLook(f"{without_driver[0].name} wants a GPU's driver, and this machine has none: {NO_DRIVER}")
+        raise CouldNotLook(f"{without_driver[0].name} needs a GPU driver, and this machine has none: {NO_DRIVER}")
     for tried in failed:
         yield _finding(tried, found, interpreter)
 
@@ -100,15 +100,15 @@ def _finding(tried: Tried, found: Extensions, interpreter: Interpreter) -> Findi
     name, version = tried.distribution, interpreter.packages.get(tried.distribution, "")
     torch = found.torch or interpreter.packages.get("torch", "")
     seen = f"{name} {version}".strip()
-    beside = "does not import" if name == "torch" else f"does not load beside torch {torch}"
+    beside = "does not import" if name == "torch" else f"does not load with torch {torch}"
     needed = name in NEEDED or not version
     return Finding(
-        message=f"{seen} {beside} under {interpreter.python.path}; wanted a build that belongs to it",
+        message=f"{seen} {beside} under {interpreter.python.path}; expected a build for this torch and Python",
         evidence=(tried.said if tried.name in (name, *tried.said.split(": ")) else f"{tried.name}: {tried.said}",),
         severity=Severity.ERROR if needed else Severity.WARNING,
         remedy=Remedy(
             kind=RemedyKind.FIX_ENV,
-            summary="install torch and what is built against it together, from one index",
+            summary="install torch and the extensions built for it together, from one index",
             commands=(f"{interpreter.python.path} -m pip install --force-reinstall --no-deps --no-cache-dir {name}",),
         ),
     )

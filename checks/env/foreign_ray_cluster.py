@@ -1,18 +1,19 @@
-"""The run would join a Ray cluster that is not its own, or look for one that is gone.
+"""The run would join a foreign Ray cluster or wait for one that has ended.
 
 ## What it does
-Looks at `RAY_ADDRESS`, at whether Ray may write into its directory, at the file `ray_current_cluster` in Ray's temporary directory (`$RAY_TMPDIR`, else `$TMPDIR`, else
-`/tmp`, then `ray`), at who listens on the port that they name, at Ray's processes, and at who has the ports that `ray start --head`
-takes by itself. A cluster of this user inside this very job is fine.
+Reads `RAY_ADDRESS` and the file `ray_current_cluster` in Ray's temporary directory (`ray` below `$RAY_TMPDIR`, else
+`$TMPDIR`, else `/tmp`), and finds out which user listens on the port that they name. Checks that Ray may write into
+that directory, and whether another user or job holds the default ports of `ray start --head`. A cluster of this user
+in this job is fine.
 
 ## Why it breaks training
-`ray.init()` without an address follows first the variable, then the file. It joins a colleague's cluster or one's own of
-another job, with other versions and without the job's GPUs; or it waits two minutes for a cluster that ended long ago. An
-empty or unreadable file ends it at once.
+`ray.init()` without an address uses the variable first, then the file. It joins the cluster of another user or of
+another job, which has other versions and not this job's GPUs, or it waits two minutes for a cluster that has ended.
+With an empty or unreadable file it fails at once.
 
 ## How to fix
-Unset `RAY_ADDRESS` and give Ray a directory of the job alone (`skyrl-doctor env` does both); `ray start --head` needs a
-`--port` of its own as well. Remove one's own left-over file.
+Unset `RAY_ADDRESS` and give Ray a directory that only this job uses (`skyrl-doctor env` does both). `ray start
+--head` needs its own `--port` too. Remove your own stale file.
 
 ## Example
     RuntimeError: Version mismatch: The cluster was started with:
@@ -36,13 +37,13 @@ from skyrl_train.node.ray import ADDRESS, CLIENT_PORT, DEFAULT_PORT, ray_setting
 from skyrl_train.node.ray_cluster import ports
 from skyrl_train.node.ray_tmp import RAY_VARIABLE, short_directory
 
-CAUSE = "the job met a Ray that is not its own: another job's or another user's on the same node"
+CAUSE = "the job met a Ray cluster of another job or another user on the same node"
 
 SIGNATURES = (
     Signature(
         pattern=r"[Vv]ersion mismatch: (?:[Tt]he )?cluster was started with",
         sample="RuntimeError: Version mismatch: The cluster was started with:",
-        explain="the job joined a Ray that another environment or another user had started",
+        explain="the job joined a Ray cluster that another environment or another user had started",
         versions="ray",
     ),
     Signature(
@@ -98,7 +99,7 @@ class Scene:
 
     def whose(self, uid: int) -> str:
         return (
-            f"this user ({self.host.user}), of another job or none"
+            f"this user ({self.host.user}), but of another job or of none"
             if uid == self.host.uid
             else f"another user (uid {uid})"
         )
@@ -126,14 +127,16 @@ def _shut_out(directory: AddressFile, scene: Scene) -> Finding:
     """Ray makes a session there whichever cluster it joins."""
     owner = "an unknown user" if directory.uid is None else scene.owner(directory.uid)
     return _finding(
-        f"{directory.path}, of {owner}, is not writable: Ray can make no session there", Severity.ERROR, scene
+        f"{directory.path}, owned by {owner}, is not writable, so Ray cannot create a session there",
+        Severity.ERROR,
+        scene,
     )
 
 
 def _named(text: str, scene: Scene) -> Iterator[Finding]:
     address = parse_address(text)
     if address is None:
-        seen = f"{ADDRESS}={text} is no host:port, and ray.init() raises ValueError"
+        seen = f"{ADDRESS}={text} is not host:port, and ray.init() raises ValueError"
         yield _finding(seen, Severity.ERROR, scene)
         return
     socket = _listener(address, scene)
@@ -143,7 +146,7 @@ def _named(text: str, scene: Scene) -> Iterator[Finding]:
         seen = f"{ADDRESS}={text} leads to a cluster of {scene.whose(socket.uid)}"
         yield _finding(seen, Severity.ERROR if socket.uid != scene.host.uid else Severity.WARNING, scene)
     elif _is_here(address, scene):
-        seen = f"{ADDRESS}={text} names this node, and nobody listens on port {address.port} here"
+        seen = f"{ADDRESS}={text} names this node, but no process listens on port {address.port}"
         yield _finding(seen, Severity.ERROR, scene)
     else:
         yield _finding(f"{ADDRESS}={text}: the run will join that cluster", Severity.WARNING, scene)
@@ -152,17 +155,17 @@ def _named(text: str, scene: Scene) -> Iterator[Finding]:
 def _left(file: AddressFile, scene: Scene) -> Iterator[Finding]:
     is_own = file.uid == scene.host.uid
     owner = "this user" if is_own else "an unknown user" if file.uid is None else f"another user (uid {file.uid})"
-    start = f"{file.path}, of {owner},"
+    start = f"{file.path}, owned by {owner},"
     address = parse_address(file.address) if file.address is not None else None
     if file.address is None or address is None:
-        what = "cannot be read" if file.address is None else f"holds {file.address[:80]!r} and no host:port"
+        what = "cannot be read" if file.address is None else f"contains {file.address[:80]!r}, which is not host:port"
         yield _finding(f"{start} {what}, and ray.init() raises", Severity.ERROR, scene)
         return
     socket = _listener(address, scene)
     if socket is not None and socket.uid == scene.host.uid and scene.has_own_cluster:
         return
     if socket is None:
-        what = f"names {address}, and nobody listens there on this node: ray.init() will wait for it, and fail"
+        what = f"names {address}, but no process listens there on this node: ray.init() waits for it and fails"
         yield _finding(f"{start} {what}", Severity.ERROR, scene)
         return
     severity = Severity.WARNING if is_own and socket.uid == scene.host.uid else Severity.ERROR
@@ -173,7 +176,7 @@ def _looked_for(scene: Scene) -> Iterator[Finding]:
     """RAY_ADDRESS=auto without a file: ray.init() takes any control server that it sees, or raises."""
     servers = [process for process in scene.clusters.processes or () if process.name == "gcs_server"]
     if not servers:
-        seen = f"{ADDRESS}=auto, and no Ray cluster is seen on this node: ray.init() raises ConnectionError"
+        seen = f"{ADDRESS}=auto, but no Ray cluster runs on this node: ray.init() raises ConnectionError"
         yield _finding(seen, Severity.WARNING, scene)
         return
     others = [server for server in servers if server.uid != scene.host.uid]
@@ -189,12 +192,11 @@ def _default_port(port: int, option: str, scene: Scene) -> Iterator[Finding]:
         return
     own, client = next(ports(scene.job_id or str(scene.host.uid)))
     yield Finding(
-        message=f"port {port} of this node is taken by {scene.whose(socket.uid)}: `ray start --head` without"
-        f" {option} ends there; wanted a port of this job alone",
+        message=f"port {port} of this node is used by {scene.whose(socket.uid)}, so `ray start --head` without {option} fails; expected a port that only this job uses",
         severity=Severity.INFO,
         remedy=Remedy(
             kind=RemedyKind.FIX_ENV,
-            summary="only where the job runs `ray start`: give it ports",
+            summary="only if the job runs `ray start`: give it its own ports",
             commands=(f"ray start --head --port={own} --ray-client-server-port={client}",),
         ),
     )
@@ -222,11 +224,11 @@ def _finding(seen: str, severity: Severity, scene: Scene) -> Finding:
     elif not mine:
         settings = {RAY_VARIABLE: short_directory(uid=scene.host.uid, job_id=scene.job_id)}
     return Finding(
-        message=f"{seen}; wanted {ADDRESS} unset and a directory of this job alone, so that ray.init() starts a cluster",
+        message=f"{seen}; expected {ADDRESS} unset and a Ray directory of this job, so that ray.init() starts its own cluster",
         severity=severity,
         remedy=Remedy(
             kind=RemedyKind.FIX_ENV,
-            summary="start a cluster of this job alone",
+            summary="start a cluster that only this job uses",
             commands=commands,
             settings=settings,
             safe=bool(settings or mine),

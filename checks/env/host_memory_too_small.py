@@ -1,19 +1,20 @@
 """The job has less host memory than the run needs.
 
 ## What it does
-Takes the least of the node's memory, the memory limits of the control groups above the job and what the job asked Slurm
-for, and holds it against what the plan needs on the host: processes, weights and optimiser that are off-loaded, a
-checkpoint in the making, the copies of sleeping model servers. The model's size is taken from its name. Looks whether
-Ray's object store fits into `/dev/shm`. On a runtime node it adds up the sandboxes.
+Takes the smallest of the node's memory, the memory limits of the job's control groups and the job's Slurm request,
+and compares it with what the plan needs on the host: processes, offloaded weights and optimiser, a checkpoint while
+it is written, and the copies of sleeping model servers. The model's size comes from its name. Checks that Ray's
+object store fits into `/dev/shm`. On a runtime node it adds up the sandboxes.
 
 ## Why it breaks training
-The kernel kills whichever process asks next, without a word of memory in the log: a Ray worker "exits unexpectedly". Ray
-itself sees the node's memory and not the job's, so it neither spills nor warns in time. Where `/dev/shm` is too small, Ray
-puts its object store on disk, and every batch goes through it.
+The kernel kills the next process that asks for memory, and the log does not mention memory: a Ray worker "exits
+unexpectedly". Ray sees the node's memory and not the job's, so it neither spills nor warns in time. If `/dev/shm` is
+too small, Ray puts its object store on disk, and every batch goes through it.
 
 ## How to fix
-Ask for more (`slurm.trainer_memory_mib`, `--mem`), or keep less on the host: no optimiser off-loading, or more nodes. For
-models of 7B and more with off-loading, people give 80 GB to each GPU. A container gets a larger `/dev/shm` by `--shm-size`.
+Request more (`slurm.trainer_memory_mib`, `--mem`), or keep less on the host: no optimiser offloading, or more nodes.
+For models of 7B and more with offloading, 80 GB for each GPU is usual. A container gets a larger `/dev/shm` with
+`--shm-size`.
 
 ## Example
     ray.exceptions.WorkerCrashedError: The worker died unexpectedly while executing this task.
@@ -42,8 +43,8 @@ from skyrl_train.node.host_memory import (
     resident_gib,
 )
 
-RAY_ENDED_WORKERS = "Ray ended workers because the host's memory ran out"
-CAUSE = "the job took more host memory than it was given"
+RAY_ENDED_WORKERS = "Ray killed workers because the host's memory ran out"
+CAUSE = "the job used more host memory than it was given"
 
 SIGNATURES = (
     Signature(
@@ -61,13 +62,13 @@ SIGNATURES = (
     Signature(
         pattern=r"\boom[-_]kill\b|Memory cgroup out of memory|\bOOM Killed\b",
         sample="slurmstepd: error: Detected 1 oom-kill event(s) in StepId=4711.batch. Some of your processes may have been killed by the cgroup out-of-memory handler.",
-        explain="the job took more host memory than Slurm gave it",
+        explain="the job used more host memory than Slurm gave it",
         versions="slurm",
     ),
     Signature(
         pattern=r"CUDA error: out of memory",
         sample="RuntimeError: CUDA error: out of memory",
-        explain="the host has no memory left for a pinned copy: CUDA tells of that in the same words",
+        explain="the host has no memory left for a pinned copy; CUDA reports that in the same words",
         versions="torch, vllm",
         near=r"pin_memory ?= ?True|\.pin_memory\(|cudaHostAlloc|cumem\.py\", line \d{1,5}, in sleep",
         within=5,
@@ -136,18 +137,20 @@ def _trainer(ceiling: Ceiling, plan: Plan) -> Iterator[Finding]:
     if run is None:
         if ceiling.gib < SMALL_GIB:
             seen = f"this job has {ceiling.gib:.1f} GiB of host memory ({ceiling.source})"
-            wanted = f"wanted {SMALL_GIB:g} GiB or more: only toy models train with less"
-            yield _finding(f"{seen}; {wanted}", Severity.WARNING, plan, TRAINER_MEMORY, int(SMALL_GIB))
+            expected = f"expected {SMALL_GIB:g} GiB or more, because only toy models train with less"
+            yield _finding(f"{seen}; {expected}", Severity.WARNING, plan, TRAINER_MEMORY, int(SMALL_GIB))
         return
     terms = host_memory_need_gib(run)
     need = sum(terms.values())
     if ceiling.gib >= need:
         return
     seen = f"this job has {ceiling.gib:.1f} GiB of host memory ({ceiling.source})"
-    wanted = f"wanted about {need:.0f} GiB for {run.billions:g}B parameters on {run.ranks} GPU{'s' * (run.ranks > 1)}"
+    expected = (
+        f"expected about {need:.0f} GiB for {run.billions:g}B parameters on {run.ranks} GPU{'s' * (run.ranks > 1)}"
+    )
     severity = Severity.ERROR if ceiling.gib < resident_gib(run) else Severity.WARNING
     evidence = tuple(f"{name}: {gib:.1f} GiB" for name, gib in terms.items())
-    yield _finding(f"{seen}; {wanted}", severity, plan, TRAINER_MEMORY, memory_to_ask_gib(run), evidence)
+    yield _finding(f"{seen}; {expected}", severity, plan, TRAINER_MEMORY, memory_to_ask_gib(run), evidence)
 
 
 def training_of(plan: Plan) -> Training | None:
@@ -183,15 +186,14 @@ def _object_store(memory: HostMemory, plan: Plan, environ: Environ) -> Iterator[
         return
     refuses = ray_refuses_slow_store(store, environ)
     seen = f"there is no {SHM}" if free is None else f"{SHM} has {free / GIB:.2f} GiB free"
-    what = "ray.init() raises ValueError" if refuses else "it will lie in Ray's temporary directory"
+    what = "ray.init() raises ValueError" if refuses else "Ray puts it on disk, into its temporary directory"
     yield Finding(
-        message=f"{seen}, and Ray's object store takes {store / GIB:.1f} GiB: {what};"
-        f" wanted {store / GIB:.1f} GiB or more",
+        message=f"{seen}, but Ray's object store takes {store / GIB:.1f} GiB: {what}; expected {store / GIB:.1f} GiB or more",
         severity=Severity.ERROR if refuses else Severity.WARNING,
         location=told.location if told else None,
         remedy=Remedy(
             kind=RemedyKind.FIX_ENV,
-            summary=f"remove old files of yours from {SHM}, or start the container with a larger one",
+            summary=f"remove your old files from {SHM}, or start the container with a larger one",
             commands=(f"ls -l {SHM}",),
         ),
     )
@@ -202,8 +204,8 @@ def _sandboxes(ceiling: Ceiling, plan: Plan) -> Iterator[Finding]:
     if count is None or each is None or ceiling.bytes >= (need := count * each << 20):
         return
     seen = f"this job has {ceiling.gib:.1f} GiB of host memory ({ceiling.source})"
-    wanted = f"wanted {need / GIB:.1f} GiB: {count} sandboxes may take {each} MiB each"
-    yield _finding(f"{seen}; {wanted}", Severity.WARNING, plan, RUNTIME_MEMORY, -(-need // GIB))
+    expected = f"expected {need / GIB:.1f} GiB, because {count} sandboxes may use {each} MiB each"
+    yield _finding(f"{seen}; {expected}", Severity.WARNING, plan, RUNTIME_MEMORY, -(-need // GIB))
 
 
 def _finding(
@@ -217,7 +219,7 @@ def _finding(
         location=plan.place(key) if has_key else None,
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG,
-            summary="ask Slurm for more memory",
+            summary="request more memory from Slurm",
             commands=() if has_key else (f"sbatch --mem={gib}G …",),
             settings=plan.settings({key: str(gib * 1024)}) if has_key else {},
         ),

@@ -1,14 +1,14 @@
-"""Packages of the training stack do not fit together.
+"""Packages of the training stack have versions that do not work together.
 
 ## What it does
-Reads the versions that are installed for the training interpreter, without importing anything, and holds them against what
-verl, vLLM, torch, transformers, Ray and the OpenHands packages themselves require. verl's V1 trainer also needs
-TransferQueue; the OpenHands packages must all have one version; and no package may be there twice.
+Reads the installed versions of the training interpreter, without importing anything, and compares them with the
+requirements of verl, vLLM, torch, transformers, Ray and the OpenHands packages. verl's V1 trainer also needs
+TransferQueue, the OpenHands packages must all have the same version, and no package may be installed twice.
 
 ## Why it breaks training
-verl 0.9.1 is built for vLLM 0.24.0, torch 2.11.0 and a range of transformers. Something installed afterwards moves one of
-them, and the run fails at an import in a worker, or behaves differently without a word. An unpinned installation of the
-OpenHands packages may settle on an SDK that is two years old beside a new server.
+verl 0.9.1 is built for vLLM 0.24.0, torch 2.11.0 and a range of transformers. A later installation changes one of
+them, and the run fails at an import in a worker or silently behaves differently. An unpinned installation of the
+OpenHands packages may end with an SDK that is two years old and a new server.
 
 ## How to fix
 Install the stack in one command with its pins (`pip install 'verl[vllm]==0.9.1'`), the OpenHands packages with one
@@ -48,9 +48,9 @@ def package_versions_disagree(interpreter: Interpreter) -> Iterator[Finding]:
 
 
 def _unmet(found: Disagreement, interpreter: Interpreter) -> Finding:
-    installed = f"installed is {found.found}" if found.found else "it is not installed"
+    installed = f"{found.found} is installed" if found.found else "it is not installed"
     return Finding(
-        message=f"{found.requirer} {found.requirer_version} wants {found.name}{found.wanted}; {installed}",
+        message=f"{found.requirer} {found.requirer_version} requires {found.name}{found.wanted}, but {installed}",
         severity=Severity.ERROR if found.fatal else Severity.WARNING,
         remedy=_install(interpreter, f"'{found.name}{found.wanted}'"),
     )
@@ -58,18 +58,18 @@ def _unmet(found: Disagreement, interpreter: Interpreter) -> Finding:
 
 def _mixed(versions: dict[str, str], interpreter: Interpreter) -> Finding:
     seen = ", ".join(f"{name} {version}" for name, version in versions.items())
-    wanted = newest(versions.values())
+    expected = newest(versions.values())
     ancient = any(map(is_prerelease, versions.values()))
     return Finding(
-        message=f"the OpenHands packages have several versions: {seen}; wanted one for all",
+        message=f"the OpenHands packages have different versions: {seen}; expected the same for all",
         severity=Severity.ERROR if ancient else Severity.WARNING,
-        remedy=_install(interpreter, " ".join(f"'{name}=={wanted}'" for name in versions)) if wanted else None,
+        remedy=_install(interpreter, " ".join(f"'{name}=={expected}'" for name in versions)) if expected else None,
     )
 
 
 def _doubled(name: str, interpreter: Interpreter) -> Finding:
     return Finding(
-        message=f"{name} is installed twice in one directory; wanted once: an installation was cut short",
+        message=f"{name} is installed twice in one directory, because an installation was interrupted; expected once",
         severity=Severity.WARNING,
         remedy=_install(interpreter, f"--force-reinstall {name}"),
     )
@@ -78,6 +78,6 @@ def _doubled(name: str, interpreter: Interpreter) -> Finding:
 def _install(interpreter: Interpreter, what: str) -> Remedy:
     return Remedy(
         kind=RemedyKind.FIX_ENV,
-        summary="install what is wanted for the training interpreter",
+        summary="install the required version for the training interpreter",
         commands=(f"{interpreter.python.path} -m pip install {what}",),
     )

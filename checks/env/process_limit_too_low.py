@@ -1,18 +1,18 @@
 """Ray starts more processes and threads than the limits of this job allow.
 
 ## What it does
-Counts the workers that Ray will start, one for each CPU that it sees, and holds the threads that they need against
-`ulimit -u` less what this user runs on the node already, and against `pids.max` of every control group above the job.
-Looks whether Ray sees more CPUs than the job has, and at the limit of open files.
+Counts the workers that Ray will start, one for each CPU that it sees, and compares the threads that they need with
+`ulimit -u`, minus the threads that this user already has on the node, and with `pids.max` of every control group of
+the job. Checks whether Ray sees more CPUs than the job has, and the limit of open files.
 
 ## Why it breaks training
-Ray asks for the CPUs of the machine, not for those of the job: on a node of 128 CPUs a job of 16 starts 128 workers at
-once. They run into the limit of processes, where thread creation fails in whichever library asks next, or they start so
-slowly that the raylet gives them up.
+Ray counts the CPUs of the machine and not those of the job: on a node with 128 CPUs a job with 16 starts 128 workers
+at once. They reach the process limit, and the next library that creates a thread fails; or they start so slowly that
+the raylet gives up on them.
 
 ## How to fix
-Tell Ray the CPUs of the job: `ray_kwargs.ray_init.num_cpus`, which skyrl-train does by itself. Raise the soft limit in
-the job script: `ulimit -S -u $(ulimit -H -u)`. Where the hard limit is too low, ask the site.
+Set `ray_kwargs.ray_init.num_cpus` to the CPUs of the job; `skyrl-train` does it by itself. Raise the soft limit in
+the job script: `ulimit -S -u $(ulimit -H -u)`. If the hard limit is too low, ask your site.
 
 ## Example
     Unhandled exception: N5boost10wrapexceptINS_6system12system_errorEEE. what(): thread: Resource temporarily unavailable [system:11]
@@ -127,20 +127,20 @@ def _rooms(limits: Limits, cgroup: Cgroup, uid: int) -> Iterator[Room]:
 
 
 def _judged(room: Room, workers: int, cpus: int) -> Iterator[Finding]:
-    least, wanted = threads_at_start(workers), threads_at_work(workers)
-    if room.free >= wanted:
+    least, expected = threads_at_start(workers), threads_at_work(workers)
+    if room.free >= expected:
         return
     fails = room.free < least
-    need = f"{least} for Ray to start" if fails else f"about {wanted} for a run"
+    need = f"{least} for Ray to start" if fails else f"about {expected} for a run"
     yield Finding(
-        message=f"{room.words}, which leaves {max(room.free, 0)} threads; wanted {need} with {workers} workers",
+        message=f"{room.words}, which leaves {max(room.free, 0)} threads; expected {need} with {workers} workers",
         severity=Severity.ERROR if fails else Severity.WARNING,
-        remedy=_remedy(room, wanted, workers, cpus),
+        remedy=_remedy(room, expected, workers, cpus),
     )
 
 
-def _remedy(room: Room, wanted: int, workers: int, cpus: int) -> Remedy:
-    if _holds(room.raised, wanted):
+def _remedy(room: Room, expected: int, workers: int, cpus: int) -> Remedy:
+    if _holds(room.raised, expected):
         return Remedy(
             kind=RemedyKind.FIX_ENV,
             summary="raise the soft limit in the job script",
@@ -149,17 +149,16 @@ def _remedy(room: Room, wanted: int, workers: int, cpus: int) -> Remedy:
         )
     if workers > cpus and _holds(room.raised, threads_at_work(cpus)):
         return _fewer_workers(cpus, commands=() if room.free >= threads_at_work(cpus) else (RAISE_PROCESSES,))
-    return Remedy(kind=RemedyKind.ASK_ADMIN, summary=f"the site sets this limit: ask for {wanted} or more")
+    return Remedy(kind=RemedyKind.ASK_ADMIN, summary=f"ask your site to raise this limit to {expected} or more")
 
 
-def _holds(room: int | None, wanted: int) -> bool:
-    return room is None or room >= wanted
+def _holds(room: int | None, expected: int) -> bool:
+    return room is None or room >= expected
 
 
 def _too_many_workers(workers: int, cpus: int, place: Location | None) -> Finding:
     return Finding(
-        message=f"Ray will start {workers} workers, one for each CPU that it counts, and this job has {cpus} CPUs;"
-        f" wanted {NUM_CPUS}={cpus}",
+        message=f"Ray will start {workers} workers, one for each CPU that it counts, but this job has {cpus} CPUs; expected {NUM_CPUS}={cpus}",
         severity=Severity.WARNING,
         location=place,
         remedy=_fewer_workers(cpus),
@@ -178,7 +177,7 @@ def _open_files(limit: Limit) -> Iterator[Finding]:
     if limit.hard is None or limit.hard >= FEW_OPEN_FILES:
         return
     yield Finding(
-        message=f"the hard limit of open files (ulimit -H -n) is {limit.hard}; wanted {FEW_OPEN_FILES} or more for Ray",
+        message=f"the hard limit of open files (ulimit -H -n) is {limit.hard}; expected {FEW_OPEN_FILES} or more for Ray",
         severity=Severity.WARNING,
-        remedy=Remedy(kind=RemedyKind.ASK_ADMIN, summary="the site sets this limit: ask for 65536"),
+        remedy=Remedy(kind=RemedyKind.ASK_ADMIN, summary="ask your site to raise this limit to 65536"),
     )

@@ -1,15 +1,16 @@
-"""A proxy stands between the trainer and its sandboxes.
+"""Requests to the sandbox runtime go through a proxy, because `no_proxy` does not cover it.
 
 ## What it does
-Where a proxy is set (`http_proxy`, `HTTP_PROXY`, `ALL_PROXY`, …), decides for the runtime's host, and for the names of
-this node, whether httpx and urllib would both go round it, by the rules of each: they read `no_proxy` differently. The
-runtime's host is that of the plan's `sandbox.runtime_url`, else of `SANDBOX_REMOTE_RUNTIME_API_URL`.
+If a proxy is set (`http_proxy`, `HTTP_PROXY`, `ALL_PROXY`, …), checks for the runtime's host and for the names of
+this node whether httpx and urllib both bypass it. They read `no_proxy` differently. The runtime's host is that of the
+plan's `sandbox.runtime_url`, else of `SANDBOX_REMOTE_RUNTIME_API_URL`.
 
 ## Why it breaks training
-The workspace client asks the runtime through httpx and a sandbox's health through urllib; both honour the proxy of the
-environment. A proxy outside of the cluster does not reach compute nodes: every sandbox seems dead until the time is up. The
-key of the runtime goes to the proxy as well. A `*.domain` or a network (`10.0.0.0/8`) in `no_proxy` covers nothing for these
-clients, `.domain` covers less for httpx, `*` counts for urllib only if it stands alone, and `[::1]` ends httpx at once.
+The workspace client talks to the runtime through httpx and checks a sandbox's health through urllib; both use the
+proxy of the environment. A proxy outside the cluster does not reach compute nodes, so every sandbox seems dead until
+the timeout. The runtime's key is sent to the proxy too. In `no_proxy`, these clients ignore `*.domain` and networks
+(`10.0.0.0/8`), httpx matches fewer names with `.domain`, urllib accepts `*` only if it is the whole value, and
+`[::1]` makes httpx fail at once.
 
 ## How to fix
 Add the hosts to `no_proxy` and `NO_PROXY`, as plain names: `skyrl-doctor env` prints the whole value.
@@ -50,8 +51,8 @@ def proxy_hides_runtime(environ: Environ, plan: Plan, host: Host, roles: Roles) 
     own_names = _own_names(variables, host) if Role.GPU in roles else LOOPBACK
     remedy = _remedy(variables, plan, own_names)
     if refused:
-        seen = f"no_proxy holds {', '.join(map(repr, refused))}, which httpx cannot read: each client of it raises InvalidURL"
-        yield Finding(message=f"{seen}; wanted names and addresses alone", remedy=remedy)
+        seen = f"no_proxy contains {', '.join(map(repr, refused))}, which httpx cannot read: every httpx client raises InvalidURL"
+        yield Finding(message=f"{seen}; expected only names and addresses", remedy=remedy)
     runtime = runtime_target(plan, variables)
     if runtime is not None and (proxy := proxy_in_the_way(runtime, variables)) is not None:
         place = plan.place(RUNTIME_KEY) if plan.text(RUNTIME_KEY) else None
@@ -80,7 +81,7 @@ def _remedy(variables: Mapping[str, str], plan: Plan, own_names: tuple[str, ...]
         if setting.value is not None
     }
     return Remedy(
-        kind=RemedyKind.FIX_ENV, summary=f"name these hosts in {' and '.join(NAMES)}", settings=settings, safe=True
+        kind=RemedyKind.FIX_ENV, summary=f"add these hosts to {' and '.join(NAMES)}", settings=settings, safe=True
     )
 
 
@@ -88,11 +89,9 @@ def _hidden(
     what: str, proxy: str, found: Mapping[str, str], severity: Severity, place: Location | None, remedy: Remedy
 ) -> Finding:
     no = found.get("no")
-    seen = (
-        f"requests to {what} leave through the proxy {shown(proxy)}: no_proxy is {'unset' if no is None else repr(no)}"
-    )
+    seen = f"requests to {what} go through the proxy {shown(proxy)}, because no_proxy is {'unset' if no is None else repr(no)}"
     return Finding(
-        message=f"{seen}, which httpx and urllib do not both take for it; wanted the name itself in it",
+        message=f"{seen}, which httpx and urllib do not both apply to it; expected the host name itself in no_proxy",
         severity=severity,
         location=place,
         remedy=remedy,

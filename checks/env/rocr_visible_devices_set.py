@@ -1,15 +1,15 @@
-"""AMD's ROCR_VISIBLE_DEVICES is set for a job on NVIDIA GPUs.
+"""`ROCR_VISIBLE_DEVICES` is set for a job on NVIDIA GPUs.
 
 ## What it does
-Looks for a `ROCR_VISIBLE_DEVICES` that is not empty.
+Finds a `ROCR_VISIBLE_DEVICES` that is not empty.
 
 ## Why it breaks training
-Slurm sets it beside `CUDA_VISIBLE_DEVICES` wherever a node's gres.conf does not say whose the GPUs are. Each of
-verl's workers refuses the two together as it starts. Taking `CUDA_VISIBLE_DEVICES` away does not help: Ray sets it
-again for each worker.
+Slurm sets it together with `CUDA_VISIBLE_DEVICES` if a node's gres.conf does not name the vendor of the GPUs. Every
+verl worker refuses to start with both. Unsetting `CUDA_VISIBLE_DEVICES` does not help, because Ray sets it again for
+each worker.
 
 ## How to fix
-Unset it in the job script, as `skyrl-doctor env` does. Administrators end it for everybody with
+Unset it in the job script, as `skyrl-doctor env` does. Administrators can fix it for all users with
 `Flags=nvidia_gpu_env` in gres.conf.
 
 ## Example
@@ -28,13 +28,13 @@ SIGNATURES = (
     Signature(
         pattern=r"Please don't set ROCR_VISIBLE_DEVICES",
         sample="ValueError: Please don't set ROCR_VISIBLE_DEVICES when HIP/CUDA_VISIBLE_DEVICES is set.",
-        explain="Slurm set ROCR_VISIBLE_DEVICES beside CUDA_VISIBLE_DEVICES",
+        explain="Slurm set both ROCR_VISIBLE_DEVICES and CUDA_VISIBLE_DEVICES",
         versions="verl",
     ),
     Signature(
         pattern=r"Please use HIP_VISIBLE_DEVICES instead of ROCR_VISIBLE_DEVICES|Incons[ia]{1,2}st[ae]nt values? .{0,60}(?:HIP|ROCR)_VISIBLE_DEVICES",
         sample="RuntimeError: Please use HIP_VISIBLE_DEVICES instead of ROCR_VISIBLE_DEVICES",
-        explain="ROCR_VISIBLE_DEVICES and CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES are set at once",
+        explain="ROCR_VISIBLE_DEVICES is set together with CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES",
         versions="ray",
     ),
 )
@@ -45,6 +45,6 @@ def rocr_visible_devices_set(environ: Environ) -> Iterator[Finding]:
     if not stops_verl(environ):
         return
     yield Finding(
-        message=f"{AMD_VARIABLE}={environ[AMD_VARIABLE]!r} is set; wanted unset: verl's workers refuse it",
+        message=f"{AMD_VARIABLE}={environ[AMD_VARIABLE]!r} is set; expected unset, because verl's workers refuse it",
         remedy=Remedy(kind=RemedyKind.FIX_ENV, summary="unset it", commands=(f"unset {AMD_VARIABLE}",), safe=True),
     )

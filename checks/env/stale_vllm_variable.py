@@ -1,14 +1,14 @@
-"""A variable of an older vLLM is set.
+"""`VLLM_USE_V1` is set, but current vLLM ignores it.
 
 ## What it does
-Looks for `VLLM_USE_V1` in the environment.
+Finds `VLLM_USE_V1` in the environment.
 
 ## Why it breaks training
-vLLM's first engine is gone since 0.12. `VLLM_USE_V1=0`, once the cure for a crash of the new engine, now changes
-nothing: vLLM logs one warning and runs the engine that the user thought to have switched off.
+vLLM 0.12 removed its first engine. `VLLM_USE_V1=0` used to avoid a crash of the new engine and now changes nothing:
+vLLM logs one warning and runs the engine that the variable was meant to turn off.
 
 ## How to fix
-Take the variable away, from the job script and from `~/.bashrc`. Where it was meant against a crash in
+Remove the variable from the job script and from `~/.bashrc`. If it was set to avoid a crash in
 `THCPModule_initExtension`, set `VLLM_WORKER_MULTIPROC_METHOD=spawn` instead (ENV004).
 
 ## Example
@@ -29,7 +29,7 @@ def stale_vllm_variable(environ: Environ) -> Iterator[Finding]:
     if value is None:
         return
     yield Finding(
-        message=f"{ENGINE_SWITCH}={value} is set; wanted unset: vLLM 0.12 and later have one engine and ignore it",
+        message=f"{ENGINE_SWITCH}={value} is set; expected unset, because vLLM 0.12 and later have one engine and ignore it",
         severity=Severity.WARNING,
         remedy=Remedy(kind=RemedyKind.FIX_ENV, summary="unset it", commands=(f"unset {ENGINE_SWITCH}",), safe=True),
     )

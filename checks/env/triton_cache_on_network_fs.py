@@ -1,14 +1,15 @@
-"""Triton's cache lies where compiled code cannot safely be written and loaded.
+"""Triton's cache is on a network file system or in an unusable directory.
 
 ## What it does
-Finds Triton's cache (`$TRITON_CACHE_DIR`, else `$TRITON_HOME/.triton/cache`, else `~/.triton/cache`), follows its links
-and looks at the file system: a network one, one mounted `noexec`, one that this user cannot write.
+Finds Triton's cache (`$TRITON_CACHE_DIR`, else `$TRITON_HOME/.triton/cache`, else `~/.triton/cache`), follows its
+links and checks the file system. It finds a network file system, one mounted `noexec`, and one that this user cannot
+write.
 
 ## Why it breaks training
-Triton writes a shared library and loads it at once. When another node or job replaces it on NFS, the one that is loaded
-becomes a stale handle; the ranks that got through wait for the one that died until their watchdog ends them. From a
-`noexec` mount nothing can be loaded, and into a directory of somebody else nothing can be written: then the first kernel
-fails. An empty `TRITON_CACHE_DIR` is no default to Triton but an error.
+Triton writes a shared library and loads it at once. When another node or job replaces it on NFS, the loaded one
+becomes a stale handle. One rank dies, and the other ranks wait for it until their watchdog ends them. If the mount is
+`noexec` or the directory belongs to another user, the first kernel fails. An empty `TRITON_CACHE_DIR` is an error
+too.
 
 ## How to fix
 Point `TRITON_CACHE_DIR` at a directory of this job on the node's own disk; `skyrl-doctor env` prints one.
@@ -30,13 +31,13 @@ from skyrl_doctor.facts.host import Host
 from skyrl_train.node.caches import TRITON, cache_settings
 
 TRITON_CACHE = r"(?:/\.triton\b|triton_cache|triton/cache)"
-CAUSE = "Triton's cache lies where several users or nodes disturb each other"
+CAUSE = "several users or nodes use Triton's cache at the same time"
 
 SIGNATURES = (
     Signature(
         pattern=r"[Tt]riton.{0,300}[Ss]tale file handle",
         sample="ImportError: /home/user/.triton/cache/ab12/__triton_launcher.cpython-312-x86_64-linux-gnu.so: cannot stat shared object: Stale file handle",
-        explain="Triton's cache lies on a network file system that lost the file",
+        explain="Triton's cache is on a network file system, which lost the file",
         versions="triton",
     ),
     Signature(
@@ -56,7 +57,7 @@ SIGNATURES = (
     Signature(
         pattern=r"Error: \[Errno (?:5|16|17|39|116)\] [\w /]{5,40}(?:\W*$|: '(?:\.nfs|tmp\.pid))",
         sample="OSError: [Errno 116] Stale file handle",
-        explain="Triton's cache lies on a network file system, where processes of several nodes disturb each other",
+        explain="Triton's cache is on a network file system, where processes of several nodes disturb each other",
         versions="triton",
         near=r"triton/runtime/cache\.py|triton/runtime/autotuner",
         within=8,
@@ -76,12 +77,12 @@ def triton_cache_on_network_fs(found: Caches, environ: Environ, host: Host) -> I
     place = found.of(TRITON)
     remedy = _remedy(found, environ, host)
     if place.broken:
-        message = f"Triton's cache: {place.broken}; wanted a directory that this user can write and load code from"
+        message = f"Triton's cache: {place.broken}; expected a directory that this user can write and load code from"
         yield Finding(message=message, remedy=remedy)
     elif place.unseen:
         raise CouldNotLook(f"Triton's cache: {place.unseen}")
     elif place.remote:
-        message = f"Triton's cache: {place.remote}; wanted a directory on the node's own disk"
+        message = f"Triton's cache: {place.remote}; expected a directory on the node's own disk"
         yield Finding(message=message, severity=Severity.WARNING, remedy=remedy)
 
 

@@ -1,19 +1,20 @@
-"""Triton cannot compile with the interpreter that trains.
+"""Triton cannot compile with the training interpreter.
 
 ## What it does
-Finds the interpreter that trains (the plan's `python.interpreter`, `$UV_PYTHON`, the active virtual environment's, the
-project's `.venv`, the doctor's own) and compiles a file that includes `Python.h`, as Triton does: `$CC` as one word, else
-gcc, else clang, with the header directory that this interpreter names. The result is thrown away. Where a GPU's driver is
-loaded it also links against `libcuda`, as the installed Triton does.
+Finds the training interpreter (the plan's `python.interpreter`, `$UV_PYTHON`, the active virtual environment's, the
+project's `.venv`, the doctor's own) and compiles a file that includes `Python.h`, as Triton does: `$CC` as one word,
+else gcc, else clang, with the header directory that this interpreter names. The result is thrown away. If a GPU
+driver is loaded, it also links against `libcuda`, as the installed Triton does.
 
 ## Why it breaks training
-Triton builds its launcher in C on the first kernel, so the fault shows after the model is loaded and the rollouts are
-done: in the first training step. A distribution's Python without its `-dev` package has no headers, and a worker that was
-started under another Python than the driver's brings that one's lack of them.
+Triton compiles its launcher in C for the first kernel. The error therefore appears in the first training step, after
+the model has loaded and the rollouts are done. A distribution's Python without its `-dev` package has no headers.
+Workers that run another Python than the driver need the headers of that one.
 
 ## How to fix
-Train with an interpreter that has headers: one that uv manages, or one of a module (`module load python`). Name it by its
-full path in `python.interpreter`, or export `UV_PYTHON`, so that the workers take the same. `skyrl-doctor env` prints it.
+Use an interpreter that has headers: one that uv manages, or one of a module (`module load python`). Name it by its
+full path in `python.interpreter`, or export `UV_PYTHON`, so that the workers use the same. `skyrl-doctor env` prints
+it.
 
 ## Example
     /tmp/tmpa1b2c3d4/main.c:5:10: fatal error: Python.h: No such file or directory
@@ -31,14 +32,14 @@ from skyrl_doctor.facts.interpreter import TrainingPython
 from skyrl_doctor.facts.triton_build import Built, TritonBuild
 from skyrl_train.node.python import NO_COMPILER, VARIABLE
 
-NO_HEADERS = "the compiler that Triton calls does not find the headers of the worker's Python"
-NOTHING_TO_BUILD_WITH = "the compiler that builds kernels, or the headers of the worker's Python, are not there"
+NO_HEADERS = "the compiler that Triton runs does not find the headers of the worker's Python"
+NOTHING_TO_BUILD_WITH = "the compiler for kernels or the headers of the worker's Python are missing"
 
 SIGNATURES = (
     Signature(
         pattern=r"Python\.h: No such file or directory|fatal error: .?Python\.h\b",
         sample="/scratch/tmpx1/main.c:5:10: fatal error: Python.h: No such file or directory",
-        explain="Triton compiles against the worker's Python, and that one has no headers",
+        explain="Triton compiles with the worker's Python, which has no headers",
         versions="triton",
     ),
     Signature(
@@ -50,7 +51,7 @@ SIGNATURES = (
     Signature(
         pattern=r"cannot find -lcuda\b",
         sample="/usr/bin/ld: cannot find -lcuda: No such file or directory",
-        explain="the linker that Triton calls does not see libcuda.so",
+        explain="the linker that Triton runs does not find libcuda.so",
         versions="triton",
     ),
     Signature(
@@ -104,7 +105,7 @@ def triton_python_h(python: TrainingPython, build: TritonBuild, roles: Roles) ->
 def _not_there(python: TrainingPython, build: TritonBuild, severity: Severity) -> Finding:
     kind = RemedyKind.FIX_CONFIG if python.location else RemedyKind.FIX_ENV
     return Finding(
-        message=f"{python.shown}: {build.fault}; wanted an interpreter that runs",
+        message=f"{python.shown}: {build.fault}; expected an interpreter that runs",
         location=python.location,
         severity=severity,
         remedy=Remedy(kind=kind, summary=f"name an interpreter by its full path, in {python.source.partition('=')[0]}"),
@@ -113,8 +114,8 @@ def _not_there(python: TrainingPython, build: TritonBuild, severity: Severity) -
 
 def _no_compiler(severity: Severity) -> Finding:
     return Finding(
-        message="CC is unset and PATH has neither gcc nor clang; wanted a C compiler for Triton",
-        evidence=(f"Triton says: {NO_COMPILER}.",),
+        message="CC is unset and PATH has neither gcc nor clang; expected a C compiler for Triton",
+        evidence=(f"Triton would fail with: {NO_COMPILER}.",),
         severity=severity,
         remedy=Remedy(kind=RemedyKind.FIX_ENV, summary="load or install a C compiler", commands=("module load gcc",)),
     )
@@ -123,19 +124,17 @@ def _no_compiler(severity: Severity) -> Finding:
 def _not_compiled(python: TrainingPython, build: TritonBuild, compiled: Built, severity: Severity) -> Finding:
     if build.header and build.cc is not None:
         return Finding(
-            message=f"CC={build.cc!r} does not compile a C file; wanted the path of one compiler, without arguments, or unset",
+            message=f"CC={build.cc!r} does not compile a C file; expected the path of a compiler without arguments, or unset",
             evidence=compiled.errors,
             severity=severity,
-            remedy=Remedy(
-                kind=RemedyKind.FIX_ENV, summary="unset CC, so that Triton takes gcc", commands=("unset CC",)
-            ),
+            remedy=Remedy(kind=RemedyKind.FIX_ENV, summary="unset CC, so that Triton uses gcc", commands=("unset CC",)),
         )
     if build.header:
         seen = f"{build.compiler} fails on two lines of C that include Python.h of {build.include}"
-        wanted = "wanted a compiler and headers that Triton can use"
-        return Finding(message=f"{seen}; {wanted}", evidence=compiled.errors, severity=severity)
+        expected = "expected a compiler and headers that Triton can use"
+        return Finding(message=f"{seen}; {expected}", evidence=compiled.errors, severity=severity)
     return Finding(
-        message=f"{python.shown} has no Python.h in {build.include}; wanted its headers, which Triton compiles with",
+        message=f"{python.shown} has no Python.h in {build.include}; expected the headers that Triton compiles with",
         evidence=compiled.errors,
         location=python.location,
         severity=severity,
@@ -152,7 +151,7 @@ def _not_compiled(python: TrainingPython, build: TritonBuild, compiled: Built, s
 
 def _no_libcuda(libcuda: Built, severity: Severity) -> Finding:
     return Finding(
-        message="the linker does not find libcuda, and a GPU's driver is loaded; wanted libcuda.so.1 where Triton looks",
+        message="the linker does not find libcuda, although a GPU driver is loaded; expected libcuda.so.1 where Triton looks",
         evidence=libcuda.errors,
         severity=severity,
         remedy=Remedy(

@@ -1,12 +1,12 @@
-"""The path of Ray's or vLLM's Unix socket will be longer than the kernel takes.
+"""The path of Ray's or vLLM's Unix socket exceeds 107 bytes.
 
 ## What it does
-Builds the longest socket path that Ray makes from `$RAY_TMPDIR`, else `$TMPDIR`, else `/tmp`, and the one that vLLM makes
-from `$VLLM_RPC_BASE_PATH`, else the temporary directory, and counts their bytes.
+Builds the longest socket path that Ray makes from `$RAY_TMPDIR`, else `$TMPDIR`, else `/tmp`, and the one that vLLM
+makes from `$VLLM_RPC_BASE_PATH`, else the temporary directory, and counts their bytes.
 
 ## Why it breaks training
-A Unix socket's path has at most 107 bytes. Ray adds 66 to 68 of its own (`ray/session_…/sockets/plasma_store`), vLLM 37;
-a per-job directory of Slurm, deep on a shared disk, leaves no room. Ray does not start.
+A Unix socket's path may have at most 107 bytes. Ray adds 66 to 68 of them (`ray/session_…/sockets/plasma_store`),
+vLLM 37. A job directory deep on a shared disk leaves too few, and Ray does not start.
 
 ## How to fix
 Set `RAY_TMPDIR` to something short on a local disk, such as `/tmp/r$SLURM_JOB_ID`; `skyrl-doctor env` prints it.
@@ -24,13 +24,13 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_train.node.ray_tmp import LIMIT_BYTES, Socket, ray_socket, socket_settings, vllm_socket
 
-CAUSE = "the directory for temporary files is too long a path for a socket"
+CAUSE = "the path of the temporary directory is too long for a socket"
 
 SIGNATURES = (
     Signature(
         pattern=r"AF_UNIX path (?:length cannot exceed|too long)",
         sample="OSError: validate_socket_filename failed: AF_UNIX path length cannot exceed 107 bytes: '/net/scratch/slurm/1355700/tmp.t0016/ray/session_2026-01-01_10-00-00_000000_1/sockets/plasma_store'",
-        explain="Ray's temporary directory is too long a path for a socket",
+        explain="the path of Ray's temporary directory is too long for a socket",
         versions="ray",
     ),
     Signature(
@@ -92,7 +92,7 @@ def _finding(socket: Socket, severity: Severity, moves: dict[str, str]) -> Findi
     source = f"{socket.source}={socket.base}" if socket.source else socket.base
     may = "will have" if severity is Severity.ERROR else "may have"
     return Finding(
-        message=f"a socket of {socket.program} {may} a path of {socket.length} bytes ({source}); wanted {LIMIT_BYTES} at most",
+        message=f"a socket of {socket.program} {may} a path of {socket.length} bytes ({source}); expected at most {LIMIT_BYTES}",
         evidence=(socket.path,),
         severity=severity,
         remedy=Remedy(

@@ -1,19 +1,18 @@
-"""The driver runs under `uv run`, and Ray repeats that for every worker.
+"""The driver runs under `uv run`, and Ray starts every worker the same way.
 
 ## What it does
-Looks for `uv run` among the processes above the doctor, whose children the trainer would share, and in the plan's
-launcher; then whether Ray's switch `RAY_ENABLE_UV_RUN_RUNTIME_ENV` leaves its hook on. Ray reads it so: unset is on,
-`1` and `true` are on, all else is off.
+Looks for `uv run` in the plan's launcher and among the parent processes of the doctor. Then checks whether
+`RAY_ENABLE_UV_RUN_RUNTIME_ENV` leaves Ray's hook on: unset, `1` and `true` mean on, every other value means off.
 
 ## Why it breaks training
-Ray 2.47 and later start each worker through the same `uv run` command in a copy of the working directory. Every worker
-makes its environment anew: minutes without a word, packages that were added by hand are gone, and a `pyproject.toml`
-outside of the working directory ends the start. verl passes no working directory, and with the hook switched on by hand
-`ray.init()` raises; recent verl switches it off itself where nobody has set it.
+Ray 2.47 and later start each worker through the same `uv run` command in a copy of the working directory. Every
+worker builds its environment again. That takes minutes without output, loses packages that were added by hand, and
+fails if `pyproject.toml` is outside the working directory. verl passes no working directory, so `ray.init()` raises
+if the hook was turned on by hand; recent verl turns it off if the variable is unset.
 
 ## How to fix
 Set `RAY_ENABLE_UV_RUN_RUNTIME_ENV=0` (`skyrl-doctor env` does), or start the driver with the environment's own
-interpreter: `.venv/bin/python` in place of `uv run python`.
+interpreter: `.venv/bin/python` instead of `uv run python`.
 
 ## Example
     (pid=3120) Installed 187 packages in 95.31s
@@ -54,10 +53,10 @@ def uv_run_replicated_to_workers(
     above = next((process for process in ancestors.processes if is_uv_run(process.argv)), None)
     if above is None:
         return
-    who = f"process {above.pid} above the doctor is `{_shown(above.argv)}`"
+    who = f"parent process {above.pid} of the doctor is `{_shown(above.argv)}`"
     is_ours = _starts_the_doctor(above.argv)
     if is_ours:
-        who += ", which started the doctor; a trainer that starts so too is meant"
+        who += ", which started the doctor; this matters if the trainer starts the same way"
     yield _finding(who, environ, Severity.INFO if is_ours else _severity(environ, plan), None)
 
 
@@ -75,12 +74,12 @@ def _finding(who: str, environ: Environ, severity: Severity, location: Location 
         switch = f"{HOOK}={environ[HOOK]} names the hook"
     commands = (f"export {UV_SWITCH}=0", *((f"unset {HOOK}",) if hook_by_name else ()))
     return Finding(
-        message=f"{who}, and {switch}, so Ray runs `uv run` for every worker; wanted {UV_SWITCH}=0",
+        message=f"{who} and {switch}, so Ray runs `uv run` for every worker; expected {UV_SWITCH}=0",
         severity=severity,
         location=location,
         remedy=Remedy(
             kind=RemedyKind.FIX_ENV,
-            summary="let workers take the driver's interpreter as it stands",
+            summary="let workers use the driver's interpreter",
             commands=commands,
             settings={UV_SWITCH: "0"},
             safe=True,

@@ -1,20 +1,20 @@
-"""vLLM may start its processes by fork.
+"""`VLLM_WORKER_MULTIPROC_METHOD` is not `spawn`.
 
 ## What it does
-Looks whether `VLLM_WORKER_MULTIPROC_METHOD` is `spawn`. Any other value that is written down is an error, also a
-misspelt one; a variable that is not set is a warning.
+Checks that `VLLM_WORKER_MULTIPROC_METHOD` is `spawn`. Any other value, even a misspelt one, is an error; an unset
+variable is a warning.
 
 ## Why it breaks training
 vLLM forks by default. A forked process inherits the state of a CUDA driver that it cannot use: it dies in
-`THCPModule_initExtension` or `cuCtxGetDevice`, or says that CUDA cannot be re-initialised. Today's vLLM forces spawn
-by itself, but only inside a Ray actor and where it sees that torch has initialised CUDA. verl's engines run in Ray
-actors, so an unset variable rarely ends a run: hence the warning. An engine outside of Ray, such as prime-rl's or a
-`vllm serve` beside the trainer, has no such net, and whoever writes `fork` orders just what fails; nothing here gains
-by it: hence the error.
+`THCPModule_initExtension` or `cuCtxGetDevice`, or reports that CUDA cannot be re-initialised. Recent vLLM switches to
+spawn by itself, but only inside a Ray actor and if it sees that torch has initialised CUDA. verl's engines run in Ray
+actors, so an unset variable rarely ends a run: it is a warning. An engine outside Ray, such as prime-rl's or a
+separate `vllm serve`, has no such protection, and `fork` has no advantage here: a value other than `spawn` is an
+error.
 
 ## How to fix
-`export VLLM_WORKER_MULTIPROC_METHOD=spawn`, which `skyrl-doctor env` and the job scripts do. It has to reach the Ray
-workers too.
+`export VLLM_WORKER_MULTIPROC_METHOD=spawn`, which `skyrl-doctor env` and the job scripts do. The Ray workers need it
+too.
 
 ## Example
     RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method
@@ -38,7 +38,7 @@ SIGNATURES = (
     Signature(
         pattern=r"Segfault encountered",
         sample="!!!!!!! Segfault encountered !!!!!!!",
-        explain="vLLM's forked worker died in the start of CUDA",
+        explain="vLLM's forked worker died while it started CUDA",
         versions="torch",
     ),
     Signature(
@@ -53,7 +53,7 @@ SIGNATURES = (
 TOPIC = Signature(
     pattern=r"(?i)\bCUDA\b.{0,60}\bfork(?:ed)?\b|\bfork(?:ed)?\b.{0,60}\bCUDA\b",
     sample="RuntimeError: CUDA was initialized before the fork",
-    explain="vLLM's workers are forked from a process that has used CUDA; set VLLM_WORKER_MULTIPROC_METHOD=spawn",
+    explain="vLLM forks its workers from a process that has used CUDA; set VLLM_WORKER_MULTIPROC_METHOD=spawn",
     versions="any",
 )
 
@@ -63,13 +63,13 @@ def vllm_fork_segfault(environ: Environ) -> Iterator[Finding]:
     if starts_by_spawn(environ):
         return
     value = environ.get(START_METHOD)
-    seen = f"{START_METHOD} is unset, so that vLLM forks" if value is None else f"{START_METHOD}={value!r}"
+    seen = f"{START_METHOD} is unset, so vLLM forks" if value is None else f"{START_METHOD}={value!r}"
     yield Finding(
-        message=f"{seen}; wanted {WANTED_START_METHOD}: a forked engine cannot use CUDA",
+        message=f"{seen}; expected {WANTED_START_METHOD}, because a forked engine cannot use CUDA",
         severity=Severity.WARNING if value is None else Severity.ERROR,
         remedy=Remedy(
             kind=RemedyKind.FIX_ENV,
-            summary="have vLLM spawn its processes",
+            summary="make vLLM spawn its processes",
             commands=(f"export {START_METHOD}={WANTED_START_METHOD}",),
             settings={START_METHOD: WANTED_START_METHOD},
             safe=True,

@@ -1,17 +1,18 @@
-"""The run logs to wandb, which cannot log in.
+"""The run logs to wandb, but wandb cannot log in.
 
 ## What it does
-Where the plan's loggers name wandb, looks for a key as wandb itself does: `WANDB_API_KEY` or
-`WANDB_IDENTITY_TOKEN_FILE`, the netrc file's entry for the server, the settings files; and for a mode that needs none
-(`WANDB_MODE=offline` or `disabled`, or what `wandb offline` wrote). A key's form is judged without showing the key.
+If the plan's loggers include wandb, looks for a key as wandb itself does: `WANDB_API_KEY` or
+`WANDB_IDENTITY_TOKEN_FILE`, the netrc file's entry for the server, the settings files; and for a mode that needs no
+key (`WANDB_MODE=offline` or `disabled`, or the setting that `wandb offline` wrote). The form of a key is checked
+without printing it.
 
 ## Why it breaks training
-A job has no terminal to ask for the key. The logger is made when models are loaded already, and the run ends there.
+A job has no terminal to ask for the key. The logger is created after the models have loaded, and the run ends there.
 
 ## How to fix
-Run `wandb login` once on the login node (it writes `~/.netrc`, which the job sees where the home directory is shared), or
-export `WANDB_API_KEY` in the shell that submits, or set `WANDB_MODE=offline` and send the records later with `wandb sync`.
-Keep the key out of the run's configuration: that is printed and kept with the job.
+Run `wandb login` once on the login node (it writes `~/.netrc`, which the job can read if the home directory is
+shared), or export `WANDB_API_KEY` in the shell that submits, or set `WANDB_MODE=offline` and send the records later
+with `wandb sync`. Keep the key out of the run's configuration: that is printed and kept with the job.
 
 ## Example
     wandb.errors.errors.UsageError: api_key not configured (no-tty). call wandb.login(key=[your_api_key])
@@ -27,7 +28,7 @@ from skyrl_doctor.facts.wandb import KEYLESS, MODES, WandbLogin
 from skyrl_doctor.plan.model import Plan
 
 NO_KEY = "W&B has no key in the process that logs"
-NO_VALID_KEY = "W&B has no key, or a wrong one, in the process that logs"
+NO_VALID_KEY = "W&B has no key or a wrong one in the process that logs"
 
 SIGNATURES = (
     Signature(
@@ -76,7 +77,7 @@ TOPIC = Signature(
 )
 
 KEY = "trainer.logger"
-LOG_IN = "log in with the first line, or log offline with the second"
+LOG_IN = "log in with the first command, or log offline with the second"
 OFFLINE_KEY = "trainer.wandb_offline"
 
 
@@ -84,24 +85,24 @@ OFFLINE_KEY = "trainer.wandb_offline"
 def wandb_no_key(login: WandbLogin, plan: Plan) -> Iterator[Finding]:
     if login.mode is not None and login.mode not in MODES:
         seen = f"{login.mode_from} sets the mode {login.mode!r}"
-        wanted = f"wanted one of {', '.join(MODES)}, which wandb takes in small letters alone"
-        yield _finding(plan, f"{seen}; {wanted}", "set a mode that wandb knows", {"WANDB_MODE": "online"})
+        expected = f"expected one of {', '.join(MODES)}, in lower case"
+        yield _finding(plan, f"{seen}; {expected}", "set a mode that wandb knows", {"WANDB_MODE": "online"})
         return
     if not login.host:
         seen = f"{login.url_from} sets the server {login.url!r}"
-        yield _finding(plan, f"{seen}; wanted a URL that starts with https:// or http://", "mend the server's URL", {})
+        yield _finding(
+            plan, f"{seen}; expected a URL that starts with https:// or http://", "correct the server's URL", {}
+        )
         return
     if login.mode in KEYLESS or plan.flag(OFFLINE_KEY):
         return
     if login.credential is None:
-        seen = (
-            f"the run logs to wandb, and there is no key for {login.host}: WANDB_API_KEY is not set, and {login.note}"
-        )
-        yield _finding(plan, f"{seen}; wanted one of them, or WANDB_MODE=offline", LOG_IN, {})
+        seen = f"the run logs to wandb, but has no key for {login.host}: WANDB_API_KEY is not set, and {login.note}"
+        yield _finding(plan, f"{seen}; expected one of them, or WANDB_MODE=offline", LOG_IN, {})
     elif login.credential.problem:
         seen = f"the key for {login.host} from {login.credential.source} {login.credential.problem}"
-        wanted = "wanted a whole key as https://wandb.ai/authorize shows it"
-        yield _finding(plan, f"{seen}; {wanted}", LOG_IN, {})
+        expected = "expected a complete key as https://wandb.ai/authorize shows it"
+        yield _finding(plan, f"{seen}; {expected}", LOG_IN, {})
 
 
 def _finding(plan: Plan, message: str, summary: str, settings: dict[str, str]) -> Finding:

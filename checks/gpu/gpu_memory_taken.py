@@ -1,17 +1,17 @@
-"""Somebody else holds memory on a GPU of this job.
+"""Another process holds memory on a GPU of this job.
 
 ## What it does
-Lists the processes on the GPUs and MIG slices that this job uses and tells its own, by the Slurm job of their cgroup,
-from all others. It also compares the memory in use with what the listed processes hold. Figures are those of the
-slice, not of its GPU. Processes on devices that the job does not use are passed over.
+Lists the processes on the GPUs and MIG slices of this job. A process belongs to the job if the Slurm job in its
+cgroup is the same. It also compares the memory in use with what the listed processes hold. With MIG, the figures are
+those of the slice and not of its GPU. Processes on devices that the job does not use are ignored.
 
 ## Why it breaks training
-vLLM takes its share of the whole device and refuses to start where less is free. A process that ends while vLLM
-measures fails an assertion instead. And what the trainer needs at its peak was planned for an empty device.
+vLLM takes its share of the whole device and refuses to start if less is free. A process that ends while vLLM measures
+the memory makes an assertion fail. The trainer's peak was planned for an empty device too.
 
 ## How to fix
-End what is yours (`kill PID`), or send the job to another node and tell the administrators: a process that outlived
-its job keeps its memory until it is ended.
+End your own processes (`kill PID`). Otherwise use another node and inform the administrators: a process that outlives
+its job keeps its memory until it is killed.
 
 ## Example
     ValueError: Free memory on device cuda:0 (48.97/79.18 GiB) on startup is less than desired GPU memory utilization
@@ -35,7 +35,7 @@ SIGNATURES = (
     Signature(
         pattern=r"Error in memory profiling\. (?:Initial free memory|This happens when)",
         sample="AssertionError: Error in memory profiling. Initial free memory 82.94 GiB, current free memory 90.17 GiB. This happens when other processes sharing the same container release GPU memory while vLLM is profiling",
-        explain="another process on the same GPU gave memory back while vLLM measured it",
+        explain="another process on the same GPU freed memory while vLLM measured it",
         versions="vllm",
     ),
     Signature(
@@ -76,7 +76,7 @@ def gpu_memory_taken(gpus: Gpus, plan: Plan, environ: Environ, host: Host) -> It
     findings = [finding for _, found in judged for finding in found]
     unseen = [device.title for device in devices if device.memory is None and device.processes is None]
     if unseen and not findings:
-        raise CouldNotLook(f"{gpus.source} tells neither the memory in use nor the processes of {', '.join(unseen)}")
+        raise CouldNotLook(f"{gpus.source} reports neither the memory in use nor the processes of {', '.join(unseen)}")
     yield from findings
 
 
@@ -91,9 +91,7 @@ def _on(device: Device, share: float | None, job: str | None, uid: int, node: st
         return
     unexplained = _unexplained(device, listed)
     if unexplained >= UNEXPLAINED_MIB:
-        holders = (
-            "whose processes cannot be listed" if device.processes is None else "that no process listed here holds"
-        )
+        holders = "by processes that cannot be listed" if device.processes is None else "that no listed process holds"
         seen = f"{unexplained} MiB in use {holders}"
         yield _finding(device, seen, (), _remedy([], uid, node), share)
 
@@ -110,7 +108,7 @@ def _unexplained(device: Device, listed: tuple[Process, ...]) -> int:
 
 
 def _shown(process: Process) -> str:
-    holds = "an untold amount" if process.used_mib is None else f"{process.used_mib} MiB"
+    holds = "an unknown amount" if process.used_mib is None else f"{process.used_mib} MiB"
     owner = process.owner
     if owner is None:
         return f"pid {process.pid} (owner hidden from here) with {holds}"
@@ -120,12 +118,12 @@ def _shown(process: Process) -> str:
 
 def _finding(device: Device, seen: str, evidence: tuple[str, ...], remedy: Remedy, share: float | None) -> Finding:
     memory = device.memory
-    room = f"{memory.free_mib} of {memory.total_mib} MiB are free" if memory else "its free memory is untold"
+    room = f"{memory.free_mib} of {memory.total_mib} MiB are free" if memory else "its free memory is unknown"
     needed = free_mib_wanted(memory.total_mib, share) if memory is not None and share is not None else 0
     refused = memory is not None and memory.free_mib < needed
-    wanted = f"wanted {needed} MiB free, or vLLM does not start" if refused else "wanted none"
+    expected = f"expected {needed} MiB free, otherwise vLLM does not start" if refused else "expected no other process"
     return Finding(
-        message=f"{device.title} is used by others: {seen}; {room}; {wanted}",
+        message=f"{device.title} is used by other processes: {seen}; {room}; {expected}",
         evidence=evidence,
         severity=Severity.ERROR if refused else Severity.WARNING,
         remedy=remedy,
@@ -141,6 +139,6 @@ def _remedy(others: list[Process], uid: int, node: str) -> Remedy:
         )
     return Remedy(
         kind=RemedyKind.EXCLUDE_NODE,
-        summary=f"go to another node and tell the administrators of {node}",
+        summary=f"use another node and inform the administrators of {node}",
         commands=(f"#SBATCH --exclude={node}",),
     )

@@ -1,18 +1,18 @@
-"""The plan wants more GPUs than Ray and CUDA find.
+"""The plan uses more GPUs than Ray and CUDA find.
 
 ## What it does
 Compares the plan's GPUs for each node with two counts: the devices that CUDA gives this step, following
 `CUDA_VISIBLE_DEVICES`, and Ray's own count, which is the number of physical GPUs or, if less, of entries in that
-variable. It also finds a step for which CUDA has no device at all.
+variable. It also reports a step without any CUDA device.
 
 ## Why it breaks training
-Two MIG slices of one GPU are two entries and one physical GPU: Ray counts one, and verl ends at once or waits for
-ever for the second. Even where Ray counts two, CUDA gives a process one slice, and NCCL does not join slices. A wrong
-index ends CUDA's list there, so that `7` on a node with one GPU leaves none.
+Two MIG slices of one GPU are two entries and one physical GPU: Ray counts one, and verl ends at once or waits forever
+for the second. Even if Ray counts two, CUDA gives a process one slice, and NCCL does not join slices. CUDA ignores
+all entries from the first wrong index on, so `7` on a node with one GPU leaves none.
 
 ## How to fix
-With MIG, plan for one GPU and ask Slurm for one slice, as big as the run needs. Otherwise ask Slurm for as many GPUs
-as the plan says.
+With MIG, plan for one GPU and request one slice from Slurm, as large as the run needs. Otherwise request as many GPUs
+as the plan uses.
 
 ## Example
     ValueError: Total available GPUs 1 is less than total desired GPUs 2
@@ -30,13 +30,13 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.mig import ray_gpus
 from skyrl_train.node.visible_devices import VARIABLE, parse
 
-CAUSE = "this process sees no GPU: none was given to it, or the variable names none that is there"
+CAUSE = "this process finds no GPU: Slurm gave it none, or CUDA_VISIBLE_DEVICES names none of them"
 
 SIGNATURES = (
     Signature(
         pattern=r"Total available GPUs 0(?:\.0)? is less than total desired GPUs",
         sample="ValueError: Total available GPUs 0 is less than total desired GPUs 1",
-        explain="Ray counted no GPU where CUDA has one: it does not count MIG slices",
+        explain="Ray counted no GPU although CUDA has one, because Ray does not count MIG slices",
         versions="verl",
     ),
     Signature(
@@ -50,13 +50,13 @@ SIGNATURES = (
     Signature(
         pattern=r"RuntimeError: (?:No CUDA GPUs are available|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected|\b0 active drivers \(\[\]\)|from cudaGetDeviceCount\(\).{0,160}Error 10[01]: ",
         sample="RuntimeError: No CUDA GPUs are available",
-        explain="CUDA has no device in this step: none was asked for, or CUDA_VISIBLE_DEVICES names none that is open to it",
+        explain="CUDA has no device in this step: the job requested none, or CUDA_VISIBLE_DEVICES names none that it can open",
         versions="torch, vllm, triton",
     ),
     Signature(
         pattern=r"\b(?:is|be) larger than the number of available GPUs \(\d",
         sample="ValueError: World size (2) is larger than the number of available GPUs (1) in this node.",
-        explain="more GPUs are planned than CUDA finds on this node",
+        explain="the plan uses more GPUs than CUDA finds on this node",
         versions="vllm",
     ),
     Signature(
@@ -79,63 +79,61 @@ PLANNED = "slurm.gpus_per_node"
 
 @check("GPU002", roles=[Role.GPU], fix="operator: only the job's own request to Slurm gives it GPUs")
 def mig_gpu_count(gpus: Gpus | None, plan: Plan, environ: Environ) -> Iterator[Finding]:
-    wanted = plan.integer(PLANNED)
+    expected = plan.integer(PLANNED)
     if gpus is None:
-        if not wanted:
-            raise NotApplicable("no NVIDIA GPU here, and no plan that wants one")
-        yield _finding("this node has no NVIDIA driver and no GPU", wanted, plan)
+        if not expected:
+            raise NotApplicable("this machine has no NVIDIA GPU, and no plan uses one")
+        yield _finding("this node has no NVIDIA driver and no GPU", expected, plan)
         return
     devices = usable(gpus, environ)
     if not devices:
-        yield _finding(_why_none(gpus, environ), wanted or 1, plan)
+        yield _finding(_why_none(gpus, environ), expected or 1, plan)
         return
-    if wanted is None or wanted < 1:
-        raise NotApplicable(f"no plan says how many GPUs a node should have ({PLANNED})")
+    if expected is None or expected < 1:
+        raise NotApplicable(f"the plan sets no number of GPUs per node ({PLANNED})")
     counted = ray_gpus(environ.get(VARIABLE), physical=gpus.physical)
-    if wanted > 1 and any(isinstance(device, Slice) for device in devices):
-        yield _slices(gpus, counted, wanted, plan)
-    elif min(counted, len(devices)) < wanted:
-        yield _finding(f"CUDA finds {len(devices)} and Ray counts {counted}", wanted, plan)
-    elif len(devices) > wanted:
-        yield _idle(len(devices), wanted, plan)
+    if expected > 1 and any(isinstance(device, Slice) for device in devices):
+        yield _slices(gpus, counted, expected, plan)
+    elif min(counted, len(devices)) < expected:
+        yield _finding(f"CUDA finds {len(devices)} and Ray counts {counted}", expected, plan)
+    elif len(devices) > expected:
+        yield _idle(len(devices), expected, plan)
 
 
-def _finding(seen: str, wanted: int, plan: Plan) -> Finding:
+def _finding(seen: str, expected: int, plan: Plan) -> Finding:
     return Finding(
-        message=f"GPUs: {seen}; wanted {wanted}",
+        message=f"GPUs: {seen}; expected {expected}",
         location=plan.place(PLANNED),
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG,
-            summary="ask Slurm for the GPUs that the plan wants",
-            commands=(f"#SBATCH --gres=gpu:{wanted}",),
+            summary="request the GPUs of the plan from Slurm",
+            commands=(f"#SBATCH --gres=gpu:{expected}",),
         ),
     )
 
 
-def _slices(gpus: Gpus, counted: int, wanted: int, plan: Plan) -> Finding:
+def _slices(gpus: Gpus, counted: int, expected: int, plan: Plan) -> Finding:
     return Finding(
-        message=f"{plan.name(PLANNED)} = {wanted}, where this step has {_count(len(gpus.slices), 'MIG slice')} on "
-        f"{_count(len(gpus.gpus), 'physical GPU')} and Ray counts {_count(counted, 'GPU')}; wanted 1: a process gets one "
-        "slice, and slices do not train together",
+        message=f"{plan.name(PLANNED)} = {expected}, but this step has {_count(len(gpus.slices), 'MIG slice')} on {_count(len(gpus.gpus), 'physical GPU')} and Ray counts {_count(counted, 'GPU')}; expected 1, because a process gets one slice and slices cannot train together",
         evidence=tuple(one.title for one in gpus.slices),
         location=plan.place(PLANNED),
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG,
-            summary="plan for one slice and ask Slurm for one",
+            summary="plan for one slice and request one from Slurm",
             commands=("#SBATCH --gres=gpu:1",),
             settings=plan.settings({PLANNED: "1"}),
         ),
     )
 
 
-def _idle(found: int, wanted: int, plan: Plan) -> Finding:
+def _idle(found: int, expected: int, plan: Plan) -> Finding:
     return Finding(
-        message=f"{plan.name(PLANNED)} = {wanted}, where this step has {_count(found, 'GPU')}; {found - wanted} would stay idle",
+        message=f"{plan.name(PLANNED)} = {expected}, but this step has {_count(found, 'GPU')}; {found - expected} would stay idle",
         severity=Severity.INFO,
         location=plan.place(PLANNED),
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG,
-            summary="ask Slurm for no more than the plan uses, or plan for all",
+            summary="request only as many GPUs as the plan uses, or plan for all",
             settings=plan.settings({PLANNED: str(found)}),
         ),
     )
@@ -143,9 +141,9 @@ def _idle(found: int, wanted: int, plan: Plan) -> Finding:
 
 def _why_none(gpus: Gpus, environ: Environ) -> str:
     if not gpus.gpus:
-        return f"{len(gpus.closed)} here and none open to this step" if gpus.closed else "none open to this step"
+        return f"{len(gpus.closed)} here, but none open to this step" if gpus.closed else "none open to this step"
     if all(gpu.mig and not gpu.slices for gpu in gpus.gpus):
-        return f"{gpus.gpus[0].title} is in MIG mode and no slice of it is open to this step"
+        return f"{gpus.gpus[0].title} is in MIG mode, but none of its slices is open to this step"
     visible = parse(environ.get(VARIABLE))
     return f"none that CUDA finds, with {_count(len(gpus.gpus), 'GPU')} open to this step and {visible.shown}"
 

@@ -1,21 +1,20 @@
-"""CUDA_VISIBLE_DEVICES names a MIG slice, or names nothing that CUDA finds.
+"""`CUDA_VISIBLE_DEVICES` names a MIG slice by UUID, or no device that CUDA finds.
 
 ## What it does
 Reads `CUDA_VISIBLE_DEVICES` as CUDA does and looks for each entry among the GPUs and MIG slices that this step can
-open. It finds a MIG slice that is named by UUID (`MIG-…`, or `MIG-GPU-…/1/0` of drivers before 470), a UUID that this
-step cannot open, an empty variable, and Slurm's `NoDevFiles`.
+open. It reports a MIG slice that is named by UUID (`MIG-…`, or `MIG-GPU-…/1/0` of drivers before 470), a UUID that
+this step cannot open, an empty variable, and Slurm's `NoDevFiles`.
 
 ## Why it breaks training
 Slurm names a MIG slice by its UUID. vLLM turns the entries into numbers of physical GPUs: 0.20 dies in `int()`, which
-`vllm serve` hides behind "Model architectures failed to be inspected"; 0.24 and later ask the driver, which answers
-with the slice's number inside its GPU, so that the memory and the name of some other GPU are read. A UUID that cannot
-be opened, an empty variable and `NoDevFiles` leave CUDA without any device.
+`vllm serve` hides behind "Model architectures failed to be inspected"; 0.24 and later ask the driver, which returns
+the slice's number inside its GPU, so vLLM reads the memory and the name of another GPU. A UUID that cannot be opened,
+an empty variable and `NoDevFiles` leave CUDA without any device.
 
 ## How to fix
-Set `CUDA_VISIBLE_DEVICES=0` where one slice is the one thing that the step can open: `skyrl-doctor env` and the job
-script do it. With two slices there is no right value, because CUDA gives a process one slice: ask Slurm for one.
-Where more devices are open than the step was given, the cluster does not confine devices (`ConstrainDevices` in
-cgroup.conf).
+Set `CUDA_VISIBLE_DEVICES=0` if the step can open one slice and nothing else; `skyrl-doctor env` and the job script do
+it. With two slices no value is right, because CUDA gives a process one slice: request one from Slurm. If more devices
+are open than the step was given, the cluster does not confine devices (`ConstrainDevices` in cgroup.conf).
 
 ## Example
     ValueError: invalid literal for int() with base 10: 'MIG-c6d4f1ef-42e4-5de3-91c7-45d71c87eb3f'
@@ -54,7 +53,7 @@ SIGNATURES = (
     Signature(
         pattern=r"NVMLError_(?:InvalidArgument|NotFound)|nvmlDeviceGet\w{1,40} failed|Unknown device ID .?MIG-",
         sample="pynvml.NVMLError_InvalidArgument: Invalid Argument",
-        explain="a MIG slice was asked for as if it were a whole GPU",
+        explain="a MIG slice was addressed like a whole GPU",
         versions="vllm >= 0.33",
         near=r"MIG-[0-9a-f]|device_id_to_physical_device_id",
         within=150,
@@ -62,19 +61,19 @@ SIGNATURES = (
     Signature(
         pattern=r"""(?:MIG|GPU)-[0-9a-f]{8}-[0-9a-f-]{10,60}\S{0,4} (?:unknown device|not found|is invalid)|[Ii]nvalid device (?:string|id|UUID|name|ordinal)\b.{0,12}(?:MIG|GPU)-[0-9a-f]""",
         sample="RuntimeError: Invalid device string: 'cuda:MIG-8a5c0f1e-11d2-5b0a-9f3e-2f1f0c9d7e11'",
-        explain="the id of a MIG slice was given where this program takes a number, or this node has no such slice",
+        explain="this program expects a number instead of the id of a MIG slice, or this node has no such slice",
         versions="torch, nvidia-container-cli",
     ),
     Signature(
         pattern=r"\bskyrl-train [\w ]{1,20}: (?:error: )?GPU001: ",
         sample="skyrl-train train: error: GPU001: 2 slices are visible, and none of them is named",
-        explain="the GPU's slices cannot be handed on as they are; the line says why",
+        explain="skyrl-train cannot use the GPU's slices as they are; the line has the reason",
         versions="skyrl-train",
     ),
     Signature(
         pattern=r"NVMLError_(?:NotFound|InvalidArgument)",
         sample="vllm.third_party.pynvml.NVMLError_NotFound: Not Found",
-        explain="the id in CUDA_VISIBLE_DEVICES is not a whole UUID, or one of a slice where a whole GPU was wanted",
+        explain="the id in CUDA_VISIBLE_DEVICES is not a whole UUID, or is the UUID of a slice instead of a GPU",
         versions="vllm",
         near=r"GetHandleByUUID|device_control_id_to_physical_device_id",
         within=8,
@@ -82,7 +81,7 @@ SIGNATURES = (
     Signature(
         pattern=r"""['\"](?:MIG|GPU)-[0-9a-f][0-9a-f/-]{5,60}['\"] is not (?:in list|a valid|an integer)|could not convert string to \w+: ['\"](?:MIG|GPU)-""",
         sample="ValueError: 'MIG-8a5c0f1e-11d2-5b0a-9f3e-2f1f0c9d7e11' is not in list",
-        explain="a UUID in CUDA_VISIBLE_DEVICES was taken for a number",
+        explain="a UUID in CUDA_VISIBLE_DEVICES was used as a number",
         versions="ray, verl",
     ),
 )
@@ -90,27 +89,27 @@ SIGNATURES = (
 TOPIC = Signature(
     pattern=r"(?i)\bMIG\b.{0,80}(?:unsupported|not supported|cannot|can't|invalid|unknown|not found|not an? (?:int|number))|(?:invalid|unknown|cannot parse|unparsable).{0,60}\bMIG-",
     sample="ValueError: cannot parse device id MIG-8a5c0f1e",
-    explain="a MIG slice was given where this program takes a number or a whole GPU",
+    explain="this program expects a number or a whole GPU instead of a MIG slice",
     versions="any",
 )
 
 ONE_GPU = "#SBATCH --gres=gpu:1"
 REMEDIES = {
-    Why.EMPTY: Remedy(kind=RemedyKind.FIX_ENV, summary=f"take the empty {VARIABLE} out of the job script"),
-    Why.NO_DEVICES: Remedy(kind=RemedyKind.FIX_CONFIG, summary="ask Slurm for a GPU", commands=(ONE_GPU,)),
+    Why.EMPTY: Remedy(kind=RemedyKind.FIX_ENV, summary=f"remove the empty {VARIABLE} from the job script"),
+    Why.NO_DEVICES: Remedy(kind=RemedyKind.FIX_CONFIG, summary="request a GPU from Slurm", commands=(ONE_GPU,)),
     Why.NOT_HERE: Remedy(
         kind=RemedyKind.FIX_ENV,
-        summary=f"leave {VARIABLE} to Slurm; this lists what the step can open",
+        summary=f"let Slurm set {VARIABLE}; this command lists the devices that the step can open",
         commands=("nvidia-smi -L",),
     ),
     Why.SEVERAL_SLICES: Remedy(
         kind=RemedyKind.FIX_CONFIG,
-        summary="ask Slurm for one slice, a bigger one if one such is too small",
+        summary="request one slice from Slurm, a larger one if this is too small",
         commands=(ONE_GPU,),
     ),
     Why.OTHERS_BESIDE: Remedy(
         kind=RemedyKind.ASK_ADMIN,
-        summary="have the cluster confine jobs to their devices (ConstrainDevices=yes in cgroup.conf)",
+        summary="ask the administrators to confine jobs to their devices (ConstrainDevices=yes in cgroup.conf)",
     ),
 }
 
@@ -128,8 +127,7 @@ def mig_uuid(gpus: Gpus, environ: Environ) -> Iterator[Finding]:
 
 def _by_uuid(setting: Setting, value: str, seen: tuple[str, ...]) -> Finding:
     return Finding(
-        message=f"{VARIABLE}={value} names a MIG slice by UUID, where vLLM wants numbers; "
-        f"wanted {setting.value}, the one slice of this step",
+        message=f"{VARIABLE}={value} names a MIG slice by UUID, but vLLM needs a number; expected {setting.value}, the only slice of this step",
         evidence=seen,
         remedy=Remedy(
             kind=RemedyKind.FIX_ENV,

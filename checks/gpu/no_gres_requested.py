@@ -1,18 +1,17 @@
-"""A Slurm job uses GPUs that it did not ask for.
+"""A Slurm job uses GPUs that it did not request.
 
 ## What it does
-In a Slurm job on a node with NVIDIA GPUs, looks whether `CUDA_VISIBLE_DEVICES` is set at all. Slurm sets it for each
-job that asks for GPUs; unset, every GPU that the job can open counts as its own.
+In a Slurm job on a node with NVIDIA GPUs, checks that `CUDA_VISIBLE_DEVICES` is set. Slurm sets it for each job that
+requests GPUs. If it is unset, CUDA uses every GPU that the job can open.
 
 ## Why it breaks training
-Slurm gives the same GPUs to other jobs. Two runs share one device, and the memory of both runs out at a time that
-nobody can foresee: the error ends this run or somebody else's. Where the cluster confines devices, the job sees no
-GPU at all.
+Slurm gives the same GPUs to other jobs. Two runs then share one device, and its memory runs out at an unpredictable
+time: the error ends this run or the other one. If the cluster confines devices, the job finds no GPU at all.
 
 ## How to fix
-Ask for the GPUs: `#SBATCH --gres=gpu:1`, with the type where the cluster names one. Where Slurm gave GPUs
-(`SLURM_JOB_GPUS` is set) and a script or `srun --export=NONE` took the variable away, keep it. Where a site hands out
-whole nodes and knows no gres, a waiver says so.
+Request the GPUs: `#SBATCH --gres=gpu:1`, with the type if the cluster uses types. If Slurm gave GPUs
+(`SLURM_JOB_GPUS` is set) and a script or `srun --export=NONE` removed the variable, keep it. If your site allocates
+whole nodes without gres, add a waiver.
 
 ## Example
     $ sbatch -p gpu --wrap 'echo "${CUDA_VISIBLE_DEVICES-unset}"'
@@ -31,13 +30,13 @@ from skyrl_train.node.visible_devices import VARIABLE
 
 LISTS = ("SLURM_STEP_GPUS", "SLURM_JOB_GPUS")
 COUNT = "SLURM_GPUS_ON_NODE"
-"""What Slurm sets beside it for a job that asked for GPUs."""
+"Slurm sets this too for a job that requested GPUs."
 
 
 @check("GPU005", roles=[Role.GPU], fix="operator: only the job's own request to Slurm gives it GPUs")
 def no_gres_requested(gpus: Gpus, plan: Plan, environ: Environ) -> Iterator[Finding]:
     if not environ.in_slurm_job:
-        raise NotApplicable("this is no Slurm job")
+        raise NotApplicable("this is not a Slurm job")
     if VARIABLE in environ:
         return
     name = next((name for name in (*LISTS, COUNT) if environ.get(name)), None)
@@ -57,22 +56,21 @@ def _given(name: str, value: str) -> int:
 def _lost(gpus: Gpus, given: str) -> Finding:
     devices = gpus.slices or gpus.gpus
     return Finding(
-        message=f"{VARIABLE} is unset though Slurm gave GPUs ({given}); wanted as Slurm set it: "
-        f"{len(devices)} are open to this step and all would be used",
+        message=f"{VARIABLE} is unset although Slurm gave GPUs ({given}), so all {len(devices)} that are open to this step would be used; expected the value that Slurm set",
         evidence=tuple(device.title for device in devices),
         severity=Severity.WARNING,
         remedy=Remedy(
-            kind=RemedyKind.FIX_ENV, summary=f"find what unsets {VARIABLE} in the job script, or srun --export=NONE"
+            kind=RemedyKind.FIX_ENV, summary=f"find out what unsets {VARIABLE} in the job script, or srun --export=NONE"
         ),
     )
 
 
-def _never_asked(gpus: Gpus, wanted: int) -> Finding:
+def _never_asked(gpus: Gpus, expected: int) -> Finding:
     seen = f"all {len(gpus.gpus)} that are open would be used" if gpus.gpus else "none is open to this step"
     return Finding(
-        message=f"this job asked Slurm for no GPU ({VARIABLE} is unset): {seen}; wanted {wanted} asked for",
+        message=f"this job requested no GPU from Slurm ({VARIABLE} is unset): {seen}; expected a request for {expected}",
         evidence=tuple(gpu.title for gpu in gpus.gpus),
         remedy=Remedy(
-            kind=RemedyKind.FIX_CONFIG, summary="ask Slurm for GPUs", commands=(f"#SBATCH --gres=gpu:{wanted}",)
+            kind=RemedyKind.FIX_CONFIG, summary="request GPUs from Slurm", commands=(f"#SBATCH --gres=gpu:{expected}",)
         ),
     )

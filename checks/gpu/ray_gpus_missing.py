@@ -1,17 +1,17 @@
-"""Ray will have fewer GPUs than the run wants, because nodes are missing.
+"""Ray will have fewer GPUs than the run needs, because nodes are missing.
 
 ## What it does
-Compares the nodes that the plan wants with those that Slurm gave to this job, and `ray_init.num_gpus` with the plan's GPUs of
-a node. Where the plan wants several nodes and is not launched by `skyrl-train`, it also looks for the Ray cluster that has
-to run before the trainer starts. How many GPUs each node gives is GPU002's.
+Compares the nodes of the plan with those that Slurm gave to this job, and `ray_init.num_gpus` with the plan's GPUs
+per node. If the plan uses several nodes and is not launched by `skyrl-train`, it also looks for the Ray cluster that
+must run before the trainer starts. GPU002 checks the GPUs of each node.
 
 ## Why it breaks training
-`ray.init()` without a cluster to join starts one of this node alone. verl then ends at once, or waits for ever for GPUs
-that nobody adds. Nodes that no one uses are paid for until the job ends, and the job's exit status is 0.
+`ray.init()` without a cluster to join starts one with this node only. verl then ends at once or waits forever for
+more GPUs. Unused nodes are charged until the job ends, and the job's exit status is 0.
 
 ## How to fix
-Ask Slurm for as many nodes as the plan says, and start one Ray cluster over all of them first. `skyrl-train launch` does
-both: it waits until every node and every GPU has joined, and says which one has not.
+Request as many nodes as the plan uses, and start one Ray cluster over all of them first. `skyrl-train launch` does
+both: it waits until every node and every GPU has joined, and names those that have not.
 
 ## Example
     ValueError: Total available GPUs 8.0 is less than total desired GPUs 16
@@ -31,7 +31,7 @@ from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.ray import ADDRESS, starts_own_cluster
 
-CAUSE = "Ray has fewer GPUs than the run wants: a node did not join, or it is another's Ray"
+CAUSE = "Ray has fewer GPUs than the run needs: a node did not join, or it is a foreign Ray cluster"
 
 SIGNATURES = (
     Signature(
@@ -110,27 +110,27 @@ NUM_GPUS = ("ray_kwargs.ray_init.num_gpus", "ray_init.num_gpus")
 def ray_gpus_missing(plan: Plan, environ: Environ, clusters: RayClusters) -> Iterator[Finding]:
     nodes, each = required(plan).integer(NODES), plan.integer(PER_NODE)
     if each is None or each < 1:
-        raise NotApplicable(f"no plan says how many GPUs a node should have ({PER_NODE})")
-    wanted = nodes if nodes is not None and nodes > 0 else 1
+        raise NotApplicable(f"the plan sets no number of GPUs per node ({PER_NODE})")
+    expected = nodes if nodes is not None and nodes > 0 else 1
     given = node_count(environ)
-    if given is not None and given != wanted:
-        yield _nodes(plan, given, wanted, each)
+    if given is not None and given != expected:
+        yield _nodes(plan, given, expected, each)
     yield from _limited(plan, each)
-    if wanted > 1 and not plan.is_of("run-config") and not _joins(environ, clusters):
-        yield _alone(plan, wanted, each)
+    if expected > 1 and not plan.is_of("run-config") and not _joins(environ, clusters):
+        yield _alone(plan, expected, each)
 
 
-def _nodes(plan: Plan, given: int, wanted: int, each: int) -> Finding:
-    seen = f"{plan.name(NODES)} = {wanted}, and this job has {_count(given)}"
-    if given < wanted:
-        message, severity = f"{seen}: Ray will have {given * each} of {wanted * each} GPUs", Severity.ERROR
+def _nodes(plan: Plan, given: int, expected: int, each: int) -> Finding:
+    seen = f"{plan.name(NODES)} = {expected}, but this job has {_count(given)}"
+    if given < expected:
+        message, severity = f"{seen}: Ray will have {given * each} of {expected * each} GPUs", Severity.ERROR
     else:
-        message, severity = f"{seen}; {given - wanted} would stay idle until the job ends", Severity.WARNING
+        message, severity = f"{seen}; {given - expected} would stay idle until the job ends", Severity.WARNING
     return fault(
-        f"{message}; wanted {_count(wanted)}",
+        f"{message}; expected {_count(expected)}",
         plan.place(NODES),
         plan.settings({NODES: str(given)}),
-        summary=f"submit with --nodes={wanted}, or plan for {_count(given)}",
+        summary=f"submit with --nodes={expected}, or plan for {_count(given)}",
         severity=severity,
     )
 
@@ -141,7 +141,7 @@ def _limited(plan: Plan, each: int) -> Iterator[Finding]:
         value = found.value if found is not None and not found.unknown else None
         if found is not None and isinstance(value, int | float) and not isinstance(value, bool) and value < each:
             yield fault(
-                f"{found.shown}, and {plan.name(PER_NODE)} = {each}: Ray will count no more; wanted {each}, or no such key",
+                f"{found.shown}, but {plan.name(PER_NODE)} = {each}, so Ray will not count all GPUs; expected {each}, or no such key",
                 found.location,
                 {found.name: str(each)},
             )
@@ -153,10 +153,9 @@ def _joins(environ: Environ, clusters: RayClusters) -> bool:
     return bool(environ.get(ADDRESS)) or clusters.file is not None
 
 
-def _alone(plan: Plan, wanted: int, each: int) -> Finding:
+def _alone(plan: Plan, expected: int, each: int) -> Finding:
     return Finding(
-        message=f"{plan.name(NODES)} = {wanted}, and there is no Ray cluster to join: neither {ADDRESS} nor a cluster that "
-        f"`ray start` left here; ray.init() will start one with {each} of {wanted * each} GPUs; wanted one over all nodes",
+        message=f"{plan.name(NODES)} = {expected}, but no Ray cluster exists to join (neither {ADDRESS} nor one that `ray start` left), so ray.init() starts one with {each} of {expected * each} GPUs; expected a cluster over all nodes",
         severity=Severity.WARNING,
         location=plan.place(NODES),
         remedy=Remedy(

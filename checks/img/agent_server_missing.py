@@ -1,16 +1,16 @@
-"""The images hold no agent server, and nothing puts one in.
+"""The images have no agent server.
 
 ## What it does
-Looks into the layers of the dataset's images in the store for `/usr/local/bin/openhands-agent-server`, where the
-sandboxes are started by a runtime that does not bring its own.
+Looks into the layers of the dataset's images in the store for `/usr/local/bin/openhands-agent-server`, if the runtime
+does not add an agent server itself.
 
 ## Why it breaks training
-Clients start that program. In an image that lacks it the container ends at once, and the runtime waits for an answer
-until its time is up: the first users lost days to images of R2E-Gym as they come.
+Clients start that program. Without it the container ends at once, and the runtime waits for an answer until its
+timeout. The published images of R2E-Gym have no agent server.
 
 ## How to fix
-`skyrl-train runtime serve` mounts its own agent server, sandboxd, into any image (`sandbox.inject = "mount"`), or builds
-the real one in (`"build"`). For another runtime, build derived images ahead.
+`skyrl-train runtime serve` mounts its own agent server, sandboxd, into any image (`sandbox.inject = "mount"`), or
+builds the real one into the image (`"build"`). For another runtime, build derived images before the job.
 
 ## Example
     Connection refused to http://node07:60001/alive, server still starting...
@@ -28,10 +28,8 @@ from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.agent_server import BINARY, SOURCE
 
-CAUSE = "the image has no agent server where the runtime starts it; mount sandboxd or build a derived image"
-NOT_RUNNABLE = (
-    "the image cannot run the agent server where the runtime starts it; mount sandboxd or build a derived image"
-)
+CAUSE = "the image has no agent server at the expected path; mount sandboxd or build a derived image"
+NOT_RUNNABLE = "the image cannot run the agent server at the expected path; mount sandboxd or build a derived image"
 
 SIGNATURES = (
     Signature(
@@ -55,7 +53,7 @@ SIGNATURES = (
     Signature(
         pattern=r"Connection refused to \S+/alive",
         sample="Connection refused to http://node07:60001/alive, server still starting...",
-        explain="nothing answers in the sandbox",
+        explain="no server answers in the sandbox",
         versions="runtime server",
         role=Part.CONFIRMATION,
     ),
@@ -98,7 +96,7 @@ def agent_server_missing(plan: Plan, stored: StoredImages) -> Iterator[Finding]:
         unless_unseen(images, (BINARY, SOURCE))
         return
     yield Finding(
-        message=f"{len(bare)} of {len(images)} images hold no {BINARY}, which clients start: {listed(bare)}",
-        evidence=(f"{bare[0]}: neither {BINARY} nor {SOURCE} is in its layers",),
+        message=f"{len(bare)} of {len(images)} images have no {BINARY}, which clients start: {listed(bare)}",
+        evidence=(f"{bare[0]}: its layers have neither {BINARY} nor {SOURCE}",),
         remedy=ahead(plan, "build", "build the agent server into them, or start them with skyrl-train runtime serve"),
     )

@@ -1,16 +1,17 @@
 """The image's entrypoint and the client's command both name the agent server.
 
 ## What it does
-Reads the entrypoint from the configuration of each image in the store, where a runtime that is not ours starts them.
+Reads the entrypoint from the configuration of each image in the store, unless `skyrl-train runtime serve` starts
+them.
 
 ## Why it breaks training
-A command is appended to an image's entrypoint. Clients send `/usr/local/bin/openhands-agent-server --port 60000`; images
-with an agent server have that program as their entrypoint, since 1.21.1 behind `tini --`. It is then given its own path
-as an argument and ends with status 2.
+Podman appends the command to the image's entrypoint. Clients send `/usr/local/bin/openhands-agent-server --port
+60000`; images with an agent server have that program as their entrypoint, since 1.21.1 behind `tini --`. It then gets
+its own path as an argument and exits with status 2.
 
 ## How to fix
-The runtime must override the entrypoint: `podman run --entrypoint`. `skyrl-train runtime serve` always does. Taking the
-path off the command works for one form of entrypoint only.
+The runtime must override the entrypoint: `podman run --entrypoint`. `skyrl-train runtime serve` always does. Removing
+the path from the command works for only one form of entrypoint.
 
 ## Example
     openhands-agent-server: error: unrecognized arguments: /usr/local/bin/openhands-agent-server
@@ -66,13 +67,12 @@ def entrypoint_duplicated(plan: Plan, stored: StoredImages) -> Iterator[Finding]
     first = doubled[0]
     yield Finding(
         message=(
-            f"{len(doubled)} of {len(images)} images start the agent server by their entrypoint, and clients name it in "
-            f"their command too: {listed([image.shown for image in doubled])}; wanted an entrypoint that is overridden"
+            f"{len(doubled)} of {len(images)} images start the agent server by their entrypoint, and clients also name it in their command: {listed([image.shown for image in doubled])}; expected the runtime to override the entrypoint"
         ),
         evidence=(f"{first.shown}: Entrypoint {list(first.entrypoint)}",),
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG,
-            summary="start sandboxes with skyrl-train runtime serve, or have the runtime pass --entrypoint",
+            summary="start sandboxes with skyrl-train runtime serve, or let the runtime pass --entrypoint",
         ),
         severity=Severity.WARNING,
     )

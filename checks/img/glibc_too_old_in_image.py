@@ -1,16 +1,17 @@
-"""The image's C library is older than the one that the agent server was built with.
+"""The image's C library is too old for the agent server.
 
 ## What it does
-Reads the distribution of each image from its `/etc/os-release`, and compares its C library with the one of the system
-that the real agent server's program is built on (Debian 12, glibc 2.36), where that program is to run in it.
+Reads the distribution of each image from its `/etc/os-release`, and compares its C library with that of the system on
+which the agent server is built (Debian 12, glibc 2.36), if that program runs in the image.
 
 ## Why it breaks training
-A program built on a newer system asks for symbols that an older library lacks, and does not start. R2E-Gym's images are
-Ubuntu 22.04, with 2.35; images of Alpine have no glibc at all.
+A program built on a newer system needs symbols that an older library does not have, and does not start. R2E-Gym's
+images are Ubuntu 22.04 with glibc 2.35; Alpine images have no glibc.
 
 ## How to fix
-`sandbox.inject = "mount"`: sandboxd is Python text and runs by the image's own interpreter. Or name an environment or wheels
-in `sandbox.agent_server`: they bring their own C library. Or build the agent server on an older system.
+`sandbox.inject = "mount"`: sandboxd is a Python script that the image's own interpreter runs. Or set
+`sandbox.agent_server` to an environment or wheels, which have their own C library. Or build the agent server on an
+older system.
 
 ## Example
     [PYI-7:ERROR] Failed to load Python shared library: version 'GLIBC_2.38' not found
@@ -29,9 +30,7 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.agent_server import BINARY
 from skyrl_train.contracts.sandbox.glibc import AGENT_SERVER_BUILDER, MUSL, runs_on, shown, system_of
 
-CAUSE = (
-    "the agent server was built for another C library than the image has; build it on an older one, or mount sandboxd"
-)
+CAUSE = "the agent server needs another C library than the image has; build it on an older system, or mount sandboxd"
 
 SIGNATURES = (
     Signature(
@@ -63,7 +62,7 @@ SIGNATURES = (
 TOPIC = Signature(
     pattern=r"(?i)\bglibc\b.{0,80}(?:too old|older|newer|mismatch|required)|\b(?:requires|needs) (?:a newer )?glibc\b",
     sample="ERROR the image's glibc 2.31 is older than the agent server needs",
-    explain="the agent server was built for another C library than the image has",
+    explain="the agent server needs another C library than the image has",
     versions="any",
 )
 
@@ -73,8 +72,7 @@ def glibc_too_old_in_image(plan: Plan, stored: StoredImages) -> Iterator[Finding
     inject = inject_of(plan)
     if inject is not None and plan.text(AGENT_SERVER):
         raise NotApplicable(
-            f"{AGENT_SERVER} brings its own C library; where it is the released program, the runtime refuses each image "
-            "that is too old for it"
+            f"{AGENT_SERVER} has its own C library; if it is the released program, the runtime rejects each image that is too old for it"
         )
     if inject == "mount":
         return
@@ -87,17 +85,15 @@ def glibc_too_old_in_image(plan: Plan, stored: StoredImages) -> Iterator[Finding
     first, system = old[0]
     assert system.glibc is not None
     yield fault(
-        f"{len(old)} of {len(images)} images have an older C library than the agent server's program needs: "
-        f"{listed([image.shown for image, _ in old])}; {first.shown} is {system.name} with {shown(system.glibc)}, "
-        f"wanted {shown(AGENT_SERVER_BUILDER)} or later",
+        f"{len(old)} of {len(images)} images have a C library that is too old for the agent server: {listed([image.shown for image, _ in old])}; {first.shown} is {system.name} with {shown(system.glibc)}; expected {shown(AGENT_SERVER_BUILDER)} or later",
         plan.place(INJECT),
         plan.settings({INJECT: '"mount"'}) if inject is not None else None,
-        summary="mount sandboxd, which needs no C library of its own, or build the agent server on an older system",
+        summary="mount sandboxd, which needs no C library, or build the agent server on an older system",
         severity=Severity.ERROR if any(found.glibc == MUSL for _, found in old) else Severity.WARNING,
     )
 
 
 def _unless_unknown(images: list[StoredImage]) -> None:
     if images:
-        why = images[0].unread[0] if images[0].unread else "its distribution is not known here"
+        why = images[0].unread[0] if images[0].unread else "its distribution is unknown"
         raise CouldNotLook(f"image {images[0].shown}: {why}")

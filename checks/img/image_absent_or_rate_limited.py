@@ -1,17 +1,17 @@
-"""Images that will not come: not in the archive, or more than the registry gives.
+"""Images are missing in the archive, or exceed Docker Hub's pull limit.
 
 ## What it does
-Takes the images of the dataset that are not in the store. Where the plan names an archive directory, each must have its
-archive there. Else it counts how many Docker Hub would have to give, and whether a login for it is kept.
+Lists the images of the dataset that are not in the store. If the plan names an archive directory, each must have an
+archive there. Otherwise it counts the pulls from Docker Hub and looks for a stored login.
 
 ## Why it breaks training
-Docker Hub gives an address without a login 100 images in six hours, and a cluster often shows one address to the
-world. The rest are refused with 429, some programs take the refusal for success, and the rollouts of those images fail
-one after the other. A row whose image does not exist fails for ever.
+Without a login, Docker Hub allows 100 pulls in six hours for each IP address, and a whole cluster often has one
+address. Further pulls fail with 429, some programs treat that as success, and the rollouts of those images fail one
+after another. A row with an image that does not exist always fails.
 
 ## How to fix
-`skyrl-train images pull` ahead, with `podman login docker.io`; or keep archives in a shared directory
-(`sandbox.image_archive`). Drop the rows without an image.
+Run `podman login docker.io` and `skyrl-train images pull` before the job, or keep archives in a shared directory
+(`sandbox.image_archive`). Remove the rows without an image.
 
 ## Example
     toomanyrequests: You have reached your pull rate limit
@@ -39,19 +39,19 @@ from skyrl_train.contracts.sandbox.supply import (
 
 KEY, MIRROR = "sandbox.image_archive", "sandbox.image_mirror"
 OTHER_CAUSES = r"(?i:UIDs or GIDs|lchown|no space|lsetxattr|permission denied|storing blob|writing blob|overlay)"
-CAUSE = "the registry did not give the image: it is not there, not open, not reachable, or too many were asked for"
+CAUSE = "the registry did not provide the image: it is missing, private, unreachable or rate-limited"
 
 SIGNATURES = (
     Signature(
         pattern=r"429 (?:Client Error: )?Too Many Requests.{0,300}(?:image|registry|docker)|toomanyrequests: ",
         sample="Container start error: APIError(HTTPError('429 Client Error: Too Many Requests for url: http+docker://localhost/v1.51/images/create?tag=ab&fromImage=namanjain12%2Fpandas_final'))",
-        explain="the registry gives no more images to this address; load them before the job",
+        explain="the registry's pull limit for this address is used up; load the images before the job",
         versions="docker, podman",
     ),
     Signature(
         pattern=r"\bmanifest unknown\b|\bimage not known\b|pull access denied|requested access to the resource is denied",
         sample="Error: initializing source docker://docker.io/namanjain12/orange3_final:df34d90: reading manifest df34d90 in docker.io/namanjain12/orange3_final: manifest unknown",
-        explain="there is no image of this name; drop the row or build the image",
+        explain="no image has this name; remove the row or build the image",
         versions="docker, podman",
     ),
     Signature(
@@ -81,7 +81,7 @@ SIGNATURES = (
     Signature(
         pattern=r"reading manifest \S{1,200} in \S{1,200}: (?:denied|unauthorized|errors:)|did not resolve to an alias and no unqualified-search registries",
         sample="Error: initializing source docker://ghcr.io/x/y:z: reading manifest z in ghcr.io/x/y: denied",
-        explain="the registry did not give the image: it is not there, or not open to this user",
+        explain="the registry did not provide the image: it is missing or private",
         versions="podman",
     ),
 )
@@ -108,9 +108,9 @@ def image_absent_or_rate_limited(
         return
     if supply.archives is None:
         yield fault(
-            f"{supply.archive} is not there; wanted the directory of image archives",
+            f"{supply.archive} does not exist; expected the directory of image archives",
             plan.place(KEY),
-            summary="correct it",
+            summary="correct the path",
         )
         return
     missing = [reference for reference in absent if archive_of(reference, supply.archives) is None]
@@ -118,16 +118,15 @@ def image_absent_or_rate_limited(
         yield fault(
             f"{len(missing)} images are neither in the store nor in {supply.archive}: {listed(list(map(str, missing)))}",
             plan.place(KEY),
-            summary="save them there, or drop their rows",
-            evidence=(f"wanted {archive_stem(missing[0])}.tar and the like",),
+            summary="save them there, or remove their rows",
+            evidence=(f"expected {archive_stem(missing[0])}.tar or similar",),
         )
 
 
 def _beyond(absent: int, beyond: int) -> Finding:
     return Finding(
         message=(
-            f"{absent} images have to be pulled from Docker Hub without a login; it gives {ANONYMOUS_PULLS} in "
-            f"{PULL_WINDOW_H} hours, so {beyond} will be refused"
+            f"{absent} images must be pulled from Docker Hub without a login; it allows {ANONYMOUS_PULLS} in {PULL_WINDOW_H} hours, so {beyond} will be rejected"
         ),
         remedy=Remedy(
             kind=RemedyKind.FIX_ENV,

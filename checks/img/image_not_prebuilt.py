@@ -1,16 +1,15 @@
-"""Images that the run needs are not on the node yet.
+"""Images of the dataset are not on the node yet.
 
 ## What it does
 Compares the images of the dataset with those in the job's store and in the archive directory.
 
 ## Why it breaks training
-A rollout whose image is not there waits for it: minutes for a pull, five for a build of the agent server, with nothing
-in the log. All rollouts of the first step wait at once, and the GPU with them; a time limit that was made for a start
-ends them (RUN003).
+A rollout waits for its missing image: minutes for a pull, five for a build of the agent server, without a line in the
+log. All rollouts of the first step wait at the same time, and so does the GPU. A start-up timeout ends them (RUN003).
 
 ## How to fix
-Fetch them before the job takes a GPU, on the runtime node and in the job's environment: `skyrl-train images pull`, or
-`build` where `sandbox.inject = "build"`. It can be ended at any moment and goes on where it was.
+Pull them before the job gets a GPU, on the runtime node and in the job's environment: `skyrl-train images pull`, or
+`build` if `sandbox.inject = "build"`. You can stop the command at any time; it continues where it stopped.
 
 ## Example
     Image namanjain12/pandas_final:ab12 not found locally, building...
@@ -47,19 +46,18 @@ def image_not_prebuilt(
 def _not_here(plan: Plan, far: list[str], needed: int, verb: str) -> Finding:
     return Finding(
         message=(
-            f"{len(far)} of {needed} images are not in the store: {listed(far)}; "
-            "wanted all of them before the first step"
+            f"{len(far)} of {needed} images are not in the store: {listed(far)}; expected all of them before the first step"
         ),
         evidence=("each first rollout waits for its image: about two minutes to pull, five to build",),
-        remedy=ahead(plan, verb, "fetch them ahead, on this node and in the job's environment"),
+        remedy=ahead(plan, verb, "pull them before the job, on this node and in the job's environment"),
         severity=Severity.WARNING,
     )
 
 
 def _not_built(plan: Plan, derived: int, needed: int) -> Finding:
     return Finding(
-        message=f"the store holds {derived} images with the agent server built in; the dataset needs {needed}",
+        message=f"the store has {derived} images with a built-in agent server, but the dataset needs {needed}",
         evidence=("each first rollout waits for its build, two to five minutes",),
-        remedy=ahead(plan, "build", "build them ahead, on this node and in the job's environment"),
+        remedy=ahead(plan, "build", "build them before the job, on this node and in the job's environment"),
         severity=Severity.WARNING,
     )

@@ -1,17 +1,17 @@
-"""An image of an R2E-Gym task holds no tests, or no script that runs them.
+"""An image of an R2E-Gym task has no tests or no script to run them.
 
 ## What it does
-Looks into the layers of the images for the tests (`/r2e_tests`, or in the repository) and for `run_tests.sh`: of those
-that the store holds, and of the first few that will be loaded from `sandbox.image_archive`.
+Looks into the layers of the images for the tests (`/r2e_tests`, or in the repository) and for `run_tests.sh`. It
+checks the images in the store and the first few archives of `sandbox.image_archive`.
 
 ## Why it breaks training
-The usual preparation takes `/r2e_tests` for granted: it fails on images that keep their tests elsewhere, and links them
-into themselves when it runs twice. A sandbox without tests cannot be scored; where that counts as 0, the model is
-taught that its answer was wrong.
+The usual preparation assumes `/r2e_tests`. It fails on images with their tests in another directory, and links the
+directory into itself when it runs twice. A sandbox without tests cannot be scored. If that counts as 0, the model
+learns that its answer was wrong.
 
 ## How to fix
-The preparation in skyrl_train/tasks/r2e_sandbox.py finds the tests wherever they are and may run twice; a rollout that
-has none is masked and counted. Leave out the rows whose image has none.
+The preparation in skyrl_train/tasks/r2e_sandbox.py finds the tests in either place and can run twice; a rollout
+without tests is masked and counted. Remove the rows with an image that has no tests.
 
 ## Example
     find: '/r2e_tests': No such file or directory
@@ -31,7 +31,7 @@ from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import RUNNERS, TESTBED, TESTS, StoredImage, StoredImages
 from skyrl_train.contracts.tasks.rows import R2E_GYM
 
-CAUSE = "the image keeps its tests elsewhere; a sample without tests must be masked, not scored 0"
+CAUSE = "the image has its tests in another directory; mask a sample without tests instead of scoring it 0"
 
 SIGNATURES = (
     Signature(
@@ -64,21 +64,19 @@ def r2e_tests_missing(
     images = [image for image in (*stored.images, *archives) if _is_r2e(image, needed)]
     if not images:
         if archived is not None and not archives and _wants_r2e(needed):
-            raise CouldNotLook(f"none of {archived.of} archives of images could be read in the time that there is")
+            raise CouldNotLook(f"none of {archived.of} image archives could be read within the time limit")
         looked_into(stored)
-        raise NotApplicable("none of the images here is of an R2E-Gym task")
+        raise NotApplicable("none of the images here belongs to an R2E-Gym task")
     empty = [image for image in images if image.has(*TESTS) is False or image.has(*RUNNERS) is False]
     if not empty:
         unless_unseen([image for image in images if not image.has(*TESTS) or not image.has(*RUNNERS)], TESTS + RUNNERS)
         return
     yield Finding(
         message=(
-            f"{len(empty)} of {len(images)} images hold no tests that can be run: "
-            f"{listed([image.shown for image in empty])}; wanted {TESTS[0]} and {RUNNERS[0]} in each, "
-            "since a rollout without tests is masked"
+            f"{len(empty)} of {len(images)} images have no tests that can run: {listed([image.shown for image in empty])}; expected {TESTS[0]} and {RUNNERS[0]} in each, because a rollout without tests is masked"
         ),
         evidence=tuple(f"{image.shown}: {_lacks(image)}" for image in empty[:3]),
-        remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="leave these tasks out of the dataset"),
+        remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="remove these tasks from the dataset"),
         severity=Severity.ERROR if len(empty) == len(images) else Severity.WARNING,
     )
 

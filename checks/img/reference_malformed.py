@@ -1,16 +1,16 @@
-"""A name of an image that no registry takes.
+"""The name of an image is invalid.
 
 ## What it does
-Reads the image of every row of the dataset, puts the prefix before it as the runtime does, and parses it as registries
-do: registry, path, tag, digest.
+Reads the image of every row of the dataset, adds the prefix as the runtime does, and parses it as registries do:
+registry, path, tag, digest.
 
 ## Why it breaks training
-Podman tries a bad name several times before it gives up, for each rollout anew. A name that a program took apart is
-worse: a list was wanted, a text was given, and its letters are pulled one by one. A prefix that is put on twice, capitals
-or a second tag give `invalid reference format`, and the rollout is lost.
+Podman tries an invalid name several times before it gives up, for each rollout again. If a program expects a list and
+gets a text, it pulls the letters one by one. A prefix that is added twice, capital letters or a second tag give
+`invalid reference format`, and the rollout is lost.
 
 ## How to fix
-Correct the rows, or `sandbox.image_prefix`. Names are written `docker.io/user/name:tag`, in small letters.
+Correct the rows, or `sandbox.image_prefix`. Write names as `docker.io/user/name:tag`, in lower case.
 
 ## Example
     Error: short-name "d" did not resolve to an alias and no unqualified-search registries are defined
@@ -30,9 +30,7 @@ def reference_malformed(needed: NeededImages) -> Iterator[Finding]:
     bad = needed.bad
     if bad:
         yield Finding(
-            message=(
-                f"{len(bad)} of {len(needed.named)} names of images cannot be used: {bad[0].name[:80]!r}: {bad[0].why}"
-            ),
+            message=(f"{len(bad)} of {len(needed.named)} image names are invalid: {bad[0].name[:80]!r}: {bad[0].why}"),
             evidence=tuple(f"{found.name[:160]!r}: {found.why}" for found in bad[:NAMED]),
             location=Location(needed.files[0]),
             remedy=Remedy(
@@ -41,8 +39,8 @@ def reference_malformed(needed: NeededImages) -> Iterator[Finding]:
         )
     if needed.without:
         yield Finding(
-            message=f"{needed.without} of {needed.rows} rows name no image; wanted one each",
+            message=f"{needed.without} of {needed.rows} rows name no image; expected one in each",
             location=Location(needed.files[0]),
-            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="drop these rows: they can start no sandbox"),
+            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="remove these rows: they cannot start a sandbox"),
             severity=Severity.ERROR if needed.without == needed.rows else Severity.WARNING,
         )

@@ -1,16 +1,16 @@
-"""The sandbox runs as a user who may not write where the task's files are.
+"""The sandbox user cannot write to the task's files.
 
 ## What it does
-Works out as whom a sandbox runs, from the image's own user and `sandbox.run_as_root`, and compares that with who owns
-`/testbed` in the image.
+Derives the user of a sandbox from the image's user and `sandbox.run_as_root`, and compares it with the owner and mode
+of `/testbed` in the image.
 
 ## Why it breaks training
-The files of R2E-Gym's images are root's. Images with an agent server have a user of their own, 10001: the agent then
-edits nothing, every test fails as before, and every rollout gets reward 0.
+The files of R2E-Gym's images belong to root. Images with an agent server run as user 10001. The agent then cannot
+edit a file, every test fails as before, and every rollout gets reward 0.
 
 ## How to fix
-`sandbox.run_as_root = true`: inside a rootless container root is nobody but you. Or build the image with its files owned
-by that user.
+`sandbox.run_as_root = true`: inside a rootless container, root has only your own rights. Or build the image so that
+this user owns the files.
 
 ## Example
     mkdir: cannot create directory '/root/.venv': Permission denied
@@ -29,7 +29,7 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.image_user import Owner, may_write, user_of
 
 KEY = "sandbox.run_as_root"
-CAUSE = "the sandbox runs as a user who may not write there; run it as root inside rootless Podman"
+CAUSE = "the sandbox user cannot write there; run it as root inside rootless Podman"
 
 SIGNATURES = (
     Signature(
@@ -54,7 +54,7 @@ SIGNATURES = (
     Signature(
         pattern=r"Permission denied: '/(?:testbed|r2e_tests|workspace)\b",
         sample="PermissionError: [Errno 13] Permission denied: '/workspace/conversations'",
-        explain="what runs in the sandbox may not write there: its user is not the one of the image's files",
+        explain="the sandbox user cannot write there, because the image's files belong to another user",
         versions="openhands-agent-server",
         near=r"\bagent[_-]server[/.]|\bsandboxd\b",
         within=30,
@@ -84,11 +84,10 @@ def sandbox_user_cannot_write(plan: Plan, stored: StoredImages) -> Iterator[Find
     if shut:
         first = shut[0]
         yield fault(
-            f"{len(shut)} of {len(images)} images would run as user {user_of(first.user, as_root=as_root)!r}, who may "
-            f"not write to {TESTBED}: {first.shown}; wanted root, or the owner of its files",
+            f"{len(shut)} of {len(images)} images would run as user {user_of(first.user, as_root=as_root)!r}, who cannot write to {TESTBED}: {first.shown}; expected root or the owner of its files",
             plan.place(KEY),
             plan.settings({KEY: "true"}) if inject_of(plan) is not None else None,
-            summary="run sandboxes as root: inside a rootless container root is nobody but you",
+            summary="run sandboxes as root: inside a rootless container, root has only your own rights",
             evidence=(_shown(first),),
         )
 
@@ -104,7 +103,7 @@ def _is_shut_out(image: StoredImage, *, as_root: bool) -> bool:
         return False
     number = int(name) if name.isascii() and name.isdigit() else image.users.get(name)
     if number is None or node.uid is None:
-        raise CouldNotLook(f"image {image.shown}: which number {name!r} or the owner of {TESTBED} has stays unknown")
+        raise CouldNotLook(f"image {image.shown}: the uid of {name!r} or the owner of {TESTBED} is unknown")
     return not may_write(number, _owner(node, node.uid))
 
 

@@ -1,4 +1,4 @@
-"""What the checks of images share: names in a message, who starts the sandboxes, and what to run ahead."""
+"""Shared by the checks of images: lists of names, the runtime that starts sandboxes, and the command to run before a job."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ def looked_into(stored: StoredImages) -> tuple[StoredImage, ...]:
     """The images, where there are some."""
     if not stored.images:
         raise NotApplicable(
-            "the store holds none of the dataset's images yet" if stored.of_dataset else "the store holds no image"
+            "the store has none of the dataset's images yet" if stored.of_dataset else "the store has no image"
         )
     return stored.images
 
@@ -36,7 +36,7 @@ def unless_unseen(images: Iterable[StoredImage], paths: Sequence[str]) -> None:
     """Raises where an image could not be seen at one of these paths: then silence is no verdict."""
     for image in images:
         if any(path not in image.nodes for path in paths):
-            why = image.unread[0] if image.unread else "nothing was said about it"
+            why = image.unread[0] if image.unread else "nothing is known about it"
             raise CouldNotLook(f"image {image.shown}: {why}")
 
 

@@ -1,15 +1,15 @@
-"""An image was built for another target than the one that clients start.
+"""The image was built with the wrong build target.
 
 ## What it does
-Where images start their own agent server, looks into their layers for the layout of the targets `source` and `source-minimal`, which hold
-a Python environment in /agent-server, and for the program that clients start, which these targets do not hold.
+If images start their own agent server, looks into their layers for the layout of the targets `source` and
+`source-minimal`, which have a Python environment in /agent-server but not the program that clients start.
 
 ## Why it breaks training
-The container starts, a server runs maybe, but the client's command names a file that is not there. Nothing answers, and
-no line of the log says why.
+The container starts, but the client's command names a file that does not exist. No server answers, and no line of the
+log gives the reason.
 
 ## How to fix
-Build with the target `binary-minimal` or `binary`, or tell the client `target_type="source"`.
+Build with the target `binary-minimal` or `binary`, or set the client's `target_type="source"`.
 
 ## Example
     exec: "/usr/local/bin/openhands-agent-server": stat /usr/local/bin/openhands-agent-server: no such file or directory
@@ -36,7 +36,7 @@ def wrong_build_target(plan: Plan, stored: StoredImages) -> Iterator[Finding]:
         return
     (rule,) = target_violations(target="source-minimal", target_type="binary")
     yield Finding(
-        message=f"{len(wrong)} of {len(images)} images have {SOURCE} and no {BINARY}: {listed(wrong)}",
+        message=f"{len(wrong)} of {len(images)} images have {SOURCE} but no {BINARY}: {listed(wrong)}",
         evidence=(rule.message,),
-        remedy=ahead(plan, "build", f"build them anew with the target {BUILD_TARGET}"),
+        remedy=ahead(plan, "build", f"rebuild them with the target {BUILD_TARGET}"),
     )

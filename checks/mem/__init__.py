@@ -1,1 +1,1 @@
-"""Failures of memory: what a run needs beside what a device has."""
+"""Failures of memory: what a run needs compared with what a device has."""

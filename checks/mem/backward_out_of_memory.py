@@ -1,18 +1,18 @@
-"""The update's fullest moment does not fit on the GPU.
+"""The update needs more memory than the GPU has.
 
 ## What it does
-Plays an update of this plan by the trainer's memory model, from the second step on, when Adam's states are there: what is kept,
-the activations of one micro batch with or without checkpointing, the logits and what log-prob, entropy and loss copy of them,
-and what vLLM holds while it sleeps (or while it does not: prime-rl's never does). The log-prob phase is looked at
-too. The limit is what is free now on the device of this job, where a driver tells it. A run that fits in the middle of the
-model's band and not at its upper end is a warning.
+Computes the peak of an update with the trainer's memory model, from the second step on, when Adam's states exist: the
+resident state, the activations of one micro batch with or without checkpointing, the logits and their copies for
+log-prob, entropy and loss, and the memory of vLLM, asleep or awake (prime-rl's never sleeps). It checks the log-prob
+phase too. The limit is the memory that is free now on this job's device, if a driver reports it. A run that fits the
+estimate but not its upper bound is a warning.
 
 ## Why it breaks training
-The rollouts go well, and the first or second backward pass runs out of memory. The logits are the part that
-surprises: 3,000 tokens of a vocabulary of 152,000 are 1.7 GB in fp32, and several copies are there at once.
+The rollouts succeed, and the first or second backward pass runs out of memory. The logits are larger than most people
+expect: 3,000 tokens with a vocabulary of 152,000 take 1.7 GB in fp32, and several copies exist at once.
 
 ## How to fix
-The evidence names the changes that gain most for this plan: micro-batch 1, chunked or fused log-probs and
+The evidence names the changes that save most for this plan: micro-batch size 1, chunked or fused log-probs and
 entropy, checkpointing, shorter responses, a smaller share for a vLLM that does not sleep.
 
 ## Example
@@ -30,7 +30,7 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "the update's logits and activations did not fit; chunk the entropy, remove padding, use micro-batch 1 and checkpointing"
+CAUSE = "the update's logits and activations did not fit; chunk the entropy, remove padding, use micro-batch size 1 and checkpointing"
 
 SIGNATURES = (
     Signature(
@@ -59,11 +59,15 @@ KEY = "actor.micro_batch_size_per_gpu"
 @check("MEM002", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/memory/changes.py")
 def backward_out_of_memory(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     if memory.kept > memory.limit:
-        raise NotApplicable("what training keeps alone is more than the GPU has (MEM001)")
+        raise NotApplicable("the training state alone exceeds the GPU (MEM001)")
     phase = phase_of(memory, "UPDATE_FIRST", "UPDATE", "LOG_PROB")
     severity = fullness(memory, phase)
     if severity is None:
         return
     seen = f"{phase.phase} takes {in_gib(phase.total)} ({largest(phase)}); {memory.where}"
-    message = seen if severity is Severity.ERROR else f"{seen}: it may fit by less than the estimate is sure of"
+    message = (
+        seen
+        if severity is Severity.ERROR
+        else f"{seen}; this may fit, but by less than the uncertainty of the estimate"
+    )
     yield too_much(memory, plan, KEY, message, "make the update smaller", severity=severity)

@@ -1,15 +1,15 @@
-"""vLLM's share leaves too little for the KV cache.
+"""vLLM's share of the GPU leaves too little memory for the KV cache.
 
 ## What it does
-Takes from vLLM's share what its weights, the peak of a forward pass and its CUDA context need, and compares what
-is left with the KV cache of one sequence of `max_model_len` tokens.
+Subtracts weights, the peak of a forward pass and the CUDA context from vLLM's share, and compares the rest with the
+KV cache of one sequence of `max_model_len` tokens.
 
 ## Why it breaks training
-With nothing left, vLLM refuses to start. With less than one sequence it refuses too, for the longest sequence could never
-run.
+vLLM refuses to start if nothing is left, or less than one sequence of the maximum length needs.
 
 ## How to fix
-Raise the share, or lower `max_model_len`. `skyrl-doctor budget TARGET --solve max_model_len` says how far.
+Raise the share, or lower `max_model_len`. `skyrl-doctor budget TARGET --solve max_model_len` prints the largest
+value.
 
 ## Example
     ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.
@@ -26,7 +26,7 @@ from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "vLLM's share leaves no room for the KV cache of one request"
+CAUSE = "vLLM's share leaves too little memory for the KV cache of one request"
 
 SIGNATURES = (
     Signature(
@@ -57,12 +57,8 @@ SHARE, LENGTH = "rollout.gpu_memory_utilization", "rollout.max_model_len"
 def kv_cache_too_small(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     engine = memory.budget.engine
     if engine is None:
-        raise NotApplicable("vLLM has a GPU of its own")
+        raise NotApplicable("vLLM has its own GPU")
     if engine.kv >= engine.kv_needed:
         return
-    message = (
-        f"vLLM's share of {in_gib(engine.requested)} leaves {in_gib(engine.kv)} for the KV cache, {engine.kv_tokens} tokens, "
-        f"after weights of {in_gib(engine.weights)}; wanted {in_gib(engine.kv_needed)} for one sequence of "
-        f"{plan.name(LENGTH)}"
-    )
+    message = f"vLLM's share of {in_gib(engine.requested)} leaves {in_gib(engine.kv)} for the KV cache ({engine.kv_tokens} tokens) after weights of {in_gib(engine.weights)}; expected {in_gib(engine.kv_needed)} for one sequence of {plan.name(LENGTH)}"
     yield fault(message, plan.place(SHARE), summary=f"raise {plan.name(SHARE)} or lower {plan.name(LENGTH)}")

@@ -1,17 +1,18 @@
-"""The GPU does not hold the model and what its training keeps.
+"""The model and its training state do not fit on the GPU.
 
 ## What it does
-Adds up what stays on the GPU during an update whatever the batch is: weights in their master precision, gradients,
-Adam's two states, the critic and the CUDA context, shared over the GPUs that FSDP has. It takes the model's shape from its
-`config.json`, or from its public name where the files are not here, and the memory of the device that this job gets: of the MIG
-slice, not of its GPU. `skyrl-doctor budget` prints the whole table.
+Adds up the memory that an update needs independently of the batch: weights in their master precision, gradients,
+Adam's two states, the critic and the CUDA context, divided over FSDP's GPUs. The model's shape comes from its
+`config.json`, or from its public name if the files are not on this machine. The limit is the memory of this job's
+device: of the MIG slice, not of its GPU. `skyrl-doctor budget` prints the whole table.
 
 ## Why it breaks training
-Full training in fp32 needs 16 bytes a parameter: a model of 1.5B takes 24 GB before the first token. The run gets through
-load and rollouts, and dies in the first or, since Adam's states appear only then, in the second update.
+Full training in fp32 needs 16 bytes a parameter: a model of 1.5B takes 24 GB before the first token. The run loads
+the model, finishes the rollouts, and dies in the first update or, because Adam's states appear only then, in the
+second.
 
 ## How to fix
-Take a smaller model, train adapters (`lora_rank = 32`), share it over more GPUs, or ask Slurm for a bigger device.
+Use a smaller model, train adapters (`lora_rank = 32`), use more GPUs, or request a larger device from Slurm.
 
 ## Example
     torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.16 GiB. GPU 0 has a total capacity of 19.62 GiB
@@ -28,7 +29,7 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "the GPU's memory does not hold the model and its training state; take a smaller model, LoRA or more memory"
+CAUSE = "the model and its training state do not fit on the GPU; use a smaller model, LoRA or more memory"
 
 SIGNATURES = (
     Signature(
@@ -64,6 +65,6 @@ def model_too_big(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
         memory,
         plan,
         KEY,
-        f"{memory.model} keeps {in_gib(kept)} on the GPU while it trains, whatever the batch is; {memory.where}",
-        "take a smaller model, LoRA, more GPUs or a bigger one",
+        f"{memory.model} needs {in_gib(kept)} on the GPU during training, independently of the batch; {memory.where}",
+        "use a smaller model, LoRA, more GPUs or a larger one",
     )

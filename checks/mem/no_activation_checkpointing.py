@@ -1,17 +1,17 @@
-"""The trainer keeps all activations on a GPU that it shares with vLLM.
+"""Activation checkpointing is off on a GPU that is shared with vLLM.
 
 ## What it does
-Looks whether the trainer recomputes activations in the backward pass (verl's `enable_gradient_checkpointing`, prime-rl's
-`trainer.model.ac`) where it shares its GPU with vLLM: verl's trainer always does, prime-rl's did while the lists of GPUs
-could overlap. A run that keeps its weights on the host is left alone.
+Checks that the trainer recomputes activations in the backward pass (verl's `enable_gradient_checkpointing`,
+prime-rl's `trainer.model.ac`) if it shares its GPU with vLLM. verl's trainer always shares it; prime-rl's did while
+its lists of GPUs could overlap. A run that keeps its weights on the host is not checked.
 
 ## Why it breaks training
-Without checkpointing every layer's activations stay until the backward pass: some 20 GB for a 7B model at 2,048 tokens,
-on top of vLLM's share. The rollouts go well, and the first step runs out of memory.
+Without checkpointing every layer's activations stay until the backward pass: some 20 GB for a 7B model at 2,048
+tokens, in addition to vLLM's share. The rollouts succeed, and the first step runs out of memory.
 
 ## How to fix
-Turn it on: `actor_rollout_ref.model.enable_gradient_checkpointing=True`, `[trainer.model.ac]` with `freq = 1`. It costs
-about a third more compute in the step.
+Turn it on: `actor_rollout_ref.model.enable_gradient_checkpointing=True`, `[trainer.model.ac]` with `freq = 1`. It
+costs about a third more compute in the step.
 
 ## Example
     torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.16 GiB.
@@ -32,13 +32,13 @@ KEY, TABLE, OFFLOAD = "model.gradient_checkpointing", "trainer.model", "actor.cp
 @check("MEM004", fix="skyrl_train/config/sections/model.py")
 def no_activation_checkpointing(plan: Plan) -> Iterator[Finding]:
     if not trainer_shares_gpu(required(plan)):
-        raise NotApplicable("the trainer and vLLM have GPUs of their own")
+        raise NotApplicable("the trainer and vLLM use different GPUs")
     said = plan.find(KEY)
     if plan.flag(KEY) is not False or said is None or plan.flag(OFFLOAD):
         return
     name = plan.name(KEY)
-    how = "off" if said.written else "off unless told otherwise"
-    message = f"{name} is {how} on a GPU that the trainer shares with vLLM; wanted on"
+    how = "off" if said.written else "off by default"
+    message = f"{name} is {how} on a GPU that the trainer shares with vLLM; expected on"
     settings = {name: "true"} if said.written else {}
     yield fault(message, _place(plan), settings, summary=f"turn {name} on", severity=Severity.WARNING)
 

@@ -1,16 +1,16 @@
-"""vLLM's share of the GPU is more than what is free when it starts.
+"""`gpu_memory_utilization` exceeds the free memory of the GPU.
 
 ## What it does
-Compares vLLM's share, `gpu_memory_utilization` times the TOTAL memory of the device (of the MIG slice), with what the
-trainer leaves: the device, or what is free on it now, less the weights and optimiser states that stay on it while vLLM
-starts and generates.
+Compares vLLM's share, `gpu_memory_utilization` times the TOTAL memory of the device (of the MIG slice), with the
+memory that the trainer leaves: the device, or its free memory now, minus the weights and optimiser states that stay
+on it while vLLM starts and generates.
 
 ## Why it breaks training
-vLLM does not take what is left. It takes its share of the whole device or refuses to start, and the trainer
+vLLM does not adapt to the free memory. It takes its share of the whole device or refuses to start, and the trainer
 loads first.
 
 ## How to fix
-Lower the share to what the message says is left, or offload the trainer's weights and optimiser to the host.
+Lower the share to the value in the message, or offload the trainer's weights and optimiser to the host.
 
 ## Example
     ValueError: Free memory on device cuda:0 (48.97/79.18 GiB) on startup is less than desired GPU memory utilization
@@ -28,7 +28,7 @@ from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "vLLM's share is more than what is free when it starts; lower gpu_memory_utilization or start vLLM first"
+CAUSE = "vLLM's share exceeds the free memory at its start; lower gpu_memory_utilization or start vLLM first"
 
 SIGNATURES = (
     Signature(
@@ -59,15 +59,12 @@ KEY = "rollout.gpu_memory_utilization"
 def vllm_share_exceeds_free(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     engine = memory.budget.engine
     if engine is None:
-        raise NotApplicable("vLLM has a GPU of its own")
+        raise NotApplicable("vLLM has its own GPU")
     kept = phase_of(memory, "ROLLOUT").total - engine.awake
     left = memory.limit - kept - engine.context  # which vLLM has made before it looks
     if engine.requested <= left:
         return
     share = plan.name(KEY)
     largest = int(100 * max(0, left) / memory.budget.device.total) / 100
-    message = (
-        f"{share} = {plan.number(KEY)} asks for {in_gib(engine.requested)}; {memory.where} and the trainer keeps "
-        f"{in_gib(kept)} of it while vLLM generates; wanted at most {largest}"
-    )
+    message = f"{share} = {plan.number(KEY)} requests {in_gib(engine.requested)}; {memory.where} and the trainer keeps {in_gib(kept)} of it while vLLM generates; expected at most {largest}"
     yield fault(message, plan.place(KEY), {share: str(largest)} if largest > 0 else {}, summary="lower vLLM's share")

@@ -1,12 +1,12 @@
-"""The trainer's weights do not fit beside a vLLM that wakes up for them.
+"""vLLM wakes up for the weight sync and finds too little memory.
 
 ## What it does
-Plays the weight sync by the memory model: vLLM awake with its weights, the trainer's own weights back on the GPU, the
-copy of its state dict and the buckets in which they are sent.
+Computes the memory of the weight sync with the memory model: vLLM awake with its weights, the trainer's own weights
+back on the GPU, the copy of its state dict and the buckets in which they are sent.
 
 ## Why it breaks training
-Every step ends with it. vLLM's allocator maps its memory back in a place where torch cannot help by freeing its cache,
-so that the process aborts in native code and the run hangs.
+Every step ends with a weight sync. When vLLM's allocator maps its memory back, torch cannot free its cache for it, so
+the process aborts in native code and the run hangs.
 
 ## How to fix
 Offload the trainer's optimiser (`optimizer_offload`), send smaller buckets, or give vLLM a smaller share.
@@ -26,8 +26,8 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "vLLM woke up while the trainer still held the memory; empty the cache before wake_up"
-WITH_SGLANG = "vLLM or sglang woke up while the trainer still held the memory; empty the cache before wake_up"
+CAUSE = "vLLM woke up while the trainer still used the memory; empty the cache before wake_up"
+WITH_SGLANG = "vLLM or sglang woke up while the trainer still used the memory; empty the cache before wake_up"
 
 SIGNATURES = (
     Signature(
@@ -81,4 +81,4 @@ def wake_up_out_of_memory(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     if severity is None:
         return
     message = f"the weight sync takes {in_gib(phase.total)} ({largest(phase)}); {memory.where}"
-    yield too_much(memory, plan, KEY, message, "make room for vLLM's weights", severity=severity)
+    yield too_much(memory, plan, KEY, message, "free memory for vLLM's weights", severity=severity)

@@ -1,14 +1,14 @@
-"""The installed transformers does not know this kind of model.
+"""The installed transformers does not support this model type.
 
 ## What it does
-Looks for `model_type` of the model's config.json among the types that the training interpreter's transformers has.
-(vLLM's own list is not looked at: it takes many types by transformers' word.)
+Looks up `model_type` of the model's config.json among the types of the training interpreter's transformers. vLLM's
+own list is not checked, because vLLM supports many types through transformers.
 
 ## Why it breaks training
-The configuration does not load. A newer model wants a newer transformers, which verl and vLLM may not allow.
+The configuration does not load. A newer model needs a newer transformers, which verl and vLLM may not allow.
 
 ## How to fix
-Bring transformers up to date as far as verl and vLLM allow, or take another model.
+Upgrade transformers as far as verl and vLLM allow, or use another model.
 
 ## Example
     KeyError: 'ministral3'
@@ -86,13 +86,13 @@ KEY = "model.path"
 def architecture_unknown(plan: Plan, model: ModelFiles, known: ModelTypes) -> Iterator[Finding]:
     kind = model_type(model.config) if model.config is not None else None
     if kind is None:
-        raise NotApplicable(f"{model.name} has no config.json on this machine that names a model_type")
+        raise NotApplicable(f"{model.name} has no config.json with a model_type on this machine")
     if model.config is not None and "auto_map" in model.config:
-        raise NotApplicable(f"{model.name} brings its own code")
+        raise NotApplicable(f"{model.name} has its own code")
     if kind not in known.types:
         yield fault(
-            f"model_type {kind!r} of {model.name} is unknown to the transformers of {known.python}; wanted one of its {len(known.types)} types",
+            f"transformers of {known.python} does not support model_type {kind!r} of {model.name}; expected one of its {len(known.types)} types",
             plan.place(KEY),
-            summary="choose another model, or a newer transformers",
+            summary="choose another model or upgrade transformers",
             evidence=(f"{model.shown}: model_type",),
         )

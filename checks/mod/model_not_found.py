@@ -1,15 +1,15 @@
-"""The model is not where the configuration says.
+"""The model does not exist at the configured path or in the hub's cache.
 
 ## What it does
-Looks for config.json and a tokenizer in the directory, or in the snapshot of the hub's cache. It never asks the
-network. A name that is in no cache is a warning where the job may still fetch it, an error where the hub is switched
-off or where no such name can exist.
+Looks for config.json and a tokenizer in the directory, or in the snapshot in the hub's cache. It never uses the
+network. A name that is not in the cache is a warning if the job may still download it, and an error if the hub is
+turned off or the name is invalid.
 
 ## Why it breaks training
-The run ends when it loads the model; on a node without network only after minutes of retries.
+The run ends when it loads the model, on a node without network only after minutes of retries.
 
 ## How to fix
-Fetch the model on the login node: `hf download ORG/NAME`. Spell a directory with a leading `/` or `./`.
+Download the model on the login node: `hf download ORG/NAME`. Write a directory with a leading `/` or `./`.
 
 ## Example
     OSError: mistralai/mistral-small-3.2-24b-instruct is not a local folder and is not a valid model identifier listed on
@@ -26,8 +26,8 @@ from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.models import is_hub_id
 
-CAUSE = "the model is neither on disk nor on the hub under this name, or it is closed to this user"
-INCOMPLETE = "the model's directory is not whole, or not where it was said to be"
+CAUSE = "the model is neither on disk nor on the hub under this name, or this user has no access to it"
+INCOMPLETE = "the model's directory is incomplete or not at the configured path"
 
 SIGNATURES = (
     Signature(
@@ -39,13 +39,13 @@ SIGNATURES = (
     Signature(
         pattern=r"couldn't connect to 'https://huggingface\.co'",
         sample="OSError: We couldn't connect to 'https://huggingface.co' to load the files, and couldn't find them in the cached files.",
-        explain="the model is in no cache, and the node has no network",
+        explain="the model is not in the cache, and the node has no network",
         versions="transformers",
     ),
     Signature(
         pattern=r"invalid load key, 'v'",
         sample="_pickle.UnpicklingError: invalid load key, 'v'.",
-        explain="the model's files are pointers of git-lfs, not the weights",
+        explain="the model's files are git-lfs pointers instead of weights",
         versions="torch",
         near=r"torch/serialization|safetensors|load_state_dict|torch\.load\(",
         within=20,
@@ -99,21 +99,21 @@ def model_not_found(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
     if model.directory is None:
         yield _absent(plan, model)
     elif model.config is None:
-        yield _finding(plan, model, f"{model.directory} holds no config.json that reads; wanted a model's directory")
+        yield _finding(plan, model, f"{model.directory} has no readable config.json; expected a model directory")
     elif not model.has_tokenizer and plan.find("model.tokenizer") is None:
-        yield _finding(plan, model, f"{model.directory} holds no tokenizer; wanted tokenizer.json beside config.json")
+        yield _finding(plan, model, f"{model.directory} has no tokenizer; expected tokenizer.json next to config.json")
 
 
 def _absent(plan: Plan, model: ModelFiles) -> Finding:
     where = " or ".join(model.looked) or "no cache: HOME is not set"
     if model.is_local:
-        return _finding(plan, model, f"{model.looked[0]} does not exist; wanted the directory of a model")
+        return _finding(plan, model, f"{model.looked[0]} does not exist; expected a model directory")
     if not is_hub_id(model.name):
-        return _finding(plan, model, f"{model.name!r} is neither a directory nor a name that the hub can have")
+        return _finding(plan, model, f"{model.name!r} is neither a directory nor a valid name on the hub")
     if model.offline:
-        message = f"{model.name} is not in the hub's cache ({where}), and {model.offline} forbids to fetch it"
+        message = f"{model.name} is not in the hub's cache ({where}), and {model.offline} forbids downloading it"
         return _finding(plan, model, message)
-    message = f"{model.name} is not in the hub's cache ({where}); wanted it there before the job starts"
+    message = f"{model.name} is not in the hub's cache ({where}); expected it there before the job starts"
     return _finding(plan, model, message, severity=Severity.WARNING)
 
 
@@ -125,7 +125,7 @@ def _finding(plan: Plan, model: ModelFiles, message: str, *, severity: Severity 
         severity=severity,
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG,
-            summary="fetch the model" if fetches else "name the model's directory",
+            summary="download the model" if fetches else "name the model's directory",
             commands=(f"hf download {model.name}",) if fetches else (),
         ),
     )

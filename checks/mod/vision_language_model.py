@@ -1,14 +1,14 @@
-"""A vision-language model where a text model is loaded.
+"""The model is a vision-language model, but the loader supports only text models.
 
 ## What it does
-Recognises vision-language models by their config.json, or by their name where that is not on this machine; and tells
-only those loaders that take text models alone: SkyRL's, and prime-rl's of January 2026.
+Recognises vision-language models by their config.json, or by their name if the file is not on this machine. It
+reports them only for loaders that support only text models: SkyRL's, and prime-rl's of January 2026.
 
 ## Why it breaks training
 AutoModelForCausalLM does not know the configuration class.
 
 ## How to fix
-Take the text model of the same family.
+Use the text model of the same family.
 
 ## Example
     ValueError: Unrecognized configuration class <class 'Qwen3VLConfig'> for this kind of AutoModel: AutoModelForCausalLM
@@ -25,7 +25,7 @@ from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.models import sees_images
 
-CAUSE = "the model sees pictures, and the loader takes language models only"
+CAUSE = "the model is a vision-language model, but the loader supports only text models"
 
 SIGNATURES = (
     Signature(
@@ -64,10 +64,10 @@ def vision_language_model(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
     if not sees_images(model.name, model.config):
         return
     if not plan.is_of(*TEXT_ONLY):
-        raise NotApplicable("today's verl and prime-rl load vision-language models")
+        raise NotApplicable("current verl and prime-rl load vision-language models")
     yield fault(
-        f"{model.name} is a vision-language model; wanted a text model: AutoModelForCausalLM does not load it",
+        f"{model.name} is a vision-language model, which AutoModelForCausalLM does not load; expected a text model",
         plan.place(KEY),
         summary="choose a text model",
-        evidence=(f"seen in {model.shown}",),
+        evidence=(f"found in {model.shown}",),
     )

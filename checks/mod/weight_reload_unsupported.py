@@ -1,14 +1,14 @@
-"""vLLM cannot take new weights for this model while it runs.
+"""vLLM cannot reload the weights of this model.
 
 ## What it does
-Recognises gpt-oss with MXFP4 weights, by its config.json, or by its name where that is not on this machine.
+Recognises gpt-oss with MXFP4 weights, by its config.json, or by its name if the file is not on this machine.
 
 ## Why it breaks training
-RL gives the model server new weights after each step. The loader of these quantised weights works once; the first
+RL sends the model server new weights after each step. The loader of these quantised weights works once; the first
 update ends the run.
 
 ## How to fix
-Take another model, or a copy of this one in bf16.
+Use another model, or a copy of this one in bf16.
 
 ## Example
     TypeError: default_weight_loader() got an unexpected keyword argument 'weight_name'
@@ -26,7 +26,7 @@ from skyrl_train.config.models import cannot_reload
 
 WEIGHT_SYNC = r"update_(?:params|weights)|sharding_manager|receive_weights|sync_weights|weight_transfer|weight_sync"
 CAUSE = "vLLM cannot reload this model's weights"
-UNKNOWN_WEIGHTS = "vLLM does not know the names or the shapes of the weights that the trainer sends"
+UNKNOWN_WEIGHTS = "vLLM does not know the names or shapes of the weights that the trainer sends"
 
 SIGNATURES = (
     Signature(
@@ -79,8 +79,8 @@ KEY = "model.path"
 def weight_reload_unsupported(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
     if cannot_reload(model.name, model.config):
         yield fault(
-            f"{model.name} has MXFP4 weights, which vLLM loads once only; wanted weights in bf16",
+            f"{model.name} has MXFP4 weights, which vLLM can load only once; expected bf16 weights",
             plan.place(KEY),
-            summary="choose another model, or its bf16 weights",
-            evidence=(f"seen in {model.shown}",),
+            summary="choose another model or its bf16 weights",
+            evidence=(f"found in {model.shown}",),
         )

@@ -1,17 +1,17 @@
-"""Containers of a job that is over still run on this node.
+"""Containers of an ended job still run on this node.
 
 ## What it does
-Looks into the stores of this user's other jobs (`/tmp/skyrl-UID-JOB`) for containers whose conmon is alive, asks Slurm
-whether that job still runs, and looks in this job's own store for containers that are older than the job.
+Looks into the stores of this user's other jobs (`/tmp/skyrl-UID-JOB`) for containers with a live conmon, asks Slurm
+whether that job still runs, and looks in this job's own store for containers older than the job.
 
 ## Why it breaks training
-Podman's conmon leaves the job's step, so that Slurm, at the end of the job, may leave it and its container alone. They
-keep CPUs, memory and ports that no job has paid for; sites drain a node on which processes are left. In the job's own store
-they hold the names and the namespace of the store.
+Podman's conmon leaves the job's step, so Slurm may not kill it and its container at the end of the job. They keep
+CPUs, memory and ports of the node, and sites drain a node with leftover processes. In the job's own store they also
+keep the store's names and namespace.
 
 ## How to fix
-End them by their numbers. `skyrl-train runtime serve` ends what an earlier server left before it starts, and removes its
-own containers on the way out, however it ends.
+End them by their process ids. `skyrl-train runtime serve` removes the containers of an earlier server before it
+starts, and its own when it ends.
 
 ## Example
     slurmd: error: Job step 4711.batch still has processes; draining node
@@ -38,19 +38,19 @@ def containers_outlive_job(leftovers: Leftovers, processes: PodmanProcesses, env
         yield _of_this_store(older)
     unknown = [store for store in leftovers.stores if store.over is None]
     if unknown and not older and not any(store.over for store in leftovers.stores):
-        raise CouldNotLook(f"whether job {unknown[0].job_id} of {unknown[0].path} is over: {unknown[0].why}")
+        raise CouldNotLook(
+            f"it is unknown whether job {unknown[0].job_id} of {unknown[0].path} has ended: {unknown[0].why}"
+        )
 
 
 def _of_another(store: ForeignStore) -> Finding:
     pids = [str(process.pid) for process in store.alive]
     return Finding(
-        message=(
-            f"{len(pids)} containers of job {store.job_id}, which is over, still run in {store.path}; wanted none"
-        ),
+        message=(f"{len(pids)} containers of the ended job {store.job_id} still run in {store.path}; expected none"),
         evidence=tuple(f"pid {process.pid}: {process.name}" for process in store.alive[:_NAMED]),
         remedy=Remedy(
             kind=RemedyKind.RESET_STORE,
-            summary="end them; when conmon goes, its container goes with it. Then remove the store",
+            summary="end them; the container ends with its conmon. Then remove the store",
             commands=(f"kill {' '.join(pids)}", f"podman unshare rm -rf {store.path}"),
         ),
         severity=Severity.WARNING,
@@ -60,10 +60,10 @@ def _of_another(store: ForeignStore) -> Finding:
 def _of_this_store(older: list[Monitored]) -> Finding:
     names = ", ".join(found.container.name or found.container.id[:12] for found in older[:_NAMED])
     return Finding(
-        message=f"{len(older)} containers of this store are older than this job and still run: {names}; wanted none",
+        message=f"{len(older)} containers of this store are older than this job and still run: {names}; expected none",
         remedy=Remedy(
             kind=RemedyKind.RESET_STORE,
-            summary="remove them, and give the job a store of its own",
+            summary="remove them, and give the job its own store",
             commands=(f"podman rm --force {' '.join(found.container.id[:12] for found in older)}",),
         ),
     )

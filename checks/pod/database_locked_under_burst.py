@@ -1,16 +1,16 @@
-"""More containers are started at once than Podman's database takes.
+"""More containers start at once than Podman's database can handle.
 
 ## What it does
-Where another runtime starts the sandboxes and the store's database is SQLite (Podman 5, and 4.8 on), compares the rollouts
-that run at once with what it takes. Where sandboxes were tried (`--role runtime` with a running runtime), looks for the
-error itself.
+If another runtime starts the sandboxes and the store's database is SQLite (Podman 4.8 and later), compares the number
+of rollouts that run at once with a safe limit. If test sandboxes were started (`--role runtime` with a running
+runtime), looks for the error itself.
 
 ## Why it breaks training
-Each podman process opens the database for itself and waits a while for its turn. In a burst of some hundred starts the
-last ones wait too long: their containers are not made, and their rollouts are lost.
+Each podman process opens the database and waits a limited time for the lock. In a burst of some hundred starts the
+last ones wait too long: their containers are not created, and their rollouts are lost.
 
 ## How to fix
-Start fewer at once. `skyrl-train runtime serve` makes its calls in a few threads and tries again after this error.
+Start fewer at once. `skyrl-train runtime serve` uses a few threads and retries after this error.
 
 ## Example
     Error: beginning container create transaction: database is locked
@@ -28,7 +28,7 @@ from skyrl_doctor.plan.findings import fault, finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.burst import LOCKED, burst_violations
 
-CAUSE = "more containers were started at once than Podman's database takes; start fewer at a time"
+CAUSE = "more containers started at once than Podman's database can handle; start fewer at a time"
 
 SIGNATURES = (
     Signature(
@@ -62,7 +62,7 @@ def database_locked_under_burst(plan: Plan, store: PodmanStore, canary: Canary |
     locked = [text for _, text in canary.failures if LOCKED in text] if canary is not None else []
     if locked and canary is not None:
         yield fault(
-            f"{len(locked)} of {canary.asked} sandboxes were not made: the database was locked; wanted all",
+            f"{len(locked)} of {canary.asked} sandboxes were not created, because the database was locked; expected all",
             plan.place(KEY),
             summary="start fewer at once",
             evidence=tuple(locked[:3]),

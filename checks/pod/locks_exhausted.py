@@ -1,17 +1,17 @@
-"""No lock is left for a new container, or Podman cannot open its locks.
+"""Podman has no free lock for a new container, or cannot open its locks.
 
 ## What it does
-Counts the locks in libpod's segment of shared memory, from its bytes, and compares them with `num_locks` of
-containers.conf and with the containers that the store knows.
+Counts the locks in libpod's shared memory segment and compares them with `num_locks` of containers.conf and with the
+containers in the store.
 
 ## Why it breaks training
-Every container takes one of `num_locks` (2048) locks in `/dev/shm/libpod_rootless_lock_UID`. All stores of a user share
-that segment, and a store that was deleted never gives its locks back: after some weeks of jobs no container can be
-made. A segment of another size, after `num_locks` was changed, stops every podman command.
+Every container takes one of `num_locks` (2048) locks in `/dev/shm/libpod_rootless_lock_UID`. All stores of a user
+share that segment, and a deleted store never returns its locks. After some weeks of jobs no container can be created.
+If `num_locks` was changed, the segment has the wrong size and every podman command fails.
 
 ## How to fix
-`lock_type = "file"` in a store of the job's own has neither limit nor sharing: `skyrl-doctor env` makes one. For the
-segment that is there: `podman system renumber` frees the locks that no container of this store has.
+`lock_type = "file"` in a store of the job has no limit and is not shared; `skyrl-doctor env` creates one. For the
+existing segment: `podman system renumber` frees the locks that no container of this store has.
 
 ## Example
     Error: allocating lock for new container: allocation failed; exceeded num_locks (2048)
@@ -29,7 +29,7 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.podman.locks import LockTable, PodmanLocks
 from skyrl_doctor.facts.podman.store import PodmanStore
 
-CAUSE = "Podman's locks are used up; `podman system renumber` frees what dead containers hold"
+CAUSE = "Podman's locks are used up; `podman system renumber` frees those of removed containers"
 
 SIGNATURES = (
     Signature(
@@ -41,7 +41,7 @@ SIGNATURES = (
     Signature(
         pattern=r"failed to open \d+ locks in /libpod|allocating lock for new (?:container|pod|volume)|no (?:more |free )locks available in libpod",
         sample="Error: failed to open 2048 locks in /libpod_rootless_lock_1000: numerical result out of range",
-        explain="Podman's locks are used up or cannot be made; `podman system renumber` frees what dead containers hold",
+        explain="Podman's locks are used up or cannot be created; `podman system renumber` frees those of removed containers",
         versions="podman",
     ),
 )
@@ -54,7 +54,7 @@ TOPIC = Signature(
 )
 
 _NEARLY = 0.9
-_ALONE = "only while no container of this user runs: all stores of a user share the segment"
+_ALONE = "only while no container of this user runs, because all stores of a user share the segment"
 
 
 @check("POD005", roles=[Role.RUNTIME], fix="skyrl_train/node/podman_store.py")
@@ -65,11 +65,11 @@ def locks_exhausted(store: PodmanStore, locks: PodmanLocks, environ: Environ) ->
     if table.unknown:
         raise CouldNotLook(f"{locks.path}: {table.unknown}")
     if table.strange:
-        yield _unusable(locks, f"{locks.path} is no segment of locks: {table.strange}; wanted one, or no such file")
+        yield _unusable(locks, f"{locks.path} is not a lock segment: {table.strange}; expected one, or no such file")
         return
     if table.total != locks.wanted:
         yield _unusable(
-            locks, f"{locks.path} has {table.total} locks; wanted {locks.wanted} (num_locks = {locks.configured})"
+            locks, f"{locks.path} has {table.total} locks; expected {locks.wanted} (num_locks = {locks.configured})"
         )
         return
     if table.used >= _NEARLY * table.total:
@@ -79,10 +79,10 @@ def locks_exhausted(store: PodmanStore, locks: PodmanLocks, environ: Environ) ->
 def _unusable(locks: PodmanLocks, message: str) -> Finding:
     return Finding(
         message=message,
-        evidence=(f"podman will say: failed to open {locks.configured} locks",),
+        evidence=(f"podman would fail with: failed to open {locks.configured} locks",),
         remedy=Remedy(
             kind=RemedyKind.RESET_STORE,
-            summary=f"remove the segment and number the containers anew, {_ALONE}",
+            summary=f"remove the segment and renumber the containers, {_ALONE}",
             commands=(quoted("rm", locks.path), "podman system renumber"),
         ),
     )
@@ -92,8 +92,7 @@ def _full(store: PodmanStore, locks: PodmanLocks, table: LockTable, environ: Env
     known = "an unknown number" if locks.known is None else str(locks.known)
     return Finding(
         message=(
-            f"{table.used} of {table.total} locks are taken, {known} of them by containers and pods of this store; "
-            f"wanted fewer than {int(_NEARLY * table.total)}"
+            f"{table.used} of {table.total} locks are in use, {known} of them by containers and pods of this store; expected fewer than {int(_NEARLY * table.total)}"
         ),
         evidence=(locks.path,),
         severity=Severity.ERROR if table.used >= table.total else Severity.WARNING,
@@ -107,11 +106,11 @@ def _free(store: PodmanStore, locks: PodmanLocks, table: LockTable, environ: Env
     if locks.known < table.used:
         return Remedy(
             kind=RemedyKind.RESET_STORE,
-            summary=f"free the {table.used - locks.known} locks that no container of this store has, {_ALONE}",
+            summary=f"free the {table.used - locks.known} locks that no container of this store uses, {_ALONE}",
             commands=("podman system renumber",),
         )
     return Remedy(
         kind=RemedyKind.RESET_STORE,
-        summary="remove the containers of this store that do not run; it deletes what was written in them",
+        summary="remove the stopped containers of this store; this deletes the files in them",
         commands=("podman container prune --force",),
     )

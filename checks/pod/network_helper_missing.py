@@ -1,17 +1,18 @@
-"""A program or device that podman starts containers with is missing.
+"""A program or device that Podman needs to start containers is missing.
 
 ## What it does
-Looks for the network program that this version and containers.conf call for (pasta or slirp4netns), netavark, conmon,
-an OCI runtime and fuse-overlayfs where Podman looks for them, and whether `/dev/net/tun` and `/dev/fuse` can be used.
+Looks for the network program that this version and containers.conf require (pasta or slirp4netns), netavark, conmon,
+an OCI runtime and fuse-overlayfs in Podman's search paths, and checks that `/dev/net/tun` and `/dev/fuse` can be
+used.
 
 ## Why it breaks training
-Podman 5 gives a rootless container its network with pasta, Podman 4 with slirp4netns; both open `/dev/net/tun`. A node
-that was upgraded by half, or a `helper_binaries_dir` of another distribution, has podman but not its helpers, and the
+Podman 5 gives a rootless container its network with pasta, Podman 4 with slirp4netns; both open `/dev/net/tun`. A
+partly upgraded node, or a `helper_binaries_dir` of another distribution, has podman but not its helpers, and the
 first sandbox of the run fails to start. `podman info` and `podman images` do not show it.
 
 ## How to fix
-Have the packages installed on every sandbox node. Where the other network program is there, Podman 5 takes it with
-`default_rootless_network_cmd` under `[network]` in containers.conf. Code cannot install programs of the node.
+Ask the administrators to install the packages on every sandbox node. If the other network program is installed,
+Podman 5 uses it with `default_rootless_network_cmd` under `[network]` in containers.conf.
 
 ## Example
     Error: could not find pasta, the network namespace can't be configured: exec: "pasta": executable file not found
@@ -30,19 +31,19 @@ from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_train.node.podman_store import kernel_has_rootless_overlay
 
-CAUSE = "a program that Podman's network needs is not there or cannot work"
+CAUSE = "a program for Podman's network is missing or cannot work"
 
 SIGNATURES = (
     Signature(
         pattern=r"\bPOD008: this kernel mounts no overlay",
         sample="skyrl-train runtime: POD008: this kernel mounts no overlay for a user, and there is no fuse-overlayfs",
-        explain="Podman has no way to put layers of an image over each other here; fuse-overlayfs is one",
+        explain="Podman cannot mount image layers here; fuse-overlayfs can do it",
         versions="skyrl-train",
     ),
     Signature(
         pattern=r"""slirp4netns failed|could not find ['\"]?(?:slirp4netns|pasta|netavark)|aardvark-dns.{0,120}(?:failed|systemd-run)|(?:slirp4netns|pasta).{0,80}executable file not found""",
         sample='Error: could not find "netavark" in one of [/usr/libexec/podman /usr/lib/podman]',
-        explain="a program that Podman's network needs is not there",
+        explain="a program for Podman's network is missing",
         versions="podman",
     ),
     Signature(
@@ -78,16 +79,18 @@ def network_helper_missing(podman: Podman, store: PodmanStore, helpers: PodmanHe
         found += _network(podman, store, helpers)
     yield from found
     if podman.version is None and not found:
-        raise CouldNotLook(f"which helpers Podman needs depends on its version, and {podman.why_unknown}")
+        raise CouldNotLook(f"Podman's version decides which helpers it needs, and {podman.why_unknown}")
 
 
 def _always(podman: Podman, store: PodmanStore, helpers: PodmanHelpers) -> Iterator[Finding]:
     if helpers.found.get("conmon") is None:
-        yield _missing("conmon", "it watches over each container")
+        yield _missing("conmon", "because it monitors each container")
     if helpers.found.get("runtime") is None:
-        yield _missing("runtime", "it starts the container", shown=store.engine.runtime or "neither crun nor runc")
+        yield _missing(
+            "runtime", "because it starts the container", shown=store.engine.runtime or "neither crun nor runc"
+        )
     if podman.major is not None and podman.major >= 5 and helpers.found.get("netavark") is None:
-        yield _missing("netavark", f"{podman.shown} has no other network backend", helpers.searched)
+        yield _missing("netavark", f"because {podman.shown} has no other network backend", helpers.searched)
 
 
 def _network(podman: Podman, store: PodmanStore, helpers: PodmanHelpers) -> Iterator[Finding]:
@@ -97,7 +100,7 @@ def _network(podman: Podman, store: PodmanStore, helpers: PodmanHelpers) -> Iter
     if helpers.found.get(program) is None:
         yield _no_program(podman, program, helpers)
     elif not helpers.tun.usable:
-        yield _device(helpers.tun, f"{program} opens it")
+        yield _device(helpers.tun, f"because {program} opens it")
 
 
 def _program(podman: Podman, store: PodmanStore) -> str | None:
@@ -111,14 +114,16 @@ def _program(podman: Podman, store: PodmanStore) -> str | None:
 
 def _no_program(podman: Podman, program: str, helpers: PodmanHelpers) -> Finding:
     other = next(name for name in _PROGRAMS if name != program)
-    finding = _missing(program, f"{podman.shown} gives rootless containers their network with it", helpers.searched)
+    finding = _missing(
+        program, f"because {podman.shown} uses it for the network of rootless containers", helpers.searched
+    )
     if helpers.found.get(other) is None or podman.major is None or podman.major < 5:
         return finding
     return Finding(
-        message=f"{finding.message}; {other} is there",
+        message=f"{finding.message}; {other} is installed",
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG,
-            summary=f"let Podman take {other}: in containers.conf, under [network]",
+            summary=f"let Podman use {other}: in containers.conf, under [network]",
             settings={"default_rootless_network_cmd": other},
         ),
     )
@@ -128,16 +133,16 @@ def _overlay(store: PodmanStore, helpers: PodmanHelpers) -> Iterator[Finding]:
     program = store.storage.mount_program
     if program and not helpers.mount_program_found:
         yield Finding(
-            message=f"mount_program = {program!r} in {store.storage.path} is no program; wanted one, or no such key",
-            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="take the key away where the kernel is 5.11 or later"),
+            message=f"mount_program = {program!r} in {store.storage.path} is not a program; expected one, or no such key",
+            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="remove the key if the kernel is 5.11 or later"),
         )
         return
     if not program and not _needs_fuse(store, helpers):
         return
     if not program and helpers.found.get("fuse-overlayfs") is None:
-        yield _missing("fuse-overlayfs", f"Linux {helpers.kernel} mounts no overlay for an ordinary user")
+        yield _missing("fuse-overlayfs", f"because Linux {helpers.kernel} mounts no overlay for an ordinary user")
     elif not helpers.fuse.usable:
-        yield _device(helpers.fuse, "fuse-overlayfs opens it")
+        yield _device(helpers.fuse, "because fuse-overlayfs opens it")
 
 
 def _needs_fuse(store: PodmanStore, helpers: PodmanHelpers) -> bool:
@@ -148,7 +153,7 @@ def _missing(name: str, why: str, searched: tuple[str, ...] = (), *, shown: str 
     places = f" (looked in {', '.join(searched)} and on PATH)" if searched else ""
     said = f"{shown} was found" if shown.startswith("neither") else f"{shown or name} was not found"
     return Finding(
-        message=f"{said}{places}; wanted: {why}",
+        message=f"{said}{places}; expected it, {why}",
         remedy=Remedy(
             kind=RemedyKind.ASK_ADMIN,
             summary=f"ask for the package {_PACKAGES.get(name, name)} on every sandbox node",
@@ -157,12 +162,12 @@ def _missing(name: str, why: str, searched: tuple[str, ...] = (), *, shown: str 
 
 
 def _device(device: Device, why: str) -> Finding:
-    seen = {"": "does not exist", "char": "may not be opened for writing"}.get(device.kind, f"is a {device.kind}")
+    seen = {"": "does not exist", "char": "cannot be opened for writing"}.get(device.kind, f"is a {device.kind}")
     return Finding(
-        message=f"{device.path} {seen}; wanted a device that every user may open: {why}",
+        message=f"{device.path} {seen}; expected a device that every user can open, {why}",
         remedy=Remedy(
             kind=RemedyKind.ASK_ADMIN,
-            summary="ask for the device on every sandbox node; as root",
+            summary="ask for the device on every sandbox node; root can run this",
             commands=(f"chmod 666 {device.path}",) if device.kind == "char" else (),
         ),
     )

@@ -1,18 +1,18 @@
-"""The user has no range of subordinate ids, or nothing that can map them.
+"""The user has no subordinate ids, or no program can map them.
 
 ## What it does
-Reads the user's ranges in `/etc/subuid` and `/etc/subgid` (or asks `getsubids`, where nsswitch.conf keeps them
-elsewhere), looks at `newuidmap` and `newgidmap`, and at the kernel settings that forbid user namespaces.
+Reads the user's ranges in `/etc/subuid` and `/etc/subgid` (or runs `getsubids` if nsswitch.conf names another
+source), and checks `newuidmap`, `newgidmap` and the kernel settings that forbid user namespaces.
 
 ## Why it breaks training
-Images own their files by ids up to 65535. Rootless Podman maps them to subordinate ids of the user. Without a range it
-goes on with one id and a warning, and the first image whose files belong to anybody but root fails while it is
-unpacked; agent images run as user 10001. Clusters often have no ranges for the users of their directory service.
+Files in images have owner ids up to 65535. Rootless Podman maps them to subordinate ids of the user. Without a range
+it continues with one id and a warning. The first image with files of another user than root then fails to unpack;
+agent images run as user 10001. Clusters often have no ranges for users of a directory service.
 
 ## How to fix
 An administrator adds a line for the user to both files: `usermod --add-subuids 100000-165535 --add-subgids
-100000-165535 USER`. Code cannot: only root may write them. `ignore_chown_errors = "true"` in storage.conf lets Podman
-unpack images with one id; what runs in them as another user than root still fails.
+100000-165535 USER`. Only root may write them. `ignore_chown_errors = "true"` in storage.conf lets Podman unpack
+images with one id; processes of another user than root still fail.
 
 ## Example
     potentially insufficient UIDs or GIDs available in user namespace (requested 0:42 for /etc/gshadow):
@@ -31,7 +31,7 @@ from skyrl_doctor.facts.podman.subids import IdFile, MapTool, SubIds
 from skyrl_train.node.podman_store import WANTED_IDS
 
 CAUSE = (
-    "the user has no range of ids for rootless containers; the administrator gives one in /etc/subuid and /etc/subgid"
+    "the user has no subordinate ids for rootless containers; an administrator adds them to /etc/subuid and /etc/subgid"
 )
 
 SIGNATURES = (
@@ -71,15 +71,14 @@ def no_subuid_range(ids: SubIds) -> Iterator[Finding]:
     unsure = [tool for tool in ids.tools if tool.path and not tool.set_id and tool.capable is None]
     if unsure and not found:
         raise CouldNotLook(
-            f"{unsure[0].path} is not setuid root; whether it has a file capability instead only getcap tells, "
-            "and getcap is not here"
+            f"{unsure[0].path} is not setuid root, and without getcap it is unknown whether it has a file capability"
         )
 
 
 def _namespaces(ids: SubIds) -> Iterator[Finding]:
     if ids.forbidden:
         yield Finding(
-            message=f"{ids.forbidden}, so no user can make a user namespace; wanted a number above 0",
+            message=f"{ids.forbidden}, so no user can create a user namespace; expected a number above 0",
             remedy=Remedy(kind=RemedyKind.ASK_ADMIN, summary="ask for user namespaces on the sandbox nodes"),
         )
 
@@ -88,7 +87,7 @@ def _ranges(ids: SubIds, file: IdFile, own: int) -> Iterator[Finding]:
     place = Location(file.source) if file.source.startswith("/") else None
     if file.total < WANTED_IDS:
         yield Finding(
-            message=f"{_seen(ids, file)}; wanted {WANTED_IDS} ids",
+            message=f"{_seen(ids, file)}; expected {WANTED_IDS} ids",
             evidence=tuple(f"not of the form name:first:count: {line!r}" for line in file.broken_lines[:3]),
             location=place,
             severity=Severity.ERROR if not file.total and not ids.ignore_chown_errors else Severity.WARNING,
@@ -97,14 +96,14 @@ def _ranges(ids: SubIds, file: IdFile, own: int) -> Iterator[Finding]:
         return
     if file.broken_lines:
         yield Finding(
-            message=f"{file.source} has a line {file.broken_lines[0]!r}; wanted name:first:count: some builds of Podman refuse the whole file",
+            message=f"{file.source} has the line {file.broken_lines[0]!r}; expected name:first:count, because some builds of Podman reject the whole file",
             location=place,
             severity=Severity.WARNING,
-            remedy=Remedy(kind=RemedyKind.ASK_ADMIN, summary="have the line mended"),
+            remedy=Remedy(kind=RemedyKind.ASK_ADMIN, summary="ask for a correction of the line"),
         )
     if any(own in found for found in file.ranges):
         yield Finding(
-            message=f"{file.source} gives {ids.looked_up!r} a range that holds his own id {own}; wanted one without it",
+            message=f"{file.source} gives {ids.looked_up!r} a range that contains the user's own id {own}; expected one without it",
             location=place,
             remedy=_ask(ids),
         )
@@ -124,19 +123,19 @@ def _ask(ids: SubIds) -> Remedy:
     span = f"{first}-{first + WANTED_IDS - 1}"
     return Remedy(
         kind=RemedyKind.ASK_ADMIN,
-        summary="ask for a range on every sandbox node; as root, and podman system migrate as the user",
+        summary="ask for a range on every sandbox node; root runs this command, then the user runs podman system migrate",
         commands=(quoted("usermod", "--add-subuids", span, "--add-subgids", span, ids.user),),
     )
 
 
 def _tool(tool: MapTool) -> Iterator[Finding]:
     if tool.path is None:
-        seen = f"{tool.name} is not on PATH; wanted: it maps the ids"
+        seen = f"{tool.name} is not on PATH; expected it, because it maps the ids"
     elif tool.nosuid:
-        seen = f"{tool.path} is on a file system that is mounted nosuid; wanted one where it may change its user"
+        seen = f"{tool.path} is on a file system mounted nosuid; expected one that allows setuid"
     elif not tool.set_id and tool.capable is False:
         mode = tool.stat.mode if tool.stat is not None else 0
-        seen = f"{tool.path} is neither setuid root (mode {mode:04o}) nor has its file capability; wanted one of them"
+        seen = f"{tool.path} is neither setuid root (mode {mode:04o}) nor has its file capability; expected one of them"
     else:
         return
     yield Finding(

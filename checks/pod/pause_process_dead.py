@@ -1,19 +1,19 @@
-"""Podman's pause process is dead or another process has its number, so no podman command starts.
+"""Podman's pause process is dead, or another process has its pid.
 
 ## What it does
-Reads which process `pause.pid` names and which containers the store's database calls running, and looks up both in
-/proc. No podman command is run for it.
+Reads the pid in `pause.pid` and the running containers in the store's database, and looks up both in /proc. It runs
+no podman command.
 
 ## Why it breaks training
 Rootless Podman keeps its user namespace alive in a pause process and in one conmon for each running container. When
-Slurm ends a job it kills them all, but the store still calls the containers running. The next job finds a namespace
-that nobody holds, and every podman command ends before it begins. A pause process that died alone, or containers that
-were stopped cleanly, do no harm: Podman makes a new one.
+Slurm ends a job it kills them all, but the store still lists the containers as running. In the next job the namespace
+does not exist, and every podman command fails at once. If only the pause process died, or the containers were stopped
+cleanly, Podman creates a new one.
 
 ## How to fix
-`podman system migrate` starts afresh. It stops EVERY container of the store, so it is named only where none is alive.
-Where another process has the number, the file must go; `migrate` fails on it too. A store that belongs to one job
-cannot meet either: `skyrl-doctor env` makes one.
+`podman system migrate` creates a new pause process. It stops EVERY container of the store, so the doctor suggests it
+only if none is alive. If another process has the pid, delete the file; `migrate` fails on it too. A store that only
+one job uses has neither problem; `skyrl-doctor env` creates one.
 
 ## Example
     invalid internal status, try resetting the pause process with "podman system migrate": could not find any running
@@ -31,7 +31,7 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.podman.processes import PodmanProcesses
 from skyrl_doctor.facts.podman.store import PodmanStore
 
-CAUSE = "Podman's pause process was killed with an earlier job; its pid file stayed"
+CAUSE = "Podman's pause process was killed with an earlier job, but its pid file remains"
 
 SIGNATURES = (
     Signature(
@@ -43,7 +43,7 @@ SIGNATURES = (
     Signature(
         pattern=r"pause\.pid: no such file or directory|cannot re-exec process to join the existing user namespace|\bcannot set user namespace\b",
         sample="Error: setting up the process: open libpod/tmp/pause.pid: no such file or directory",
-        explain="Podman's pause process is not there any more",
+        explain="Podman's pause process no longer exists",
         versions="podman",
     ),
     Signature(
@@ -79,9 +79,7 @@ def pause_process_dead(store: PodmanStore, processes: PodmanProcesses, environ: 
         yield _nobody_left(store, processes)
     elif processes.leftover and not any(map(processes.holds_namespace, processes.leftover)):
         raise CouldNotLook(
-            f"{len(processes.leftover)} conmon.pid files name dead processes, such as {processes.leftover[0].path}; "
-            f"whether their containers were stopped cleanly only the database tells: "
-            f"{store.database.unread or store.database.damage}"
+            f"{len(processes.leftover)} conmon.pid files name dead processes, such as {processes.leftover[0].path}; only the database records whether their containers were stopped cleanly: {store.database.unread or store.database.damage}"
         )
 
 
@@ -90,16 +88,15 @@ def _reused(store: PodmanStore, processes: PodmanProcesses, environ: Environ) ->
     assert process is not None
     return Finding(
         message=(
-            f"{store.pause_file} names pid {process.pid}, which is now {process.name!r}; "
-            "wanted Podman's pause process, or no such file"
+            f"{store.pause_file} names pid {process.pid}, which is now {process.name!r}; expected Podman's pause process, or no such file"
         ),
         evidence=(
             f"pid {process.pid}: state {process.state}, {process.user_ns}; the doctor: {processes.own_user_ns}",
-            "podman will say: cannot set user namespace, or: cannot join mount namespace",
+            "podman would fail with: cannot set user namespace, or: cannot join mount namespace",
         ),
         remedy=Remedy(
             kind=RemedyKind.RESET_STORE,
-            summary="delete the file that names the wrong process; Podman makes a new pause process",
+            summary="delete the file with the wrong pid; Podman creates a new pause process",
             commands=(quoted("rm", store.pause_file),),
             safe=is_own(store, environ),
         ),
@@ -108,13 +105,16 @@ def _reused(store: PodmanStore, processes: PodmanProcesses, environ: Environ) ->
 
 def _nobody_left(store: PodmanStore, processes: PodmanProcesses) -> Finding:
     pause = processes.pause
-    seen = f"pid {pause.pid} of {pause.path} is gone" if pause is not None else f"{store.pause_file} is gone"
+    seen = (
+        f"pid {pause.pid} of {pause.path} no longer exists"
+        if pause is not None
+        else f"{store.pause_file} does not exist"
+    )
     names = [found.container.name or found.container.id[:12] for found in processes.running]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return Finding(
         message=(
-            f"the store calls {', '.join(names[:_NAMED])}{more} running, but {seen} and no conmon is alive; "
-            "wanted one living process that holds Podman's namespace"
+            f"the store lists {', '.join(names[:_NAMED])}{more} as running, but {seen} and no conmon is alive; expected a living process that holds Podman's namespace"
         ),
         evidence=tuple(
             f"{found.conmon.path}: pid {found.conmon.pid} is dead"
@@ -124,8 +124,7 @@ def _nobody_left(store: PodmanStore, processes: PodmanProcesses) -> Finding:
         remedy=Remedy(
             kind=RemedyKind.RESET_STORE,
             summary=(
-                "start afresh; it stops every container of this store, and none is alive. "
-                "From the next job on, give each job a store of its own"
+                "create a new pause process; this stops every container of this store, and none is alive. For later jobs, give each job its own store"
             ),
             commands=("podman system migrate",),
         ),

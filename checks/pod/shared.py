@@ -1,4 +1,4 @@
-"""Remedies that several of Podman's failures share."""
+"""Remedies shared by Podman's failures."""
 
 import shlex
 
@@ -17,7 +17,7 @@ def isolate(store: PodmanStore, environ: Environ, *, instead_of: str = "") -> Re
     preparation = job_store(uid=store.uid, job_id=environ.get("SLURM_JOB_ID") or None)
     return Remedy(
         kind=RemedyKind.FIX_ENV,
-        summary=f"give the job a store of its own{instead_of}",
+        summary=f"give the job its own store{instead_of}",
         commands=(JOB_ENVIRONMENT,),
         settings={setting.name: setting.value or "" for setting in preparation.settings},
         safe=True,
@@ -30,7 +30,7 @@ def reset_or_isolate(store: PodmanStore, environ: Environ, *, before: tuple[str,
     `before` are commands without which a reset fails on the damage that it is for.
     """
     if not is_own(store, environ):
-        return isolate(store, environ, instead_of=f" (podman system reset would heal this one, but {RESET_DELETES})")
+        return isolate(store, environ, instead_of=f" (podman system reset would repair this one, but {RESET_DELETES})")
     return Remedy(
         kind=RemedyKind.RESET_STORE,
         summary=f"reset the store: {RESET_DELETES}",

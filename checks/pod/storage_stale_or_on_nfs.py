@@ -1,17 +1,18 @@
-"""Podman's store is on a file system that cannot carry it, is not where it was made, or is full of earlier jobs.
+"""Podman's store is on an unsuitable file system, was moved, or has too little space.
 
 ## What it does
-Finds the store as Podman finds it (variables, storage.conf, then the database in the store itself), and looks at the
-file systems below it, the free space, XDG_RUNTIME_DIR and the age of its containers. No podman command is run for it.
+Finds the store as Podman does (variables, storage.conf, then the database in the store itself), and checks its file
+systems, the free space, XDG_RUNTIME_DIR and the age of its containers. It runs no podman command.
 
 ## Why it breaks training
-A store in a home on NFS, the default, cannot hold the ids that images are made of. A store that was moved, or that was
-made with another XDG_RUNTIME_DIR, is not isolated: Podman goes by the places that its database was made with, silently.
-An XDG_RUNTIME_DIR that was inherited from the login node names a directory that the job's node has not.
+By default the store is in the home directory. On NFS it cannot store the owner ids of image files. A store that was
+moved, or created with another XDG_RUNTIME_DIR, is not isolated: Podman silently uses the directories that its
+database was created with. An XDG_RUNTIME_DIR inherited from the login node names a directory that does not exist on
+the job's node.
 
 ## How to fix
-Give each job a store of its own on a local disk: `skyrl-doctor env` makes one. Both the store and XDG_RUNTIME_DIR must
-be the job's own; one of them alone isolates nothing.
+Give each job its own store on a local disk; `skyrl-doctor env` creates one. The job needs its own store and its own
+XDG_RUNTIME_DIR; one of them alone does not isolate it.
 
 ## Example
     'overlay' is not supported over nfs at "/home/…/containers/storage/overlay": backing file system is unsupported
@@ -33,8 +34,8 @@ from skyrl_doctor.facts.podman.runtime_dir import OWNER_ONLY, RuntimeDir
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_train.node.podman_store import GOOD_FREE_BYTES, MIN_FREE_BYTES, MIN_FREE_INODES
 
-ON_NETWORK_FS = "Podman's store lies on a network file system"
-CAUSE = "Podman's store lies on a file system that cannot hold it, or is an old one of another place"
+ON_NETWORK_FS = "Podman's store is on a network file system"
+CAUSE = "Podman's store is on an unsuitable file system, or was created at another path"
 
 SIGNATURES = (
     Signature(
@@ -46,13 +47,13 @@ SIGNATURES = (
     Signature(
         pattern=r"lsetxattr .{0,120}operation not supported",
         sample="Error: writing blob: adding layer: lsetxattr /: operation not supported",
-        explain="Podman's store lies on a file system without extended attributes",
+        explain="Podman's store is on a file system without extended attributes",
         versions="podman",
     ),
     Signature(
         pattern=r"database configuration mismatch",
         sample='Error: database libpod root directory (staticdir) "/tmp/a/libpod" does not match our libpod root directory "/tmp/b/libpod": database configuration mismatch',
-        explain="the store was made for another place",
+        explain="the store was created at another path",
         versions="podman",
     ),
     Signature(
@@ -83,13 +84,13 @@ SIGNATURES = (
     Signature(
         pattern=r"\b(?:l?stat|mkdir|chown|chmod) /run/user/\d{1,10}(?:/(?:containers|libpod|podman|runc|crun)\S{0,80})?: (?:no such file or directory|permission denied)",
         sample="Failed to obtain podman configuration: lstat /run/user/3067323: no such file or directory",
-        explain="XDG_RUNTIME_DIR names a directory that this node has not, or not for this user",
+        explain="XDG_RUNTIME_DIR names a directory that does not exist on this node or belongs to another user",
         versions="podman 5",
     ),
     Signature(
         pattern=r"is pointing to a path \(\S{1,200}\) which is not writable",
         sample='level=warning msg="RunRoot is pointing to a path (/run/user/1042/containers) which is not writable. Most likely podman will fail."',
-        explain="XDG_RUNTIME_DIR names a directory that this job may not write",
+        explain="XDG_RUNTIME_DIR names a directory that this job cannot write",
         versions="podman 4",
         fatal=False,
     ),
@@ -98,7 +99,7 @@ SIGNATURES = (
 TOPIC = Signature(
     pattern=rf"(?i)\b(?:graph ?root|run ?root|container stor(?:e|age)|overlay)\b.{{0,100}}\b(?:{NETWORK}|not writable|read-only)\b",
     sample="Error: graphroot lies on NFS",
-    explain="Podman's store lies on a file system that cannot hold it",
+    explain="Podman's store is on an unsuitable file system",
     versions="any",
 )
 
@@ -124,9 +125,9 @@ def storage_stale_or_on_nfs(
     if found:
         return
     if store.database.unread:
-        raise CouldNotLook(f"where the store was made stays unknown: {store.database.unread}")
+        raise CouldNotLook(f"it is unknown where the store was created: {store.database.unread}")
     if ground.graph.space is None:
-        raise CouldNotLook(f"the free space of {ground.graph.resolved} could not be asked")
+        raise CouldNotLook(f"the free space of {ground.graph.resolved} is unknown")
 
 
 Said = tuple[str, Severity]
@@ -136,59 +137,59 @@ def _runtime_dir(store: PodmanStore, environ: Environ) -> Iterator[Said]:
     runtime = store.runtime_dir
     if runtime is None:
         return
-    wanted = f"wanted a directory of uid {store.uid} with mode 0700"
+    expected = f"expected a directory of uid {store.uid} with mode 0700"
     if runtime.refused:
-        yield f"XDG_RUNTIME_DIR: {runtime.refused}; {wanted}: Podman does not start without", Severity.ERROR
+        yield f"XDG_RUNTIME_DIR: {runtime.refused}; {expected}, without which Podman does not start", Severity.ERROR
     elif runtime.asked and runtime.seen is None:
-        shared = f"Podman takes {runtime.used} instead, which all jobs of the user share"
-        yield f"XDG_RUNTIME_DIR={runtime.asked} does not exist; {wanted}: {shared}", Severity.WARNING
+        shared = f"Podman uses {runtime.used} instead, which all jobs of the user share"
+        yield f"XDG_RUNTIME_DIR={runtime.asked} does not exist, so {shared}; {expected}", Severity.WARNING
     elif runtime.asked:
-        yield from _mode(runtime, wanted)
+        yield from _mode(runtime, expected)
     elif environ.in_slurm_job and not runtime.used.startswith("/run/user/"):
-        yield f"XDG_RUNTIME_DIR is not set; {wanted}: all jobs of the user share {runtime.used}", Severity.WARNING
+        yield f"XDG_RUNTIME_DIR is not set, so all jobs of the user share {runtime.used}; {expected}", Severity.WARNING
 
 
-def _mode(runtime: RuntimeDir, wanted: str) -> Iterator[Said]:
+def _mode(runtime: RuntimeDir, expected: str) -> Iterator[Said]:
     mode = runtime.seen.mode & 0o777 if runtime.seen is not None else OWNER_ONLY
     if mode == OWNER_ONLY:
         return
     severity = Severity.WARNING if mode & _OTHERS_WRITE else Severity.INFO
-    yield f"XDG_RUNTIME_DIR={runtime.asked} has mode {mode:04o}; {wanted}", severity
+    yield f"XDG_RUNTIME_DIR={runtime.asked} has mode {mode:04o}; {expected}", severity
 
 
 def _file_systems(store: PodmanStore, ground: StoreFileSystems) -> Iterator[Said]:
     graph, program = ground.graph, store.storage.mount_program
     if graph.on_network:
         severity = Severity.WARNING if program else Severity.ERROR
-        yield f"the store {graph.path} is on {graph.file_system}; wanted a local file system", severity
+        yield f"the store {graph.path} is on {graph.file_system}; expected a local file system", severity
     elif graph.file_system == "overlay" and store.places.driver == "overlay" and not program:
         yield (
-            f"the store {graph.path} is on overlay, which cannot carry the overlay driver; wanted a disk or tmpfs",
+            f"the store {graph.path} is on overlay, which does not support the overlay driver; expected a disk or tmpfs",
             Severity.ERROR,
         )
     run = ground.run
     if run.on_network:
-        yield f"the run root {run.path} is on {run.file_system}; wanted tmpfs or a local disk", Severity.WARNING
+        yield f"the run root {run.path} is on {run.file_system}; expected tmpfs or a local disk", Severity.WARNING
     if ground.older_than_boot:
-        seen = f"the state in {store.places.tmp_dir} is of before the last boot, and Podman takes it for today's"
-        yield f"{seen}; wanted it on tmpfs (it is on {run.file_system})", Severity.WARNING
+        seen = f"the state in {store.places.tmp_dir} is from before the last boot, but Podman uses it as current"
+        yield f"{seen}; expected it on tmpfs (it is on {run.file_system})", Severity.WARNING
 
 
 def _moved(store: PodmanStore, ground: StoreFileSystems) -> Iterator[Said]:
     said, asked = store.database, store.configured
     if said.graph_root and said.graph_root not in (asked.graph_root, ground.configured_graph):
-        seen = f"the store in {asked.graph_root} was made in {said.graph_root}, and Podman goes on there"
-        yield f"{seen}; wanted a store that lies where it was made", Severity.ERROR
+        seen = f"the store in {asked.graph_root} was created in {said.graph_root}, and Podman still uses that directory"
+        yield f"{seen}; expected a store that was not moved", Severity.ERROR
     if said.run_root and said.run_root not in (asked.run_root, ground.configured_run):
         severity = Severity.WARNING if ground.tmp_creatable else Severity.ERROR
         yield (
-            f"the store was made with the run root {said.run_root}, and Podman keeps to it; wanted {asked.run_root}"
-            + ("" if ground.tmp_creatable else f": {said.tmp_dir} cannot be made here"),
+            f"the store was created with the run root {said.run_root}, which Podman still uses; expected {asked.run_root}"
+            + ("" if ground.tmp_creatable else f", because {said.tmp_dir} cannot be created here"),
             severity,
         )
     if said.driver and asked.driver and said.driver != asked.driver:
-        seen = f"the store was made with the driver {said.driver!r}, and Podman keeps to it"
-        yield f"{seen}; wanted {asked.driver!r} as {store.storage.path or 'STORAGE_DRIVER'} says", Severity.WARNING
+        seen = f"the store was created with the driver {said.driver!r}, which Podman still uses"
+        yield f"{seen}; expected {asked.driver!r} as set by {store.storage.path or 'STORAGE_DRIVER'}", Severity.WARNING
 
 
 def _stale(store: PodmanStore, ground: StoreFileSystems, processes: PodmanProcesses) -> Iterator[Said]:
@@ -203,8 +204,8 @@ def _stale(store: PodmanStore, ground: StoreFileSystems, processes: PodmanProces
     ]
     if stale:
         example = stale[0].name or stale[0].id[:12]
-        seen = f"the store holds {len(stale)} dead containers that are older than this job, such as {example!r}"
-        yield f"{seen}; wanted none", Severity.WARNING
+        seen = f"the store has {len(stale)} dead containers that are older than this job, such as {example!r}"
+        yield f"{seen}; expected none", Severity.WARNING
 
 
 def _space(graph: StoreDirectory) -> Iterator[Finding]:
@@ -214,19 +215,19 @@ def _space(graph: StoreDirectory) -> Iterator[Finding]:
     if space.free_bytes < GOOD_FREE_BYTES:
         seen = f"{space.free_bytes / _GIB:.1f} GiB are free for the store {graph.path}"
         yield Finding(
-            message=f"{seen}; wanted {GOOD_FREE_BYTES // _GIB} GiB: one sandbox image has 1-5",
+            message=f"{seen}; expected {GOOD_FREE_BYTES // _GIB} GiB, because one sandbox image has 1-5 GiB",
             severity=Severity.ERROR if space.free_bytes < MIN_FREE_BYTES else Severity.WARNING,
             remedy=_PRUNE,
         )
     if graph.file_system in _COUNTS_INODES and space.free_inodes < MIN_FREE_INODES:
         yield Finding(
-            message=f"{space.free_inodes} inodes are free for the store {graph.path}; wanted {MIN_FREE_INODES}",
+            message=f"{space.free_inodes} inodes are free for the store {graph.path}; expected {MIN_FREE_INODES}",
             remedy=_PRUNE,
         )
 
 
 _PRUNE = Remedy(
     kind=RemedyKind.RESET_STORE,
-    summary="free space there, or take another disk; this command deletes every image that no container uses",
+    summary="free space there or use another disk; this command deletes every image that no container uses",
     commands=("podman image prune --all --force",),
 )

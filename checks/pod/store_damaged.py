@@ -1,18 +1,18 @@
-"""Podman's files are damaged: a configuration that does not parse, a database cut short, a layer that is gone.
+"""A file of Podman's store is damaged: a configuration, the database or a layer.
 
 ## What it does
-Reads storage.conf, containers.conf, the store's database and its books (layers.json, images.json, containers.json) as
-files, and looks whether each layer that they name lies in the store. A fault is reported when two looks saw it.
+Reads storage.conf, containers.conf, the store's database and its index files (layers.json, images.json,
+containers.json), and checks that each layer in them exists. Damage is reported if two reads show it.
 
 ## Why it breaks training
-A job that was killed while it wrote, or a disk that was full, leaves half a file. Podman then crashes (a short
-bolt_state.db), says that an image is not known (a short layers.json), or starts sandboxes whose programs are missing
-(a layer without its `link`). `podman ps` and `podman images` often look fine.
+A job that was killed while it wrote, or a full disk, leaves half a file. Podman then crashes (a truncated
+bolt_state.db), does not find an image (a truncated layers.json), or starts sandboxes with missing programs (a layer
+without its `link`). `podman ps` and `podman images` often look fine.
 
 ## How to fix
-Give the job a store of its own, which leaves the damaged one alone. A damaged layer goes with its image: remove the
-image and pull or build it again. A damaged database can be moved aside: Podman makes a new one and forgets its
-containers. `podman system reset` is the last resort: it deletes all that the store holds.
+Give the job its own store, which does not touch the damaged one. To repair a damaged layer, remove its image and pull
+or build it again. A damaged database can be moved away: Podman creates a new one and forgets its containers. `podman
+system reset` is the last resort: it deletes everything in the store.
 
 ## Example
     Image sandbox exists in local storage but may be corrupted (remove the image to resolve the issue): layer not known
@@ -31,7 +31,7 @@ from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_doctor.facts.podman.store_index import Image, LayerFault, StoreIndex
 
-CAUSE = "Podman's store is damaged; the job needs a store of its own"
+CAUSE = "Podman's store is damaged; give the job its own store"
 
 SIGNATURES = (
     Signature(
@@ -74,7 +74,7 @@ def store_damaged(podman: Podman, store: PodmanStore, books: StoreIndex, environ
     if found:
         return
     if books.orphans and books.unread:
-        raise CouldNotLook(f"an image's layer is in no book that could be read: {'; '.join(books.unread)}")
+        raise CouldNotLook(f"an image's layer is in no readable index: {'; '.join(books.unread)}")
     yield from _orphans(books)
     if store.database.unread and not books.orphans:
         raise CouldNotLook(store.database.unread)
@@ -85,7 +85,7 @@ def _configuration(store: PodmanStore) -> Iterator[Finding]:
         yield Finding(
             message=f"{file.path}: {file.why}; Podman does not start with it",
             location=Location(file.path),
-            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="mend the file, or take away what names it"),
+            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="correct the file, or remove the setting that names it"),
         )
 
 
@@ -93,15 +93,14 @@ def _database(store: PodmanStore) -> Iterator[Finding]:
     database, asked = store.database, store.engine.static_dir
     aside = Remedy(
         kind=RemedyKind.RESET_STORE,
-        summary="move the database aside; Podman makes a new one. It forgets its containers, images stay",
+        summary="move the database away; Podman creates a new one. It forgets its containers but keeps images",
         commands=(quoted("mv", database.path, f"{database.path}.damaged"),),
     )
     if database.damage:
         yield Finding(message=f"{database.path} is damaged: {database.damage}", remedy=aside)
     elif asked and database.static_dir and database.static_dir != asked:
         yield Finding(
-            message=f"{database.path} was made in {database.static_dir}; wanted {asked} (static_dir): "
-            "database configuration mismatch",
+            message=f"{database.path} was created in {database.static_dir}; expected {asked} (static_dir): database configuration mismatch",
             remedy=aside,
         )
 
@@ -117,13 +116,13 @@ def _books(podman: Podman, store: PodmanStore, books: StoreIndex, environ: Envir
                 severity=Severity.ERROR if strict else Severity.WARNING,
                 remedy=Remedy(
                     kind=RemedyKind.RESET_STORE,
-                    summary="move the file aside; Podman forgets its containers, images stay",
+                    summary="move the file away; Podman forgets its containers but keeps images",
                     commands=(aside,),
                 ),
             )
         else:
             yield Finding(
-                message=f"{file.path} {file.why}; Podman loses the images that it names",
+                message=f"{file.path} {file.why}; Podman loses the images in it",
                 remedy=reset_or_isolate(store, environ, before=(aside,)),
             )
 
@@ -133,14 +132,14 @@ def _layers(books: StoreIndex) -> Iterator[Finding]:
         yield _layer(fault, books.images_on(fault.layer))
     left = len(books.faults) - _AT_MOST
     if left > 0:
-        yield Finding(message=f"{left} more layers are damaged; wanted none")
+        yield Finding(message=f"{left} more layers are damaged; expected none")
 
 
 def _layer(fault: LayerFault, images: tuple[Image, ...]) -> Finding:
     owner = f"image {images[0].shown}" if images else "no image"
     lacks = "has an empty link" if fault.what == "empty link" else f"has no {fault.what}"
     return Finding(
-        message=f"layer {fault.layer[:12]} of {owner} {lacks}; wanted {fault.path} whole",
+        message=f"layer {fault.layer[:12]} of {owner} {lacks}; expected a complete {fault.path}",
         severity=_severity(fault, images),
         remedy=_rebuild(images) if images else None,
     )
@@ -157,17 +156,17 @@ def _severity(fault: LayerFault, images: tuple[Image, ...]) -> Severity:
 def _orphans(books: StoreIndex) -> Iterator[Finding]:
     for image in books.orphans[:_AT_MOST]:
         yield Finding(
-            message=f"image {image.shown} is made of layer {image.layer[:12]}, which is not in layers.json; wanted it there",
+            message=f"image {image.shown} needs layer {image.layer[:12]}, which is not in layers.json; expected it there",
             remedy=_rebuild((image,)),
         )
     left = len(books.orphans) - _AT_MOST
     if left > 0:
-        yield Finding(message=f"{left} more images are made of layers that are not in layers.json; wanted none")
+        yield Finding(message=f"{left} more images need layers that are not in layers.json; expected none")
 
 
 def _rebuild(images: tuple[Image, ...]) -> Remedy:
     return Remedy(
         kind=RemedyKind.REBUILD_IMAGE,
-        summary="remove the image with the containers that use it, then pull or build it again",
+        summary="remove the image and the containers that use it, then pull or build it again",
         commands=(quoted("podman", "rmi", "--force", *(image.id for image in images)),),
     )

@@ -1,17 +1,17 @@
-"""A process holds a lock of the store, so every podman command waits for it without a word.
+"""A process holds a lock of the store, so every podman command hangs.
 
 ## What it does
-Asks the kernel who holds the locks of the store (`F_GETLK`: it takes none), and asks again half a second later.
-A lock that the same process holds at both looks is reported, with the process and its command.
+Asks the kernel which process holds the locks of the store (`F_GETLK`, which takes no lock), and asks again half a
+second later. A lock that the same process holds both times is reported, with the process and its command.
 
 ## Why it breaks training
 `podman ps`, `images`, `info`, `run` and even `podman system migrate` hang while one of these locks is held, and print
-nothing. A podman that was stopped with Ctrl-Z, or one in the hands of a dead file system, holds them for ever, and the
-runtime server reports no error: its sandboxes just never come up.
+nothing. A podman that was stopped with Ctrl-Z, or one that waits for a dead file system, holds them forever. The
+runtime server reports no error, but its sandboxes never start.
 
 ## How to fix
-End the process that is named. A podman that is pulling or removing a large image may hold a lock for a while: wait.
-Where the kernel names no process, it is on another node or in another container: give the job a store of its own.
+End the process in the finding. A podman that pulls or removes a large image may hold a lock for a while: wait for it.
+If the kernel names no process, it is on another node or in another container: give the job its own store.
 
 ## Example
     $ timeout 20 podman ps; echo $?
@@ -35,7 +35,7 @@ _STOPPED = ("T", "t")
 @check("POD007", roles=[Role.RUNTIME], fix="skyrl_train/node/podman_store.py")
 def store_locked(store: PodmanStore, locks: PodmanHeldLocks, environ: Environ) -> Iterator[Finding]:
     if locks.unread and not locks.held:
-        raise CouldNotLook(f"who holds the store's locks stays unknown: {'; '.join(locks.unread)}")
+        raise CouldNotLook(f"it is unknown which process holds the store's locks: {'; '.join(locks.unread)}")
     for pid in dict.fromkeys(lock.pid for lock in locks.held):
         held = tuple(lock for lock in locks.held if lock.pid == pid)
         yield _finding(store, held, locks.apart_s, environ)
@@ -47,8 +47,7 @@ def _finding(store: PodmanStore, held: tuple[HeldLock, ...], apart_s: float, env
     stopped = ", which is stopped," if first.state in _STOPPED else ""
     return Finding(
         message=(
-            f"{first.holder}{stopped} has held {', '.join(lock.path for lock in held)} for {apart_s:g} s or longer; "
-            "wanted free: podman waits for it without end"
+            f"{first.holder}{stopped} has held {', '.join(lock.path for lock in held)} for {apart_s:g} s or longer, and podman waits for it without a limit; expected it free"
         ),
         severity=Severity.WARNING if at_work else Severity.ERROR,
         remedy=_remedy(store, first, environ, at_work=at_work),

@@ -1,13 +1,13 @@
-"""Activation checkpointing is a word where a table is wanted.
+"""`trainer.model.ac` must be a table.
 
 ## What it does
-Looks at `trainer.model.ac` of a prime-rl configuration: a table, or nothing.
+Checks that `trainer.model.ac` of a prime-rl configuration is a table or missing.
 
 ## Why it breaks training
-prime-rl refuses the file. It does so on the GPU node, after the queue.
+prime-rl rejects the file, on the GPU node and after the queue.
 
 ## How to fix
-Write `[trainer.model.ac]` with `freq = 1`; today's schema takes `mode = "selective"` in that table too.
+Write `[trainer.model.ac]` with `freq = 1`; the current schema accepts `mode = "selective"` in that table too.
 
 ## Example
     pydantic_core._pydantic_core.ValidationError: 1 validation error for RLConfig
@@ -23,7 +23,7 @@ from skyrl_doctor.plan.dialects.prime import TODAY
 from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "activation checkpointing is a table: [trainer.model.ac]"
+CAUSE = "activation checkpointing must be a table: [trainer.model.ac]"
 
 SIGNATURES = (
     Signature(
@@ -52,4 +52,4 @@ def ac_is_not_a_table(plan: Plan) -> Iterator[Finding]:
         return
     wants_mode = isinstance(found.value, str) and plan.is_of(TODAY)
     setting = f'{{ mode = "{found.value}", freq = 1 }}' if wants_mode else "{ freq = 1 }"
-    yield fault(f"{found.shown}; wanted a table such as {setting}", found.location, {KEY: setting})
+    yield fault(f"{found.shown}; expected a table such as {setting}", found.location, {KEY: setting})

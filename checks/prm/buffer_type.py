@@ -1,13 +1,14 @@
-"""The buffer of tasks is configured by a type, which it does not have.
+"""`orchestrator.buffer.type` is not a setting of prime-rl.
 
 ## What it does
-Looks for `type` in `[orchestrator.buffer]`.
+Finds `type` in `[orchestrator.buffer]`.
 
 ## Why it breaks training
-prime-rl refuses the file. In January 2026 the buffer had a switch instead; today there is no buffer any more.
+prime-rl rejects the file. In January 2026 the buffer had a switch instead; the current schema has no buffer.
 
 ## How to fix
-January 2026: `online_difficulty_filtering = true`. Today: `filter_zero_advantages = true` in `[orchestrator.train]`.
+January 2026: `online_difficulty_filtering = true`. Current schema: `filter_zero_advantages = true` in
+`[orchestrator.train]`.
 
 ## Example
     orchestrator.buffer.type
@@ -24,7 +25,7 @@ from skyrl_doctor.plan.dialects.prime import TODAY
 from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "the buffer's type is not one of this version"
+CAUSE = "this version has no such buffer type"
 
 SIGNATURES = (
     Signature(
@@ -55,4 +56,4 @@ def buffer_type(plan: Plan) -> Iterator[Finding]:
     instead = (
         "orchestrator.train.filter_zero_advantages" if today else "orchestrator.buffer.online_difficulty_filtering"
     )
-    yield fault(f"{found.shown}; wanted {instead} = true", found.location, {instead: "true"})
+    yield fault(f"{found.shown}; expected {instead} = true", found.location, {instead: "true"})

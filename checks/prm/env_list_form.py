@@ -1,15 +1,15 @@
-"""The environments are one table where a list of them is wanted.
+"""The environments must be a list of tables.
 
 ## What it does
-Looks at `orchestrator.env` (January 2026) and `orchestrator.train.source` (today): an array of tables, written with
-double brackets, each of which names its environment.
+Checks that `orchestrator.env` (January 2026) and `orchestrator.train.source` (current schema) are lists of tables,
+written with double brackets, and that each table names its environment.
 
 ## Why it breaks training
-prime-rl refuses the file; a list without an entry ends the run as well.
+prime-rl rejects the file. An empty list ends the run too.
 
 ## How to fix
-Write `[[orchestrator.env]]` with an `id`; today `[[orchestrator.train.source]]` with
-`env = { taskset = { id = "…" } }`.
+Write `[[orchestrator.env]]` with an `id`; in the current schema `[[orchestrator.train.source]]` with `env = { taskset
+= { id = "…" } }`.
 
 ## Example
     no env configured — set env = { taskset = { id = "<id>" } }
@@ -25,7 +25,7 @@ from skyrl_doctor.plan.dialects.prime import TODAY
 from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "environments stand in another form in this version"
+CAUSE = "this version expects the environments in another form"
 
 SIGNATURES = (
     Signature(
@@ -39,7 +39,7 @@ SIGNATURES = (
     Signature(
         pattern=r"\bno env configured\b",
         sample='ValueError: no env configured - set env = { taskset = { id = "<id>" } }',
-        explain="no environment stands where this version looks for it",
+        explain="no environment is configured where this version looks for it",
         versions="prime-rl",
     ),
     Signature(
@@ -59,8 +59,8 @@ def env_list_form(plan: Plan) -> Iterator[Finding]:
     for key in (SEED_KEY, TODAY_KEY):
         found = own.get(key)
         if found is not None and not isinstance(found.value, list):
-            message = f"[{key}] is one table; wanted a list of tables: [[{key}]]"
-            yield fault(message, found.location, summary=f"write [[{key}]] in double brackets")
+            message = f"[{key}] is one table; expected a list of tables: [[{key}]]"
+            yield fault(message, found.location, summary=f"use double brackets: [[{key}]]")
     sources = own.get(TODAY_KEY)
     if not plan.is_of(TODAY) or sources is None or not isinstance(sources.value, list):
         return
@@ -68,5 +68,5 @@ def env_list_form(plan: Plan) -> Iterator[Finding]:
         entry = f"{TODAY_KEY}[{index}]"
         if f"{entry}.env" not in own:
             place = own[entry].location if entry in own else sources.location
-            message = f"{entry} names no environment; wanted env = {{ taskset = {{ id = … }} }}"
+            message = f"{entry} names no environment; expected env = {{ taskset = {{ id = … }} }}"
             yield fault(message, place, summary="name the environment")

@@ -1,15 +1,15 @@
-"""The file uses names that prime-rl has given up.
+"""The file uses keys that prime-rl has renamed.
 
 ## What it does
-Holds every key against the table of renamed ones. A file that is written in the schema of January 2026 throughout gets
-one notice with the whole translation, as the prime-rl of its time may still be the one that is installed. A file in
-today's schema with old keys in it gets an error for each.
+Compares every key with the table of renamed keys. A file that uses only the schema of January 2026 gets one notice
+with the whole translation, because a prime-rl of that time may be installed. A file in the current schema gets an
+error for each old key.
 
 ## Why it breaks training
-Since 2026-07-30 prime-rl refuses every old name, and names one at a time.
+Since 2026-07-30 prime-rl rejects every old name and reports one at a time.
 
 ## How to fix
-Rename as the finding says. Some keys have no successor; the finding says for each of them why.
+Rename the keys to the names in the finding. Some keys have no successor; the finding gives the reason.
 
 ## Example
     orchestrator.rollouts_per_example
@@ -27,7 +27,7 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.prime_renames import Rename, renames
 
 TOLD_ELSEWHERE = ("orchestrator.sampling.top_p", "orchestrator.buffer.type", "trainer.model.experimental.lora")
-"""Keys that PRM003, PRM004 and PRM006 tell of."""
+"PRM003, PRM004 and PRM006 report these keys."
 
 
 @check("PRM007", fix="operator: which prime-rl is installed decides which schema is right")
@@ -41,16 +41,18 @@ def key_renamed_since(plan: Plan) -> Iterator[Finding]:
     for rename in found:
         if rename.old.own.startswith(TOLD_ELSEWHERE):
             continue
-        yield fault(f"{rename.old.own} is of an older schema; {rename.wanted}", rename.old.location, rename.settings)
+        yield fault(
+            f"{rename.old.own} is a key of an older schema; {rename.wanted}", rename.old.location, rename.settings
+        )
 
 
 def _notice(found: tuple[Rename, ...]) -> Finding:
     settings = {key: value for rename in found for key, value in rename.settings.items()}
     return fault(
-        f"the schema of January 2026: {len(found)} of its keys are refused by prime-rl since 2026-07-30; wanted today's names there",
+        f"the file uses the schema of January 2026; prime-rl rejects {len(found)} of its keys since 2026-07-30; expected the current names",
         found[0].old.location,
         settings,
-        summary="rename the keys when prime-rl is brought up to date",
+        summary="when you upgrade prime-rl, rename these keys",
         severity=Severity.INFO,
         evidence=tuple(f"line {rename.line}: {rename.old.own}: {rename.wanted}" for rename in found),
     )

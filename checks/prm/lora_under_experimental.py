@@ -1,11 +1,10 @@
-"""The adapter is configured under a key that prime-rl gave up.
+"""`trainer.model.experimental.lora` moved to `trainer.model.lora`.
 
 ## What it does
-Looks for `trainer.model.experimental.lora`.
+Finds the table `trainer.model.experimental.lora`.
 
 ## Why it breaks training
-The table moved to `trainer.model.lora`. prime-rl refuses the old place; a version between the two trained all weights
-instead and ran out of memory.
+prime-rl rejects the old key. An intermediate version ignored it, trained all weights and ran out of memory.
 
 ## How to fix
 Rename the table to `[trainer.model.lora]`.
@@ -24,7 +23,7 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "LoRA stands under [trainer.model.lora] in this version"
+CAUSE = "this version expects LoRA under [trainer.model.lora]"
 
 SIGNATURES = (
     Signature(
@@ -52,4 +51,4 @@ def lora_under_experimental(plan: Plan) -> Iterator[Finding]:
     if found is None:
         return
     settings = {f"{NEW}.{value.own.rpartition('.')[2]}": str(value.value) for value in below(plan, OLD)}
-    yield fault(f"[{OLD}] moved; wanted [{NEW}]", found.location, settings, summary=f"rename the table to [{NEW}]")
+    yield fault(f"[{OLD}] moved; expected [{NEW}]", found.location, settings, summary=f"rename the table to [{NEW}]")

@@ -1,13 +1,13 @@
-"""Trainer and inference are to share a GPU, which prime-rl's launcher no longer does.
+"""prime-rl's launcher does not share a GPU between trainer and inference.
 
 ## What it does
-In today's schema, adds `num_infer_gpus` and `num_train_gpus` and holds the sum against the GPUs of the node.
+In the current schema, adds `num_infer_gpus` and `num_train_gpus` and compares the sum with the GPUs of the node.
 
 ## Why it breaks training
-Since 2026-02-24 the `rl` launcher gives each of the two GPUs of its own, and stops where there are too few.
+Since 2026-02-24 the `rl` launcher gives trainer and inference separate GPUs, and stops if there are too few.
 
 ## How to fix
-Ask for as many GPUs as both need. On a single GPU, start `inference`, `orchestrator` and `trainer` by hand.
+Request as many GPUs as both need. On a single GPU, start `inference`, `orchestrator` and `trainer` by hand.
 
 ## Example
     Requested 2 GPUs via deployment settings, but only 1 physical GPU(s) are available: [0]
@@ -32,7 +32,7 @@ def one_gpu_cannot_be_shared(plan: Plan) -> Iterator[Finding]:
     if available is None or inference + trainer <= available:
         return
     yield fault(
-        f"{inference} GPU(s) for inference and {trainer} for the trainer make {inference + trainer}; the node has {available}; wanted at least {inference + trainer}",
+        f"{inference} GPU(s) for inference + {trainer} for the trainer = {inference + trainer}, but the node has {available}; expected at least {inference + trainer}",
         plan.place("slurm.gpus_per_node"),
         plan.settings({"slurm.gpus_per_node": str(inference + trainer)}),
     )

@@ -1,14 +1,14 @@
-"""The sequence length stands where prime-rl does not look for it, or the trainer's is the shorter one.
+"""`seq_len` is in the wrong table, or the trainer's is too short.
 
 ## What it does
-In the schema of January 2026, looks for `seq_len` at the top of the file. In today's, where a top-level `seq_len` is
-legal, compares `trainer.model.seq_len` with `orchestrator.seq_len`.
+In the schema of January 2026, finds `seq_len` at the top of the file. In the current schema, which allows that,
+compares `trainer.model.seq_len` with `orchestrator.seq_len`.
 
 ## Why it breaks training
-prime-rl refuses the file.
+prime-rl rejects the file.
 
 ## How to fix
-Move it into `[orchestrator]` (and `[trainer.model]`); in today's schema, make the trainer's at least as long.
+Move it into `[orchestrator]` (and `[trainer.model]`); in the current schema, make the trainer's at least as long.
 
 ## Example
     Trainer model seq_len (2048) must be >= orchestrator seq_len (4096)
@@ -24,7 +24,7 @@ from skyrl_doctor.plan.dialects.prime import SEED
 from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "seq_len stands in the wrong table for this version"
+CAUSE = "seq_len is in the wrong table for this version"
 
 SIGNATURES = (
     Signature(
@@ -59,12 +59,12 @@ def seq_len_misplaced(plan: Plan) -> Iterator[Finding]:
     top = own.get(TOP)
     if plan.is_of(SEED):
         if top is not None:
-            message = f"{top.shown} at the top of the file; wanted in [orchestrator]"
+            message = f"{top.shown} is at the top of the file; expected it in [orchestrator]"
             yield fault(message, top.location, {ORCHESTRATOR: str(top.value)}, summary="move the setting")
         return
     lengths = {key: own[key].value if key in own else top.value if top else DEFAULT for key in (TRAINER, ORCHESTRATOR)}
     trainer, orchestrator = lengths[TRAINER], lengths[ORCHESTRATOR]
     if isinstance(trainer, int) and isinstance(orchestrator, int) and trainer < orchestrator:
         place = next((own[key].location for key in (TRAINER, ORCHESTRATOR, TOP) if key in own), None)
-        message = f"{TRAINER} is {trainer}, {ORCHESTRATOR} is {orchestrator}; wanted the trainer's at least as long"
+        message = f"{TRAINER} is {trainer}, but {ORCHESTRATOR} is {orchestrator}; expected the trainer's to be at least as long"
         yield fault(message, place, {TRAINER: str(orchestrator)})

@@ -1,4 +1,4 @@
-"""What the checks of prime-rl's configuration share."""
+"""Shared by the checks of prime-rl's configuration."""
 
 from collections.abc import Iterator
 
@@ -8,15 +8,15 @@ from skyrl_doctor.plan.model import Plan, Value
 
 
 def prime_only(plan: Plan, *, schema: str | None = None) -> Plan:
-    """The plan, where a target is prime-rl's (in one of its two schemas, if that is asked)."""
-    wanted = (schema,) if schema else (TODAY, SEED)
-    if not plan.is_of(*wanted):
-        raise NotApplicable("the configuration is not one of prime-rl" + (f" in the schema {schema}" if schema else ""))
+    """The plan, if a target is prime-rl's (and in the given schema). Raises NotApplicable."""
+    expected = (schema,) if schema else (TODAY, SEED)
+    if not plan.is_of(*expected):
+        raise NotApplicable("the configuration is not for prime-rl" + (f" in the schema {schema}" if schema else ""))
     return plan
 
 
 def below(plan: Plan, table: str) -> Iterator[Value]:
-    """The values that stand directly in a table."""
+    """The values directly below a table."""
     for key, value in plan.own.items():
         parent, _, name = key.rpartition(".")
         if parent == table and name:

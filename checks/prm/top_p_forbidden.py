@@ -1,14 +1,14 @@
-"""Training samples with a setting that prime-rl does not take.
+"""The sampling of training has a setting that prime-rl does not accept, such as `top_p`.
 
 ## What it does
-Looks for `top_p` among the sampling settings of training, and in today's schema for anything but `temperature`,
-`max_completion_tokens` and `extra_body`. (Evaluation may set top_p.)
+Finds `top_p` among the sampling settings of training, and in the current schema every setting except `temperature`,
+`max_completion_tokens` and `extra_body`. Evaluation may set top_p.
 
 ## Why it breaks training
-prime-rl refuses the file: training samples with top_p = 1, so that log-probabilities are those of the policy.
+prime-rl rejects the file. Training samples with top_p = 1, so that the log-probabilities are those of the policy.
 
 ## How to fix
-Take the line away.
+Remove the line.
 
 ## Example
     orchestrator.sampling.top_p
@@ -55,5 +55,9 @@ def top_p_forbidden(plan: Plan) -> Iterator[Finding]:
         for value in below(prime_only(plan), table):
             name = value.own.rpartition(".")[2]
             if name == "top_p" or (is_closed and name not in TAKEN):
-                wanted = f"wanted {', '.join(TAKEN)} only" if is_closed else "wanted no top_p: training samples with 1"
-                yield fault(f"{value.shown}; {wanted}", value.location, summary=f"remove {value.own}")
+                expected = (
+                    f"expected only {', '.join(TAKEN)}"
+                    if is_closed
+                    else "expected no top_p, because training samples with 1"
+                )
+                yield fault(f"{value.shown}; {expected}", value.location, summary=f"remove {value.own}")

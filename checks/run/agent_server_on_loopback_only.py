@@ -1,16 +1,16 @@
-"""The agent server listens on its own loopback only, so that no client reaches it.
+"""The agent server listens only on the loopback of its container.
 
 ## What it does
-Looks whether a running runtime takes requests without a right key, in which case it gives its agent servers none, and
-whether a sandbox of the doctor's own had a session key and was reached.
+Checks whether a running runtime accepts requests with a wrong key, because such a runtime gives its agent servers no
+key. Starts a test sandbox and checks that it is reachable.
 
 ## Why it breaks training
-Since 1.38 the agent server listens on 127.0.0.1 of its container unless it has a session key or is told `--host`. Clients
-tell it neither. In a runtime without keys its health is good from the inside, and every client gets
+Since 1.38 the agent server listens on 127.0.0.1 of its container unless it has a session key or the option `--host`.
+Clients set neither. In a runtime without keys its health check passes inside the container, but every client gets
 "connection refused".
 
 ## How to fix
-Run with keys: `skyrl-train runtime serve` gives each sandbox its own and names the address as well. For another
+Run with keys: `skyrl-train runtime serve` gives each sandbox its own key and sets the address too. For another
 runtime set `OH_SESSION_API_KEYS_0` in the sandbox, or append `--host 0.0.0.0` to its command.
 
 ## Example
@@ -30,7 +30,7 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.agent_server import LOOPBACK_SINCE, shown
 from skyrl_train.contracts.sandboxd_api import SESSION_KEY_VARIABLES
 
-CAUSE = "the agent server listens inside its container only; give it a session key or `--host 0.0.0.0`"
+CAUSE = "the agent server listens only inside its container; give it a session key or `--host 0.0.0.0`"
 
 SIGNATURES = (
     Signature(
@@ -56,7 +56,7 @@ TOPIC = Signature(
 
 _REMEDY = Remedy(
     kind=RemedyKind.FIX_CONFIG,
-    summary=f"run with keys; or give sandboxes {SESSION_KEY_VARIABLES[0]}, or their command --host 0.0.0.0",
+    summary=f"run with keys, or set {SESSION_KEY_VARIABLES[0]} in the sandboxes, or add --host 0.0.0.0 to their command",
 )
 
 
@@ -67,7 +67,7 @@ def agent_server_on_loopback_only(
     unreached = canary.of("RUN008") if canary is not None else ()
     if unreached:
         yield Finding(
-            message=f"{len(unreached)} sandboxes are called ready and cannot be reached; wanted one that answers",
+            message=f"{len(unreached)} sandboxes are reported as ready but cannot be reached; expected them to answer",
             evidence=unreached[:3],
             remedy=_REMEDY,
         )
@@ -77,11 +77,10 @@ def agent_server_on_loopback_only(
     if answers is not None and answers.takes_any_key:
         yield Finding(
             message=(
-                f"{answers.place.url} runs without keys, and so do its agent servers; from {shown(LOOPBACK_SINCE)} on "
-                "they listen on 127.0.0.1 then, where no client reaches them; wanted a session key for each"
+                f"{answers.place.url} runs without keys, so its agent servers have none; since {shown(LOOPBACK_SINCE)} they then listen on 127.0.0.1, where no client reaches them; expected a session key for each"
             ),
             remedy=_REMEDY,
             severity=Severity.WARNING,
         )
     elif answers is None and inject_of(plan) is None:
-        raise NotApplicable("no running runtime is named, and the one of this configuration is not ours")
+        raise NotApplicable("no running runtime is configured, and skyrl-train does not start one")

@@ -1,17 +1,16 @@
-"""The runtime does not take the key that the trainer has, or takes any.
+"""The runtime rejects the trainer's key, or accepts any key.
 
 ## What it does
-Asks a running runtime for a session that nobody has: with the key of the job directory or of the environment, and with
-a wrong one. A good runtime answers 404 to the first and 401 to the second. Looks who may read the key file.
+Requests a session that does not exist from a running runtime: with the key of the job directory or of the
+environment, and with a wrong one. A correct runtime answers 404 and 401. Also checks who may read the key file.
 
 ## Why it breaks training
-Every start of a sandbox is refused with 401, and with it every rollout. The first users switched the keys off instead:
-then anybody on the cluster's network runs commands as you, and agent servers since 1.38 listen where nobody reaches them
-(RUN008).
+Every start of a sandbox fails with 401, and so does every rollout. Do not turn off the keys: then everyone on the
+cluster's network can run commands as you, and agent servers since 1.38 are unreachable (RUN008).
 
 ## How to fix
-Both jobs must read the one file that the runtime writes, `runtime_api_key.txt` in the job directory, mode 0600. Never
-`--disable-auth`.
+Both jobs must read the same file that the runtime writes, `runtime_api_key.txt` in the job directory, mode 0600.
+Never use `--disable-auth`.
 
 ## Example
     httpx.HTTPStatusError: Client error '401 Unauthorized' for url 'http://node07:8000/start'
@@ -29,8 +28,8 @@ from skyrl_train.contracts.job_files import KEY
 from skyrl_train.contracts.sandbox.wire import RUNTIME_KEY_HEADER
 from skyrl_train.node.ray_env import RUNTIME_KEYS
 
-CAUSE = "client and runtime do not have the same key; both must read the job's key file"
-SERVER_HAS_ANOTHER_KEY = "client and server do not have the same key; both must read the job's key file"
+CAUSE = "client and runtime have different keys; both must read the job's key file"
+SERVER_HAS_ANOTHER_KEY = "client and server have different keys; both must read the job's key file"
 
 SIGNATURES = (
     Signature(
@@ -96,7 +95,7 @@ TOPIC = Signature(
 
 _REFUSED = (401, 403)
 _OTHERS = 0o077
-_ONE_FILE = "give both jobs the one key file that the runtime wrote, runtime_api_key.txt of the job directory"
+_ONE_FILE = "let both jobs read the key file of the runtime, runtime_api_key.txt in the job directory"
 
 
 @check("RUN001", fix="skyrl_train/sandbox/runtime/guard.py")
@@ -107,13 +106,13 @@ def api_key_mismatch(answers: RuntimeAnswers) -> Iterator[Finding]:
         raise CouldNotLook(f"{place.url} (from {place.said_by}): {said.why}")
     if said.status in _REFUSED:
         yield _fault(
-            f"{place.url} refuses {place.key_shown} with {said.status}; wanted the key that it was started with",
+            f"{place.url} rejects {place.key_shown} with {said.status}; expected the key that it was started with",
             commands=_export(place),
         )
     elif answers.takes_any_key:
         yield _fault(
-            f"{place.url} takes any key: a wrong one was answered with {answers.with_wrong_key.status}; wanted 401",
-            summary="switch its authentication on; who reaches it runs commands as you",
+            f"{place.url} accepts any key: it answered {answers.with_wrong_key.status} to a wrong one; expected 401",
+            summary="turn on its authentication: everyone who can reach it can run commands as you",
             severity=Severity.WARNING,
         )
     elif answers.with_wrong_key.status is None:
@@ -133,8 +132,13 @@ def _open_file(place: RuntimePlace) -> Iterator[Finding]:
     if file is not None and file.mode & _OTHERS:
         path = place.key_from.partition(" ")[2]
         yield Finding(
-            message=f"{path} has mode {file.mode:04o}, so others may read the key; wanted 0600",
-            remedy=Remedy(kind=RemedyKind.FIX_ENV, summary="close it", commands=(f"chmod 600 {path}",), safe=True),
+            message=f"{path} has mode {file.mode:04o}, so others can read the key; expected 0600",
+            remedy=Remedy(
+                kind=RemedyKind.FIX_ENV,
+                summary="restrict the file to yourself",
+                commands=(f"chmod 600 {path}",),
+                safe=True,
+            ),
             severity=Severity.WARNING,
         )
 

@@ -9,8 +9,8 @@ The run does not end. `APIRemoteWorkspace` failed while it was created; Python t
 object, which raises again. The sandbox that was already started may keep its slot until the runtime removes it.
 
 ## How to fix
-Look for the first error above: it says why the workspace could not be created. Close workspaces with `with`, not in a
-destructor, as `skyrl_train/sandbox/client` does.
+Look for the first error above: it is the reason why the workspace could not be created. Close workspaces with `with`,
+not in a destructor, as `skyrl_train/sandbox/client` does.
 
 ## Example
     Exception ignored in: <function APIRemoteWorkspace.__del__ at 0x7f3a2c0e5bc0>
@@ -22,7 +22,7 @@ SIGNATURES = (
     Signature(
         pattern=r"Exception ignored in: <function APIRemoteWorkspace\.__del__|APIRemoteWorkspace' object has no attribute '__pydantic_private__'|\bCleanup error: ",
         sample="Exception ignored in: <function APIRemoteWorkspace.__del__ at 0x7f3a2c0e5bc0>",
-        explain="a half-made workspace is cleaned up; it ends no run, but its sandbox may stay",
+        explain="an incomplete workspace is cleaned up; this ends no run, but its sandbox may remain",
         versions="openhands-workspace",
         fatal=False,
     ),

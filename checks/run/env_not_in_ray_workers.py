@@ -1,18 +1,19 @@
-"""A variable that the rollouts need will not be in Ray's workers.
+"""Ray's workers will not have a variable that the rollouts need.
 
 ## What it does
-Takes every variable of this job that its workers read (the runtime's address and key, logins, the configuration's `[env]`),
-and asks how it gets there: by the environment in which Ray was started, which it reads from the raylet of this job where one
-runs already, or by `env_vars` of the runtime environment. It also finds values that are no texts, there and in the
-configuration's `trainer.verl_overrides`.
+Takes every variable of this job that its workers read (the runtime's address and key, logins, the configuration's
+`[env]`), and checks how it gets there: from the environment in which Ray was started, which it reads from this job's
+raylet if it already runs, or from `env_vars` of the runtime environment. It also finds values that are not strings,
+there and in the configuration's `trainer.verl_overrides`.
 
 ## Why it breaks training
-The driver has the variable, so everything looks right; the rollouts run in workers, which were started earlier or elsewhere.
-They fail at their first sandbox, an hour after the start. Ray refuses a runtime environment with a number in it at once.
+The driver has the variable, so everything looks correct. But the rollouts run in workers, which were started earlier
+or on another node. They fail at their first sandbox, an hour after the start. Ray rejects a runtime environment that
+contains a number at once.
 
 ## How to fix
-Export the variable before `ray start`, or pass it: `+ray_kwargs.ray_init.runtime_env.env_vars.NAME=value`. `skyrl-train`
-passes what is not inherited, and its first task proves that it arrived.
+Export the variable before `ray start`, or pass it: `+ray_kwargs.ray_init.runtime_env.env_vars.NAME=value`.
+`skyrl-train` passes all variables that are not inherited, and its first task proves that it arrived.
 
 ## Example
     ValueError: remote_runtime_api_url is required in the remote runtime.
@@ -33,13 +34,13 @@ from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_overrides
 from skyrl_train.node.ray_env import Need, missing, needs
 
-CAUSE = "a variable of the runtime did not reach Ray's workers; it must be in the runtime environment that Ray is started with"
+CAUSE = "a variable of the runtime is missing in Ray's workers; set it in the environment that Ray is started with"
 
 SIGNATURES = (
     Signature(
         pattern=r"\berror: RUN002: ",
         sample="skyrl-train train: error: RUN002: Ray's workers have no SANDBOX_API_KEY, which the sandboxes' runtime needs",
-        explain="the workers of Ray have not what the driver has; the line says which variable",
+        explain="Ray's workers do not have a variable that the driver has; the line names it",
         versions="skyrl-train",
     ),
     Signature(
@@ -99,7 +100,7 @@ def env_not_in_ray_workers(plan: Plan, environ: Environ, workers: RayWorkers) ->
 
 
 def _no_text(plan: Plan, value: Value) -> Finding:
-    said = f"{value.shown} is no text, and Ray raises TypeError for it; wanted"
+    said = f"{value.shown} is not a string, and Ray raises TypeError for it; expected"
     written = "" if value.value is None else str(value.value)
     written = written.lower() if isinstance(value.value, bool) else written
     if value.key in plan.own:
@@ -123,7 +124,7 @@ def _lost(need: Need, workers: RayWorkers) -> Finding:
     else:
         seen = f"{workers.of} was started without it"
     return Finding(
-        message=f"{need.name} is set here, and Ray's workers will not have it: {seen}; wanted it there, since {need.why}",
+        message=f"{need.name} is set here, but Ray's workers will not have it: {seen}; expected it there, because {need.why}",
         severity=Severity.ERROR if need.vital else Severity.WARNING,
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG,

@@ -1,16 +1,16 @@
-"""Client and agent server have different routes for files.
+"""Client and agent server use different routes for files.
 
 ## What it does
-Compares the version of openhands-workspace in the training interpreter with that of the agent server in a sandbox of the
-doctor's own.
+Compares the version of openhands-workspace in the training interpreter with that of the agent server in a test
+sandbox of the doctor.
 
 ## Why it breaks training
-Until 1.19 files were sent to `/api/file/upload/PATH`, since 1.20 only to `/api/file/upload?path=PATH`. A client and a
-server from both sides of that line find no route: every upload is answered with 404, which the client reports as a
-result and does not raise. The task's scripts are not there, and no rollout does anything.
+Until 1.19 files were sent to `/api/file/upload/PATH`, since 1.20 only to `/api/file/upload?path=PATH`. With a client
+and a server on different sides of that change, every upload gets 404, which the client returns as a result instead of
+raising. The task's scripts are missing in the sandbox, and no rollout works.
 
 ## How to fix
-Install the same version on both sides. sandboxd, which `sandbox.inject = "mount"` brings, has both forms.
+Install the same version on both sides. sandboxd (`sandbox.inject = "mount"`) has both routes.
 
 ## Example
     "POST /api/file/upload/testbed/run.sh HTTP/1.1" 404 Not Found
@@ -28,7 +28,7 @@ from skyrl_doctor.facts.runtime import Canary
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.agent_server import client_route, parse_version, routes_differ
 
-CAUSE = "client and agent server are of different versions and have different routes for files; use one version"
+CAUSE = "client and agent server have different versions and different routes for files; use the same version"
 
 SIGNATURES = (
     Signature(
@@ -48,7 +48,7 @@ SIGNATURES = (
 TOPIC = Signature(
     pattern=r"(?i)\b(?:client|sdk|agent[- _]server|server)\b.{0,40}\bversions?\b.{0,60}(?:mismatch|differ|incompatib|do(?:es)? not match)",
     sample="RuntimeError: client and agent server versions differ: 1.58.2 and 1.8.2",
-    explain="client and agent server are of different versions; use one version",
+    explain="client and agent server have different versions; use the same version",
     versions="any",
     unless="(?i:ray|python|torch|cuda|nccl|driver)",
 )
@@ -60,7 +60,7 @@ _CLIENTS = ("openhands-workspace", "openhands-sdk")
 def file_route_skew(plan: Plan, interpreter: Interpreter | None, canary: Canary | None) -> Iterator[Finding]:
     failed = canary.of("RUN009") if canary is not None else ()
     if failed:
-        yield _skew("files cannot be sent to the sandbox: its agent server has no such route", failed[:3])
+        yield _skew("files cannot be sent to the sandbox, because its agent server has no such route", failed[:3])
         return
     if inject_of(plan) == "mount":
         return
@@ -69,13 +69,12 @@ def file_route_skew(plan: Plan, interpreter: Interpreter | None, canary: Canary 
     client = parse_version(packages.get(name, ""))
     server = parse_version(canary.server_version) if canary is not None else None
     if client is None or server is None:
-        raise NotApplicable("the version of the client or of the agent server is not known: nothing runs yet")
+        raise NotApplicable("the version of the client or of the agent server is unknown, because nothing runs yet")
     if routes_differ(client=client, server=server):
         assert canary is not None
         form = {"path": "/api/file/upload/PATH", "query": "/api/file/upload?path=PATH"}[client_route(client)]
         yield _skew(
-            f"{name} {packages[name]} sends files to {form}, which agent server {canary.server_version} does not have; "
-            "wanted the same version on both sides",
+            f"{name} {packages[name]} sends files to {form}, which agent server {canary.server_version} does not have; expected the same version on both sides",
             (),
         )
 
@@ -86,6 +85,6 @@ def _skew(message: str, evidence: tuple[str, ...]) -> Finding:
         evidence=evidence,
         remedy=Remedy(
             kind=RemedyKind.REBUILD_IMAGE,
-            summary='install one version on both sides, or mount sandboxd: sandbox.inject = "mount"',
+            summary='install the same version on both sides, or mount sandboxd: sandbox.inject = "mount"',
         ),
     )

@@ -1,14 +1,15 @@
-"""More rollouts at once than the runtime node has sandboxes for.
+"""More rollouts run at once than the runtime node has sandbox slots.
 
 ## What it does
-Works out the worker slots, (CPUs - reserved) / CPUs of a sandbox and memory / memory of a sandbox, and holds them
-against the rollouts that run at once: prompts times trajectories, or the agent's own limit.
+Computes the worker slots, the smaller of (CPUs - reserved) / CPUs of a sandbox and memory / memory of a sandbox, and
+compares them with the rollouts that run at once: prompts times rollouts per prompt, or the agent's own limit.
 
 ## Why it breaks training
-Sandboxes beyond the slots are refused; a client that does not wait loses its rollout. Without one slot nothing runs.
+The runtime rejects sandboxes beyond its slots, and a client that does not wait loses its rollout. With no slot at all
+nothing runs.
 
 ## How to fix
-Lower the rollouts that run at once, take smaller sandboxes, or give the runtime job more CPUs.
+Lower the number of rollouts that run at once, use smaller sandboxes, or give the runtime job more CPUs.
 
 ## Example
     No available worker slots
@@ -26,7 +27,7 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.slots import RESERVED_CPUS, memory_slots, slot_violations, worker_slots
 
 TAKEN = r"(?:exhausted|used up|full|all taken|all busy|in use|busy|taken|occupied)"
-CAUSE = "more sandboxes were asked for at once than the runtime has slots"
+CAUSE = "more sandboxes were requested at once than the runtime has slots"
 
 SIGNATURES = (
     Signature(
@@ -63,7 +64,7 @@ TOPIC = Signature(
 @check("RUN005", fix="skyrl_train/config/slots.py")
 def no_worker_slots(plan: Plan) -> Iterator[Finding]:
     if required(plan).find("sandbox.runtime_url"):
-        raise NotApplicable("the configuration uses a runtime that runs already")
+        raise NotApplicable("the configuration uses a runtime that is already running")
     cpus, per_sandbox = plan.integer("slurm.runtime_cpus"), plan.integer("sandbox.cpus")
     batch, n = plan.integer("data.train_batch_size"), plan.integer("rollout.n")
     if cpus is None or per_sandbox is None or batch is None or n is None:

@@ -1,15 +1,15 @@
-"""A sandbox gets less time to answer than its first start takes.
+"""The sandbox start-up timeout is shorter than a first start takes.
 
 ## What it does
-Adds up what the slowest first start takes: the start itself, a pull where images are not in the store, a build where the
-agent server is built in; and compares it with `sandbox.ready_timeout_s`.
+Adds up the slowest first start: the start itself, a pull if images are not in the store, and a build if the agent
+server is built into them. Compares the sum with `sandbox.ready_timeout_s`.
 
 ## Why it breaks training
-A runtime that gives up while an image is still being built loses every rollout of the first step, and the build with
-it: the next try begins anew. The notes' runtime gave 60 s to builds of two to five minutes.
+A runtime that gives up while an image is still being built loses every rollout of the first step, and the build too:
+the next attempt starts again. A limit of 60 s is too short for builds of two to five minutes.
 
 ## How to fix
-Raise the limit, or fetch and build the images before the job (`skyrl-train images`).
+Raise the limit, or pull and build the images before the job (`skyrl-train images`).
 
 ## Example
     Runtime slurm-37564a5a3dca failed to become ready within 60s
@@ -29,7 +29,7 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.agent_server import REPOSITORY
 from skyrl_train.contracts.sandbox.ready import KEY, ready_violations
 
-CAUSE = "the runtime was given less time than its first image takes; raise the limit or prepare the images"
+CAUSE = "the start-up timeout is shorter than the first start of an image; raise it or prepare the images"
 
 SIGNATURES = (
     Signature(
@@ -87,7 +87,7 @@ TOPIC = Signature(
 def ready_timeout_too_short(plan: Plan, stored: StoredImages | None) -> Iterator[Finding]:
     limit_s = required(plan).number(KEY)
     if limit_s is None:
-        raise NotApplicable("the configuration gives sandboxes no time limit")
+        raise NotApplicable("the configuration sets no start-up timeout for sandboxes")
     derived = stored is not None and any(name.startswith(f"{REPOSITORY}:") for name in stored.all_names)
     built = inject_of(plan) == "build" and not derived
     absent = stored is None or not stored.of_dataset or bool(stored.absent)

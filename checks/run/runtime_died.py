@@ -9,7 +9,7 @@ Without the runtime no rollout can end. `skyrl-train` therefore ends the trainer
 for nothing.
 
 ## How to fix
-Read the end of the runtime's log. If it says nothing, ask Slurm: `sacct -j JOB --format=State,ExitCode,MaxRSS`.
+Read the end of the runtime's log. If it has no error, ask Slurm: `sacct -j JOB --format=State,ExitCode,MaxRSS`.
 `OUT_OF_MEMORY` means that the runtime's job needs more memory (ENV007), `TIMEOUT` that its time limit is too short
 (SLM001).
 
@@ -19,7 +19,7 @@ Read the end of the runtime's log. If it says nothing, ask Slurm: `sacct -j JOB 
 
 from skyrl_doctor.core.signature import Signature
 
-CAUSE = "the sandbox runtime died while the trainer needed it; its own log says why, or Slurm does: `sacct -j JOB --format=State,ExitCode,MaxRSS`"
+CAUSE = "the sandbox runtime died while the trainer needed it; read its log or `sacct -j JOB --format=State,ExitCode,MaxRSS`"
 
 SIGNATURES = (
     Signature(

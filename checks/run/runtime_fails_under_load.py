@@ -1,17 +1,17 @@
-"""The runtime breaks, or takes too long, when as many sandboxes start at once as the run will start.
+"""The runtime fails or is too slow when all sandboxes of a step start at once.
 
 ## What it does
-With `--role runtime` and a running runtime, starts as many sandboxes as the plan has rollouts at once (at most 32), has
-each run a command and pass a file, and removes them again. Counts those that failed and the time of the slowest start.
-Nothing of it stays, even where the doctor is killed.
+With `--role runtime` and a running runtime, starts as many sandboxes as the plan has rollouts at once (at most 32),
+lets each run a command and transfer a file, and removes them again. Counts the failures and measures the slowest
+start. The sandboxes are removed even if the doctor is killed.
 
 ## Why it breaks training
-One sandbox always works. At the start of a step all rollouts ask for theirs together: runtimes answered with 500 and 503
-then, or took 20 s for each, and the rollouts were lost one by one within minutes.
+One sandbox always works. At the start of a step all rollouts request theirs together. Runtimes then answered with 500
+and 503, or took 20 s for each, and the rollouts were lost one by one within minutes.
 
 ## How to fix
-Start fewer at once (`agent.max_parallel`), or give the runtime more CPUs. `skyrl-train runtime serve` queues what it
-has no room for and says when to ask again; its client waits.
+Start fewer at once (`agent.max_parallel`), or give the runtime more CPUs. `skyrl-train runtime serve` queues requests
+beyond its capacity, and its client waits and retries.
 
 ## Example
     503 Server Error: Service Unavailable for url: http://node07:8000/start
@@ -28,7 +28,7 @@ from skyrl_doctor.facts.runtime import Canary
 from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "the runtime breaks under that many starts at once; bound them"
+CAUSE = "the runtime fails under that many starts at once; limit them"
 
 SIGNATURES = (
     Signature(
@@ -75,7 +75,7 @@ TOPIC = Signature(
 
 KEY = "agent.max_parallel"
 SLOW_S = 15.0
-"""A start from an image that is there takes a second."""
+"Starting a sandbox from a stored image takes a second."
 _OWN_CHECK = ("RUN001", "RUN004", "RUN008", "RUN009")
 
 
@@ -85,22 +85,22 @@ def runtime_fails_under_load(plan: Plan, canary: Canary) -> Iterator[Finding]:
     if failed:
         causes = ", ".join(f"{number} x {cause}" for cause, number in Counter(cause for cause, _ in failed).items())
         yield fault(
-            f"{len(failed)} of {canary.asked} sandboxes that were started at once failed ({causes}); wanted all to work",
+            f"{len(failed)} of {canary.asked} sandboxes that were started at once failed ({causes}); expected all to work",
             plan.place(KEY),
             summary="start fewer at once, or give the runtime more CPUs and memory",
             evidence=tuple(text for _, text in failed[:3]),
         )
     if canary.slowest_s > SLOW_S:
         yield fault(
-            f"the slowest of {canary.asked} starts took {canary.slowest_s:.1f} s; wanted less than {SLOW_S:g} s",
+            f"the slowest of {canary.asked} starts took {canary.slowest_s:.1f} s; expected less than {SLOW_S:g} s",
             plan.place(KEY),
             summary="start fewer at once, or give the runtime more CPUs",
             severity=Severity.WARNING,
         )
     if canary.left:
         yield Finding(
-            message=f"{canary.left} of {canary.asked} sandboxes are still up after they were stopped; wanted none",
+            message=f"{canary.left} of {canary.asked} sandboxes are still running after they were stopped; expected none",
             remedy=Remedy(
-                kind=RemedyKind.RETRY, summary="the runtime removes them when their lease ends; look at its log"
+                kind=RemedyKind.RETRY, summary="the runtime removes them when their lease ends; read its log"
             ),
         )

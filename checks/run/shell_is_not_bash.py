@@ -1,16 +1,17 @@
-"""Commands that only bash understands are run by /bin/sh, or in an image without bash.
+"""Commands written for bash run in /bin/sh, or the image has no bash.
 
 ## What it does
-Reads the set-up commands of the configuration for what dash does not know: `source`, `[[`, arrays and the like. Looks
-whether the dataset's images in the store have /bin/bash, which the preparation of R2E-Gym tasks needs.
+Reads the set-up commands of the configuration for syntax that dash does not support: `source`, `[[`, arrays and
+similar. Checks that the dataset's images in the store have /bin/bash, which the preparation of R2E-Gym tasks needs.
 
 ## Why it breaks training
-The agent server runs a command in /bin/sh, and in the images of Debian and Ubuntu that is dash. The preparation stops at
-its first `source`, without an environment and without tests, and every rollout is lost. Each command is a process of
-its own besides: what it exports does not reach the next one.
+The agent server runs a command in /bin/sh, and in the images of Debian and Ubuntu that is dash. The preparation stops
+at its first `source`, without an environment and without tests, and every rollout is lost. Also, each command is a
+separate process, so its exports do not reach the next one.
 
 ## How to fix
-Run scripts as `/bin/bash script.sh`, or write `. file` for `source file`. Ours are handed to bash whole.
+Run scripts as `/bin/bash script.sh`, or write `. file` for `source file`. `skyrl-train` passes its scripts to bash as
+a whole.
 
 ## Example
     /bin/sh: 1: source: not found
@@ -35,7 +36,7 @@ SIGNATURES = (
     Signature(
         pattern=r"""\bsh: (?:eval: )?(?:line \d{1,6}: )?syntax error: unexpected (?:\"[(&]\"|redirection)|\benv: .{1,3}bash.{1,3}: No such file|exec: \"?(?:/usr)?/bin/bash\"?: (?:stat |no such)""",
         sample="/usr/bin/env: 'bash': No such file or directory",
-        explain="commands are written for bash, and this image has none, or another shell reads them",
+        explain="commands are written for bash, but this image has no bash or another shell reads them",
         versions="busybox, env, runc",
     ),
     Signature(
@@ -55,7 +56,7 @@ SIGNATURES = (
 TOPIC = Signature(
     pattern=r"(?i)\b(?:needs|requires|wants|written for) bash\b|\bbash\b(?!: (?:line \d|\S{1,80}: )).{0,30}\b(?:missing|not (?:installed|found|available|there)|required)\b|\b(?:dash|/bin/sh)\b.{0,40}\bnot bash\b",
     sample="ERROR set-up script needs bash, /bin/sh is dash",
-    explain="commands are written for bash, and another shell reads them",
+    explain="commands are written for bash, but another shell reads them",
     versions="any",
 )
 
@@ -69,7 +70,7 @@ _COMMAND_KEY = re.compile(
 def shell_is_not_bash(plan: Plan, stored: StoredImages | None) -> Iterator[Finding]:
     commands = [value for key, value in plan.own.items() if _COMMAND_KEY.search(key.replace(".", "_"))]
     if not commands and (stored is None or not stored.images):
-        raise NotApplicable("there are neither set-up commands nor images to look into")
+        raise NotApplicable("there are no set-up commands and no images to check")
     for value in commands:
         yield from _bash_only(value)
     if stored is not None:
@@ -81,7 +82,7 @@ def _bash_only(value: Value) -> Iterator[Finding]:
     found = dict.fromkeys(name for text in scripts if isinstance(text, str) for name in bash_only(text))
     if found:
         yield fault(
-            f"{value.name} uses {', '.join(found)}, which only bash understands; commands are run by /bin/sh",
+            f"{value.name} uses {', '.join(found)}, which only bash supports, but /bin/sh runs the commands",
             value.location,
             summary=f"run it as `{BASH} script.sh`, or write it for /bin/sh",
         )
@@ -94,5 +95,5 @@ def _without_bash(stored: StoredImages) -> Iterator[Finding]:
         return
     yield Finding(
         message=f"{len(bare)} of {len(stored.images)} images have no {BASH}, which runs the task's scripts: {listed(bare)}",
-        remedy=Remedy(kind=RemedyKind.REBUILD_IMAGE, summary="install bash in these images, or drop their tasks"),
+        remedy=Remedy(kind=RemedyKind.REBUILD_IMAGE, summary="install bash in these images, or remove their tasks"),
     )

@@ -1,13 +1,13 @@
-"""The runtime's states are not those that clients know.
+"""The runtime reports states that clients do not know.
 
 ## What it does
-Asks a running runtime for a session that nobody has, which must be answered with 404, and looks at the states that a
-sandbox of the doctor's own went through.
+Requests a session that does not exist from a running runtime, which must answer 404, and checks the states of a test
+sandbox.
 
 ## Why it breaks training
-A client waits until `pod_status` is `ready`. A runtime that says `running` for a sandbox that is up, as Docker and Podman
-do, is asked again until the time is up; one that answers 200, 422 or 500 for a session that is not there is taken for
-broken, and the start ends.
+A client waits until `pod_status` is `ready`. If a runtime reports `running` for a sandbox that is up, as Docker and
+Podman do, the client asks again until its timeout. If it answers 200, 422 or 500 for a session that does not exist,
+the client considers it broken and gives up.
 
 ## How to fix
 Map the states: `STARTING` is `running`, an agent server that answers is `ready`, a container that ended is `failed`.
@@ -25,7 +25,7 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.runtime import PROBE_SESSION, Canary, RuntimeAnswers
 
-CAUSE = "the server's states are not those that the client knows: only `ready` ends the wait"
+CAUSE = "the server reports states that the client does not know; only `ready` ends the wait"
 
 SIGNATURES = (
     Signature(
@@ -46,7 +46,7 @@ TOPIC = Signature(
 
 _ID = "RUN004"
 _UPGRADE = Remedy(
-    kind=RemedyKind.FIX_CONFIG, summary="use a runtime whose states are the clients': skyrl-train runtime serve"
+    kind=RemedyKind.FIX_CONFIG, summary="use a runtime with the states that clients know: skyrl-train runtime serve"
 )
 
 
@@ -57,14 +57,14 @@ def status_mapping(answers: RuntimeAnswers, canary: Canary | None) -> Iterator[F
         raise CouldNotLook(f"{place.url}: {said.why or f'{said.status} (RUN001)'}")
     if said.status != 404:
         yield Finding(
-            message=f"{place.url} answers {said.status} for the session {PROBE_SESSION!r}, which nobody has; wanted 404",
+            message=f"{place.url} answers {said.status} for the session {PROBE_SESSION!r}, which does not exist; expected 404",
             evidence=(said.body.strip()[:200],),
             remedy=_UPGRADE,
         )
     wrong = canary.of(_ID) if canary is not None else ()
     if wrong:
         yield Finding(
-            message=f"{len(wrong)} sandboxes went through states that clients do not know",
+            message=f"{len(wrong)} sandboxes reported states that clients do not know",
             evidence=wrong[:3],
             remedy=_UPGRADE,
         )

@@ -1,17 +1,17 @@
-"""A node has failed earlier launches, and is not excluded from this one.
+"""A node failed earlier launches and is not excluded.
 
 ## What it does
-Reads the directories of the earlier launches beside this one (what their gates found, how they ended, what the watch named as
-the cause), and Slurm's accounting where there is one. It counts the failures that may be a node's: of its GPUs, its
-environment, its Podman, its end. On a login node it names the nodes that failed twice or more; on a node of the job, this
-one. A node in `slurm.exclude` is none of it.
+Reads the directories of earlier launches next to this one (findings of their gates, their ends, and the causes that
+the watch named), and Slurm's accounting if available. It counts the failures that a node may cause: of its GPUs, its
+environment or its Podman, and a sudden end. On a login node it reports the nodes that failed twice or more; on a node
+of the job it reports this node. Nodes in `slurm.exclude` are ignored.
 
 ## Why it breaks training
-A broken node has no work, so Slurm gives it to the next job at once, and the job fails there again. Each time the
-queue is waited through for nothing.
+A broken node is idle, so Slurm gives it to the next job at once, and that job fails too. Each time you wait in the
+queue for nothing.
 
 ## How to fix
-Put the node into `slurm.exclude`, or submit with `--exclude`, and tell the administrators.
+Put the node into `slurm.exclude`, or submit with `--exclude`, and inform the administrators.
 
 ## Example
     gpu07 failed 3 of 5 launches: GPU003, GPU003, ended the run
@@ -48,13 +48,13 @@ def bad_node_repeats(plan: Plan, launches: Launches, roles: Roles, host: Host, e
 def _finding(node: str, failures: tuple[Failure, ...], excluded: tuple[str, ...], plan: Plan, who: str) -> Finding:
     times = f"{len(failures)} earlier launch{'es' if len(failures) > 1 else ''}"
     return Finding(
-        message=f"{who} failed {times}: {', '.join(failure.what for failure in failures)}; wanted it excluded, or repaired",
+        message=f"{who} failed {times}: {', '.join(failure.what for failure in failures)}; expected it to be excluded or repaired",
         evidence=tuple(f"{failure.job}: {failure.what}" for failure in failures),
         severity=Severity.WARNING,
         location=plan.place(EXCLUDE),
         remedy=Remedy(
             kind=RemedyKind.EXCLUDE_NODE,
-            summary="exclude it, and tell the administrators",
+            summary="exclude it and inform the administrators",
             commands=(f"sbatch --exclude={','.join((*excluded, node))} …",),
             settings=plan.settings({EXCLUDE: "[" + ", ".join(f'"{one}"' for one in (*excluded, node)) + "]"}),
         ),

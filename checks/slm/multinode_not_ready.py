@@ -1,20 +1,20 @@
-"""A run over several nodes lacks what only such a run needs, or its nodes differ.
+"""A run on several nodes lacks a shared directory or network, or its nodes differ.
 
 ## What it does
-For a plan or a job of several nodes it looks at where the job's directory and the checkpoints are (every node must see
-them), at the interface and the device that NCCL's variables name, and for NCCL's plug-in where the node has Amazon's EFA.
-`--nodes` examines every node of the job at once and compares them: GPUs, driver, kernel, versions, variables, clocks, and
-whether each reaches the first. The value of the most nodes is the right one; where there is no such value, all are named. A
-node that does not answer in time is unknown, which is no pass.
+For a plan or a job of several nodes it checks that every node can see the job's directory and the checkpoints, that
+the interface and the device in NCCL's variables exist, and that NCCL's plug-in is installed if the node has Amazon's
+EFA. `--nodes` examines every node of the job at once and compares GPUs, driver, kernel, versions, variables and
+clocks, and checks that each node reaches the first one. The most frequent value is taken as the right one; without
+one, all nodes are named. A node that does not answer in time is UNKNOWN.
 
 ## Why it breaks training
-Ray refuses a node of another Ray or Python, verl wants equally many GPUs of every node, and NCCL waits for the slowest node,
-or for ever for one that it does not reach. A checkpoint on the node's own disk is a part of one. All of it shows only after
-the whole allocation has started.
+Ray rejects a node with another version of Ray or Python. verl needs the same number of GPUs on every node. NCCL waits
+for the slowest node, and forever for one that it cannot reach. A checkpoint on a node's own disk is incomplete. All
+of this appears only after the whole allocation has started.
 
 ## How to fix
-Exclude the node that differs (`sbatch --exclude=…`; the gate writes nodes_failing.txt), put the directories where all nodes
-see them, and correct or unset the variable.
+Exclude the node that differs (`sbatch --exclude=…`; the gate writes nodes_failing.txt), use directories that all
+nodes can see, and correct or unset the variable.
 
 ## Example
     RuntimeError: Version mismatch: The cluster was started with:
@@ -47,7 +47,7 @@ ON_DISK = ("ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs")
 @check("SLM003", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/launch/steps.py")
 def multinode_not_ready(plan: Plan, environ: Environ, host: Host, mounts: Mounts, fabric: Fabric) -> Iterator[Finding]:
     if max(node_count(environ) or 1, plan.integer(NODES) or 1) < 2:
-        raise NotApplicable("a run of one node")
+        raise NotApplicable("the run uses one node")
     yield from _places(plan, environ, host, mounts)
     if host_trains(environ):
         yield from _interfaces(environ, fabric)
@@ -70,10 +70,9 @@ def _places(plan: Plan, environ: Environ, host: Host, mounts: Mounts) -> Iterato
             continue
         sure = "is" if mount.kind in IN_MEMORY else "looks like"
         yield fault(
-            f"{name} {path} lies on {mount.kind} ({mount.point}), which {sure} this node's own; wanted a directory that all "
-            f"nodes see",
+            f"{name} {path} is on {mount.kind} ({mount.point}), which {sure} this node's own; expected a directory that all nodes can see",
             plan.place(CHECKPOINTS) if name == plan.name(CHECKPOINTS) else None,
-            summary="launch from, and write to, a file system that all nodes have",
+            summary="use a file system that all nodes can see",
             severity=Severity.WARNING,
         )
 
@@ -83,23 +82,22 @@ def _interfaces(environ: Environ, fabric: Fabric) -> Iterator[Finding]:
         said = environ.get(name, "")
         there = tuple(one for one in fabric.interfaces if one != "lo")
         if said and not matching(fabric.interfaces, said):
-            seen = f"{name}={said} fits no interface of this node ({', '.join(there) or 'none'})"
-            yield _unset(name, f"{seen}; wanted one of them, or the variable unset", Severity.ERROR)
+            seen = f"{name}={said} matches no interface of this node ({', '.join(there) or 'none'})"
+            yield _unset(name, f"{seen}; expected one of them, or the variable unset", Severity.ERROR)
 
 
 def _devices(environ: Environ, fabric: Fabric) -> Iterator[Finding]:
     said, names = environ.get(HCA, ""), tuple(name for name, _ in fabric.rdma)
     if said and not matching(names, said):
-        seen = f"{HCA}={said} fits no RDMA device of this node ({', '.join(names) or 'none'})"
-        yield _unset(HCA, f"{seen}: NCCL goes over TCP; wanted one of them, or the variable unset", Severity.WARNING)
+        seen = f"{HCA}={said} matches no RDMA device of this node ({', '.join(names) or 'none'})"
+        yield _unset(HCA, f"{seen}, so NCCL uses TCP; expected one of them, or the variable unset", Severity.WARNING)
     if fabric.has_efa and fabric.plugin is None:
         yield Finding(
-            message="this node has EFA, and libnccl-net of aws-ofi-nccl is not in LD_LIBRARY_PATH or its usual places: NCCL "
-            "goes over TCP; wanted the plug-in",
+            message="this node has EFA, but libnccl-net of aws-ofi-nccl is neither in LD_LIBRARY_PATH nor in its usual directories, so NCCL uses TCP; expected the plug-in",
             severity=Severity.WARNING,
             remedy=Remedy(
                 kind=RemedyKind.FIX_ENV,
-                summary="put the plug-in's directory into LD_LIBRARY_PATH",
+                summary="add the plug-in's directory to LD_LIBRARY_PATH",
                 settings={"LD_LIBRARY_PATH": "/opt/amazon/ofi-nccl/lib:$LD_LIBRARY_PATH"},
             ),
         )

@@ -1,20 +1,20 @@
-"""What is to be the runtime's URL is none, is more than one line, or is of a run that is over.
+"""The runtime's URL is invalid, has several lines, or belongs to an earlier run.
 
 ## What it does
 Reads every text that names the runtime's address: `sandbox.runtime_url`, `SANDBOX_REMOTE_RUNTIME_API_URL`, and
-`runtime_url.txt` of a job directory whose runtime is ready. Each must be one URL and nothing else. Where the trainer is to
-run, it also asks the runtime that the job directory calls ready: if nobody listens there, `runtime_ready.flag` is an earlier
-run's.
+`runtime_url.txt` of a job directory with a ready runtime. Each must be one URL and nothing else. On the trainer's
+node it also asks the runtime that the job directory reports as ready. If no process listens there,
+`runtime_ready.flag` is from an earlier run.
 
 ## Why it breaks training
-A shell function that logs to its standard output writes its log into `$(...)`, and the URL becomes three lines of text.
-Nothing says so until the first rollout: then every request fails with an error about a missing protocol.
-A flag that an earlier run left, killed or in the same directory, sends the trainer to a port of nobody: it waits for its
-first sandbox until the rollout's time is over.
+A shell function that logs to its standard output writes its log into `$(...)`, and the URL becomes three lines of
+text. The first error comes with the first rollout: then every request fails with a message about a missing protocol. A
+flag of an earlier run sends the trainer to a closed port, and it waits for its first sandbox until the rollout times
+out.
 
 ## How to fix
-Read the address from the file that the runtime writes, and let shell functions log to standard error. Give each launch a
-directory of its own, as `skyrl-train launch` does, or remove the flag before the runtime starts.
+Read the address from the file that the runtime writes, and let shell functions log to standard error. Give each
+launch its own directory, as `skyrl-train launch` does, or remove the flag before the runtime starts.
 
 ## Example
     httpx.UnsupportedProtocol: Request URL is missing an 'http://' or 'https://' protocol.
@@ -31,7 +31,7 @@ from skyrl_doctor.plan.answers import RUNTIME_KEY
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.job_files import one_url
 
-CAUSE = "the runtime's URL is not a URL: log lines went into it, or it is empty"
+CAUSE = "the runtime's URL is invalid: it contains log lines or is empty"
 
 SIGNATURES = (
     Signature(
@@ -58,13 +58,13 @@ SIGNATURES = (
             "skyrl-train launch: SLM004: /home/ada/run/job holds runtime_ready.flag of an earlier launch, which names its "
             "runtime; wanted a directory of this launch alone"
         ),
-        explain="the directory names the runtime of an earlier launch, which is gone; each launch wants one of its own",
+        explain="the directory names the runtime of an earlier launch, which has ended; use a new directory for each launch",
         versions="skyrl-train",
     ),
     Signature(
         pattern=r"""Request URL is missing an? ['\"]http|\bhttpx\.(?:UnsupportedProtocol|InvalidURL)\b""",
         sample="httpx.UnsupportedProtocol: Request URL is missing an 'http://' or 'https://' protocol.",
-        explain="the runtime's URL is not a URL: log lines went into it",
+        explain="the runtime's URL is invalid: it contains log lines",
         versions="httpx",
     ),
 )
@@ -87,24 +87,22 @@ def runtime_url_contaminated(plan: Plan, urls: RuntimeUrls, flag: ReadyFlag | No
         lines = len(said.text.splitlines())
         more = f", {lines} lines" if lines > 1 else ""
         yield Finding(
-            message=f"{said.said_by} holds {said.text[:80]!r}{more}; wanted one URL alone, such as http://node07:8000",
+            message=f"{said.said_by} contains {said.text[:80]!r}{more}; expected a single URL such as http://node07:8000",
             location=_place(plan, said.said_by),
             remedy=Remedy(
-                kind=RemedyKind.FIX_ENV, summary="take it from the file that the runtime writes, and log to stderr"
+                kind=RemedyKind.FIX_ENV, summary="read it from the file that the runtime writes, and log to stderr"
             ),
         )
 
 
 def _stale(flag: ReadyFlag) -> Finding:
     return Finding(
-        message=f"{flag.path} says that the runtime at {flag.url} is ready, and nobody listens there: it is of an earlier "
-        "run, or its runtime has ended since; wanted the flag of a runtime that runs",
+        message=f"{flag.path} reports that the runtime at {flag.url} is ready, but no process listens there: the flag is from an earlier run, or the runtime has ended; expected the flag of a running runtime",
         evidence=(f"GET {flag.health.url}: {flag.health.why}",),
         location=Location(flag.path),
         remedy=Remedy(
             kind=RemedyKind.FIX_ENV,
-            summary="if a runtime of this launch wrote it, its log says why it ended; else give each launch a directory of its "
-            "own, or remove the flag before the runtime starts",
+            summary="if a runtime of this launch wrote it, read its log to see why it ended; otherwise use a new directory for each launch, or remove the flag before the runtime starts",
             commands=(f"rm {shlex.quote(flag.path)}",),
         ),
     )

@@ -1,13 +1,13 @@
 """The runtime job ends before the training that needs it.
 
 ## What it does
-Compares the time limits of the two jobs. A limit that Slurm could not read is a finding too.
+Compares the time limits of the two jobs. Reports limits that Slurm cannot read, too.
 
 ## Why it breaks training
-The sandboxes die in the middle of a rollout, and the trainer sees refused connections until its own end.
+The sandboxes die in the middle of a rollout, and the trainer's connections are refused until its own end.
 
 ## How to fix
-Give the runtime job at least the time of the trainer.
+Give the runtime job at least the time limit of the trainer.
 
 ## Example
     CANCELLED AT 2026-01-22T23:02:11 DUE TO TIME LIMIT
@@ -23,7 +23,7 @@ from skyrl_doctor.plan.findings import fault, finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.walltime import minutes, walltime_violations
 
-CAUSE = "the job's wall time was over"
+CAUSE = "the job hit its time limit"
 
 SIGNATURES = (
     Signature(
@@ -53,14 +53,14 @@ TRAINER, RUNTIME = "slurm.trainer_time_limit", "slurm.runtime_time_limit"
 @check("SLM001", fix="skyrl_train/config/walltime.py")
 def walltime_mismatch(plan: Plan) -> Iterator[Finding]:
     if required(plan).find("sandbox.runtime_url"):
-        raise NotApplicable("the configuration uses a runtime that runs already")
+        raise NotApplicable("the configuration uses a runtime that is already running")
     limits = {key: text for key in (TRAINER, RUNTIME) if (text := plan.text(key)) is not None}
     if not limits:
         raise NotApplicable("the configuration sets no time limit")
     wrong = {key: text for key, text in limits.items() if minutes(text) is None}
     for key, text in wrong.items():
         yield fault(
-            f"{plan.name(key)} = {text!r} is no time of Slurm; wanted such as 6:00:00",
+            f"{plan.name(key)} = {text!r} is not a valid time for Slurm; expected a value such as 6:00:00",
             plan.place(key),
             plan.settings({key: "6:00:00"}),
         )

@@ -1,14 +1,15 @@
 """FSDP keeps the weights on the host while a LoRA adapter is trained.
 
 ## What it does
-Looks for FSDP's own CPU off-loading (`fsdp_cpu_offload`, `offload_policy`) together with an adapter. (verl's
-param_offload and optimizer_offload are another thing: they move weights between phases, and go well with LoRA.)
+Finds FSDP's own CPU offloading (`fsdp_cpu_offload`, `offload_policy`) together with an adapter. verl's param_offload
+and optimizer_offload are different: they move weights between phases and work with LoRA.
 
 ## Why it breaks training
-The adapter is made on the GPU, the base weights live on the host, and the first step mixes the two.
+The adapter is created on the GPU and the base weights stay on the host, so the first step mixes both devices and
+fails.
 
 ## How to fix
-Turn the off-loading off, and save memory with activation checkpointing instead.
+Turn this offloading off, and save memory with activation checkpointing instead.
 
 ## Example
     RuntimeError: Attempted to set the storage of a tensor on device "cpu" to a storage on different device "cuda:0"
@@ -24,7 +25,7 @@ from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.offload import moves_adapter_to_cpu
 
-CAUSE = "parameters are kept on the CPU while LoRA is trained"
+CAUSE = "FSDP keeps parameters on the CPU while LoRA is trained"
 
 SIGNATURES = (
     Signature(
@@ -59,5 +60,5 @@ def cpu_offload_with_lora(plan: Plan) -> Iterator[Finding]:
     if rank == 0:
         raise NotApplicable("the configuration trains no LoRA adapter")
     if moves_adapter_to_cpu(cpu_offload=bool(plan.flag(OFFLOAD)), lora=rank > 0):
-        message = f"{plan.name(OFFLOAD)} is on beside a LoRA adapter ({plan.name(RANK)} = {rank}); wanted off"
+        message = f"{plan.name(OFFLOAD)} is on, but {plan.name(RANK)} = {rank} trains a LoRA adapter; expected off"
         yield fault(message, plan.place(OFFLOAD), plan.settings({OFFLOAD: "false"}))

@@ -1,4 +1,4 @@
-"""A batch has no usable rollout, and its metrics fail.
+"""A batch has no usable rollout, so its metrics fail.
 
 ## What it does
 `skyrl-doctor diagnose` finds the errors that verl, torch and NumPy raise on an empty batch. `skyrl-doctor watch`
@@ -18,7 +18,7 @@ ends the run after `trainer.empty_steps_allowed` further attempts, with the reas
 
 from skyrl_doctor.core.signature import Signature
 
-CAUSE = "no sample of the batch was left to train on; skip the step, and look for why the rollouts failed"
+CAUSE = "no sample of the batch was left to train on; skip the step and find out why the rollouts failed"
 
 SIGNATURES = (
     Signature(
@@ -43,14 +43,14 @@ SIGNATURES = (
             "skyrl-train train: error: TRN001: 2 batches in a row without one usable rollout (trainer.empty_steps_allowed is 1): "
             "8 x error_initialization: SandboxError: the sandbox did not start"
         ),
-        explain="every rollout of several batches failed, and the line says of what: mend that; nothing was trained on them",
+        explain="all rollouts of several batches failed, so nothing was trained on them; the line has the reason",
         versions="skyrl-train",
         refines=("CKP003",),  # the full disk is the sandbox's
     ),
     Signature(
         pattern=r"validation: no rollout could be scored: ",
         sample="skyrl-train train: error: validation: no rollout could be scored: 8 x error_runtime: the sandbox ended",
-        explain="every rollout of a validation failed, and the line says of what: mend that",
+        explain="all rollouts of a validation failed; the line has the reason",
         versions="skyrl-train",
     ),
     Signature(
@@ -70,7 +70,7 @@ SIGNATURES = (
     Signature(
         pattern=r"critic/(?:advantages|score|rewards|returns)/(?:mean|max|min)['\"]?: ?(?:np\.float\d\d\()?nan\b",
         sample="step:3 - critic/score/mean:nan - critic/advantages/mean:nan - response_length/mean:0.0",
-        explain="no sample of the batch was left to train on: its metrics are not numbers",
+        explain="no sample of the batch was left to train on, so its metrics are NaN",
         versions="verl >= 2026-04",
         fatal=False,
     ),

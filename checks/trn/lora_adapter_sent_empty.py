@@ -1,18 +1,18 @@
-"""A LoRA adapter reaches vLLM without its tensors, and the run hangs.
+"""vLLM gets a LoRA adapter without tensors, and the run hangs.
 
 ## What it does
-Looks for FSDP1 (verl's default strategy, `fsdp`) with a LoRA adapter that is not merged, under a training interpreter with
-peft 0.21 or later. An older peft passes. `actor_rollout_ref.rollout.layered_summon` with FSDP1 is a finding
-with any peft: layer by layer, no adapter is found.
+Finds FSDP1 (verl's default strategy, `fsdp`) together with an adapter that verl does not merge, if the training
+interpreter has peft 0.21 or later. Earlier versions pass. Also finds `actor_rollout_ref.rollout.layered_summon` with
+FSDP1, which does not work with any peft.
 
 ## Why it breaks training
-peft finds an adapter's tensors by the names of modules since 0.21, and FSDP1 changes those names: verl sends none. vLLM's
-worker dies with an empty `StopIteration` at the first weight sync, nothing tells the trainer, and the job holds its GPU until
-its time limit.
+Since 0.21 peft finds an adapter's tensors by the names of modules. FSDP1 changes those names, so verl sends no
+tensor. vLLM's worker dies with an empty `StopIteration` at the first weight sync, the trainer does not notice, and
+the job holds its GPU until its time limit.
 
 ## How to fix
-Train under FSDP2 (`actor_rollout_ref.actor.strategy=fsdp2`, and the same for `ref` and the critic). Or let verl send whole
-weights (`actor_rollout_ref.model.lora.merge=True`), or pin `peft<0.21`.
+Use FSDP2 (`actor_rollout_ref.actor.strategy=fsdp2`, and the same for `ref` and the critic). Or let verl send whole
+weights (`actor_rollout_ref.model.lora.merge=True`), or keep `peft<0.21`.
 
 ## Example
     File ".../vllm/lora/model_manager.py", line 512, in _create_merged_loras_inplace
@@ -51,14 +51,14 @@ SIGNATURES = (
     Signature(
         pattern=r"offload_to_cpu=True and NO_SHARD is not supported",
         sample="NotImplementedError: offload_to_cpu=True and NO_SHARD is not supported yet",
-        explain="FSDP1 on one GPU cannot gather a LoRA adapter layer by layer: take fsdp2, or leave layered_summon out",
+        explain="FSDP1 on one GPU cannot gather a LoRA adapter layer by layer; use fsdp2 or turn off layered_summon",
         versions="torch, verl",
         near=r"(?i:lora|peft|adapter)",
     ),
     Signature(
         pattern=r"\b_create_merged_loras_inplace\b",
         sample='  File "/venv/lib/python3.12/site-packages/vllm/lora/model_manager.py", line 512, in _create_merged_loras_inplace',
-        explain="the trainer sent vLLM a LoRA adapter without tensors: train under FSDP2, or hold peft<0.21",
+        explain="the trainer sent vLLM a LoRA adapter without tensors; use FSDP2 or keep peft<0.21",
         versions="vllm 0.24, verl 0.9.1, peft >= 0.21",
     ),
 )
@@ -76,18 +76,13 @@ def lora_adapter_sent_empty(plan: Plan, interpreter: Interpreter | None) -> Iter
     peft = None if interpreter is None else interpreter.packages.get("peft")
     if arrives_empty(strategy=strategy, lora=True, merged=merged, peft=peft):
         with_peft = f" and peft {peft}" if peft else ""
-        message = (
-            f"{plan.name(STRATEGY)} is {strategy!r} beside a LoRA adapter ({plan.name(RANK)} = {rank}){with_peft}: vLLM gets "
-            "an adapter without tensors and the run hangs; wanted 'fsdp2'"
-        )
+        message = f"{plan.name(STRATEGY)} is {strategy!r} with a LoRA adapter ({plan.name(RANK)} = {rank}){with_peft}, so vLLM gets an adapter without tensors and the run hangs; expected 'fsdp2'"
         severity = Severity.ERROR if peft else Severity.WARNING  # an older peft, which nobody saw, would do
         settings = plan.settings({STRATEGY: "fsdp2"})
-        yield fault(message, plan.place(STRATEGY), settings, summary="train under FSDP2", severity=severity)
+        yield fault(message, plan.place(STRATEGY), settings, summary="use FSDP2", severity=severity)
     elif gathers_by_layers(strategy=strategy, lora=True, merged=merged, layered=_on(plan, LAYERED)):
-        message = f"{LAYERED} is on under {plan.name(STRATEGY)} = {strategy!r}: no adapter is found layer by layer; wanted off"
-        yield fault(
-            message, plan.own[LAYERED].location, {LAYERED: "False"}, summary="gather it as a whole, or take FSDP2"
-        )
+        message = f"{LAYERED} is on with {plan.name(STRATEGY)} = {strategy!r}, which finds no adapter layer by layer; expected off"
+        yield fault(message, plan.own[LAYERED].location, {LAYERED: "False"}, summary="turn it off or use FSDP2")
 
 
 def _on(plan: Plan, key: str) -> bool:

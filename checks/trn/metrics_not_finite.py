@@ -5,8 +5,8 @@
 row. No check can see it before the job.
 
 ## Why it breaks training
-One NaN in the update spreads to all weights. Every later step and checkpoint is useless, and the run goes on as if
-nothing had happened.
+One NaN in the update spreads to all weights. Every later step and checkpoint is useless, but the run continues
+without an error.
 
 ## How to fix
 Go back to the last checkpoint with a lower learning rate, or clip the gradient. If the first step is bad already,

@@ -25,7 +25,7 @@ SIGNATURES = (
             "skyrl-train train: TRN006: the phase `weight sync` took longer than 600 s (trainer.phase_timeout_s); the run "
             "is ended, where it hung is shown below"
         ),
-        explain="a phase of the step hung; the stacks below the line show where",
+        explain="a phase of the step hung; the stack traces below the line show where",
         versions="skyrl-train",
     ),
 )

@@ -20,7 +20,7 @@ def mig_uuid(environ: Environ) -> Iterator[Finding]:
 def test_a_page() -> None:
     (stale,) = [found for found in our_checks() if found.id == "ENV016"]
     page = failure_page(Entry(id="ENV016", slug="x", family="ENV", when=(When.PREFLIGHT, When.LOG)), stale)
-    assert page.startswith("# ENV016 x\n\nA variable of an older vLLM is set.\n\n## What it does\n\n")
+    assert page.startswith("# ENV016 x\n\n`VLLM_USE_V1` is set, but current vLLM ignores it.\n\n## What it does\n\n")
     assert page.endswith(
         "## Example\n\n    Unknown vLLM environment variable detected: VLLM_USE_V1\n\n"
         "| | |\n|---|---|\n"

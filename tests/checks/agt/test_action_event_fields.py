@@ -30,7 +30,7 @@ def test_each_required_field_must_be_one_of_ours() -> None:
     changed = replace(GOOD, required={**GOOD.required, "ActionEvent": ("thought", "turn_id", "trace")})
     ours = ", ".join(EVENT_FIELDS["ActionEvent"])
     assert told(changed) == [
-        f"ActionEvent of openhands-sdk 1.58.0 requires turn_id, trace; the agent's events have {ours}"
+        f"ActionEvent of openhands-sdk 1.58.0 requires turn_id, trace, but the agent writes only {ours}"
     ]
     with pytest.raises(NotApplicable, match="openhands-sdk is not installed for /py"):
         told(replace(GOOD, sdk=""))
@@ -42,11 +42,11 @@ def test_reproduces_on_a_recording() -> None:
     assert outcome.status is Status.FAIL
     assert [(finding.message, finding.severity) for finding in outcome.findings] == [
         (
-            f"ActionEvent of openhands-sdk 1.58.0 requires turn_id; the agent's events have {ours['ActionEvent']}",
+            f"ActionEvent of openhands-sdk 1.58.0 requires turn_id, but the agent writes only {ours['ActionEvent']}",
             Severity.WARNING,
         ),
         (
-            "openhands-sdk 1.58.0 has no MessageToolCall where it was looked for; wanted one of "
+            "openhands-sdk 1.58.0 has no class MessageToolCall at the expected place; expected one with the fields "
             + ours["MessageToolCall"],
             Severity.WARNING,
         ),

@@ -37,7 +37,7 @@ def test_reproduces_on_a_configuration() -> None:
     text = '[rollout]\nstop = ["</parameter>"]\n'
     assert found("AGT001", plan(text)) == [
         fault(
-            "rollout.stop has '</parameter>', which stands inside of every function call; wanted '</function' at most",
+            "rollout.stop contains '</parameter>', which occurs inside every function call; expected only '</function'",
             Location("run.toml", 2, "rollout.stop"),
             {"rollout.stop": '["</function"]'},
         )

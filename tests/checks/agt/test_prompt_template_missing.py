@@ -39,16 +39,14 @@ def test_reproduces_on_a_recording() -> None:
     outcome = judge("AGT013", "agent_stack_broken")
     assert [finding.message for finding in outcome.findings] == [
         (
-            "openhands-sdk 1.58.0 at /opt/train/lib/python3.12/site-packages/openhands/sdk has no prompt template;"
-            " wanted its .j2 files"
+            "openhands-sdk 1.58.0 at /opt/train/lib/python3.12/site-packages/openhands/sdk has no prompt template; expected .j2 files there"
         )
     ]
     outcome = judge("AGT013", "agent_stack_broken", plan=example(TASK))
     assert [(finding.message, finding.location and finding.location.line) for finding in outcome.findings] == [
         (
             (
-                "skyrl_agent.agents.oh_codeact.OHCodeActAgent has no /opt/train/lib/python3.12/site-packages/skyrl_agent/"
-                "agents/prompts/system_prompt.j2 and names no other; wanted a template there"
+                "/opt/train/lib/python3.12/site-packages/skyrl_agent/agents/prompts/system_prompt.j2 is missing and skyrl_agent.agents.oh_codeact.OHCodeActAgent names no other; expected a template there"
             ),
             1,
         )

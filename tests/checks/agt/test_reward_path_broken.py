@@ -22,28 +22,34 @@ def told(*verdicts: Verdict, size: int = 1, text: str | None = "x") -> list[tupl
 def test_every_tried_task_must_be_good() -> None:
     assert told(Verdict.GOOD, Verdict.GOOD) == []
     assert told(Verdict.GOOD, Verdict.BROKEN) == [
-        ("1 of 2 tried tasks of /d have a broken reward, wanted 0", Severity.WARNING)
+        ("1 of 2 tested tasks of /d have a broken reward; expected 0", Severity.WARNING)
     ]
-    assert told(Verdict.BROKEN) == [("1 of 1 tried tasks of /d have a broken reward, wanted 0", Severity.ERROR)]
+    assert told(Verdict.BROKEN) == [("1 of 1 tested tasks of /d have a broken reward; expected 0", Severity.ERROR)]
     assert told(Verdict.UNSCORABLE) == [
-        ("1 of 1 tried tasks of /d could not be scored, wanted 0: their rollouts are masked", Severity.WARNING)
+        (
+            "1 of 1 tested tasks of /d could not be scored; expected 0, because their rollouts are masked",
+            Severity.WARNING,
+        )
     ]
-    assert told(text=None) == [("no one has tried the rewards of /d; wanted /d.oracle.json", Severity.WARNING)]
-    assert told() == [("/d.oracle.json does not read as a report; wanted one of this version", Severity.WARNING)]
+    assert told(text=None) == [("the rewards of /d are untested: /d.oracle.json is missing", Severity.WARNING)]
+    assert told() == [("/d.oracle.json is not a report of this version", Severity.WARNING)]
     assert told(Verdict.GOOD, size=2) == [
-        ("/d.oracle.json is about 1 bytes of data and /d has 2; wanted a report of this file", Severity.WARNING)
+        (
+            "/d.oracle.json was made for a file of 1 bytes, but /d has 2; expected a report of this file",
+            Severity.WARNING,
+        )
     ]
 
 
 def test_data_without_sandboxes_has_no_oracle() -> None:
-    with pytest.raises(NotApplicable, match="no configuration of an agent with tasks in sandboxes"):
+    with pytest.raises(NotApplicable, match="the configuration has no agent with tasks in sandboxes"):
         list(reward_path_broken(Plan(("x.sh",), "verl"), OracleReports(())))
 
 
 def remedy(file: str) -> Remedy:
     return Remedy(
         kind=RemedyKind.RETRY,
-        summary="try the rewards of a sample; ROWS is the data set as published, with its gold patches",
+        summary="test the rewards of a sample; ROWS is the published data set with its gold patches",
         commands=(f"skyrl-train data oracle ROWS --data {file}",),
     )
 
@@ -57,29 +63,29 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=(
             Finding(
-                message=f"1 of 3 tried tasks of {train} have a broken reward, wanted 0",
+                message=f"1 of 3 tested tasks of {train} have a broken reward; expected 0",
                 evidence=("a:1: the gold patch scores 0, wanted 1: x is FAILED",),
                 remedy=remedy(train),
                 severity=Severity.WARNING,
             ),
             Finding(
-                message=f"1 of 3 tried tasks of {train} could not be scored, wanted 0: their rollouts are masked",
+                message=f"1 of 3 tested tasks of {train} could not be scored; expected 0, because their rollouts are masked",
                 evidence=("b:1: tests_missing: r2e_tests is not in the sandbox",),
                 remedy=remedy(train),
                 severity=Severity.WARNING,
             ),
             Finding(
-                message=f"1 of 1 tried tasks of {whole} have a broken reward, wanted 0",
+                message=f"1 of 1 tested tasks of {whole} have a broken reward; expected 0",
                 evidence=("a:1: the gold patch scores 0, wanted 1: x is FAILED",),
                 remedy=remedy(whole),
             ),
             Finding(
-                message=f"no one has tried the rewards of {new}; wanted {new}.oracle.json",
+                message=f"the rewards of {new} are untested: {new}.oracle.json is missing",
                 remedy=remedy(new),
                 severity=Severity.WARNING,
             ),
             Finding(
-                message=f"{old}.oracle.json is about 2048 bytes of data and {old} has 9; wanted a report of this file",
+                message=f"{old}.oracle.json was made for a file of 2048 bytes, but {old} has 9; expected a report of this file",
                 remedy=remedy(old),
                 severity=Severity.WARNING,
             ),

@@ -24,7 +24,7 @@ def test_only_what_closes_a_call_matters() -> None:
 def test_reproduces_the_configuration_of_the_notes() -> None:
     assert found("AGT014", example("examples/skyrl-agent/dev.conf", TASK)) == [
         fault(
-            "generator.sampling_params.stop has '</function>' and generator.sampling_params.include_stop_str_in_output is off; wanted true: vLLM strips the text that closes a call",
+            "generator.sampling_params.stop contains '</function>' and generator.sampling_params.include_stop_str_in_output is off; expected true, because vLLM strips the text that ends a call",
             Location(TASK, 10, "generator.sampling_params.stop"),
             {"generator.sampling_params.include_stop_str_in_output": "true"},
             severity=Severity.WARNING,

@@ -18,7 +18,7 @@ def test_compares_the_note_with_the_whole_budget() -> None:
 def test_reproduces_the_configuration_of_the_notes() -> None:
     assert found("AGT020", example("examples/skyrl-agent/dev.conf", TASK)) == [
         fault(
-            "the note that tokens run out comes when fewer than 3000 of 2048 are left: always; wanted generator.max_prompt_length above 3000",
+            'the note "running out of tokens" appears when fewer than 3000 of 2048 tokens are left, which is always; expected generator.max_prompt_length above 3000',
             Location(TASK, 5, "generator.max_prompt_length"),
             {"generator.max_prompt_length": "5048"},
             severity=Severity.WARNING,

@@ -25,13 +25,12 @@ def test_reproduces_on_a_configuration() -> None:
     place = Location("run.toml", 2, "agent.tools")
     assert found("AGT002", plan('[agent]\ntools = ["terminal", "browser"]\n')) == [
         fault(
-            "agent.tools offers 'browser', which the parser of calls does not know;"
-            " wanted some of terminal, file_editor, finish, think",
+            "agent.tools offers 'browser', which the parser of calls does not know; expected some of terminal, file_editor, finish, think",
             place,
             ALL,
         ),
         fault(
-            "agent.tools has no finish: no rollout could end by itself; wanted it among terminal, file_editor, finish, think",
+            "agent.tools has no finish, so no rollout can end by itself; expected it among terminal, file_editor, finish, think",
             place,
             ALL,
         ),

@@ -18,7 +18,7 @@ def test_the_records_come_back_or_it_is_said_why_not() -> None:
     assert len(list(unpicklable_state(replace(GOOD, own_records="Counts comes back changed")))) == 1
     with pytest.raises(NotApplicable, match="skyrl_train is not installed for /py"):
         list(unpicklable_state(replace(GOOD, own_records="missing")))
-    with pytest.raises(NotApplicable, match="Ray is not installed for /py: nothing goes to another process there"):
+    with pytest.raises(NotApplicable, match="Ray is not installed for /py, so no record goes to another process"):
         list(unpicklable_state(replace(GOOD, own_records="stay")))
 
 
@@ -29,11 +29,10 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=(
             Finding(
-                message="records of the agent do not come back from pickle or JSON under /opt/train/bin/python:"
-                " TypeError: cannot pickle '_thread.RLock' object; wanted the same records",
+                message="the agent's records do not survive pickle or JSON under /opt/train/bin/python: TypeError: cannot pickle '_thread.RLock' object; expected equal records",
                 remedy=Remedy(
                     kind=RemedyKind.FIX_ENV,
-                    summary="install the package again, with its dependencies",
+                    summary="reinstall the package with its dependencies",
                     commands=("/opt/train/bin/python -m pip install --upgrade 'skyrl-doctor[train]'",),
                 ),
             ),

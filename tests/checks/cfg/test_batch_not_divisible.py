@@ -48,7 +48,7 @@ def test_verl_does_not_ask_where_batches_are_dynamic() -> None:
     )
     assert verdict("CFG002", made) == (
         Status.SKIP,
-        "actor_rollout_ref.actor.use_dynamic_bsz is on: micro batches are filled by tokens",
+        "actor_rollout_ref.actor.use_dynamic_bsz is on, so tokens fill the micro batches",
     )
 
 

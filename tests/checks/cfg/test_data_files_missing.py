@@ -35,7 +35,9 @@ def told(*files: DataFile, role: Role = Role.LOGIN, asked: bool = True) -> list[
 
 
 def test_what_is_missing_is_an_error_where_the_run_begins_or_takes_place() -> None:
-    message = "data.val_files names val.parquet (begun in /home/ada/run), which does not exist; wanted a file of tasks"
+    message = (
+        "data.val_files names val.parquet (relative to /home/ada/run), which does not exist; expected a file of tasks"
+    )
     assert told(GOOD) == []
     assert told(GOOD, GONE) == [(message, Severity.ERROR)]
     assert told(GONE, role=Role.GPU, asked=False) == [(message, Severity.ERROR)]
@@ -55,8 +57,8 @@ def test_what_nobody_could_look_at_is_no_pass_and_hides_no_finding() -> None:
     ("rows", "messages"),
     [
         (8, []),
-        (7, ["data.train_batch_size is 8, and the training files hold 7 tasks; wanted at least 8"]),
-        (0, ["data.train_batch_size is 8, and the training files hold 0 tasks; wanted at least 8"]),
+        (7, ["data.train_batch_size is 8, but the training files hold only 7 tasks; expected at least 8"]),
+        (0, ["data.train_batch_size is 8, but the training files hold only 0 tasks; expected at least 8"]),
     ],
 )
 def test_a_step_needs_as_many_tasks_as_its_batch(rows: int, messages: list[str]) -> None:
@@ -74,10 +76,10 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=(
             Finding(
-                message="data.train_files names /data/gone.parquet, which does not exist; wanted a file of tasks",
+                message="data.train_files names /data/gone.parquet, which does not exist; expected a file of tasks",
                 location=Location("plan.toml", None, "data.train_files"),
                 severity=Severity.ERROR,
-                remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="correct data.train_files, or make the file there"),
+                remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="correct data.train_files, or create the file"),
             ),
         ),
     )

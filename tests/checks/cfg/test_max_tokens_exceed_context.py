@@ -88,5 +88,5 @@ def test_silent_on_the_clean_configuration() -> None:
     assert found("CFG001", example(MIG20)) == []
     assert verdict("CFG001", plan_of()) == (
         Status.SKIP,
-        "the configuration sets no max_model_len: the model's own context length holds",
+        "max_model_len is not set, so the model's own context length applies",
     )

@@ -29,7 +29,7 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=(
             fault(
-                "rollout.max_model_len is 4096, and /models/tiny has 2048 positions; wanted at most 2048",
+                "rollout.max_model_len is 4096, but /models/tiny has a context of 2048 tokens; expected at most 2048",
                 Location("plan.toml", None, "rollout.max_model_len"),
                 {"rollout.max_model_len": "2048"},
                 evidence=("/models/tiny/config.json: max_position_embeddings",),

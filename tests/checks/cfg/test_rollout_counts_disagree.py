@@ -17,7 +17,7 @@ def test_compares_two_counts() -> None:
 def test_reproduces_across_two_files() -> None:
     assert found("CFG003", example(CONF, TASK)) == [
         fault(
-            "generator.num_trajectories = 4, but ROLLOUT_N = 3; wanted the same number of trajectories in both",
+            "generator.num_trajectories = 4, but ROLLOUT_N = 3; expected the same number of rollouts in both",
             Location(TASK, 3, "generator.num_trajectories"),
             {"generator.num_trajectories": "3"},
         )
@@ -36,5 +36,5 @@ def test_silent_on_the_clean_configuration() -> None:
     assert found("CFG003", example("examples/skyrl-agent/dev.conf", "examples/skyrl-agent/verl_oh.yaml")) == []
     assert verdict("CFG003", example(MIG20)) == (
         Status.SKIP,
-        "the configuration says in one place only how many trajectories a prompt gets",
+        "the number of rollouts is set only once, so nothing can disagree",
     )

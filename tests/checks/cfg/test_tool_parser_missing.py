@@ -18,7 +18,7 @@ def test_a_switch_wants_a_parser() -> None:
 def test_reproduces_a_server_that_does_not_start() -> None:
     assert found("CFG006", plan(HEAD + "enable_auto_tool_choice = true\n")) == [
         fault(
-            "inference.model.enable_auto_tool_choice is on and inference.model.tool_call_parser is not set; wanted the parser of the model's family",
+            "inference.model.enable_auto_tool_choice is on, but inference.model.tool_call_parser is not set; expected the parser of the model's family",
             Location("run.toml", 6, "inference.model.enable_auto_tool_choice"),
             {"inference.model.tool_call_parser": "hermes"},
         )

@@ -49,7 +49,7 @@ def test_what_is_said_and_proposed() -> None:
     made = plan_of(trainer__save_every_steps=1, trainer__checkpoints_to_keep=4)
     (finding,) = disk_too_small(made, Checkpoints(root="/c", free=20 * GIB), SIZE)
     assert finding.message == (
-        "20.0 GiB are free in /c and a checkpoint of m takes 6.0 GiB, and 5 of them stand there at once; wanted 30.0 GiB"
+        "20.0 GiB are free in /c, but a checkpoint of m takes 6.0 GiB, and up to 5 exist at once; expected 30.0 GiB free"
     )
     assert finding.remedy is not None
     assert finding.remedy.settings == {"trainer.checkpoints_to_keep": "2"}
@@ -61,7 +61,7 @@ def test_reproduces_on_a_recording() -> None:
     (finding,) = outcome.findings
     assert finding.severity is Severity.ERROR
     assert finding.message == (
-        "5.0 GiB are free in /ckpt/run and a checkpoint of Qwen/Qwen2.5-Coder-0.5B-Instruct takes 6.0 GiB; wanted 6.0 GiB"
+        "5.0 GiB are free in /ckpt/run, but a checkpoint of Qwen/Qwen2.5-Coder-0.5B-Instruct takes 6.0 GiB; expected 6.0 GiB free"
     )
 
 

@@ -52,7 +52,7 @@ def test_an_end_by_epochs(step: int, told: int) -> None:
     assert [one.severity for one in findings] == [Severity.WARNING] * told
     if findings:
         assert findings[0].message == (
-            f"the run goes on from /c/global_step_{step} and ends after step 20; wanted an end beyond step {step}"
+            f"the run resumes from /c/global_step_{step} but ends after step 20; expected an end beyond step {step}"
         )
         assert findings[0].remedy is not None
         assert findings[0].remedy.settings == {"trainer.epochs": "3"}
@@ -70,7 +70,7 @@ def test_steps_alone_end_a_run_of_ours() -> None:
 def test_reproduces_on_a_recording() -> None:
     outcome = judge("CKP004", "run_at_its_end", plan=plan(VERL.format(place="/ckpt/run", steps=40), "run.sh"))
     assert [one.message for one in outcome.findings] == [
-        "the run goes on from /ckpt/run/global_step_40 and ends after step 40; wanted an end beyond step 40"
+        "the run resumes from /ckpt/run/global_step_40 but ends after step 40; expected an end beyond step 40"
     ]
     assert (
         judge("CKP004", "run_at_its_end", plan=plan(VERL.format(place="/ckpt/run", steps=41), "run.sh")).status

@@ -31,22 +31,22 @@ def told(made: Plan, seen: Checkpoints) -> list[tuple[Severity, str]]:
 @pytest.mark.parametrize(
     ("tracker", "severity", "words"),
     [
-        (None, Severity.WARNING, "is not there; wanted 10: verl starts from the model and writes over it"),
-        ("", Severity.ERROR, "says ''; wanted 10: verl dies when it reads it"),
+        (None, Severity.WARNING, "is missing, so verl starts from the model and overwrites it; expected 10"),
+        ("", Severity.ERROR, "contains '', so verl fails to read it; expected 10"),
         (
             "15",
             Severity.WARNING,
-            "names step 15, which is not there; wanted 10: verl starts from the model and writes over it",
+            "names step 15, which does not exist, so verl starts from the model and overwrites it; expected 10",
         ),
         (
             "20",
             Severity.ERROR,
-            "names /c/global_step_20, which is not whole (data.pt is not there); wanted 10: verl dies when it loads it",
+            "names /c/global_step_20, which is incomplete (data.pt is not there), so verl fails to load it; expected 10",
         ),
     ],
 )
 def test_what_verl_makes_of_its_tracker(tracker: str | None, severity: Severity, words: str) -> None:
-    start = "/c/global_step_20 is there and /c/latest_checkpointed_iteration.txt "
+    start = "/c/global_step_20 exists, but /c/latest_checkpointed_iteration.txt "
     assert told(verl(), there(GOOD, CUT, tracker=tracker)) == [(severity, start + words)]
 
 
@@ -59,7 +59,7 @@ def test_our_own_trainer_looks_for_itself() -> None:
     for tracker in (None, "", "15", "20"):
         assert told(plan_of(), there(GOOD, CUT, tracker=tracker)) == []
     assert told(plan_of(), there(CUT)) == []  # the first save was cut short: nothing was ever whole
-    refused = "/c had a complete checkpoint and has none now; wanted one to go on from: the start is refused"
+    refused = "/c had a complete checkpoint but has none now, so the start is refused; expected one to resume from"
     assert told(plan_of(), there(CUT, tracker="20")) == [(Severity.ERROR, refused)]
 
 
@@ -76,22 +76,19 @@ def test_our_own_trainer_looks_for_itself() -> None:
 def test_a_named_checkpoint_must_be_whole(made: Plan, key: str) -> None:
     assert told(made, there(GOOD, named=GOOD)) == []
     (finding,) = resume_finds_nothing(made, there(GOOD, named=CUT))
-    assert finding.message == f"{key} names /c/global_step_20: data.pt is not there; wanted /c/global_step_10"
+    assert finding.message == f"{key} names /c/global_step_20: data.pt is not there; expected /c/global_step_10"
     assert finding.remedy is not None
     assert finding.remedy.settings == {key: "/c/global_step_10"}
     assert told(made, there(named=None)) == [
-        (Severity.ERROR, f"{key} names no checkpoint; wanted a complete global_step_N")
+        (Severity.ERROR, f"{key} names no checkpoint; expected a complete global_step_N")
     ]
 
 
 def test_reproduces_a_tracker_that_is_gone() -> None:
-    message = (
-        "/ckpt/run/global_step_20 is there and /ckpt/run/latest_checkpointed_iteration.txt is not there; wanted 20: "
-        "verl starts from the model and writes over it"
-    )
+    message = "/ckpt/run/global_step_20 exists, but /ckpt/run/latest_checkpointed_iteration.txt is missing, so verl starts from the model and overwrites it; expected 20"
     remedy = Remedy(
         kind=RemedyKind.RESET_STORE,
-        summary="let it name the last complete one",
+        summary="write the last complete step into the tracker",
         commands=("printf 20 > '/ckpt/run/latest_checkpointed_iteration.txt'",),
     )
     assert judge("CKP001", "tracker_gone", plan=plan(VERL, "run.sh")) == Outcome(
@@ -120,4 +117,7 @@ def test_silent_on_the_clean_machine() -> None:
 
 def test_a_run_that_starts_anew_is_not_judged() -> None:
     outcome = judge("CKP001", "tracker_gone", plan=plan(VERL.strip() + " trainer.resume_mode=disable\n", "run.sh"))
-    assert (outcome.status, outcome.reason) == (Status.SKIP, "trainer.resume_mode is 'disable': nothing is looked for")
+    assert (outcome.status, outcome.reason) == (
+        Status.SKIP,
+        "trainer.resume_mode is 'disable', so no checkpoint is loaded",
+    )

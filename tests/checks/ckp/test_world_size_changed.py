@@ -30,7 +30,7 @@ def test_reproduces_on_a_recording() -> None:
                 "/ckpt/run/global_step_20 was saved by 2 GPUs and this run has 4; wanted the same number",
                 Location(file, 1, "trainer.n_gpus_per_node"),
                 {"trainer.n_gpus_per_node": "2"},
-                summary="run on the GPUs that saved it, or merge it",
+                summary="use as many GPUs as saved it, or merge it",
             ),
         ),
     )

@@ -17,7 +17,7 @@ GROWS = "expandable_segments:True"
 def remedy(commands: tuple[str, ...], settings: dict[str, str]) -> Remedy:
     return Remedy(
         kind=RemedyKind.FIX_ENV,
-        summary="give both variables the same options, without growing segments where vLLM sleeps",
+        summary="give both variables the same options, without expandable_segments if vLLM sleeps",
         commands=commands,
         settings=settings,
         safe=True,
@@ -25,8 +25,7 @@ def remedy(commands: tuple[str, ...], settings: dict[str, str]) -> Remedy:
 
 
 UNSEEN = Finding(
-    message=f"{UNIFIED}='{GROWS},max_split_size_mb:512' while vLLM sleeps between steps; wanted no expandable_segments: "
-    f"vLLM looks for it in {LEGACY} alone and as that exact text, and with an older PyTorch sleep frees nothing",
+    message=f"{UNIFIED}='{GROWS},max_split_size_mb:512' while vLLM sleeps between steps; expected no expandable_segments: vLLM finds it only in {LEGACY} and only as that exact text, and with an older PyTorch sleep frees nothing",
     severity=Severity.WARNING,
     remedy=remedy((f"export {UNIFIED}=max_split_size_mb:512",), {UNIFIED: "max_split_size_mb:512"}),
 )
@@ -41,8 +40,7 @@ def test_reproduces_on_a_recording() -> None:
 def test_finds_what_old_vllm_refuses() -> None:
     assert list(allocator_setting_conflict(Environ({LEGACY: GROWS}), Plan())) == [
         Finding(
-            message=f"{LEGACY}='{GROWS}' while vLLM sleeps between steps; wanted no expandable_segments: vLLM up to about 0.20 "
-            "refuses to start",
+            message=f"{LEGACY}='{GROWS}' while vLLM sleeps between steps; expected no expandable_segments, because vLLM up to about 0.20 refuses to start",
             severity=Severity.WARNING,
             remedy=remedy((f"unset {LEGACY}",), {}),
         )
@@ -54,8 +52,7 @@ def test_finds_two_variables_that_differ() -> None:
     kept = "garbage_collection_threshold:0.8"
     assert list(allocator_setting_conflict(environ, Plan())) == [
         Finding(
-            message=f"{LEGACY}='{kept}' and {UNIFIED}='max_split_size_mb:512' differ; wanted the same: which one wins "
-            "depends on PyTorch's version",
+            message=f"{LEGACY}='{kept}' and {UNIFIED}='max_split_size_mb:512' differ; expected the same value, because PyTorch's version decides which one wins",
             severity=Severity.WARNING,
             remedy=remedy((f"export {LEGACY}={kept}", f"export {UNIFIED}={kept}"), {LEGACY: kept, UNIFIED: kept}),
         )
@@ -65,8 +62,7 @@ def test_finds_two_variables_that_differ() -> None:
 def test_a_value_that_pytorch_refuses_is_an_error() -> None:
     (found,) = allocator_setting_conflict(Environ({LEGACY: "expandable_segments:true"}), Plan())
     assert dataclasses.replace(found, remedy=None) == Finding(
-        message=f"{LEGACY}='expandable_segments:true': wanted True or False for expandable_segments; PyTorch refuses "
-        "anything else"
+        message=f"{LEGACY}='expandable_segments:true': PyTorch rejects this; expected True or False for expandable_segments"
     )
 
 

@@ -35,9 +35,7 @@ def test_a_cache_of_this_job_on_the_node_is_fine_and_so_is_any_local_one_outside
 
 
 def test_a_local_cache_of_all_jobs_is_worth_knowing() -> None:
-    message = (
-        "vLLM's cache: /var/vllm-313 serves every job of this user on this node; wanted a directory of job 31 alone"
-    )
+    message = "vLLM's cache: /var/vllm-313 is used by every job of this user on this node; expected a directory that only job 31 uses"
     assert found(vllm("/var/vllm-313"), SLURM_JOB_ID="31") == [(message, Severity.INFO)]
 
 
@@ -45,15 +43,14 @@ def test_a_network_file_system_or_a_place_that_cannot_be_written_is_a_warning() 
     nfs = Mount("/nfs", "beegfs", "x", ("rw",))
     assert found(vllm("/nfs/31", mount=nfs), SLURM_JOB_ID="31") == [
         (
-            "vLLM's cache: /nfs/31 lies on beegfs (/nfs); wanted a directory of this job on the node's own disk",
+            "vLLM's cache: /nfs/31 lies on beegfs (/nfs); expected a directory of this job on the node's own disk",
             Severity.WARNING,
         )
     ]
     assert found(vllm("/x", trouble="/x is a file, not a directory")) == [
         (
             (
-                "vLLM's cache: /x cannot be used: /x is a file, not a directory; "
-                "wanted a directory that this user can write and load code from"
+                "vLLM's cache: /x cannot be used: /x is a file, not a directory; expected a directory that this user can write and load code from"
             ),
             Severity.WARNING,
         )
@@ -61,8 +58,8 @@ def test_a_network_file_system_or_a_place_that_cannot_be_written_is_a_warning() 
 
 
 def test_reproduces_on_a_recording() -> None:
-    nfs = "lies on nfs4 (/home); wanted a directory of this job on the node's own disk"
-    shared = "serves every job of this user on this node; wanted a directory of job 4711 alone"
+    nfs = "lies on nfs4 (/home); expected a directory of this job on the node's own disk"
+    shared = "is used by every job of this user on this node; expected a directory that only job 4711 uses"
     base = "/tmp/skyrl-1000-4711"
     assert judge("ENV010", "caches_in_nfs_home") == Outcome(
         id="ENV010",

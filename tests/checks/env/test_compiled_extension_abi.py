@@ -37,11 +37,11 @@ def test_what_everything_needs_is_an_error_and_the_rest_a_warning() -> None:
         "2.11.0", Tried("vllm", "/s/_C.so", "OSError: /s/_C.so: undefined symbol: x"), Tried("flash-attn", "f", "y")
     ) == [
         (
-            "vllm 0.24.0 does not load beside torch 2.11.0 under /t/python; wanted a build that belongs to it",
+            "vllm 0.24.0 does not load with torch 2.11.0 under /t/python; expected a build for this torch and Python",
             Severity.ERROR,
         ),
         (
-            "flash-attn 2.8.3 does not load beside torch 2.11.0 under /t/python; wanted a build that belongs to it",
+            "flash-attn 2.8.3 does not load with torch 2.11.0 under /t/python; expected a build for this torch and Python",
             Severity.WARNING,
         ),
     ]
@@ -50,7 +50,7 @@ def test_what_everything_needs_is_an_error_and_the_rest_a_warning() -> None:
 def test_torch_itself() -> None:
     said = "ImportError: libtorch_cuda.so: undefined symbol: ncclCommShrink"
     assert messages("", Tried("torch", "torch", said)) == [
-        ("torch 2.11.0 does not import under /t/python; wanted a build that belongs to it", Severity.ERROR)
+        ("torch 2.11.0 does not import under /t/python; expected a build for this torch and Python", Severity.ERROR)
     ]
 
 
@@ -62,14 +62,13 @@ def test_reproduces_on_a_recording() -> None:
         findings=(
             Finding(
                 message=(
-                    "flash-attn 2.8.3 does not load beside torch 2.11.0+cu130 under /opt/train/bin/python; "
-                    "wanted a build that belongs to it"
+                    "flash-attn 2.8.3 does not load with torch 2.11.0+cu130 under /opt/train/bin/python; expected a build for this torch and Python"
                 ),
                 evidence=(f"OSError: {LIBRARY}: undefined symbol: {SYMBOL}",),
                 severity=Severity.WARNING,
                 remedy=Remedy(
                     kind=RemedyKind.FIX_ENV,
-                    summary="install torch and what is built against it together, from one index",
+                    summary="install torch and the extensions built for it together, from one index",
                     commands=(
                         "/opt/train/bin/python -m pip install --force-reinstall --no-deps --no-cache-dir flash-attn",
                     ),
@@ -93,8 +92,7 @@ def test_a_machine_without_a_driver_is_no_verdict() -> None:
     assert (outcome.status, outcome.reason) == (
         Status.UNKNOWN,
         (
-            "/s/cumem_allocator.abi3.so wants a GPU's driver, and this machine has none: "
-            "libcuda.so.1: cannot open shared object file"
+            "/s/cumem_allocator.abi3.so needs a GPU driver, and this machine has none: libcuda.so.1: cannot open shared object file"
         ),
     )
 

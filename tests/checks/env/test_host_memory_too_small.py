@@ -20,27 +20,28 @@ SMALL = plan_of(
 )
 JOB = "the memory limit of /sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711"
 SHM = Finding(
-    message="/dev/shm has 0.06 GiB free, and Ray's object store takes 9.3 GiB: it will lie in Ray's temporary directory;"
-    " wanted 9.3 GiB or more",
+    message="/dev/shm has 0.06 GiB free, but Ray's object store takes 9.3 GiB: Ray puts it on disk, into its temporary directory; expected 9.3 GiB or more",
     severity=Severity.WARNING,
     remedy=Remedy(
         kind=RemedyKind.FIX_ENV,
-        summary="remove old files of yours from /dev/shm, or start the container with a larger one",
+        summary="remove your old files from /dev/shm, or start the container with a larger one",
         commands=("ls -l /dev/shm",),
     ),
 )
 UNKNOWN_MODEL = Finding(
-    message=f"this job has 8.0 GiB of host memory ({JOB}); wanted 16 GiB or more: only toy models train with less",
+    message=f"this job has 8.0 GiB of host memory ({JOB}); expected 16 GiB or more, because only toy models train with less",
     severity=Severity.WARNING,
-    remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="ask Slurm for more memory", commands=("sbatch --mem=16G …",)),
+    remedy=Remedy(
+        kind=RemedyKind.FIX_CONFIG, summary="request more memory from Slurm", commands=("sbatch --mem=16G …",)
+    ),
 )
 KNOWN_MODEL = Finding(
-    message=f"this job has 8.0 GiB of host memory ({JOB}); wanted about 29 GiB for 1.5B parameters on 1 GPU",
+    message=f"this job has 8.0 GiB of host memory ({JOB}); expected about 29 GiB for 1.5B parameters on 1 GPU",
     evidence=("processes: 10.0 GiB", "object store: 2.0 GiB", "weights and optimiser: 16.8 GiB"),
     location=Location("plan.toml", None, "slurm.trainer_memory_mib"),
     remedy=Remedy(
         kind=RemedyKind.FIX_CONFIG,
-        summary="ask Slurm for more memory",
+        summary="request more memory from Slurm",
         settings={"slurm.trainer_memory_mib": "29696"},
     ),
 )
@@ -61,7 +62,9 @@ def found(gib: float, plan: Plan | None = None, roles: Roles = GPU) -> list[tupl
 
 def test_of_an_unknown_model_it_says_only_what_is_known() -> None:
     seen = "this job has 15.9 GiB of host memory (SLURM_MEM_PER_NODE)"
-    assert found(15.9) == [(Severity.WARNING, f"{seen}; wanted 16 GiB or more: only toy models train with less")]
+    assert found(15.9) == [
+        (Severity.WARNING, f"{seen}; expected 16 GiB or more, because only toy models train with less")
+    ]
     assert found(16) == []
     assert found(15.9, plan_of(model__path="/models/mine")) == found(15.9)
 
@@ -133,9 +136,7 @@ def test_a_store_of_the_plan_s_own_size_may_end_ray(
 
 def test_adds_up_sandboxes_on_a_runtime_node() -> None:
     plan = plan_of(agent__max_parallel=7, sandbox__memory_mib=4096)
-    message = (
-        "this job has 16.0 GiB of host memory (SLURM_MEM_PER_NODE); wanted 28.0 GiB: 7 sandboxes may take 4096 MiB each"
-    )
+    message = "this job has 16.0 GiB of host memory (SLURM_MEM_PER_NODE); expected 28.0 GiB, because 7 sandboxes may use 4096 MiB each"
     assert found(16, plan, RUNTIME) == [(Severity.WARNING, message)]
     assert found(28, plan, RUNTIME) == []
     assert found(1, Plan(), RUNTIME) == []

@@ -31,26 +31,26 @@ def messages(
 def install(what: str) -> Remedy:
     return Remedy(
         kind=RemedyKind.FIX_ENV,
-        summary="install what is wanted for the training interpreter",
+        summary="install the required version for the training interpreter",
         commands=(f"/opt/train/bin/python -m pip install {what}",),
     )
 
 
 def test_what_was_compiled_against_another_torch_ends_the_run() -> None:
     assert messages({"vllm": "0.24.0", "torch": "2.13.0+cpu"}, {"vllm": ("torch==2.11.0",)}) == [
-        ("vllm 0.24.0 wants torch==2.11.0; installed is 2.13.0+cpu", Severity.ERROR)
+        ("vllm 0.24.0 requires torch==2.11.0, but 2.13.0+cpu is installed", Severity.ERROR)
     ]
     assert messages({"vllm": "0.24.0", "torch": "2.11.0+cu130"}, {"vllm": ("torch==2.11.0",)}) == []
 
 
 def test_an_openhands_package_of_another_release_is_a_warning() -> None:
     packages = {"openhands-sdk": "1.58.2", "openhands-agent-server": "1.58.0"}
-    message = "the OpenHands packages have several versions: openhands-agent-server 1.58.0, openhands-sdk 1.58.2; wanted one for all"
+    message = "the OpenHands packages have different versions: openhands-agent-server 1.58.0, openhands-sdk 1.58.2; expected the same for all"
     assert messages(packages, {}) == [(message, Severity.WARNING)]
 
 
 def test_a_package_that_is_there_twice() -> None:
-    message = "torch is installed twice in one directory; wanted once: an installation was cut short"
+    message = "torch is installed twice in one directory, because an installation was interrupted; expected once"
     assert messages({"torch": "2.11.0"}, {}, "numpy", "torch") == [(message, Severity.WARNING)]
 
 
@@ -66,16 +66,16 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=(
             Finding(
-                message=f"verl 0.9.1 wants {transformers}; installed is 5.12.0",
+                message=f"verl 0.9.1 requires {transformers}, but 5.12.0 is installed",
                 severity=Severity.WARNING,
                 remedy=install(f"'{transformers}'"),
             ),
             Finding(
-                message="verl 0.9.1 wants transferqueue>=0.1.10; it is not installed",
+                message="verl 0.9.1 requires transferqueue>=0.1.10, but it is not installed",
                 remedy=install("'transferqueue>=0.1.10'"),
             ),
             Finding(
-                message=f"the OpenHands packages have several versions: {versions}; wanted one for all",
+                message=f"the OpenHands packages have different versions: {versions}; expected the same for all",
                 remedy=install(" ".join(f"'{name}==1.58.0'" for name in names)),
             ),
         ),

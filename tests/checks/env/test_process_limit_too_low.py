@@ -26,15 +26,14 @@ RAISE = Remedy(
     safe=True,
 )
 TOO_MANY = Finding(
-    message="Ray will start 128 workers, one for each CPU that it counts, and this job has 16 CPUs;"
-    " wanted ray_kwargs.ray_init.num_cpus=16",
+    message="Ray will start 128 workers, one for each CPU that it counts, but this job has 16 CPUs; expected ray_kwargs.ray_init.num_cpus=16",
     severity=Severity.WARNING,
     remedy=FEWER,
 )
 
 
 def ask(wanted: str) -> Remedy:
-    return Remedy(kind=RemedyKind.ASK_ADMIN, summary=f"the site sets this limit: ask for {wanted}")
+    return Remedy(kind=RemedyKind.ASK_ADMIN, summary=f"ask your site to raise this limit to {wanted}")
 
 
 def host(uid: int = 1000, cpus: int = 16) -> Host:
@@ -69,14 +68,14 @@ def test_fails_where_ray_cannot_start_and_warns_where_a_run_may_not(soft: int, s
 
 
 def test_a_soft_limit_that_the_job_may_raise() -> None:
-    message = "ulimit -u is 300, 7 in use, which leaves 293 threads; wanted 502 for Ray to start with 16 workers"
+    message = "ulimit -u is 300, 7 in use, which leaves 293 threads; expected 502 for Ray to start with 16 workers"
     assert found(Limit(300, None), threads=7) == [Finding(message=message, remedy=RAISE)]
     assert [finding.remedy for finding in found(Limit(300, 4096))] == [RAISE]
     assert [finding.remedy for finding in found(Limit(300, 1000))] == [ask("2174 or more")]
 
 
 def test_what_the_user_runs_elsewhere_counts() -> None:
-    message = "ulimit -u is 4096, 3900 in use, which leaves 196 threads; wanted 502 for Ray to start with 16 workers"
+    message = "ulimit -u is 4096, 3900 in use, which leaves 196 threads; expected 502 for Ray to start with 16 workers"
     assert found(Limit(4096, 4096), threads=3900) == [Finding(message=message, remedy=ask("2174 or more"))]
     assert found(Limit(4096, 4096), threads=5000)[0].message.startswith(
         "ulimit -u is 4096, 5000 in use, which leaves 0"
@@ -89,7 +88,7 @@ def test_the_limit_does_not_hold_root() -> None:
 
 def test_the_tightest_control_group_counts() -> None:
     message = (
-        "pids.max of /job is 512, 41 in use, which leaves 471 threads; wanted 502 for Ray to start with 16 workers"
+        "pids.max of /job is 512, 41 in use, which leaves 471 threads; expected 502 for Ray to start with 16 workers"
     )
     tasks = (Level("/user", 10000, 100), Level("/job", 512, 41))
     assert found(tasks=tasks) == [Finding(message=message, remedy=ask("2174 or more"))]
@@ -140,8 +139,10 @@ def test_open_files_count_by_the_hard_limit(files: Limit, quiet: bool) -> None:
 
 
 def test_reproduces_on_a_recording() -> None:
-    processes = "ulimit -u is 2048, 65 in use, which leaves 1983 threads; wanted 2966 for Ray to start with 128 workers"
-    files = "the hard limit of open files (ulimit -H -n) is 2048; wanted 4096 or more for Ray"
+    processes = (
+        "ulimit -u is 2048, 65 in use, which leaves 1983 threads; expected 2966 for Ray to start with 128 workers"
+    )
+    files = "the hard limit of open files (ulimit -H -n) is 2048; expected 4096 or more for Ray"
     remedy = Remedy(
         kind=RemedyKind.FIX_CONFIG,
         summary="tell Ray how many CPUs the job has, and raise the soft limit in the job script",
@@ -161,10 +162,7 @@ def test_reproduces_on_a_recording() -> None:
 
 
 def test_reproduces_a_control_group_s_limit() -> None:
-    message = (
-        "pids.max of /sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711 is 256, 41 in use, which leaves 215 threads;"
-        " wanted 502 for Ray to start with 16 workers"
-    )
+    message = "pids.max of /sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711 is 256, 41 in use, which leaves 215 threads; expected 502 for Ray to start with 16 workers"
     assert judge("ENV008", "few_tasks_in_cgroup").findings == (Finding(message=message, remedy=ask("2174 or more")),)
 
 

@@ -19,7 +19,7 @@ OWN = "localhost,127.0.0.1,gpu1"
 def remedy(no_proxy: str) -> Remedy:
     return Remedy(
         kind=RemedyKind.FIX_ENV,
-        summary="name these hosts in no_proxy and NO_PROXY",
+        summary="add these hosts to no_proxy and NO_PROXY",
         settings={"no_proxy": no_proxy, "NO_PROXY": no_proxy},
         safe=True,
     )
@@ -31,7 +31,7 @@ def judged(plan: Plan | None = None, roles: Roles = GPU, **environ: str) -> list
 
 def found(plan: Plan | None = None, roles: Roles = GPU, **environ: str) -> list[tuple[Severity, str]]:
     return [
-        (finding.severity, finding.message.partition(" leave through")[0]) for finding in judged(plan, roles, **environ)
+        (finding.severity, finding.message.partition(" go through")[0]) for finding in judged(plan, roles, **environ)
     ]
 
 
@@ -61,10 +61,7 @@ def test_finds_a_proxy_by_any_of_its_names(name: str) -> None:
 
 
 def test_says_what_was_seen_and_what_is_wanted() -> None:
-    message = (
-        f"requests to the runtime's host cpu1 leave through the proxy {PROXY}: no_proxy is 'gpu1,localhost,127.0.0.1,*.x',"
-        " which httpx and urllib do not both take for it; wanted the name itself in it"
-    )
+    message = f"requests to the runtime's host cpu1 go through the proxy {PROXY}, because no_proxy is 'gpu1,localhost,127.0.0.1,*.x', which httpx and urllib do not both apply to it; expected the host name itself in no_proxy"
     assert judged(PLAN, http_proxy=PROXY, no_proxy="gpu1,localhost,127.0.0.1,*.x") == [
         Finding(
             message=message,
@@ -75,10 +72,7 @@ def test_says_what_was_seen_and_what_is_wanted() -> None:
 
 
 def test_without_a_runtime_the_node_itself_must_be_reached() -> None:
-    message = (
-        f"requests to this node's own names (gpu1) leave through the proxy {PROXY}: no_proxy is"
-        " 'localhost,127.0.0.1', which httpx and urllib do not both take for it; wanted the name itself in it"
-    )
+    message = f"requests to this node's own names (gpu1) go through the proxy {PROXY}, because no_proxy is 'localhost,127.0.0.1', which httpx and urllib do not both apply to it; expected the host name itself in no_proxy"
     assert judged(http_proxy=PROXY, no_proxy="localhost,127.0.0.1") == [
         Finding(message=message, severity=Severity.WARNING, remedy=remedy("localhost,127.0.0.1,gpu1"))
     ]
@@ -93,10 +87,7 @@ def test_takes_the_runtime_of_the_environment_and_the_plan_s_own_variables() -> 
 
 
 def test_finds_an_entry_that_ends_httpx_with_or_without_a_proxy() -> None:
-    message = (
-        "no_proxy holds '[::1]', which httpx cannot read: each client of it raises InvalidURL;"
-        " wanted names and addresses alone"
-    )
+    message = "no_proxy contains '[::1]', which httpx cannot read: every httpx client raises InvalidURL; expected only names and addresses"
     assert judged(no_proxy="localhost,[::1]") == [Finding(message=message, remedy=remedy("localhost"))]
 
 
@@ -107,8 +98,8 @@ def test_shows_no_password(proxy: str) -> None:
 
 NO = "localhost,127.0.0.1,10.0.0.0/8,*.cluster.example.org"
 CURED = remedy(f"{NO},cpu-node-3.cluster.example.org,gpu-node-17")
-SEEN = "leave through the proxy http://***@proxy.example.org:3128"
-TAIL = f"no_proxy is {NO!r}, which httpx and urllib do not both take for it; wanted the name itself in it"
+SEEN = "go through the proxy http://***@proxy.example.org:3128"
+TAIL = f"no_proxy is {NO!r}, which httpx and urllib do not both apply to it; expected the host name itself in no_proxy"
 
 
 def test_reproduces_on_a_recording() -> None:
@@ -119,12 +110,12 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=(
             Finding(
-                message=f"requests to the runtime's host cpu-node-3.cluster.example.org {SEEN}: {TAIL}",
+                message=f"requests to the runtime's host cpu-node-3.cluster.example.org {SEEN}, because {TAIL}",
                 location=Location("plan.toml", None, "sandbox.runtime_url"),
                 remedy=CURED,
             ),
             Finding(
-                message=f"requests to this node's own names (gpu-node-17) {SEEN}: {TAIL}",
+                message=f"requests to this node's own names (gpu-node-17) {SEEN}, because {TAIL}",
                 severity=Severity.WARNING,
                 remedy=CURED,
             ),

@@ -6,7 +6,7 @@ from skyrl_doctor.facts.environ import Environ
 from support import judge
 
 FOUND = Finding(
-    message="ROCR_VISIBLE_DEVICES='0' is set; wanted unset: verl's workers refuse it",
+    message="ROCR_VISIBLE_DEVICES='0' is set; expected unset, because verl's workers refuse it",
     remedy=Remedy(kind=RemedyKind.FIX_ENV, summary="unset it", commands=("unset ROCR_VISIBLE_DEVICES",), safe=True),
 )
 

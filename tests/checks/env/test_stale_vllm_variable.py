@@ -6,7 +6,7 @@ from skyrl_doctor.facts.environ import Environ
 from support import judge
 
 FOUND = Finding(
-    message="VLLM_USE_V1=0 is set; wanted unset: vLLM 0.12 and later have one engine and ignore it",
+    message="VLLM_USE_V1=0 is set; expected unset, because vLLM 0.12 and later have one engine and ignore it",
     severity=Severity.WARNING,
     remedy=Remedy(kind=RemedyKind.FIX_ENV, summary="unset it", commands=("unset VLLM_USE_V1",), safe=True),
 )

@@ -39,7 +39,7 @@ def test_is_silent_on_a_local_disk() -> None:
 def test_a_network_file_system_is_a_warning() -> None:
     assert found(place("/nfs/triton", Mount("/nfs", "nfs4", "filer:/x", ("rw",)))) == [
         Finding(
-            message="Triton's cache: /nfs/triton lies on nfs4 (/nfs); wanted a directory on the node's own disk",
+            message="Triton's cache: /nfs/triton lies on nfs4 (/nfs); expected a directory on the node's own disk",
             severity=Severity.WARNING,
             remedy=MOVED,
         )
@@ -53,7 +53,7 @@ def test_what_cannot_be_written_or_loaded_from_is_an_error() -> None:
         *found(place("/scratch/triton", noexec)),
         *found(place("")),
     ]
-    wanted = "wanted a directory that this user can write and load code from"
+    wanted = "expected a directory that this user can write and load code from"
     assert findings == [
         Finding(
             message=f"Triton's cache: /x/triton cannot be used: /x cannot be written by this user; {wanted}",
@@ -84,8 +84,7 @@ def test_reproduces_on_a_recording() -> None:
         findings=(
             Finding(
                 message=(
-                    "Triton's cache: /home/trainer/.triton/cache (a link to /home/trainer/scratch/.triton/cache) "
-                    "lies on nfs4 (/home); wanted a directory on the node's own disk"
+                    "Triton's cache: /home/trainer/.triton/cache (a link to /home/trainer/scratch/.triton/cache) lies on nfs4 (/home); expected a directory on the node's own disk"
                 ),
                 severity=Severity.WARNING,
                 remedy=Remedy(

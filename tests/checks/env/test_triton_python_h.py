@@ -21,8 +21,7 @@ HEALTHY = TritonBuild(compiler="/usr/bin/gcc", version="3.12", include="/inc", h
 MISSING = "/tmp/skyrl-doctor-q3v7k2xa/main.c:1:10: fatal error: Python.h: No such file or directory"
 NO_HEADERS = Finding(
     message=(
-        "the training interpreter /opt/train/bin/python (from UV_PYTHON) has no Python.h in /usr/include/python3.12; "
-        "wanted its headers, which Triton compiles with"
+        "the training interpreter /opt/train/bin/python (from UV_PYTHON) has no Python.h in /usr/include/python3.12; expected the headers that Triton compiles with"
     ),
     evidence=(MISSING,),
     remedy=Remedy(
@@ -64,8 +63,7 @@ def test_an_interpreter_that_is_not_there_names_the_line_of_the_plan() -> None:
     assert found(TritonBuild(fault=python.fault), python=python) == [
         Finding(
             message=(
-                "the training interpreter /gone/python (from python.interpreter): there is no such file; "
-                "wanted an interpreter that runs"
+                "the training interpreter /gone/python (from python.interpreter): there is no such file; expected an interpreter that runs"
             ),
             location=place,
             remedy=Remedy(
@@ -78,8 +76,10 @@ def test_an_interpreter_that_is_not_there_names_the_line_of_the_plan() -> None:
 
 def test_no_compiler_at_all() -> None:
     (finding,) = found(TritonBuild(compiler=None, include="/inc", header=True))
-    assert finding.evidence == ("Triton says: Failed to find C compiler. Please specify via CC environment variable.",)
-    assert finding.message == "CC is unset and PATH has neither gcc nor clang; wanted a C compiler for Triton"
+    assert finding.evidence == (
+        "Triton would fail with: Failed to find C compiler. Please specify via CC environment variable.",
+    )
+    assert finding.message == "CC is unset and PATH has neither gcc nor clang; expected a C compiler for Triton"
 
 
 @pytest.mark.parametrize("cc", ["gcc -m64", "", "nosuch"])
@@ -87,7 +87,7 @@ def test_cc_is_one_word(cc: str) -> None:
     failed = Built(ok=False, said=f"No such file or directory: {cc!r}")
     (finding,) = found(TritonBuild(cc=cc, compiler=cc, include="/inc", header=True, compiled=failed))
     assert finding.message == (
-        f"CC={cc!r} does not compile a C file; wanted the path of one compiler, without arguments, or unset"
+        f"CC={cc!r} does not compile a C file; expected the path of a compiler without arguments, or unset"
     )
     assert finding.evidence == (failed.said,)
 
@@ -98,7 +98,7 @@ def test_a_compiler_that_fails_for_another_reason() -> None:
         TritonBuild(compiler="/usr/bin/gcc", include="/inc", header=True, compiled=Built(ok=False, said=said))
     )
     assert finding.message == (
-        "/usr/bin/gcc fails on two lines of C that include Python.h of /inc; wanted a compiler and headers that Triton can use"
+        "/usr/bin/gcc fails on two lines of C that include Python.h of /inc; expected a compiler and headers that Triton can use"
     )
     assert finding.evidence == (said,)
 
@@ -110,7 +110,7 @@ def test_libcuda_is_a_finding_of_its_own() -> None:
     )
     (finding,) = found(build)
     assert finding.message == (
-        "the linker does not find libcuda, and a GPU's driver is loaded; wanted libcuda.so.1 where Triton looks"
+        "the linker does not find libcuda, although a GPU driver is loaded; expected libcuda.so.1 where Triton looks"
     )
     assert finding.evidence == tuple(said.splitlines())
 
@@ -164,6 +164,5 @@ def test_the_plan_names_the_interpreter_before_the_environment_does(tmp_path: Pa
     plan = plan_of(python__interpreter=str(tmp_path / "gone"))
     (finding,) = judge("ENV001", machine, plan=plan).findings
     assert finding.message == (
-        f"the training interpreter {tmp_path}/gone (from python.interpreter): there is no such file; "
-        "wanted an interpreter that runs"
+        f"the training interpreter {tmp_path}/gone (from python.interpreter): there is no such file; expected an interpreter that runs"
     )

@@ -51,7 +51,7 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=(
             Finding(
-                message=f"a socket of Ray will have a path of 131 bytes (TMPDIR={deep}); wanted 107 at most",
+                message=f"a socket of Ray will have a path of 131 bytes (TMPDIR={deep}); expected at most 107",
                 evidence=(f"{deep}/ray/session_2026-01-31_23-59-59_123456_99999/sockets/plasma_store",),
                 remedy=Remedy(
                     kind=RemedyKind.FIX_ENV,

@@ -10,18 +10,18 @@ from support import judge
 NAME = "VLLM_WORKER_MULTIPROC_METHOD"
 REMEDY = Remedy(
     kind=RemedyKind.FIX_ENV,
-    summary="have vLLM spawn its processes",
+    summary="make vLLM spawn its processes",
     commands=(f"export {NAME}=spawn",),
     settings={NAME: "spawn"},
     safe=True,
 )
-FORK = Finding(message=f"{NAME}='fork'; wanted spawn: a forked engine cannot use CUDA", remedy=REMEDY)
+FORK = Finding(message=f"{NAME}='fork'; expected spawn, because a forked engine cannot use CUDA", remedy=REMEDY)
 
 
 def test_warns_where_the_variable_is_unset() -> None:
     assert list(vllm_fork_segfault(Environ({}))) == [
         Finding(
-            message=f"{NAME} is unset, so that vLLM forks; wanted spawn: a forked engine cannot use CUDA",
+            message=f"{NAME} is unset, so vLLM forks; expected spawn, because a forked engine cannot use CUDA",
             severity=Severity.WARNING,
             remedy=REMEDY,
         )

@@ -12,18 +12,16 @@ PLACE = Location("plan.toml", None, "trainer.logger")
 PLAN = plan_of(trainer__logger=["console", "wandb"])
 LOG_IN = Remedy(
     kind=RemedyKind.FIX_ENV,
-    summary="log in with the first line, or log offline with the second",
+    summary="log in with the first command, or log offline with the second",
     commands=("wandb login --relogin", "export WANDB_MODE=offline"),
 )
 NO_KEY = Finding(
-    message="the run logs to wandb, and there is no key for api.wandb.ai: WANDB_API_KEY is not set, and"
-    " /home/trainer/.netrc does not exist; wanted one of them, or WANDB_MODE=offline",
+    message="the run logs to wandb, but has no key for api.wandb.ai: WANDB_API_KEY is not set, and /home/trainer/.netrc does not exist; expected one of them, or WANDB_MODE=offline",
     location=PLACE,
     remedy=LOG_IN,
 )
 BAD_KEY = Finding(
-    message="the key for api.wandb.ai from /home/trainer/.netrc is a placeholder;"
-    " wanted a whole key as https://wandb.ai/authorize shows it",
+    message="the key for api.wandb.ai from /home/trainer/.netrc is a placeholder; expected a complete key as https://wandb.ai/authorize shows it",
     location=PLACE,
     remedy=LOG_IN,
 )
@@ -63,10 +61,7 @@ def test_others_do(mode: str) -> None:
 
 @pytest.mark.parametrize("mode", ["", "OFFLINE", " offline", "none"])
 def test_finds_a_mode_that_wandb_refuses(mode: str) -> None:
-    message = (
-        f"WANDB_MODE sets the mode {mode!r}; wanted one of online, offline, shared, disabled, dryrun, run,"
-        " which wandb takes in small letters alone"
-    )
+    message = f"WANDB_MODE sets the mode {mode!r}; expected one of online, offline, shared, disabled, dryrun, run, in lower case"
     remedy = Remedy(kind=RemedyKind.FIX_ENV, summary="set a mode that wandb knows", settings={"WANDB_MODE": "online"})
     good = Credential("WANDB_API_KEY")
     assert list(wandb_no_key(login(mode=mode, credential=good), PLAN)) == [
@@ -75,8 +70,8 @@ def test_finds_a_mode_that_wandb_refuses(mode: str) -> None:
 
 
 def test_finds_a_server_that_wandb_refuses() -> None:
-    message = "WANDB_BASE_URL sets the server 'node:8080'; wanted a URL that starts with https:// or http://"
-    remedy = Remedy(kind=RemedyKind.FIX_ENV, summary="mend the server's URL")
+    message = "WANDB_BASE_URL sets the server 'node:8080'; expected a URL that starts with https:// or http://"
+    remedy = Remedy(kind=RemedyKind.FIX_ENV, summary="correct the server's URL")
     assert list(wandb_no_key(login(host=""), PLAN)) == [Finding(message=message, location=PLACE, remedy=remedy)]
 
 

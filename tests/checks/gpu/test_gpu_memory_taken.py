@@ -25,7 +25,7 @@ HOST = Host(
 JOB = Environ({"SLURM_JOB_ID": "4711", "CUDA_VISIBLE_DEVICES": "0"})
 ELSEWHERE = Remedy(
     kind=RemedyKind.EXCLUDE_NODE,
-    summary="go to another node and tell the administrators of gpu-node-17",
+    summary="use another node and inform the administrators of gpu-node-17",
     commands=("#SBATCH --exclude=gpu-node-17",),
 )
 MINE = Owner(name="python", uid=1000, job="4711")
@@ -49,8 +49,7 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=(
             Finding(
-                message=f"GPU 0 (NVIDIA H100 80GB HBM3) is used by others: {seen}; 9349 of 81559 MiB are free; wanted "
-                "40779 MiB free, or vLLM does not start",
+                message=f"GPU 0 (NVIDIA H100 80GB HBM3) is used by other processes: {seen}; 9349 of 81559 MiB are free; expected 40779 MiB free, otherwise vLLM does not start",
                 evidence=(seen,),
                 remedy=ELSEWHERE,
             ),
@@ -63,8 +62,7 @@ def test_warns_where_vllm_would_still_start_or_no_plan_says(plan: Plan) -> None:
     stranger = Process(pid=7, used_mib=900)
     assert judged(gpu(900, stranger), plan=plan) == [
         Finding(
-            message="GPU 0 (NVIDIA H100) is used by others: pid 7 (owner hidden from here) with 900 MiB; 79100 of 80000 "
-            "MiB are free; wanted none",
+            message="GPU 0 (NVIDIA H100) is used by other processes: pid 7 (owner hidden from here) with 900 MiB; 79100 of 80000 MiB are free; expected no other process",
             evidence=("pid 7 (owner hidden from here) with 900 MiB",),
             severity=Severity.WARNING,
             remedy=ELSEWHERE,
@@ -83,7 +81,7 @@ def test_names_a_leftover_of_the_same_user(job: str | None) -> None:
     left = Process(pid=7, used_mib=None, owner=Owner(name="python", uid=1000, job=job))
     (found,) = judged(gpu(900, left))
     where = f"Slurm job {job}" if job else "no Slurm job"
-    assert found.evidence == (f"pid 7 (python, uid 1000, {where}) with an untold amount",)
+    assert found.evidence == (f"pid 7 (python, uid 1000, {where}) with an unknown amount",)
     assert found.remedy == Remedy(
         kind=RemedyKind.RETRY, summary="end your own processes, then start again", commands=("kill 7",)
     )
@@ -104,8 +102,7 @@ def test_shortens_a_long_list() -> None:
 def test_finds_memory_that_nobody_listed_holds() -> None:
     assert judged(gpu(50000)) == [
         Finding(
-            message="GPU 0 (NVIDIA H100) is used by others: 50000 MiB in use that no process listed here holds; 30000 of "
-            "80000 MiB are free; wanted 40000 MiB free, or vLLM does not start",
+            message="GPU 0 (NVIDIA H100) is used by other processes: 50000 MiB in use that no listed process holds; 30000 of 80000 MiB are free; expected 40000 MiB free, otherwise vLLM does not start",
             remedy=ELSEWHERE,
         )
     ]
@@ -131,8 +128,7 @@ def test_takes_the_figures_of_the_slice() -> None:
     )
     (found,) = judged(parent)
     assert found.message == (
-        "MIG slice 2g.20gb (MIG-1) is used by others: 18000 MiB in use whose processes cannot be listed; 1968 of 19968 MiB "
-        "are free; wanted 9984 MiB free, or vLLM does not start"
+        "MIG slice 2g.20gb (MIG-1) is used by other processes: 18000 MiB in use by processes that cannot be listed; 1968 of 19968 MiB are free; expected 9984 MiB free, otherwise vLLM does not start"
     )
 
 
@@ -140,7 +136,7 @@ def test_what_nobody_tells_is_unknown() -> None:
     outcome = judge("GPU003", "nvidia_smi_only")
     assert outcome.status is Status.UNKNOWN
     assert outcome.reason.startswith(
-        "nvidia-smi tells neither the memory in use nor the processes of MIG slice 2g.20gb"
+        "nvidia-smi reports neither the memory in use nor the processes of MIG slice 2g.20gb"
     )
 
 

@@ -25,20 +25,19 @@ def too_few(message: str, wanted: int, place: Location | None = PLACE) -> Findin
         location=place,
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG,
-            summary="ask Slurm for the GPUs that the plan wants",
+            summary="request the GPUs of the plan from Slurm",
             commands=(f"#SBATCH --gres=gpu:{wanted}",),
         ),
     )
 
 
 SLICES = Finding(
-    message="slurm.gpus_per_node = 2, where this step has 2 MIG slices on 1 physical GPU and Ray counts 1 GPU; wanted 1: "
-    "a process gets one slice, and slices do not train together",
+    message="slurm.gpus_per_node = 2, but this step has 2 MIG slices on 1 physical GPU and Ray counts 1 GPU; expected 1, because a process gets one slice and slices cannot train together",
     evidence=(f"MIG slice 2g.20gb ({ONE})", f"MIG slice 2g.20gb ({TWO})"),
     location=PLACE,
     remedy=Remedy(
         kind=RemedyKind.FIX_CONFIG,
-        summary="plan for one slice and ask Slurm for one",
+        summary="plan for one slice and request one from Slurm",
         commands=("#SBATCH --gres=gpu:1",),
         settings={"slurm.gpus_per_node": "1"},
     ),
@@ -54,26 +53,26 @@ def test_two_slices_are_not_two_gpus() -> None:
 @pytest.mark.parametrize(
     ("gpus", "environ", "wanted", "message"),
     [
-        ((H100,), {"CUDA_VISIBLE_DEVICES": "0"}, 2, "GPUs: CUDA finds 1 and Ray counts 1; wanted 2"),
+        ((H100,), {"CUDA_VISIBLE_DEVICES": "0"}, 2, "GPUs: CUDA finds 1 and Ray counts 1; expected 2"),
         (
             (H100,),
             {"CUDA_VISIBLE_DEVICES": "7"},
             1,
-            "GPUs: none that CUDA finds, with 1 GPU open to this step and CUDA_VISIBLE_DEVICES='7'; wanted 1",
+            "GPUs: none that CUDA finds, with 1 GPU open to this step and CUDA_VISIBLE_DEVICES='7'; expected 1",
         ),
         (
             (H100,),
             {"CUDA_VISIBLE_DEVICES": "0,0"},
             1,
-            "GPUs: none that CUDA finds, with 1 GPU open to this step and CUDA_VISIBLE_DEVICES='0,0'; wanted 1",
+            "GPUs: none that CUDA finds, with 1 GPU open to this step and CUDA_VISIBLE_DEVICES='0,0'; expected 1",
         ),
         (
             (Gpu(index=0, uuid="GPU-1", name="NVIDIA A100", mig=True),),
             {"CUDA_VISIBLE_DEVICES": "0"},
             1,
-            "GPUs: GPU 0 (NVIDIA A100) is in MIG mode and no slice of it is open to this step; wanted 1",
+            "GPUs: GPU 0 (NVIDIA A100) is in MIG mode, but none of its slices is open to this step; expected 1",
         ),
-        ((), {}, 8, "GPUs: none open to this step; wanted 8"),
+        ((), {}, 8, "GPUs: none open to this step; expected 8"),
     ],
 )
 def test_finds_too_few(gpus: tuple[Gpu, ...], environ: dict[str, str], wanted: int, message: str) -> None:
@@ -84,15 +83,15 @@ def test_finds_too_few(gpus: tuple[Gpu, ...], environ: dict[str, str], wanted: i
 def test_finds_no_device_even_without_a_plan() -> None:
     gpus = Gpus(source="nvml", closed=(Closed(0, "Insufficient Permissions"),))
     assert list(mig_gpu_count(gpus, Plan(), Environ({}))) == [
-        too_few("GPUs: 1 here and none open to this step; wanted 1", 1, None)
+        too_few("GPUs: 1 here, but none open to this step; expected 1", 1, None)
     ]
 
 
 def test_finds_a_node_without_gpu_that_a_plan_wants() -> None:
     assert list(mig_gpu_count(None, wants(1), Environ({}))) == [
-        too_few("GPUs: this node has no NVIDIA driver and no GPU; wanted 1", 1)
+        too_few("GPUs: this node has no NVIDIA driver and no GPU; expected 1", 1)
     ]
-    with pytest.raises(NotApplicable, match="no NVIDIA GPU here, and no plan that wants one"):
+    with pytest.raises(NotApplicable, match="this machine has no NVIDIA GPU, and no plan uses one"):
         list(mig_gpu_count(None, Plan(), Environ({})))
 
 
@@ -100,12 +99,12 @@ def test_tells_of_idle_gpus() -> None:
     outcome = judge("GPU002", "whole_h100_eight", plan=wants(4))
     assert outcome.findings == (
         Finding(
-            message="slurm.gpus_per_node = 4, where this step has 8 GPUs; 4 would stay idle",
+            message="slurm.gpus_per_node = 4, but this step has 8 GPUs; 4 would stay idle",
             severity=Severity.INFO,
             location=PLACE,
             remedy=Remedy(
                 kind=RemedyKind.FIX_CONFIG,
-                summary="ask Slurm for no more than the plan uses, or plan for all",
+                summary="request only as many GPUs as the plan uses, or plan for all",
                 settings={"slurm.gpus_per_node": "8"},
             ),
         ),
@@ -114,7 +113,7 @@ def test_tells_of_idle_gpus() -> None:
 
 def test_reproduces_on_recordings() -> None:
     assert judge("GPU002", "no_dev_files", plan=wants(1)).findings == (
-        too_few("GPUs: 1 here and none open to this step; wanted 1", 1),
+        too_few("GPUs: 1 here, but none open to this step; expected 1", 1),
     )
     assert judge("GPU002", "driver_library_mismatch", plan=wants(1)).status is Status.UNKNOWN
 
@@ -123,7 +122,7 @@ def test_has_nothing_to_compare_without_a_plan() -> None:
     outcome = judge("GPU002", "clean_gpu_node")
     assert (outcome.status, outcome.reason) == (
         Status.SKIP,
-        "no plan says how many GPUs a node should have (slurm.gpus_per_node)",
+        "the plan sets no number of GPUs per node (slurm.gpus_per_node)",
     )
 
 

@@ -22,8 +22,7 @@ TO_ZERO = Remedy(
 
 def named(value: str, *seen: str) -> Finding:
     return Finding(
-        message=f"CUDA_VISIBLE_DEVICES={value} names a MIG slice by UUID, where vLLM wants numbers; wanted 0, the one "
-        "slice of this step",
+        message=f"CUDA_VISIBLE_DEVICES={value} names a MIG slice by UUID, but vLLM needs a number; expected 0, the only slice of this step",
         evidence=seen,
         remedy=TO_ZERO,
     )

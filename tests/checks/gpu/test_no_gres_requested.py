@@ -19,10 +19,10 @@ JOB = {"SLURM_JOB_ID": "4711"}
 
 def never_asked(seen: str, wanted: int, evidence: tuple[str, ...]) -> Finding:
     return Finding(
-        message=f"this job asked Slurm for no GPU (CUDA_VISIBLE_DEVICES is unset): {seen}; wanted {wanted} asked for",
+        message=f"this job requested no GPU from Slurm (CUDA_VISIBLE_DEVICES is unset): {seen}; expected a request for {wanted}",
         evidence=evidence,
         remedy=Remedy(
-            kind=RemedyKind.FIX_CONFIG, summary="ask Slurm for GPUs", commands=(f"#SBATCH --gres=gpu:{wanted}",)
+            kind=RemedyKind.FIX_CONFIG, summary="request GPUs from Slurm", commands=(f"#SBATCH --gres=gpu:{wanted}",)
         ),
     )
 
@@ -45,13 +45,12 @@ def test_says_so_where_the_cluster_confines_devices() -> None:
 def test_finds_a_variable_that_got_lost(name: str, value: str) -> None:
     assert list(no_gres_requested(FOUR, Plan(), Environ({**JOB, name: value}))) == [
         Finding(
-            message=f"CUDA_VISIBLE_DEVICES is unset though Slurm gave GPUs ({name}={value}); wanted as Slurm set it: 4 are "
-            "open to this step and all would be used",
+            message=f"CUDA_VISIBLE_DEVICES is unset although Slurm gave GPUs ({name}={value}), so all 4 that are open to this step would be used; expected the value that Slurm set",
             evidence=TITLES,
             severity=Severity.WARNING,
             remedy=Remedy(
                 kind=RemedyKind.FIX_ENV,
-                summary="find what unsets CUDA_VISIBLE_DEVICES in the job script, or srun --export=NONE",
+                summary="find out what unsets CUDA_VISIBLE_DEVICES in the job script, or srun --export=NONE",
             ),
         )
     ]
@@ -74,7 +73,7 @@ def test_a_garbled_number_from_slurm_is_no_excuse() -> None:
 def test_skips_outside_of_slurm_and_without_a_gpu() -> None:
     assert judge("GPU005", "no_nvidia_gpu").status is Status.SKIP
     outcome = judge("GPU005", recorded("no_gres_requested").but({"environ": {"HOME": "/home/trainer"}}))
-    assert (outcome.status, outcome.reason) == (Status.SKIP, "this is no Slurm job")
+    assert (outcome.status, outcome.reason) == (Status.SKIP, "this is not a Slurm job")
 
 
 def test_silent_on_the_clean_machine() -> None:

@@ -34,7 +34,7 @@ def test_as_many_nodes_as_planned() -> None:
 def test_too_few_nodes() -> None:
     assert judged(TWO, SLURM_JOB_ID="1", SLURM_NNODES="1") == [
         fault(
-            "slurm.nodes = 2, and this job has 1 node: Ray will have 8 of 16 GPUs; wanted 2 nodes",
+            "slurm.nodes = 2, but this job has 1 node: Ray will have 8 of 16 GPUs; expected 2 nodes",
             TWO.place("slurm.nodes"),
             {"slurm.nodes": "1"},
             summary="submit with --nodes=2, or plan for 1 node",
@@ -46,7 +46,7 @@ def test_nodes_that_nobody_uses() -> None:
     assert in_job(plan_of(slurm__gpus_per_node=8), "4") == [
         (
             Severity.WARNING,
-            "slurm.nodes = 1, and this job has 4 nodes; 3 would stay idle until the job ends; wanted 1 node",
+            "slurm.nodes = 1, but this job has 4 nodes; 3 would stay idle until the job ends; expected 1 node",
         )
     ]
 
@@ -54,7 +54,7 @@ def test_nodes_that_nobody_uses() -> None:
 def test_a_limit_in_ray_s_own_settings() -> None:
     plan = read_plan(f"{VERL} trainer.nnodes=1 +ray_kwargs.ray_init.num_gpus=4", "run.sh")
     assert [one.message for one in judged(plan)] == [
-        "ray_kwargs.ray_init.num_gpus = 4, and trainer.n_gpus_per_node = 8: Ray will count no more; wanted 8, or no such key"
+        "ray_kwargs.ray_init.num_gpus = 4, but trainer.n_gpus_per_node = 8, so Ray will not count all GPUs; expected 8, or no such key"
     ]
 
 
@@ -62,9 +62,7 @@ def test_verl_over_two_nodes_wants_a_cluster_first() -> None:
     plan = read_plan(VERL, "run.sh")
     (finding,) = judged(plan)
     assert finding.severity is Severity.WARNING
-    assert finding.message.startswith(
-        "trainer.nnodes = 2, and there is no Ray cluster to join: neither RAY_ADDRESS nor"
-    )
+    assert finding.message.startswith("trainer.nnodes = 2, but no Ray cluster exists to join (neither RAY_ADDRESS nor")
     assert judged(plan, RAY_ADDRESS="10.0.0.1:6379") == []
     assert judged(plan, RayClusters(file=AddressFile("/tmp/ray/ray_current_cluster", "10.0.0.1:6379", 1))) == []
     assert judged(plan, RAY_ADDRESS="local") == [finding]
@@ -82,7 +80,7 @@ def test_without_a_plan_there_is_nothing_to_compare() -> None:
 def test_reproduces_on_a_recording() -> None:
     outcome = judge("GPU004", "clean_gpu_node", plan=TWO)
     assert [one.message for one in outcome.findings] == [
-        "slurm.nodes = 2, and this job has 1 node: Ray will have 8 of 16 GPUs; wanted 2 nodes"
+        "slurm.nodes = 2, but this job has 1 node: Ray will have 8 of 16 GPUs; expected 2 nodes"
     ]
 
 

@@ -11,8 +11,8 @@ from skyrl_train.contracts.sandbox.agent_server import BINARY, SOURCE
 from support import judge
 
 FOUND = Finding(
-    message=f"1 of 1 images hold no {BINARY}, which clients start: {NAME}",
-    evidence=(f"{NAME}: neither {BINARY} nor {SOURCE} is in its layers",),
+    message=f"1 of 1 images have no {BINARY}, which clients start: {NAME}",
+    evidence=(f"{NAME}: its layers have neither {BINARY} nor {SOURCE}",),
     remedy=Remedy(
         kind=RemedyKind.REBUILD_IMAGE,
         summary="build the agent server into them, or start them with skyrl-train runtime serve",
@@ -37,7 +37,7 @@ def test_an_image_that_has_one_is_no_fault() -> None:
 def test_what_cannot_be_seen_is_unknown() -> None:
     with pytest.raises(CouldNotLook, match=r"^image localhost/sandbox:r2e: /layer.*: Permission denied$"):
         list(agent_server_missing(OTHERS, stored(unseen(BINARY))))
-    with pytest.raises(NotApplicable, match=r"^the store holds no image$"):
+    with pytest.raises(NotApplicable, match=r"^the store has no image$"):
         list(agent_server_missing(OTHERS, StoredImages()))
 
 

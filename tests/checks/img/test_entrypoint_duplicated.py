@@ -15,13 +15,12 @@ from support import judge
 def finding(entrypoint: tuple[str, ...]) -> Finding:
     return Finding(
         message=(
-            "1 of 1 images start the agent server by their entrypoint, and clients name it in their command too: "
-            f"{NAME}; wanted an entrypoint that is overridden"
+            f"1 of 1 images start the agent server by their entrypoint, and clients also name it in their command: {NAME}; expected the runtime to override the entrypoint"
         ),
         evidence=(f"{NAME}: Entrypoint {list(entrypoint)}",),
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG,
-            summary="start sandboxes with skyrl-train runtime serve, or have the runtime pass --entrypoint",
+            summary="start sandboxes with skyrl-train runtime serve, or let the runtime pass --entrypoint",
         ),
         severity=Severity.WARNING,
     )

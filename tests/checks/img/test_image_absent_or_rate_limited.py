@@ -16,7 +16,7 @@ WITH_ARCHIVE = plan_of(data__train_files=[DATA], sandbox__inject="mount", sandbo
 EMPTY = StoredImages(absent=(NAME,), of_dataset=True)
 BEYOND = Finding(
     message=(
-        "120 images have to be pulled from Docker Hub without a login; it gives 100 in 6 hours, so 20 will be refused"
+        "120 images must be pulled from Docker Hub without a login; it allows 100 in 6 hours, so 20 will be rejected"
     ),
     remedy=Remedy(
         kind=RemedyKind.FIX_ENV,
@@ -49,13 +49,13 @@ def test_finds_what_the_archive_lacks() -> None:
     assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, EMPTY, other)) == [
         archive_finding(
             f"1 images are neither in the store nor in /a: {NAME}",
-            "save them there, or drop their rows",
-            "wanted localhost_sandbox_r2e.tar and the like",
+            "save them there, or remove their rows",
+            "expected localhost_sandbox_r2e.tar or similar",
         )
     ]
     gone = ImageSupply(archive="/a", archives=None)
     assert list(image_absent_or_rate_limited(WITH_ARCHIVE, NEEDED, EMPTY, gone)) == [
-        archive_finding("/a is not there; wanted the directory of image archives", "correct it")
+        archive_finding("/a does not exist; expected the directory of image archives", "correct the path")
     ]
 
 

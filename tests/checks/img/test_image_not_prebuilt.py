@@ -17,7 +17,7 @@ def finding(verb: str, seen: str, evidence: str, summary: str) -> Finding:
         evidence=(evidence,),
         remedy=Remedy(
             kind=RemedyKind.REBUILD_IMAGE,
-            summary=f"{summary} ahead, on this node and in the job's environment",
+            summary=f"{summary} before the job, on this node and in the job's environment",
             commands=(f"skyrl-train images {verb} plan.toml",),
         ),
         severity=Severity.WARNING,
@@ -25,16 +25,16 @@ def finding(verb: str, seen: str, evidence: str, summary: str) -> Finding:
 
 
 def test_finds_images_that_are_not_there() -> None:
-    seen = f"1 of 1 images are not in the store: {NAME}; wanted all of them before the first step"
-    assert list(image_not_prebuilt(MOUNT, NEEDED, EMPTY, SUPPLY)) == [finding("pull", seen, WAITS, "fetch them")]
-    assert list(image_not_prebuilt(BUILD, NEEDED, EMPTY, SUPPLY)) == [finding("build", seen, WAITS, "fetch them")]
+    seen = f"1 of 1 images are not in the store: {NAME}; expected all of them before the first step"
+    assert list(image_not_prebuilt(MOUNT, NEEDED, EMPTY, SUPPLY)) == [finding("pull", seen, WAITS, "pull them")]
+    assert list(image_not_prebuilt(BUILD, NEEDED, EMPTY, SUPPLY)) == [finding("build", seen, WAITS, "pull them")]
 
 
 def test_finds_images_that_are_not_built() -> None:
     assert list(image_not_prebuilt(BUILD, NEEDED, stored(), SUPPLY)) == [
         finding(
             "build",
-            "the store holds 0 images with the agent server built in; the dataset needs 1",
+            "the store has 0 images with a built-in agent server, but the dataset needs 1",
             "each first rollout waits for its build, two to five minutes",
             "build them",
         )
@@ -50,12 +50,12 @@ def test_what_is_here_or_in_the_archive_is_no_fault() -> None:
 def test_reproduces_on_a_recording() -> None:
     outcome = judge("IMG005", "images_not_pulled", plan=MOUNT, role=Role.RUNTIME)
     names = ", ".join(f"docker.io/namanjain12/pandas_final:{number:040x}" for number in range(5))
-    seen = f"120 of 120 images are not in the store: {names} and 115 more; wanted all of them before the first step"
+    seen = f"120 of 120 images are not in the store: {names} and 115 more; expected all of them before the first step"
     assert outcome == Outcome(
         id="IMG005",
         slug="image-not-prebuilt",
         status=Status.FAIL,
-        findings=(finding("pull", seen, WAITS, "fetch them"),),
+        findings=(finding("pull", seen, WAITS, "pull them"),),
     )
 
 

@@ -20,10 +20,9 @@ NOTHING = StoredImages(of_dataset=True)
 
 def finding(lacks: str, of: int = 1, severity: Severity = Severity.ERROR) -> Finding:
     return Finding(
-        message=f"1 of {of} images hold no tests that can be run: {NAME}; wanted /r2e_tests and /testbed/run_tests.sh in each, "
-        "since a rollout without tests is masked",
+        message=f"1 of {of} images have no tests that can run: {NAME}; expected /r2e_tests and /testbed/run_tests.sh in each, because a rollout without tests is masked",
         evidence=(f"{NAME}: {lacks}",),
-        remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="leave these tasks out of the dataset"),
+        remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="remove these tasks from the dataset"),
         severity=severity,
     )
 
@@ -57,7 +56,7 @@ def test_images_that_will_be_loaded_from_archives_count_too() -> None:
 def test_archives_that_take_too_long_are_unknown_and_only_where_tasks_want_them() -> None:
     late = ArchivedImages(of=9)
     for needed in (NEEDED, None):
-        with pytest.raises(CouldNotLook, match=r"^none of 9 archives of images could be read"):
+        with pytest.raises(CouldNotLook, match=r"^none of 9 image archives could be read"):
             list(r2e_tests_missing(NOTHING, late, needed))
     other = NeededImages(files=(), rows=1, without=0, named=(TaskImage(NAME, "swe-bench"),), prefix="docker.io/")
     with pytest.raises(NotApplicable):

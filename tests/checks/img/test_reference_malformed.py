@@ -9,7 +9,7 @@ from support import judge
 
 LETTER = "is one letter: a name was taken apart where a list was wanted"
 REMEDY = Remedy(kind=RemedyKind.FIX_CONFIG, summary="correct the names in the dataset, or sandbox.image_prefix")
-DROP = Remedy(kind=RemedyKind.FIX_CONFIG, summary="drop these rows: they can start no sandbox")
+DROP = Remedy(kind=RemedyKind.FIX_CONFIG, summary="remove these rows: they cannot start a sandbox")
 
 
 def needed(*names: str, without: int = 0, rows: int = 4, prefix: str = "docker.io/") -> NeededImages:
@@ -20,7 +20,7 @@ def needed(*names: str, without: int = 0, rows: int = 4, prefix: str = "docker.i
 def test_finds_names_that_no_registry_takes() -> None:
     assert list(reference_malformed(needed("a/bc:1", "d"))) == [
         Finding(
-            message=f"1 of 2 names of images cannot be used: 'd': 'd' {LETTER}",
+            message=f"1 of 2 image names are invalid: 'd': 'd' {LETTER}",
             evidence=(f"'d': 'd' {LETTER}",),
             location=Location(DATA),
             remedy=REMEDY,
@@ -31,15 +31,14 @@ def test_finds_names_that_no_registry_takes() -> None:
 def test_finds_a_prefix_that_is_put_on_twice() -> None:
     (found,) = reference_malformed(needed("a/bc:1", prefix="docker.io/docker.io/"))
     assert found.message == (
-        "1 of 1 names of images cannot be used: 'a/bc:1': "
-        "names two registries, docker.io and docker.io: a prefix was put on twice"
+        "1 of 1 image names are invalid: 'a/bc:1': names two registries, docker.io and docker.io: a prefix was put on twice"
     )
 
 
 def test_finds_rows_without_an_image() -> None:
     def missing(without: int, severity: Severity) -> Finding:
         return Finding(
-            message=f"{without} of 4 rows name no image; wanted one each",
+            message=f"{without} of 4 rows name no image; expected one in each",
             location=Location(DATA),
             remedy=DROP,
             severity=severity,
@@ -58,8 +57,8 @@ def test_reproduces_on_a_recording() -> None:
     assert (outcome.status, [found.message for found in outcome.findings]) == (
         Status.FAIL,
         [
-            f"15 of 15 names of images cannot be used: 'n': 'n' {LETTER}",
-            "1 of 64 rows name no image; wanted one each",
+            f"15 of 15 image names are invalid: 'n': 'n' {LETTER}",
+            "1 of 64 rows name no image; expected one in each",
         ],
     )
 

@@ -13,14 +13,13 @@ from support import judge, plan_of
 
 AS_USER = plan_of(data__train_files=[DATA], sandbox__inject="mount", sandbox__run_as_root=False)
 KEY = "sandbox.run_as_root"
-SUMMARY = "run sandboxes as root: inside a rootless container root is nobody but you"
+SUMMARY = "run sandboxes as root: inside a rootless container, root has only your own rights"
 
 
 def finding(user: str, settings: dict[str, str]) -> Finding:
     return Finding(
         message=(
-            f"1 of 1 images would run as user {user!r}, who may not write to /testbed: {NAME}; "
-            "wanted root, or the owner of its files"
+            f"1 of 1 images would run as user {user!r}, who cannot write to /testbed: {NAME}; expected root or the owner of its files"
         ),
         evidence=(f"{NAME}: user {user!r}; /testbed belongs to 0:0, mode 755",),
         location=Location("plan.toml", None, KEY),

@@ -10,11 +10,11 @@ from skyrl_train.contracts.sandbox.agent_server import BINARY, SOURCE
 from support import judge
 
 FOUND = Finding(
-    message=f"1 of 1 images have {SOURCE} and no {BINARY}: {NAME}",
+    message=f"1 of 1 images have {SOURCE} but no {BINARY}: {NAME}",
     evidence=(f"build target 'source-minimal' puts no {BINARY} into the image; wanted 'binary-minimal' or 'binary'",),
     remedy=Remedy(
         kind=RemedyKind.REBUILD_IMAGE,
-        summary="build them anew with the target binary-minimal",
+        summary="rebuild them with the target binary-minimal",
         commands=("skyrl-train images build plan.toml",),
     ),
 )

@@ -20,7 +20,7 @@ def test_what_is_kept_against_what_the_gpu_has(kept: float, free: float | None, 
 def test_the_message_names_both_figures() -> None:
     (found,) = model_too_big(memory(kept=25), plan_of(model__path="a/b"))
     assert found.message == (
-        "Qwen/Qwen2.5-0.5B keeps 25.0 GiB on the GPU while it trains, whatever the batch is; H0 has 20.0 GiB"
+        "Qwen/Qwen2.5-0.5B needs 25.0 GiB on the GPU during training, independently of the batch; H0 has 20.0 GiB"
     )
     (found,) = model_too_big(memory(kept=25, free=12), plan_of(model__path="a/b"))
     assert found.message.endswith("; H0 has 12.0 GiB free of 20.0 GiB")

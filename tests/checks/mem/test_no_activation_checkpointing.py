@@ -26,7 +26,7 @@ def test_off_and_shared_only() -> None:
 def test_reproduces_the_first_attempt() -> None:
     assert found("MEM004", example(FIRST)) == [
         fault(
-            "trainer.model.ac is off unless told otherwise on a GPU that the trainer shares with vLLM; wanted on",
+            "trainer.model.ac is off by default on a GPU that the trainer shares with vLLM; expected on",
             Location(FIRST, 9, "trainer.model"),
             {},
             summary="turn trainer.model.ac on",
@@ -38,7 +38,7 @@ def test_reproduces_the_first_attempt() -> None:
 def test_verl_with_it_switched_off() -> None:
     assert found("MEM004", plan(VERL.format("False"), "run.sh")) == [
         fault(
-            f"{VERL_KEY} is off on a GPU that the trainer shares with vLLM; wanted on",
+            f"{VERL_KEY} is off on a GPU that the trainer shares with vLLM; expected on",
             Location("run.sh", 1, VERL_KEY),
             {VERL_KEY: "true"},
             summary=f"turn {VERL_KEY} on",
@@ -62,6 +62,6 @@ def test_silent_on_clean_configurations() -> None:
 
 
 def test_gpus_of_their_own_are_not_shared() -> None:
-    apart = (Status.SKIP, "the trainer and vLLM have GPUs of their own")
+    apart = (Status.SKIP, "the trainer and vLLM use different GPUs")
     assert verdict("MEM004", example("examples/prime-rl/two_gpus.toml")) == apart
     assert verdict("MEM004", example("examples/prime-rl-2025/first.toml")) == apart

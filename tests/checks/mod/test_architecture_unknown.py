@@ -34,9 +34,9 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=(
             fault(
-                "model_type 'ministral3' of /models/ministral-3-8b is unknown to the transformers of /opt/train/bin/python; wanted one of its 3 types",
+                "transformers of /opt/train/bin/python does not support model_type 'ministral3' of /models/ministral-3-8b; expected one of its 3 types",
                 Location("plan.toml", None, "model.path"),
-                summary="choose another model, or a newer transformers",
+                summary="choose another model or upgrade transformers",
                 evidence=("/models/ministral-3-8b/config.json: model_type",),
             ),
         ),

@@ -29,20 +29,20 @@ def told(name: str, **changes: object) -> list[tuple[Severity, str]]:
 
 def test_what_is_certain_is_an_error() -> None:
     assert told("a/b") == [
-        (Severity.WARNING, "a/b is not in the hub's cache (/cache/x); wanted it there before the job starts")
+        (Severity.WARNING, "a/b is not in the hub's cache (/cache/x); expected it there before the job starts")
     ]
     assert told("a/b", offline="HF_HUB_OFFLINE=1") == [
-        (Severity.ERROR, "a/b is not in the hub's cache (/cache/x), and HF_HUB_OFFLINE=1 forbids to fetch it")
+        (Severity.ERROR, "a/b is not in the hub's cache (/cache/x), and HF_HUB_OFFLINE=1 forbids downloading it")
     ]
     assert told("/m/x", is_local=True, looked=("/m/x",)) == [
-        (Severity.ERROR, "/m/x does not exist; wanted the directory of a model")
+        (Severity.ERROR, "/m/x does not exist; expected a model directory")
     ]
-    assert told("a/b/c") == [(Severity.ERROR, "'a/b/c' is neither a directory nor a name that the hub can have")]
+    assert told("a/b/c") == [(Severity.ERROR, "'a/b/c' is neither a directory nor a valid name on the hub")]
     assert told("a/b", directory="/d") == [
-        (Severity.ERROR, "/d holds no config.json that reads; wanted a model's directory")
+        (Severity.ERROR, "/d has no readable config.json; expected a model directory")
     ]
     assert told("a/b", directory="/d", config={}) == [
-        (Severity.ERROR, "/d holds no tokenizer; wanted tokenizer.json beside config.json")
+        (Severity.ERROR, "/d has no tokenizer; expected tokenizer.json next to config.json")
     ]
     assert told("a/b", directory="/d", config={}, has_tokenizer=True) == []
 
@@ -57,9 +57,11 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=(
             Finding(
-                message=f"{name} is not in the hub's cache ({cache}), and HF_HUB_OFFLINE=1 forbids to fetch it",
+                message=f"{name} is not in the hub's cache ({cache}), and HF_HUB_OFFLINE=1 forbids downloading it",
                 location=PLACE,
-                remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="fetch the model", commands=(f"hf download {name}",)),
+                remedy=Remedy(
+                    kind=RemedyKind.FIX_CONFIG, summary="download the model", commands=(f"hf download {name}",)
+                ),
             ),
         ),
     )

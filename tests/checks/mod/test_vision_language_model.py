@@ -36,10 +36,10 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=(
             fault(
-                "/models/qwen3-vl-8b is a vision-language model; wanted a text model: AutoModelForCausalLM does not load it",
+                "/models/qwen3-vl-8b is a vision-language model, which AutoModelForCausalLM does not load; expected a text model",
                 Location("dev.conf", 1, "MODEL"),
                 summary="choose a text model",
-                evidence=("seen in /models/qwen3-vl-8b/config.json",),
+                evidence=("found in /models/qwen3-vl-8b/config.json",),
             ),
         ),
     )
@@ -49,7 +49,7 @@ def test_todays_loaders_take_such_models() -> None:
     outcome = judge("MOD002", "models_of_the_notes", plan=plan_of(model__path="/models/qwen3-vl-8b"))
     assert (outcome.status, outcome.reason) == (
         Status.SKIP,
-        "today's verl and prime-rl load vision-language models",
+        "current verl and prime-rl load vision-language models",
     )
 
 

@@ -36,10 +36,10 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=(
             fault(
-                "openai/gpt-oss-20b has MXFP4 weights, which vLLM loads once only; wanted weights in bf16",
+                "openai/gpt-oss-20b has MXFP4 weights, which vLLM can load only once; expected bf16 weights",
                 Location(GPT_OSS, 7, "model.name"),
-                summary="choose another model, or its bf16 weights",
-                evidence=("seen in the name openai/gpt-oss-20b",),
+                summary="choose another model or its bf16 weights",
+                evidence=("found in the name openai/gpt-oss-20b",),
             ),
         ),
     )

@@ -19,11 +19,11 @@ STORE = ForeignStore(path="/tmp/skyrl-1000-4602/podman", job_id="4602", alive=(C
 NONE = PodmanProcesses(own_user_ns="user:[1]", uid=1000, pause=None, fresh=False)
 JOB = Environ({"SLURM_JOB_ID": "4711", "SLURM_JOB_START_TIME": "2000"})
 FOUND = Finding(
-    message="1 containers of job 4602, which is over, still run in /tmp/skyrl-1000-4602/podman; wanted none",
+    message="1 containers of the ended job 4602 still run in /tmp/skyrl-1000-4602/podman; expected none",
     evidence=("pid 28810: conmon",),
     remedy=Remedy(
         kind=RemedyKind.RESET_STORE,
-        summary="end them; when conmon goes, its container goes with it. Then remove the store",
+        summary="end them; the container ends with its conmon. Then remove the store",
         commands=("kill 28810", "podman unshare rm -rf /tmp/skyrl-1000-4602/podman"),
     ),
     severity=Severity.WARNING,
@@ -46,17 +46,19 @@ def test_a_job_that_runs_beside_this_one_is_no_fault() -> None:
 
 def test_a_job_that_slurm_does_not_speak_of_is_unknown() -> None:
     silent = Leftovers(stores=(replace(STORE, over=None, why="squeue: no such command"),))
-    with pytest.raises(CouldNotLook, match=r"^whether job 4602 of /tmp/.* is over: squeue: no such command$"):
+    with pytest.raises(
+        CouldNotLook, match=r"^it is unknown whether job 4602 of /tmp/.* has ended: squeue: no such command$"
+    ):
         list(containers_outlive_job(silent, NONE, JOB))
 
 
 def test_finds_containers_of_this_store_that_are_older_than_the_job() -> None:
     assert list(containers_outlive_job(Leftovers(), running(1999.0), JOB)) == [
         Finding(
-            message="1 containers of this store are older than this job and still run: old; wanted none",
+            message="1 containers of this store are older than this job and still run: old; expected none",
             remedy=Remedy(
                 kind=RemedyKind.RESET_STORE,
-                summary="remove them, and give the job a store of its own",
+                summary="remove them, and give the job its own store",
                 commands=("podman rm --force abcdef012345",),
             ),
         )

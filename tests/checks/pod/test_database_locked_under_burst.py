@@ -14,7 +14,7 @@ SQLITE = replace(STORE, database=Database(path="/g/db.sql"))
 PLACE = Location("plan.toml", None, "agent.max_parallel")
 LOCKED = "start (session doctor-canary-3): 500: beginning container create transaction: database is locked [RUN010]"
 LOST = Finding(
-    message="1 of 4 sandboxes were not made: the database was locked; wanted all",
+    message="1 of 4 sandboxes were not created, because the database was locked; expected all",
     evidence=(LOCKED,),
     location=PLACE,
     remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="start fewer at once"),

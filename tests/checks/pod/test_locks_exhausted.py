@@ -13,10 +13,10 @@ from support import judge
 
 SHM = "/dev/shm/libpod_rootless_lock_1000"
 JOB = Environ({"SLURM_JOB_ID": "4711"})
-ALONE = "only while no container of this user runs: all stores of a user share the segment"
+ALONE = "only while no container of this user runs, because all stores of a user share the segment"
 REMOVE = Remedy(
     kind=RemedyKind.RESET_STORE,
-    summary=f"remove the segment and number the containers anew, {ALONE}",
+    summary=f"remove the segment and renumber the containers, {ALONE}",
     commands=(f"rm {SHM}", "podman system renumber"),
 )
 
@@ -32,17 +32,17 @@ def full(known: int | None, used: int = 32) -> Finding:
         None: isolate(STORE, JOB, instead_of=", with a lock file for each container"),
         1: Remedy(
             kind=RemedyKind.RESET_STORE,
-            summary=f"free the {used - 1} locks that no container of this store has, {ALONE}",
+            summary=f"free the {used - 1} locks that no container of this store uses, {ALONE}",
             commands=("podman system renumber",),
         ),
         32: Remedy(
             kind=RemedyKind.RESET_STORE,
-            summary="remove the containers of this store that do not run; it deletes what was written in them",
+            summary="remove the stopped containers of this store; this deletes the files in them",
             commands=("podman container prune --force",),
         ),
     }
     return Finding(
-        message=f"{used} of 32 locks are taken, {shown} of them by containers and pods of this store; wanted fewer than 28",
+        message=f"{used} of 32 locks are in use, {shown} of them by containers and pods of this store; expected fewer than 28",
         evidence=(SHM,),
         severity=Severity.ERROR if used == 32 else Severity.WARNING,
         remedy=remedies[known],
@@ -62,15 +62,15 @@ def test_few_locks_left_is_a_warning() -> None:
 def test_finds_a_segment_that_podman_does_not_open() -> None:
     assert judged(LockTable(total=32, used=0), configured=2048) == [
         Finding(
-            message=f"{SHM} has 32 locks; wanted 2048 (num_locks = 2048)",
-            evidence=("podman will say: failed to open 2048 locks",),
+            message=f"{SHM} has 32 locks; expected 2048 (num_locks = 2048)",
+            evidence=("podman would fail with: failed to open 2048 locks",),
             remedy=REMOVE,
         )
     ]
     assert judged(LockTable(strange="it has 0 bytes")) == [
         Finding(
-            message=f"{SHM} is no segment of locks: it has 0 bytes; wanted one, or no such file",
-            evidence=("podman will say: failed to open 32 locks",),
+            message=f"{SHM} is not a lock segment: it has 0 bytes; expected one, or no such file",
+            evidence=("podman would fail with: failed to open 32 locks",),
             remedy=REMOVE,
         )
     ]

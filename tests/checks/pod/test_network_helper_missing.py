@@ -42,7 +42,7 @@ def ask(package: str) -> Remedy:
 
 
 def network(podman: Podman, program: str) -> str:
-    return f"{program} was not found{LOOKED}; wanted: {podman.shown} gives rootless containers their network with it"
+    return f"{program} was not found{LOOKED}; expected it, because {podman.shown} uses it for the network of rootless containers"
 
 
 @pytest.mark.parametrize("podman", [FOUR, FIVE])
@@ -63,10 +63,10 @@ def test_each_version_wants_its_own_network_program() -> None:
 def test_podman_5_takes_the_other_program_where_it_is_told() -> None:
     assert judged(FIVE, helpers("pasta")) == [
         Finding(
-            message=f"{network(FIVE, 'pasta')}; slirp4netns is there",
+            message=f"{network(FIVE, 'pasta')}; slirp4netns is installed",
             remedy=Remedy(
                 kind=RemedyKind.FIX_CONFIG,
-                summary="let Podman take slirp4netns: in containers.conf, under [network]",
+                summary="let Podman use slirp4netns: in containers.conf, under [network]",
                 settings={"default_rootless_network_cmd": "slirp4netns"},
             ),
         )
@@ -74,7 +74,7 @@ def test_podman_5_takes_the_other_program_where_it_is_told() -> None:
     told = EngineConf(rootless_network_cmd="slirp4netns")
     assert judged(FIVE, helpers("pasta"), engine=told) == []
     assert [finding.message for finding in judged(FIVE, helpers("slirp4netns"), engine=told)] == [
-        f"{network(FIVE, 'slirp4netns')}; pasta is there"
+        f"{network(FIVE, 'slirp4netns')}; pasta is installed"
     ]
 
 
@@ -86,15 +86,17 @@ def test_a_container_in_the_host_s_network_needs_none() -> None:
 
 def test_finds_what_every_container_needs() -> None:
     assert judged(FIVE, helpers("conmon", "runtime", "netavark")) == [
-        Finding(message="conmon was not found; wanted: it watches over each container", remedy=ask("conmon")),
-        Finding(message="neither crun nor runc was found; wanted: it starts the container", remedy=ask("crun")),
+        Finding(message="conmon was not found; expected it, because it monitors each container", remedy=ask("conmon")),
         Finding(
-            message=f"netavark was not found{LOOKED}; wanted: Podman 5.4.2 has no other network backend",
+            message="neither crun nor runc was found; expected it, because it starts the container", remedy=ask("crun")
+        ),
+        Finding(
+            message=f"netavark was not found{LOOKED}; expected it, because Podman 5.4.2 has no other network backend",
             remedy=ask("netavark"),
         ),
     ]
     (found,) = judged(FOUR, helpers("runtime"), engine=EngineConf(runtime="/opt/crun"))
-    assert found.message == "/opt/crun was not found; wanted: it starts the container"
+    assert found.message == "/opt/crun was not found; expected it, because it starts the container"
 
 
 @pytest.mark.parametrize(
@@ -102,17 +104,17 @@ def test_finds_what_every_container_needs() -> None:
     [
         ("", "does not exist", ()),
         ("file", "is a file", ()),
-        ("char", "may not be opened for writing", ("chmod 666 /dev/net/tun",)),
+        ("char", "cannot be opened for writing", ("chmod 666 /dev/net/tun",)),
     ],
 )
 def test_finds_a_tun_device_that_cannot_be_used(kind: str, seen: str, commands: tuple[str, ...]) -> None:
     broken = helpers(tun=Device(path="/dev/net/tun", kind=kind, writable=kind == "file"))
     assert judged(FOUR, broken) == [
         Finding(
-            message=f"/dev/net/tun {seen}; wanted a device that every user may open: slirp4netns opens it",
+            message=f"/dev/net/tun {seen}; expected a device that every user can open, because slirp4netns opens it",
             remedy=Remedy(
                 kind=RemedyKind.ASK_ADMIN,
-                summary="ask for the device on every sandbox node; as root",
+                summary="ask for the device on every sandbox node; root can run this",
                 commands=commands,
             ),
         )
@@ -123,13 +125,13 @@ def test_finds_a_mount_program_that_is_none() -> None:
     conf = StorageConf(path="/s.conf", driver="overlay", mount_program="/nowhere")
     assert judged(FOUR, helpers(mount_program_found=False), storage=conf) == [
         Finding(
-            message="mount_program = '/nowhere' in /s.conf is no program; wanted one, or no such key",
-            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="take the key away where the kernel is 5.11 or later"),
+            message="mount_program = '/nowhere' in /s.conf is not a program; expected one, or no such key",
+            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="remove the key if the kernel is 5.11 or later"),
         )
     ]
     closed = helpers(fuse=Device(path="/dev/fuse", kind="", writable=False))
     assert [finding.message for finding in judged(FOUR, closed, storage=conf)] == [
-        "/dev/fuse does not exist; wanted a device that every user may open: fuse-overlayfs opens it"
+        "/dev/fuse does not exist; expected a device that every user can open, because fuse-overlayfs opens it"
     ]
     assert judged(FOUR, closed) == []
 
@@ -139,7 +141,7 @@ def test_an_old_kernel_needs_fuse_overlayfs() -> None:
     assert judged(FOUR, helpers(kernel=old)) == []
     assert judged(FOUR, helpers("fuse-overlayfs", kernel=old)) == [
         Finding(
-            message=f"fuse-overlayfs was not found; wanted: Linux {old} mounts no overlay for an ordinary user",
+            message=f"fuse-overlayfs was not found; expected it, because Linux {old} mounts no overlay for an ordinary user",
             remedy=ask("fuse-overlayfs"),
         )
     ]
@@ -149,7 +151,7 @@ def test_an_old_kernel_needs_fuse_overlayfs() -> None:
 def test_an_unknown_version_is_unknown_unless_something_is_missing_for_sure() -> None:
     with pytest.raises(CouldNotLook) as reason:
         judged(UNKNOWN, helpers())
-    assert str(reason.value) == ("which helpers Podman needs depends on its version, and podman: no answer within 2 s")
+    assert str(reason.value) == ("Podman's version decides which helpers it needs, and podman: no answer within 2 s")
     assert len(judged(UNKNOWN, helpers("conmon"))) == 1
 
 

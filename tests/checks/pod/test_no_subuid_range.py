@@ -31,7 +31,7 @@ def ask(first: int = 100000, user: str = "me") -> Remedy:
     span = f"{first}-{first + 65535}"
     return Remedy(
         kind=RemedyKind.ASK_ADMIN,
-        summary="ask for a range on every sandbox node; as root, and podman system migrate as the user",
+        summary="ask for a range on every sandbox node; root runs this command, then the user runs podman system migrate",
         commands=(f"usermod --add-subuids {span} --add-subgids {span} {user}",),
     )
 
@@ -54,7 +54,7 @@ def test_finds_a_user_without_a_range() -> None:
     none = replace(IDS, uids=IdFile(source="/etc/subuid", free_from=300000))
     assert judged(none) == [
         Finding(
-            message="/etc/subuid gives 'me' no range; wanted 65536 ids",
+            message="/etc/subuid gives 'me' no range; expected 65536 ids",
             location=Location("/etc/subuid"),
             remedy=ask(300000),
         )
@@ -62,13 +62,13 @@ def test_finds_a_user_without_a_range() -> None:
     (lenient,) = judged(replace(none, ignore_chown_errors=True))
     assert lenient.severity is Severity.WARNING
     (missing,) = judged(replace(IDS, gids=IdFile(source="/etc/subgid", exists=False)))
-    assert missing.message == "/etc/subgid does not exist; wanted 65536 ids"
+    assert missing.message == "/etc/subgid does not exist; expected 65536 ids"
 
 
 def test_finds_a_range_that_is_too_small() -> None:
     assert judged(replace(IDS, uids=IdFile(source="/etc/subuid", ranges=(Range(200000, 1000), Range(1, 5))))) == [
         Finding(
-            message="/etc/subuid gives 'me' 1005 ids; wanted 65536 ids",
+            message="/etc/subuid gives 'me' 1005 ids; expected 65536 ids",
             location=Location("/etc/subuid"),
             severity=Severity.WARNING,
             remedy=ask(),
@@ -80,7 +80,7 @@ def test_says_that_podman_looks_for_another_name() -> None:
     wrong = replace(IDS, looked_up="root", uids=IdFile(source="getsubids root (sss)"))
     (found,) = judged(wrong)
     assert (found.message, found.location) == (
-        "getsubids root (sss) gives 'root' ($USER; the user is 'me') no range; wanted 65536 ids",
+        "getsubids root (sss) gives 'root' ($USER; the user is 'me') no range; expected 65536 ids",
         None,
     )
 
@@ -90,18 +90,20 @@ def test_finds_a_line_that_spoils_the_file() -> None:
     assert judged(spoilt) == [
         Finding(
             message=(
-                "/etc/subuid has a line 'me:1'; wanted name:first:count: some builds of Podman refuse the whole file"
+                "/etc/subuid has the line 'me:1'; expected name:first:count, because some builds of Podman reject the whole file"
             ),
             location=Location("/etc/subuid"),
             severity=Severity.WARNING,
-            remedy=Remedy(kind=RemedyKind.ASK_ADMIN, summary="have the line mended"),
+            remedy=Remedy(kind=RemedyKind.ASK_ADMIN, summary="ask for a correction of the line"),
         )
     ]
 
 
 def test_finds_a_range_that_holds_the_user_himself() -> None:
     (found,) = judged(replace(IDS, gids=IdFile(source="/etc/subgid", ranges=(Range(0, 70000),))))
-    assert found.message == "/etc/subgid gives 'me' a range that holds his own id 100; wanted one without it"
+    assert (
+        found.message == "/etc/subgid gives 'me' a range that contains the user's own id 100; expected one without it"
+    )
 
 
 def test_finds_tools_that_cannot_map() -> None:
@@ -109,17 +111,15 @@ def test_finds_tools_that_cannot_map() -> None:
     weak = MapTool(name="newgidmap", path="/usr/bin/newgidmap", stat=PLAIN, capable=False)
     nosuid = replace(TOOLS[0], nosuid=True)
     assert judged(replace(IDS, tools=(absent, weak, nosuid))) == [
-        Finding(message="newuidmap is not on PATH; wanted: it maps the ids", remedy=package()),
+        Finding(message="newuidmap is not on PATH; expected it, because it maps the ids", remedy=package()),
         Finding(
             message=(
-                "/usr/bin/newgidmap is neither setuid root (mode 0755) nor has its file capability; wanted one of them"
+                "/usr/bin/newgidmap is neither setuid root (mode 0755) nor has its file capability; expected one of them"
             ),
             remedy=package(),
         ),
         Finding(
-            message=(
-                "/usr/bin/newuidmap is on a file system that is mounted nosuid; wanted one where it may change its user"
-            ),
+            message=("/usr/bin/newuidmap is on a file system mounted nosuid; expected one that allows setuid"),
             remedy=package(),
         ),
     ]
@@ -130,8 +130,7 @@ def test_a_capability_that_nobody_tells_is_unknown() -> None:
     with pytest.raises(CouldNotLook) as reason:
         judged(unsure)
     assert str(reason.value) == (
-        "/usr/bin/newuidmap is not setuid root; whether it has a file capability instead only getcap tells, "
-        "and getcap is not here"
+        "/usr/bin/newuidmap is not setuid root, and without getcap it is unknown whether it has a file capability"
     )
     assert len(judged(replace(unsure, uids=IdFile(source="/etc/subuid")))) == 1
 
@@ -140,7 +139,7 @@ def test_finds_a_kernel_without_user_namespaces() -> None:
     assert judged(replace(IDS, forbidden="/proc/sys/user/max_user_namespaces is 0")) == [
         Finding(
             message=(
-                "/proc/sys/user/max_user_namespaces is 0, so no user can make a user namespace; wanted a number above 0"
+                "/proc/sys/user/max_user_namespaces is 0, so no user can create a user namespace; expected a number above 0"
             ),
             remedy=Remedy(kind=RemedyKind.ASK_ADMIN, summary="ask for user namespaces on the sandbox nodes"),
         )
@@ -154,7 +153,7 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=tuple(
             Finding(
-                message=f"{file} gives 'trainer' no range; wanted 65536 ids",
+                message=f"{file} gives 'trainer' no range; expected 65536 ids",
                 location=Location(file),
                 remedy=ask(165536, "trainer"),
             )

@@ -19,8 +19,7 @@ ALIVE = Process(pid=7, name="podman pause", state="S", uid=1000, user_ns="user:[
 MIGRATE = Remedy(
     kind=RemedyKind.RESET_STORE,
     summary=(
-        "start afresh; it stops every container of this store, and none is alive. "
-        "From the next job on, give each job a store of its own"
+        "create a new pause process; this stops every container of this store, and none is alive. For later jobs, give each job its own store"
     ),
     commands=("podman system migrate",),
 )
@@ -38,8 +37,7 @@ def running(process: Process | None, name: str = "rollout") -> Monitored:
 NOBODY = PodmanProcesses(own_user_ns="user:[1]", uid=1000, pause=pid_file(None), fresh=False, running=(running(None),))
 DEAD = Finding(
     message=(
-        f"the store calls rollout running, but pid 7 of {PAUSE} is gone and no conmon is alive; "
-        "wanted one living process that holds Podman's namespace"
+        f"the store lists rollout as running, but pid 7 of {PAUSE} no longer exists and no conmon is alive; expected a living process that holds Podman's namespace"
     ),
     evidence=("/rollout/conmon.pid: pid 7 is dead",),
     remedy=MIGRATE,
@@ -55,8 +53,7 @@ def test_finds_a_namespace_that_nobody_holds() -> None:
     many = replace(NOBODY, pause=None, running=tuple(running(None, f"r{number}") for number in range(7)))
     (found,) = judged(many)
     assert found.message == (
-        f"the store calls r0, r1, r2, r3, r4 and 2 more running, but {PAUSE} is gone and no conmon is alive; "
-        "wanted one living process that holds Podman's namespace"
+        f"the store lists r0, r1, r2, r3, r4 and 2 more as running, but {PAUSE} does not exist and no conmon is alive; expected a living process that holds Podman's namespace"
     )
 
 
@@ -84,14 +81,14 @@ def test_finds_a_number_that_another_process_has_now() -> None:
     stranger = replace(ALIVE, name="python", user_ns="user:[1]")
     assert judged(replace(NOBODY, pause=pid_file(stranger))) == [
         Finding(
-            message=f"{PAUSE} names pid 7, which is now 'python'; wanted Podman's pause process, or no such file",
+            message=f"{PAUSE} names pid 7, which is now 'python'; expected Podman's pause process, or no such file",
             evidence=(
                 "pid 7: state S, user:[1]; the doctor: user:[1]",
-                "podman will say: cannot set user namespace, or: cannot join mount namespace",
+                "podman would fail with: cannot set user namespace, or: cannot join mount namespace",
             ),
             remedy=Remedy(
                 kind=RemedyKind.RESET_STORE,
-                summary="delete the file that names the wrong process; Podman makes a new pause process",
+                summary="delete the file with the wrong pid; Podman creates a new pause process",
                 commands=(f"rm {PAUSE}",),
                 safe=True,
             ),
@@ -108,8 +105,7 @@ def test_a_database_that_cannot_be_read_leaves_it_unknown() -> None:
     with pytest.raises(CouldNotLook) as reason:
         judged(suspect, database=unread)
     assert str(reason.value) == (
-        "1 conmon.pid files name dead processes, such as /c.pid; whether their containers were stopped cleanly only "
-        "the database tells: db: Permission denied"
+        "1 conmon.pid files name dead processes, such as /c.pid; only the database records whether their containers were stopped cleanly: db: Permission denied"
     )
     assert judged(replace(suspect, leftover=(pid_file(ALIVE),)), database=unread) == []
 
@@ -129,7 +125,8 @@ def test_reproduces_on_a_recording() -> None:
 def test_reproduces_the_reused_number_on_a_recording() -> None:
     (found,) = judge("POD001", "pause_pid_reused", role=Role.RUNTIME).findings
     assert (
-        found.message == f"{PAUSE} names pid 9505, which is now 'sleep'; wanted Podman's pause process, or no such file"
+        found.message
+        == f"{PAUSE} names pid 9505, which is now 'sleep'; expected Podman's pause process, or no such file"
     )
 
 

@@ -8,7 +8,7 @@ from skyrl_doctor.facts.podman.database import Database
 
 ISOLATE = Remedy(
     kind=RemedyKind.FIX_ENV,
-    summary="give the job a store of its own",
+    summary="give the job its own store",
     commands=('eval "$(skyrl-doctor env --shell)"',),
     settings={
         "XDG_RUNTIME_DIR": f"{BASE}/run",

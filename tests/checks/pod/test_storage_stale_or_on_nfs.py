@@ -24,7 +24,7 @@ JOB = Environ({"SLURM_JOB_ID": "4711"})
 CURE = isolate(STORE, JOB)
 PRUNE = Remedy(
     kind=RemedyKind.RESET_STORE,
-    summary="free space there, or take another disk; this command deletes every image that no container uses",
+    summary="free space there or use another disk; this command deletes every image that no container uses",
     commands=("podman image prune --all --force",),
 )
 ROOM = Space(total_bytes=1 << 40, free_bytes=1 << 39, free_inodes=10**6)
@@ -39,7 +39,7 @@ GROUND = StoreFileSystems(
     tmp_creatable=True,
 )
 QUIET = PodmanProcesses(own_user_ns="user:[1]", uid=1000, pause=None, fresh=False)
-WANTED = "wanted a directory of uid 1000 with mode 0700"
+WANTED = "expected a directory of uid 1000 with mode 0700"
 
 Said = tuple[str, Severity]
 
@@ -66,8 +66,7 @@ def test_finds_a_runtime_dir_that_podman_refuses() -> None:
     assert judged(runtime_dir=refused) == [
         Finding(
             message=(
-                "XDG_RUNTIME_DIR: /run/user/1000 does not exist; wanted a directory of uid 1000 with mode 0700: "
-                "Podman does not start without"
+                "XDG_RUNTIME_DIR: /run/user/1000 does not exist; expected a directory of uid 1000 with mode 0700, without which Podman does not start"
             ),
             remedy=CURE,
         )
@@ -75,15 +74,15 @@ def test_finds_a_runtime_dir_that_podman_refuses() -> None:
 
 
 def test_finds_a_runtime_dir_of_the_login_node_that_podman_passes_over() -> None:
-    instead = "Podman takes /tmp/podman-run-1000 instead, which all jobs of the user share"
-    message = f"XDG_RUNTIME_DIR=/run/user/1000 does not exist; {WANTED}: {instead}"
+    instead = "Podman uses /tmp/podman-run-1000 instead, which all jobs of the user share"
+    message = f"XDG_RUNTIME_DIR=/run/user/1000 does not exist, so {instead}; {WANTED}"
     assert said(runtime_dir=runtime("/run/user/1000", "/tmp/podman-run-1000")) == [(message, Severity.WARNING)]
 
 
 def test_a_job_without_a_runtime_dir_shares_the_fallback() -> None:
     unset = runtime(None, "/tmp/podman-run-1000")
     assert said(runtime_dir=unset) == [
-        (f"XDG_RUNTIME_DIR is not set; {WANTED}: all jobs of the user share /tmp/podman-run-1000", Severity.WARNING)
+        (f"XDG_RUNTIME_DIR is not set, so all jobs of the user share /tmp/podman-run-1000; {WANTED}", Severity.WARNING)
     ]
     assert said(environ=Environ({}), runtime_dir=unset) == []
     assert said(runtime_dir=runtime(None, "/run/user/1000")) == []
@@ -103,36 +102,35 @@ def test_finds_a_runtime_dir_that_others_may_enter(mode: int, severity: Severity
 
 def test_finds_a_store_on_a_network() -> None:
     on_nfs = replace(GROUND, graph=replace(GRAPH, path="/home/me/g", mount=NFS, space=None))
-    message = "the store /home/me/g is on nfs4; wanted a local file system"
+    message = "the store /home/me/g is on nfs4; expected a local file system"
     assert said(on_nfs) == [(message, Severity.ERROR)]
     fuse = StorageConf(mount_program="/usr/bin/fuse-overlayfs")
     assert said(on_nfs, storage=fuse) == [(message, Severity.WARNING)]
     run = replace(GROUND, run=replace(RUN, path="/home/me/r", mount=NFS, space=None))
-    assert said(run) == [("the run root /home/me/r is on nfs4; wanted tmpfs or a local disk", Severity.WARNING)]
+    assert said(run) == [("the run root /home/me/r is on nfs4; expected tmpfs or a local disk", Severity.WARNING)]
 
 
 def test_finds_overlay_upon_overlay() -> None:
     inside = replace(GROUND, graph=replace(GRAPH, mount=Mount("/", "overlay", "overlay")))
-    message = f"the store {BASE}/graph is on overlay, which cannot carry the overlay driver; wanted a disk or tmpfs"
+    message = (
+        f"the store {BASE}/graph is on overlay, which does not support the overlay driver; expected a disk or tmpfs"
+    )
     assert said(inside) == [(message, Severity.ERROR)]
     assert said(inside, storage=StorageConf(mount_program="/usr/bin/fuse-overlayfs")) == []
     assert said(inside, configured=replace(PLACES, driver="vfs")) == []
 
 
 def test_finds_state_of_before_the_last_boot() -> None:
-    old = f"the state in {XDG}/libpod/tmp is of before the last boot, and Podman takes it for today's"
-    message = f"{old}; wanted it on tmpfs (it is on tmpfs)"
+    old = f"the state in {XDG}/libpod/tmp is from before the last boot, but Podman uses it as current"
+    message = f"{old}; expected it on tmpfs (it is on tmpfs)"
     assert said(replace(GROUND, older_than_boot=True)) == [(message, Severity.WARNING)]
 
 
 def test_finds_a_store_that_was_made_elsewhere() -> None:
     made = Database(path="x", graph_root="/old", run_root="/oldrun", tmp_dir="/oldrun/t", driver="vfs")
-    moved = f"the store in {BASE}/graph was made in /old, and Podman goes on there; wanted a store that lies where it was made"
-    pinned = f"the store was made with the run root /oldrun, and Podman keeps to it; wanted {XDG}/containers"
-    driver = (
-        "the store was made with the driver 'vfs', and Podman keeps to it; "
-        f"wanted 'overlay' as {BASE}/storage.conf says"
-    )
+    moved = f"the store in {BASE}/graph was created in /old, and Podman still uses that directory; expected a store that was not moved"
+    pinned = f"the store was created with the run root /oldrun, which Podman still uses; expected {XDG}/containers"
+    driver = f"the store was created with the driver 'vfs', which Podman still uses; expected 'overlay' as set by {BASE}/storage.conf"
     assert said(database=made) == [
         (moved, Severity.ERROR),
         (pinned, Severity.WARNING),
@@ -140,7 +138,7 @@ def test_finds_a_store_that_was_made_elsewhere() -> None:
     ]
     lost = replace(GROUND, tmp_creatable=False)
     assert said(lost, database=replace(made, graph_root="", driver="")) == [
-        (f"{pinned}: /oldrun/t cannot be made here", Severity.ERROR)
+        (f"{pinned}, because /oldrun/t cannot be created here", Severity.ERROR)
     ]
 
 
@@ -161,7 +159,7 @@ def test_finds_dead_containers_of_earlier_jobs() -> None:
     ground = replace(GROUND, job_started=100.0)
     found = list(storage_stale_or_on_nfs(store(database=database), ground, processes, JOB))
     assert [finding.message for finding in found] == [
-        "the store holds 1 dead containers that are older than this job, such as 'old'; wanted none"
+        "the store has 1 dead containers that are older than this job, such as 'old'; expected none"
     ]
     assert said(database=database) == []
 
@@ -173,7 +171,7 @@ def test_finds_a_disk_that_is_full(free: int, severity: Severity) -> None:
     full = replace(GROUND, graph=replace(GRAPH, space=replace(ROOM, free_bytes=free)))
     assert judged(full) == [
         Finding(
-            message=f"{free / (1 << 30):.1f} GiB are free for the store {BASE}/graph; wanted 5 GiB: one sandbox image has 1-5",
+            message=f"{free / (1 << 30):.1f} GiB are free for the store {BASE}/graph; expected 5 GiB, because one sandbox image has 1-5 GiB",
             severity=severity,
             remedy=PRUNE,
         )
@@ -183,15 +181,15 @@ def test_finds_a_disk_that_is_full(free: int, severity: Severity) -> None:
 def test_finds_a_disk_without_inodes_where_they_are_counted() -> None:
     none_left = replace(GRAPH, space=replace(ROOM, free_inodes=0))
     assert judged(replace(GROUND, graph=none_left)) == [
-        Finding(message=f"0 inodes are free for the store {BASE}/graph; wanted 10000", remedy=PRUNE)
+        Finding(message=f"0 inodes are free for the store {BASE}/graph; expected 10000", remedy=PRUNE)
     ]
     assert judged(replace(GROUND, graph=replace(none_left, mount=Mount("/", "btrfs", "/dev/sda")))) == []
 
 
 def test_what_could_not_be_read_is_unknown() -> None:
-    with pytest.raises(CouldNotLook, match=r"^where the store was made stays unknown: x: Permission denied$"):
+    with pytest.raises(CouldNotLook, match=r"^it is unknown where the store was created: x: Permission denied$"):
         judged(database=Database(path="x", unread="x: Permission denied"))
-    with pytest.raises(CouldNotLook, match=r"graph could not be asked$"):
+    with pytest.raises(CouldNotLook, match=r"graph is unknown$"):
         judged(replace(GROUND, graph=replace(GRAPH, space=None)))
 
 
@@ -199,14 +197,14 @@ def test_reproduces_on_recordings() -> None:
     nfs = judge("POD002", "store_in_nfs_home", role=Role.RUNTIME)
     assert [(finding.message, finding.severity) for finding in nfs.findings] == [
         (
-            "the store /home/trainer/.local/share/containers/storage is on nfs4; wanted a local file system",
+            "the store /home/trainer/.local/share/containers/storage is on nfs4; expected a local file system",
             Severity.ERROR,
         )
     ]
     moved = judge("POD002", "store_moved", role=Role.RUNTIME)
-    message = f"the store in {BASE}/graph2 was made in {BASE}/graph, and Podman goes on there"
+    message = f"the store in {BASE}/graph2 was created in {BASE}/graph, and Podman still uses that directory"
     assert [(finding.message, finding.severity) for finding in moved.findings] == [
-        (f"{message}; wanted a store that lies where it was made", Severity.ERROR)
+        (f"{message}; expected a store that was not moved", Severity.ERROR)
     ]
     assert (nfs.status, moved.status) == (Status.FAIL, Status.FAIL)
 

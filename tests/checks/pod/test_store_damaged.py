@@ -26,10 +26,10 @@ RESET = Remedy(
 )
 FORGET = Remedy(
     kind=RemedyKind.RESET_STORE,
-    summary="move the file aside; Podman forgets its containers, images stay",
+    summary="move the file away; Podman forgets its containers but keeps images",
     commands=("mv /g/containers.json /g/containers.json.damaged",),
 )
-INSTEAD = " (podman system reset would heal this one, but it deletes all images, containers, volumes and networks of this store)"
+INSTEAD = " (podman system reset would repair this one, but it deletes all images, containers, volumes and networks of this store)"
 BOX = Image("i" * 64, ("localhost/box",), "top")
 LAYERS = {"top": Layer("top", "base"), "base": Layer("base")}
 
@@ -37,7 +37,7 @@ LAYERS = {"top": Layer("top", "base"), "base": Layer("base")}
 def aside(path: str) -> Remedy:
     return Remedy(
         kind=RemedyKind.RESET_STORE,
-        summary="move the database aside; Podman makes a new one. It forgets its containers, images stay",
+        summary="move the database away; Podman creates a new one. It forgets its containers but keeps images",
         commands=(f"mv {path} {path}.damaged",),
     )
 
@@ -45,7 +45,7 @@ def aside(path: str) -> Remedy:
 def rebuild(*ids: str) -> Remedy:
     return Remedy(
         kind=RemedyKind.REBUILD_IMAGE,
-        summary="remove the image with the containers that use it, then pull or build it again",
+        summary="remove the image and the containers that use it, then pull or build it again",
         commands=(f"podman rmi --force {' '.join(ids)}",),
     )
 
@@ -62,7 +62,7 @@ def test_finds_a_broken_configuration_alone() -> None:
         Finding(
             message="/s.conf: is not valid TOML: x; Podman does not start with it",
             location=Location("/s.conf"),
-            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="mend the file, or take away what names it"),
+            remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="correct the file, or remove the setting that names it"),
         )
     ]
 
@@ -77,7 +77,7 @@ def test_finds_a_database_of_another_static_dir() -> None:
     database = Database(path="/new/x.db", static_dir="/old")
     assert judged(database=database, engine=EngineConf(static_dir="/new")) == [
         Finding(
-            message="/new/x.db was made in /old; wanted /new (static_dir): database configuration mismatch",
+            message="/new/x.db was created in /old; expected /new (static_dir): database configuration mismatch",
             remedy=aside("/new/x.db"),
         )
     ]
@@ -87,7 +87,7 @@ def test_finds_a_database_of_another_static_dir() -> None:
 def test_finds_a_broken_book_and_resets_only_the_job_s_own_store() -> None:
     books = StoreIndex(broken=(BrokenFile("/g/layers.json", "is empty"), BrokenFile("/g/containers.json", "is empty")))
     layers, containers = (
-        "/g/layers.json is empty; Podman loses the images that it names",
+        "/g/layers.json is empty; Podman loses the images in it",
         "/g/containers.json is empty; Podman forgets its containers",
     )
     assert judged(books) == [
@@ -117,7 +117,7 @@ def test_finds_a_damaged_layer_of_an_image(what: str, says: str, severity: Sever
     books = StoreIndex(layers=LAYERS, images=(BOX,), faults=(LayerFault("top", "/g/top", what),))
     assert judged(books) == [
         Finding(
-            message=f"layer top of image localhost/box {says}; wanted /g/top whole",
+            message=f"layer top of image localhost/box {says}; expected a complete /g/top",
             severity=severity,
             remedy=rebuild(BOX.id),
         )
@@ -132,35 +132,31 @@ def test_an_empty_link_counts_only_in_the_top_layer() -> None:
 def test_a_layer_of_no_image_is_a_warning() -> None:
     books = StoreIndex(layers=LAYERS, faults=(LayerFault("base", "/g/base", "diff"),))
     assert judged(books) == [
-        Finding(message="layer base of no image has no diff; wanted /g/base whole", severity=Severity.WARNING)
+        Finding(message="layer base of no image has no diff; expected a complete /g/base", severity=Severity.WARNING)
     ]
 
 
 def test_many_faults_are_counted() -> None:
     faults = tuple(LayerFault(f"l{number}", f"/g/l{number}", "diff") for number in range(11))
     found = judged(StoreIndex(faults=faults))
-    assert (len(found), found[-1]) == (9, Finding(message="3 more layers are damaged; wanted none"))
+    assert (len(found), found[-1]) == (9, Finding(message="3 more layers are damaged; expected none"))
 
 
 def test_finds_an_image_whose_layer_is_in_no_book() -> None:
     books = StoreIndex(images=(BOX,))
     assert judged(books) == [
         Finding(
-            message="image localhost/box is made of layer top, which is not in layers.json; wanted it there",
+            message="image localhost/box needs layer top, which is not in layers.json; expected it there",
             remedy=rebuild(BOX.id),
         )
     ]
     many = StoreIndex(images=tuple(Image(f"i{number}", (), f"l{number}") for number in range(10)))
-    assert judged(many)[-1] == Finding(
-        message="2 more images are made of layers that are not in layers.json; wanted none"
-    )
+    assert judged(many)[-1] == Finding(message="2 more images need layers that are not in layers.json; expected none")
 
 
 def test_what_could_not_be_read_is_unknown() -> None:
     unread = StoreIndex(images=(BOX,), unread=("/shared: Permission denied",))
-    with pytest.raises(
-        CouldNotLook, match=r"^an image's layer is in no book that could be read: /shared: Permission denied$"
-    ):
+    with pytest.raises(CouldNotLook, match=r"^an image's layer is in no readable index: /shared: Permission denied$"):
         judged(unread)
     with pytest.raises(CouldNotLook, match=r"^/g/x\.db: it changed$"):
         judged(database=Database(path="/g/x.db", unread="/g/x.db: it changed"))
@@ -177,7 +173,7 @@ def test_reproduces_on_recordings() -> None:
     layer = "dc1195dfd43a14c12314382144e4bec05d0a8fca040945969d22e7eaeb44dee8"
     assert seen("layer_diff_gone") == [
         (
-            f"layer {layer[:12]} of image localhost/sandbox:r2e has no diff; wanted {BASE}/graph/overlay/{layer} whole",
+            f"layer {layer[:12]} of image localhost/sandbox:r2e has no diff; expected a complete {BASE}/graph/overlay/{layer}",
             Severity.ERROR,
         )
     ]

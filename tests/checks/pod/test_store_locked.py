@@ -20,7 +20,7 @@ def judged(*held: HeldLock, unread: tuple[str, ...] = ()) -> list[Finding]:
 
 
 def found(who: str, files: str, severity: Severity, remedy: Remedy) -> Finding:
-    message = f"{who} has held {files} for 0.5 s or longer; wanted free: podman waits for it without end"
+    message = f"{who} has held {files} for 0.5 s or longer, and podman waits for it without a limit; expected it free"
     return Finding(message=message, severity=severity, remedy=remedy)
 
 
@@ -48,7 +48,7 @@ def test_a_holder_that_the_kernel_does_not_name_is_left_alone() -> None:
 
 
 def test_locks_of_which_nothing_is_known_are_unknown() -> None:
-    with pytest.raises(CouldNotLook, match=r"^who holds the store's locks stays unknown: /a: tells nothing$"):
+    with pytest.raises(CouldNotLook, match=r"^it is unknown which process holds the store's locks: /a: tells nothing$"):
         judged(unread=("/a: tells nothing",))
     assert judged() == []
 

@@ -17,7 +17,7 @@ def test_a_table_or_nothing() -> None:
 def test_reproduces_the_third_attempt() -> None:
     assert found("PRM001", example(WORD)) == [
         fault(
-            "trainer.model.ac = 'selective'; wanted a table such as { freq = 1 }",
+            "trainer.model.ac = 'selective'; expected a table such as { freq = 1 }",
             Location(WORD, 11, "trainer.model.ac"),
             {"trainer.model.ac": "{ freq = 1 }"},
         )
@@ -27,4 +27,4 @@ def test_reproduces_the_third_attempt() -> None:
 def test_silent_on_clean_configurations() -> None:
     assert found("PRM001", example("examples/prime-rl-2025/v5.toml")) == []
     assert found("PRM001", example("examples/prime-rl/two_gpus.toml")) == []
-    assert verdict("PRM001", example(MIG20)) == (Status.SKIP, "the configuration is not one of prime-rl")
+    assert verdict("PRM001", example(MIG20)) == (Status.SKIP, "the configuration is not for prime-rl")

@@ -18,7 +18,7 @@ def test_names_the_successor_of_each_schema() -> None:
 def test_reproduces_the_first_file() -> None:
     assert found("PRM004", example(FIRST)) == [
         fault(
-            "orchestrator.buffer.type = 'online-difficulty'; wanted orchestrator.buffer.online_difficulty_filtering = true",
+            "orchestrator.buffer.type = 'online-difficulty'; expected orchestrator.buffer.online_difficulty_filtering = true",
             Location(FIRST, 22, "orchestrator.buffer.type"),
             {"orchestrator.buffer.online_difficulty_filtering": "true"},
         )
@@ -28,4 +28,4 @@ def test_reproduces_the_first_file() -> None:
 def test_silent_on_clean_configurations() -> None:
     assert found("PRM004", example("examples/prime-rl-2025/v5.toml")) == []
     assert found("PRM004", example("examples/prime-rl/two_gpus.toml")) == []
-    assert verdict("PRM004", example(MIG20)) == (Status.SKIP, "the configuration is not one of prime-rl")
+    assert verdict("PRM004", example(MIG20)) == (Status.SKIP, "the configuration is not for prime-rl")

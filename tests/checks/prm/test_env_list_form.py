@@ -14,7 +14,7 @@ def test_an_entry_of_today_names_its_environment() -> None:
     )
     assert list(env_list_form(made)) == [
         fault(
-            "orchestrator.train.source[0] names no environment; wanted env = { taskset = { id = … } }",
+            "orchestrator.train.source[0] names no environment; expected env = { taskset = { id = … } }",
             Location("run.toml", 1, "orchestrator.train.source[0]"),
             summary="name the environment",
         )
@@ -24,9 +24,9 @@ def test_an_entry_of_today_names_its_environment() -> None:
 def test_reproduces_the_first_file() -> None:
     assert found("PRM005", example(FIRST)) == [
         fault(
-            "[orchestrator.env] is one table; wanted a list of tables: [[orchestrator.env]]",
+            "[orchestrator.env] is one table; expected a list of tables: [[orchestrator.env]]",
             Location(FIRST, 24, "orchestrator.env"),
-            summary="write [[orchestrator.env]] in double brackets",
+            summary="use double brackets: [[orchestrator.env]]",
         )
     ]
 
@@ -34,4 +34,4 @@ def test_reproduces_the_first_file() -> None:
 def test_silent_on_clean_configurations() -> None:
     assert found("PRM005", example("examples/prime-rl-2025/v5.toml")) == []
     assert found("PRM005", example("examples/prime-rl/two_gpus.toml")) == []
-    assert verdict("PRM005", example(MIG20)) == (Status.SKIP, "the configuration is not one of prime-rl")
+    assert verdict("PRM005", example(MIG20)) == (Status.SKIP, "the configuration is not for prime-rl")

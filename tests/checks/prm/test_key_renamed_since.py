@@ -20,12 +20,12 @@ def test_a_table_of_facts_says_where_it_is_from() -> None:
 def test_old_keys_in_a_new_file_are_refused_one_by_one() -> None:
     assert found("PRM007", example(HALF)) == [
         fault(
-            "orchestrator.rollouts_per_example is of an older schema; use orchestrator.group_size",
+            "orchestrator.rollouts_per_example is a key of an older schema; use orchestrator.group_size",
             Location(HALF, 19, "orchestrator.rollouts_per_example"),
             {"orchestrator.group_size": "2"},
         ),
         fault(
-            "inference.gpu_memory_utilization is of an older schema; use inference.vllm.gpu_memory_utilization",
+            "inference.gpu_memory_utilization is a key of an older schema; use inference.vllm.gpu_memory_utilization",
             Location(HALF, 27, "inference.gpu_memory_utilization"),
             {"inference.vllm.gpu_memory_utilization": "0.5"},
         ),
@@ -53,4 +53,4 @@ def test_an_old_file_gets_one_notice_with_the_translation() -> None:
 
 def test_silent_on_clean_configurations() -> None:
     assert found("PRM007", example("examples/prime-rl/two_gpus.toml")) == []
-    assert verdict("PRM007", plan_of()) == (Status.SKIP, "the configuration is not one of prime-rl")
+    assert verdict("PRM007", plan_of()) == (Status.SKIP, "the configuration is not for prime-rl")

@@ -20,7 +20,7 @@ def test_looks_at_the_old_place_only() -> None:
 def test_reproduces_the_first_file() -> None:
     assert found("PRM006", example(FIRST)) == [
         fault(
-            "[trainer.model.experimental.lora] moved; wanted [trainer.model.lora]",
+            "[trainer.model.experimental.lora] moved; expected [trainer.model.lora]",
             Location(FIRST, 10, "trainer.model.experimental.lora"),
             {"trainer.model.lora.rank": "8", "trainer.model.lora.alpha": "32"},
             summary="rename the table to [trainer.model.lora]",
@@ -31,4 +31,4 @@ def test_reproduces_the_first_file() -> None:
 def test_silent_on_clean_configurations() -> None:
     assert found("PRM006", example("examples/prime-rl-2025/v5.toml")) == []
     assert found("PRM006", example("examples/prime-rl/two_gpus.toml")) == []
-    assert verdict("PRM006", example(MIG20)) == (Status.SKIP, "the configuration is not one of prime-rl")
+    assert verdict("PRM006", example(MIG20)) == (Status.SKIP, "the configuration is not for prime-rl")

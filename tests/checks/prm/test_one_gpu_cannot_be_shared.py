@@ -17,7 +17,7 @@ def test_adds_what_both_ask_for() -> None:
 def test_reproduces_todays_refusal() -> None:
     assert found("PRM008", example(HALF)) == [
         fault(
-            "1 GPU(s) for inference and 1 for the trainer make 2; the node has 1; wanted at least 2",
+            "1 GPU(s) for inference + 1 for the trainer = 2, but the node has 1; expected at least 2",
             Location(HALF, 10, "deployment.gpus_per_node"),
             {"deployment.gpus_per_node": "2"},
         )
@@ -28,5 +28,5 @@ def test_silent_on_clean_configurations() -> None:
     assert found("PRM008", example("examples/prime-rl/two_gpus.toml")) == []
     assert verdict("PRM008", example("examples/prime-rl-2025/v5.toml")) == (
         Status.SKIP,
-        "the configuration is not one of prime-rl in the schema prime-rl",
+        "the configuration is not for prime-rl in the schema prime-rl",
     )

@@ -14,7 +14,7 @@ def test_in_todays_schema_only_the_order_matters() -> None:
         assert len(list(seq_len_misplaced(made))) == told
     (finding,) = seq_len_misplaced(plan("[orchestrator]\ngroup_size = 2\nseq_len = 4096\n"))
     assert finding == fault(
-        "trainer.model.seq_len is 2048, orchestrator.seq_len is 4096; wanted the trainer's at least as long",
+        "trainer.model.seq_len is 2048, but orchestrator.seq_len is 4096; expected the trainer's to be at least as long",
         Location("run.toml", 3, "orchestrator.seq_len"),
         {"trainer.model.seq_len": "4096"},
     )
@@ -23,7 +23,7 @@ def test_in_todays_schema_only_the_order_matters() -> None:
 def test_reproduces_the_first_file() -> None:
     assert found("PRM002", example(FIRST)) == [
         fault(
-            "seq_len = 8192 at the top of the file; wanted in [orchestrator]",
+            "seq_len = 8192 is at the top of the file; expected it in [orchestrator]",
             Location(FIRST, 3, "seq_len"),
             {"orchestrator.seq_len": "8192"},
             summary="move the setting",
@@ -34,4 +34,4 @@ def test_reproduces_the_first_file() -> None:
 def test_silent_on_clean_configurations() -> None:
     assert found("PRM002", example("examples/prime-rl-2025/v5.toml")) == []
     assert found("PRM002", example("examples/prime-rl/two_gpus.toml")) == []
-    assert verdict("PRM002", example(MIG20)) == (Status.SKIP, "the configuration is not one of prime-rl")
+    assert verdict("PRM002", example(MIG20)) == (Status.SKIP, "the configuration is not for prime-rl")

@@ -21,7 +21,7 @@ def test_in_todays_schema_the_list_is_closed() -> None:
 def test_reproduces_the_first_file() -> None:
     assert found("PRM003", example(FIRST)) == [
         fault(
-            "orchestrator.sampling.top_p = 0.95; wanted no top_p: training samples with 1",
+            "orchestrator.sampling.top_p = 0.95; expected no top_p, because training samples with 1",
             Location(FIRST, 19, "orchestrator.sampling.top_p"),
             summary="remove orchestrator.sampling.top_p",
         )
@@ -31,4 +31,4 @@ def test_reproduces_the_first_file() -> None:
 def test_silent_on_clean_configurations() -> None:
     assert found("PRM003", example("examples/prime-rl-2025/v5.toml")) == []
     assert found("PRM003", example("examples/prime-rl/two_gpus.toml")) == []
-    assert verdict("PRM003", example(MIG20)) == (Status.SKIP, "the configuration is not one of prime-rl")
+    assert verdict("PRM003", example(MIG20)) == (Status.SKIP, "the configuration is not for prime-rl")

@@ -12,7 +12,7 @@ from support import judge
 
 REMEDY = Remedy(
     kind=RemedyKind.FIX_CONFIG,
-    summary="run with keys; or give sandboxes OH_SESSION_API_KEYS_0, or their command --host 0.0.0.0",
+    summary="run with keys, or set OH_SESSION_API_KEYS_0 in the sandboxes, or add --host 0.0.0.0 to their command",
 )
 ALONE = (
     "start (session doctor-canary-0): http://cpu-node-03:60001 is called ready and does not answer (Connection refused); "
@@ -22,7 +22,7 @@ ALONE = (
 
 def unreached(number: int) -> Finding:
     return Finding(
-        message=f"{number} sandboxes are called ready and cannot be reached; wanted one that answers",
+        message=f"{number} sandboxes are reported as ready but cannot be reached; expected them to answer",
         evidence=(ALONE,) * min(3, number),
         remedy=REMEDY,
     )
@@ -37,8 +37,7 @@ def test_finds_a_runtime_without_keys() -> None:
     assert list(agent_server_on_loopback_only(OTHERS, answers(wrong=404), None)) == [
         Finding(
             message=(
-                f"{URL} runs without keys, and so do its agent servers; from 1.38.0 on they listen on 127.0.0.1 then, "
-                "where no client reaches them; wanted a session key for each"
+                f"{URL} runs without keys, so its agent servers have none; since 1.38.0 they then listen on 127.0.0.1, where no client reaches them; expected a session key for each"
             ),
             remedy=REMEDY,
             severity=Severity.WARNING,

@@ -12,12 +12,12 @@ from support import judge
 
 FILE = f"{JOB}/runtime_api_key.txt"
 ASKED = ("GET /sessions/doctor-probe with X-API-Key",)
-ONE_FILE = "give both jobs the one key file that the runtime wrote, runtime_api_key.txt of the job directory"
+ONE_FILE = "let both jobs read the key file of the runtime, runtime_api_key.txt in the job directory"
 
 
 def refused(who: str, status: int = 401, variable: str = "") -> Finding:
     return Finding(
-        message=f"{URL} refuses {who} with {status}; wanted the key that it was started with",
+        message=f"{URL} rejects {who} with {status}; expected the key that it was started with",
         evidence=ASKED,
         remedy=Remedy(
             kind=RemedyKind.FIX_ENV,
@@ -42,11 +42,11 @@ def test_finds_a_key_that_is_refused() -> None:
 def test_finds_a_runtime_that_takes_any_key(status: int) -> None:
     assert list(api_key_mismatch(answers(wrong=status))) == [
         Finding(
-            message=f"{URL} takes any key: a wrong one was answered with {status}; wanted 401",
+            message=f"{URL} accepts any key: it answered {status} to a wrong one; expected 401",
             evidence=ASKED,
             remedy=Remedy(
                 kind=RemedyKind.FIX_ENV,
-                summary="switch its authentication on; who reaches it runs commands as you",
+                summary="turn on its authentication: everyone who can reach it can run commands as you",
             ),
             severity=Severity.WARNING,
         )
@@ -57,8 +57,13 @@ def test_finds_a_key_file_that_others_may_read() -> None:
     place = replace(PLACE, key_file=replace(KEY_FILE, mode=0o644))
     assert list(api_key_mismatch(answers(place=place))) == [
         Finding(
-            message=f"{FILE} has mode 0644, so others may read the key; wanted 0600",
-            remedy=Remedy(kind=RemedyKind.FIX_ENV, summary="close it", commands=(f"chmod 600 {FILE}",), safe=True),
+            message=f"{FILE} has mode 0644, so others can read the key; expected 0600",
+            remedy=Remedy(
+                kind=RemedyKind.FIX_ENV,
+                summary="restrict the file to yourself",
+                commands=(f"chmod 600 {FILE}",),
+                safe=True,
+            ),
             severity=Severity.WARNING,
         )
     ]

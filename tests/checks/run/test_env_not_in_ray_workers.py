@@ -27,7 +27,7 @@ def verl(*words: str) -> Plan:
 
 def lost(name: str, seen: str) -> Finding:
     return Finding(
-        message=f"{name} is set here, and Ray's workers will not have it: {seen}; wanted it there, since {READS}",
+        message=f"{name} is set here, but Ray's workers will not have it: {seen}; expected it there, because {READS}",
         severity=Severity.ERROR,
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG,
@@ -72,14 +72,16 @@ def test_what_is_passed_is_there() -> None:
 def test_ray_takes_texts_alone() -> None:
     assert judged(verl(f"+{PASS}.NCCL_DEBUG=1"), OWN) == [
         fault(
-            f"{PASS}.NCCL_DEBUG = 1 is no text, and Ray raises TypeError for it; wanted '\"1\"'",
+            f"{PASS}.NCCL_DEBUG = 1 is not a string, and Ray raises TypeError for it; expected '\"1\"'",
             Location("run.sh", 1, f"{PASS}.NCCL_DEBUG"),
             {f"{PASS}.NCCL_DEBUG": "'\"1\"'"},
         )
     ]
     assert judged(verl(f"""'+{PASS}.NCCL_DEBUG="1"'"""), OWN) == []
     (nothing,) = judged(verl(f"+{PASS}.NCCL_DEBUG=null"), OWN)
-    assert nothing.message == f"{PASS}.NCCL_DEBUG = None is no text, and Ray raises TypeError for it; wanted '\"\"'"
+    assert (
+        nothing.message == f"{PASS}.NCCL_DEBUG = None is not a string, and Ray raises TypeError for it; expected '\"\"'"
+    )
 
 
 def test_in_the_words_that_a_configuration_of_ours_adds_for_verl_too() -> None:
@@ -89,7 +91,7 @@ def test_in_the_words_that_a_configuration_of_ours_adds_for_verl_too() -> None:
     """
     made = plan(toml, "run.toml")
     assert made.is_of("run-config")
-    said = "is no text, and Ray raises TypeError for it; wanted"
+    said = "is not a string, and Ray raises TypeError for it; expected"
     assert judged(made, OWN) == [
         fault(
             f"{PASS}.{name} = {value} {said} '{str(value).lower()}'",

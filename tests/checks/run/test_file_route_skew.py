@@ -13,7 +13,7 @@ from support import judge
 
 REMEDY = Remedy(
     kind=RemedyKind.REBUILD_IMAGE,
-    summary='install one version on both sides, or mount sandboxd: sandbox.inject = "mount"',
+    summary='install the same version on both sides, or mount sandboxd: sandbox.inject = "mount"',
 )
 OLD = replace(CANARY, server_version="1.8.2")
 
@@ -39,8 +39,7 @@ NEWER = interpreter(openhands_workspace="1.58.0")
 def skew(client: str, form: str, server: str) -> Finding:
     return Finding(
         message=(
-            f"openhands-workspace {client} sends files to {form}, which agent server {server} does not have; "
-            "wanted the same version on both sides"
+            f"openhands-workspace {client} sends files to {form}, which agent server {server} does not have; expected the same version on both sides"
         ),
         remedy=REMEDY,
     )
@@ -56,7 +55,7 @@ def test_finds_an_upload_without_a_route() -> None:
     seen = replace(CANARY, failures=(("RUN009", "upload: 404"),))
     assert list(file_route_skew(OURS, None, seen)) == [
         Finding(
-            message="files cannot be sent to the sandbox: its agent server has no such route",
+            message="files cannot be sent to the sandbox, because its agent server has no such route",
             evidence=("upload: 404",),
             remedy=REMEDY,
         )

@@ -41,4 +41,4 @@ def test_reproduces_too_many_rollouts() -> None:
 def test_silent_on_the_clean_configuration() -> None:
     assert found("RUN005", example(MIG20)) == []
     running = plan("[model]\npath = 'x'\n[sandbox]\nruntime_url = 'http://node:8000'\n")
-    assert verdict("RUN005", running) == (Status.SKIP, "the configuration uses a runtime that runs already")
+    assert verdict("RUN005", running) == (Status.SKIP, "the configuration uses a runtime that is already running")

@@ -19,15 +19,15 @@ def finding(message: str, summary: str, *evidence: str, severity: Severity = Sev
 
 
 FAILED = finding(
-    "2 of 4 sandboxes that were started at once failed (1 x RUN010, 1 x timeout); wanted all to work",
+    "2 of 4 sandboxes that were started at once failed (1 x RUN010, 1 x timeout); expected all to work",
     f"{FEWER} and memory",
     BROKEN,
     LATE,
 )
-SLOW = finding("the slowest of 4 starts took 17.9 s; wanted less than 15 s", FEWER, severity=Severity.WARNING)
+SLOW = finding("the slowest of 4 starts took 17.9 s; expected less than 15 s", FEWER, severity=Severity.WARNING)
 LEFT = Finding(
-    message="1 of 4 sandboxes are still up after they were stopped; wanted none",
-    remedy=Remedy(kind=RemedyKind.RETRY, summary="the runtime removes them when their lease ends; look at its log"),
+    message="1 of 4 sandboxes are still running after they were stopped; expected none",
+    remedy=Remedy(kind=RemedyKind.RETRY, summary="the runtime removes them when their lease ends; read its log"),
 )
 
 

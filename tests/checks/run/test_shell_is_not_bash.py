@@ -12,7 +12,7 @@ from support import judge
 
 BARE = Finding(
     message=f"1 of 1 images have no {BASH}, which runs the task's scripts: {NAME}",
-    remedy=Remedy(kind=RemedyKind.REBUILD_IMAGE, summary="install bash in these images, or drop their tasks"),
+    remedy=Remedy(kind=RemedyKind.REBUILD_IMAGE, summary="install bash in these images, or remove their tasks"),
 )
 PLACE = Location("task.yaml", 7, "workspace.setup_commands")
 
@@ -26,7 +26,7 @@ def test_finds_commands_for_bash(value: object) -> None:
     assert list(shell_is_not_bash(plan(value), None)) == [
         Finding(
             message=(
-                "workspace.setup_commands uses source, [[ ]], which only bash understands; commands are run by /bin/sh"
+                "workspace.setup_commands uses source, [[ ]], which only bash supports, but /bin/sh runs the commands"
             ),
             location=PLACE,
             remedy=Remedy(

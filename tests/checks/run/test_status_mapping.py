@@ -11,7 +11,7 @@ from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Role, 
 from support import judge
 
 REMEDY = Remedy(
-    kind=RemedyKind.FIX_CONFIG, summary="use a runtime whose states are the clients': skyrl-train runtime serve"
+    kind=RemedyKind.FIX_CONFIG, summary="use a runtime with the states that clients know: skyrl-train runtime serve"
 )
 EXITED = (
     "start (session doctor-canary-0): the runtime calls it 'exited'; clients know "
@@ -21,7 +21,7 @@ EXITED = (
 
 def unknown_session(status: int, said: str = "") -> Finding:
     return Finding(
-        message=f"{URL} answers {status} for the session 'doctor-probe', which nobody has; wanted 404",
+        message=f"{URL} answers {status} for the session 'doctor-probe', which does not exist; expected 404",
         evidence=(said,),
         remedy=REMEDY,
     )
@@ -29,7 +29,7 @@ def unknown_session(status: int, said: str = "") -> Finding:
 
 def strange_states(number: int) -> Finding:
     return Finding(
-        message=f"{number} sandboxes went through states that clients do not know",
+        message=f"{number} sandboxes reported states that clients do not know",
         evidence=(EXITED,) * min(3, number),
         remedy=REMEDY,
     )

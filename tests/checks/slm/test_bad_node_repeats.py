@@ -21,13 +21,13 @@ def judged(*failures: Failure, role: Role = Role.LOGIN, exclude: tuple[str, ...]
 def test_a_node_that_fails_twice_is_named_before_anything_is_submitted() -> None:
     assert judged(*TWICE, *ONCE, exclude=("gpu9",)) == [
         Finding(
-            message="gpu1 failed 2 earlier launches: GPU003, ended the run; wanted it excluded, or repaired",
+            message="gpu1 failed 2 earlier launches: GPU003, ended the run; expected it to be excluded or repaired",
             evidence=("1_launch: GPU003", "2_launch: ended the run"),
             severity=Severity.WARNING,
             location=plan_of(slurm__exclude=[]).place("slurm.exclude"),
             remedy=Remedy(
                 kind=RemedyKind.EXCLUDE_NODE,
-                summary="exclude it, and tell the administrators",
+                summary="exclude it and inform the administrators",
                 commands=("sbatch --exclude=gpu9,gpu1 …",),
                 settings={"slurm.exclude": '["gpu9", "gpu1"]'},
             ),
@@ -37,7 +37,7 @@ def test_a_node_that_fails_twice_is_named_before_anything_is_submitted() -> None
 
 def test_once_is_enough_on_the_node_itself() -> None:
     assert [one.message for one in judged(*ONCE, role=Role.GPU, SLURMD_NODENAME="gpu2")] == [
-        "this node, gpu2, failed 1 earlier launch: ended the run; wanted it excluded, or repaired"
+        "this node, gpu2, failed 1 earlier launch: ended the run; expected it to be excluded or repaired"
     ]
     assert judged(*ONCE, role=Role.GPU) == []
     assert [one.message.partition(" failed")[0] for one in judged(*TWICE, role=Role.GPU)] == ["this node, gpu1,"]
@@ -50,7 +50,7 @@ def test_an_excluded_node_is_none_of_it() -> None:
 def test_reproduces_on_a_recording() -> None:
     said = {role: judge("SLM002", "node_fails_again", role=role) for role in (Role.GPU, Role.LOGIN)}
     assert [one.message for one in said[Role.GPU].findings] == [
-        "this node, gpu-node-17.cluster, failed 2 earlier launches: GPU003, ended the run; wanted it excluded, or repaired"
+        "this node, gpu-node-17.cluster, failed 2 earlier launches: GPU003, ended the run; expected it to be excluded or repaired"
     ]
     assert [(one.message.partition(";")[0], one.evidence) for one in said[Role.LOGIN].findings] == [
         (

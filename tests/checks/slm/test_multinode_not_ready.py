@@ -53,7 +53,7 @@ def test_one_node_needs_none_of_it() -> None:
 def test_an_interface_that_is_not_there(name: str, value: str) -> None:
     assert judged(**{name: value}) == [
         Finding(
-            message=f"{name}={value} fits no interface of this node (eth0, ib0); wanted one of them, or the variable unset",
+            message=f"{name}={value} matches no interface of this node (eth0, ib0); expected one of them, or the variable unset",
             remedy=Remedy(kind=RemedyKind.FIX_ENV, summary="let NCCL find it", commands=(f"unset {name}",)),
         )
     ]
@@ -64,8 +64,7 @@ def test_a_device_that_is_not_there() -> None:
         (
             Severity.WARNING,
             (
-                "NCCL_IB_HCA=mlx5_1 fits no RDMA device of this node (mlx5_0): NCCL goes over TCP; wanted one of them, or the "
-                "variable unset"
+                "NCCL_IB_HCA=mlx5_1 matches no RDMA device of this node (mlx5_0), so NCCL uses TCP; expected one of them, or the variable unset"
             ),
         )
     ]
@@ -83,14 +82,14 @@ def test_a_login_node_s_network_is_not_looked_at() -> None:
 
 def test_directories_must_be_where_all_nodes_see_them() -> None:
     plan = plan_of(slurm__nodes=2, trainer__checkpoint_dir="ckpt")
-    own = "which is this node's own; wanted a directory that all nodes see"
-    disk = "which looks like this node's own; wanted a directory that all nodes see"
+    own = "which is this node's own; expected a directory that all nodes can see"
+    disk = "which looks like this node's own; expected a directory that all nodes can see"
     assert said(plan, cwd="/tmp/run") == [
-        (Severity.WARNING, f"the working directory /tmp/run lies on tmpfs (/tmp), {own}"),
-        (Severity.WARNING, f"trainer.checkpoint_dir /tmp/run/ckpt lies on tmpfs (/tmp), {own}"),
+        (Severity.WARNING, f"the working directory /tmp/run is on tmpfs (/tmp), {own}"),
+        (Severity.WARNING, f"trainer.checkpoint_dir /tmp/run/ckpt is on tmpfs (/tmp), {own}"),
     ]
     assert said(plan_of(slurm__nodes=2, trainer__checkpoint_dir="/scratch/c"), SKYRL_JOB_DIR="/home/j") == [
-        (Severity.WARNING, f"trainer.checkpoint_dir /scratch/c lies on xfs (/), {disk}"),
+        (Severity.WARNING, f"trainer.checkpoint_dir /scratch/c is on xfs (/), {disk}"),
     ]
     assert said(plan_of(slurm__nodes=2, trainer__checkpoint_dir="s3://bucket/c")) == []
 
@@ -100,20 +99,19 @@ def test_reproduces_on_a_recording() -> None:
     assert outcome.status is Status.FAIL
     assert outcome.findings[:2] == (
         fault(
-            "$SKYRL_JOB_DIR /tmp/.skyrl_jobs/20261121_061500_launch lies on xfs (/tmp), which looks like this node's own; "
-            "wanted a directory that all nodes see",
+            "$SKYRL_JOB_DIR /tmp/.skyrl_jobs/20261121_061500_launch is on xfs (/tmp), which looks like this node's own; expected a directory that all nodes can see",
             None,
-            summary="launch from, and write to, a file system that all nodes have",
+            summary="use a file system that all nodes can see",
             severity=Severity.WARNING,
         ),
         Finding(
-            message="NCCL_SOCKET_IFNAME=eno fits no interface of this node (eth0, ib0); wanted one of them, or the variable unset",
+            message="NCCL_SOCKET_IFNAME=eno matches no interface of this node (eth0, ib0); expected one of them, or the variable unset",
             remedy=Remedy(kind=RemedyKind.FIX_ENV, summary="let NCCL find it", commands=("unset NCCL_SOCKET_IFNAME",)),
         ),
     )
-    assert [one.message.partition(":")[0] for one in outcome.findings[2:]] == [
-        "NCCL_IB_HCA==mlx5_1 fits no RDMA device of this node (rdmap0s6)",
-        "this node has EFA, and libnccl-net of aws-ofi-nccl is not in LD_LIBRARY_PATH or its usual places",
+    assert [one.message.partition(", so")[0] for one in outcome.findings[2:]] == [
+        "NCCL_IB_HCA==mlx5_1 matches no RDMA device of this node (rdmap0s6)",
+        "this node has EFA, but libnccl-net of aws-ofi-nccl is neither in LD_LIBRARY_PATH nor in its usual directories",
     ]
 
 

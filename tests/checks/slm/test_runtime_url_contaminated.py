@@ -15,18 +15,16 @@ from support import judge, plan_of, recorded
 LOG = "[INFO] waiting for the runtime\n[INFO] ready\nhttp://cpu-node-03:8000\n"
 FLAG = f"{JOB}/runtime_ready.flag"
 STALE = Finding(
-    message=f"{FLAG} says that the runtime at {URL} is ready, and nobody listens there: it is of an earlier run, or its "
-    "runtime has ended since; wanted the flag of a runtime that runs",
+    message=f"{FLAG} reports that the runtime at {URL} is ready, but no process listens there: the flag is from an earlier run, or the runtime has ended; expected the flag of a running runtime",
     evidence=(f"GET {URL}/health: Connection refused",),
     location=Location(FLAG),
     remedy=Remedy(
         kind=RemedyKind.FIX_ENV,
-        summary="if a runtime of this launch wrote it, its log says why it ended; else give each launch a directory of its own, "
-        "or remove the flag before the runtime starts",
+        summary="if a runtime of this launch wrote it, read its log to see why it ended; otherwise use a new directory for each launch, or remove the flag before the runtime starts",
         commands=(f"rm {FLAG}",),
     ),
 )
-REMEDY = Remedy(kind=RemedyKind.FIX_ENV, summary="take it from the file that the runtime writes, and log to stderr")
+REMEDY = Remedy(kind=RemedyKind.FIX_ENV, summary="read it from the file that the runtime writes, and log to stderr")
 PLAN = plan_of(sandbox__runtime_url="node07:8000")
 
 
@@ -40,7 +38,7 @@ def flagged(**health: Any) -> list[Finding]:
 
 
 def finding(by: str, shown: str, place: Location | None) -> Finding:
-    message = f"{by} holds {shown}; wanted one URL alone, such as http://node07:8000"
+    message = f"{by} contains {shown}; expected a single URL such as http://node07:8000"
     return Finding(message=message, location=place, remedy=REMEDY)
 
 

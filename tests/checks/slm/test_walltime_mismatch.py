@@ -32,7 +32,7 @@ def test_reproduces_a_runtime_that_dies_first() -> None:
 
 def test_what_slurm_cannot_read_is_told() -> None:
     assert found("SLM001", plan("MODEL=x\nTIME_LIMIT=six\n", "dev.conf"))[0] == fault(
-        "TIME_LIMIT = 'six' is no time of Slurm; wanted such as 6:00:00",
+        "TIME_LIMIT = 'six' is not a valid time for Slurm; expected a value such as 6:00:00",
         Location("dev.conf", 2, "TIME_LIMIT"),
         {"TIME_LIMIT": "6:00:00"},
     )

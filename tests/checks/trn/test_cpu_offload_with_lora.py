@@ -18,7 +18,7 @@ def test_both_together_only() -> None:
 def test_reproduces_the_second_attempt() -> None:
     assert found("TRN003", example(SECOND)) == [
         fault(
-            "trainer.model.fsdp_cpu_offload is on beside a LoRA adapter (trainer.model.lora.rank = 8); wanted off",
+            "trainer.model.fsdp_cpu_offload is on, but trainer.model.lora.rank = 8 trains a LoRA adapter; expected off",
             Location(SECOND, 11, "trainer.model.fsdp_cpu_offload"),
             {"trainer.model.fsdp_cpu_offload": "false"},
         )

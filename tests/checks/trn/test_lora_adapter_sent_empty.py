@@ -62,7 +62,7 @@ def test_verls_default_and_the_ways_out() -> None:
         assert len(told(words)) == found, words
     assert told("", "0.20.0") == []
     assert told(f"{A}.rollout.layered_summon=True", "0.20.0") == [
-        f"{A}.rollout.layered_summon is on under {A}.actor.strategy = 'fsdp': no adapter is found layer by layer; wanted off"
+        f"{A}.rollout.layered_summon is on with {A}.actor.strategy = 'fsdp', which finds no adapter layer by layer; expected off"
     ]
 
 
@@ -70,18 +70,17 @@ def test_a_peft_that_nobody_saw_is_a_warning() -> None:
     for interpreter in (None, dataclasses.replace(PYTHON, packages={})):
         (finding,) = lora_adapter_sent_empty(plan(f"{LORA}\n", "run.sh"), interpreter)
         assert finding.severity is Severity.WARNING
-        assert "(actor_rollout_ref.model.lora_rank = 8): vLLM gets an adapter without tensors" in finding.message
+        assert "(actor_rollout_ref.model.lora_rank = 8), so vLLM gets an adapter without tensors" in finding.message
 
 
 def test_reproduces_the_run_that_hung() -> None:
     outcome = judge("TRN007", "clean_gpu_node", plan=plan(f"{LORA} {A}.rollout.load_format=safetensors\n", "run.sh"))
     assert list(outcome.findings) == [
         fault(
-            f"{A}.actor.strategy is 'fsdp' beside a LoRA adapter ({A}.model.lora_rank = 8) and peft 0.21.2: vLLM gets an "
-            "adapter without tensors and the run hangs; wanted 'fsdp2'",
+            f"{A}.actor.strategy is 'fsdp' with a LoRA adapter ({A}.model.lora_rank = 8) and peft 0.21.2, so vLLM gets an adapter without tensors and the run hangs; expected 'fsdp2'",
             Location("run.sh", None, f"{A}.actor.strategy"),
             {f"{A}.actor.strategy": "fsdp2"},
-            summary="train under FSDP2",
+            summary="use FSDP2",
         )
     ]
 

@@ -37,13 +37,13 @@ def test_two_slices_of_one_gpu(whole: Whole) -> None:
         "micro_batch_size_per_gpu = 8": "micro_batch_size_per_gpu = 4",
     }
     whole.launch(whole.config(steps=1, **two))
-    refused_in_job(whole, Role.TRAINER, "GPU002", "2 MIG slices", "wanted 1", "gpus_per_node = 1", "config.toml:")
+    refused_in_job(whole, Role.TRAINER, "GPU002", "2 MIG slices", "expected 1", "gpus_per_node = 1", "config.toml:")
 
 
 def test_images_without_tests(whole: Whole, tmp_path: Path) -> None:
     whole.images = write_images(tmp_path / "bare", tests=False)
     whole.launch(whole.config(steps=1))
-    refused_in_job(whole, Role.RUNTIME, "IMG006", NAME, "no tests", "wanted /r2e_tests", "leave these tasks out")
+    refused_in_job(whole, Role.RUNTIME, "IMG006", NAME, "no tests", "expected /r2e_tests", "remove these tasks")
 
 
 def test_a_key_that_the_runtime_does_not_have(whole: Whole, tmp_path: Path) -> None:
@@ -54,14 +54,14 @@ def test_a_key_that_the_runtime_does_not_have(whole: Whole, tmp_path: Path) -> N
     second = replace(whole, at=tmp_path / "second")
     second.at.mkdir()
     for name, words in (
-        ("ALLHANDS_API_KEY", "refuses $ALLHANDS_API_KEY with 401"),
-        ("NO_KEY", "refuses no key with 401"),
+        ("ALLHANDS_API_KEY", "rejects $ALLHANDS_API_KEY with 401"),
+        ("NO_KEY", "rejects no key with 401"),
     ):
         second.launch(second.config(steps=1), "--skip-runtime", "--runtime-url", url, **{name: "yesterday"})
-        refused_at_login(second, "RUN001", url, words, "wanted the key", "export ALLHANDS_API_KEY", KEY)
+        refused_at_login(second, "RUN001", url, words, "expected the key", "export ALLHANDS_API_KEY", KEY)
     assert "yesterday" not in second.said
     second.launch(second.config(steps=1), "--skip-runtime", "--runtime-url", url, "--no-gate")  # the job has its own
-    refused_in_job(second, Role.TRAINER, "RUN001", url, "refuses no key with 401", "export ALLHANDS_API_KEY")
+    refused_in_job(second, Role.TRAINER, "RUN001", url, "rejects no key with 401", "export ALLHANDS_API_KEY")
     assert whole.ended(Role.RUNTIME) is None
 
 
@@ -75,7 +75,7 @@ def test_an_interpreter_without_headers(whole: Whole, tmp_path: Path) -> None:
         "ENV001",
         str(python),
         f"no Python.h in {include}",
-        "wanted",
+        "expected",
         "config.toml:",
         "-dev package",
     )
@@ -89,7 +89,7 @@ def test_records_that_cannot_cross_processes(whole: Whole, tmp_path: Path) -> No
         "AGT008",
         str(python),
         "cannot pickle '_thread.RLock' object",
-        "wanted the same records",
+        "expected equal records",
         "-m pip install",
     )
 
@@ -128,7 +128,7 @@ def test_a_variable_that_no_worker_has(session_cluster: Cluster, tmp_path: Path,
     assert (tmp_path / "passed").exists()
     assert not (tmp_path / "started").exists()
     told = " ".join((tmp_path / "said").read_text().split())
-    tells(told, "RUN002", "SANDBOX_REMOTE_RUNTIME_API_URL is set here", "was started without it", "wanted it there")
+    tells(told, "RUN002", "SANDBOX_REMOTE_RUNTIME_API_URL is set here", "was started without it", "expected it there")
     tells(told, passes.partition("=")[0])
 
 
@@ -148,7 +148,7 @@ def test_a_pause_process_that_is_dead(private: Lab, image_archive: Path) -> None
     status, told = private.child(gate)
     assert status == REFUSED
     assert not (private.base / "started").exists()
-    tells(told, "POD001", "the store calls rollout running", str(private.pause_file), "wanted one living process")
+    tells(told, "POD001", "the store lists rollout as running", str(private.pause_file), "expected a living process")
     tells(told, "podman system migrate")
     own = isolate(private)
     load(own, image_archive)

@@ -199,6 +199,6 @@ def test_the_doctor_finds_another_key(server: Server, tmp_path: Path) -> None:
         outcome = examined(server, "RUN001", tmp_path)
     finally:
         file.write_text(key)
-    assert [found.message.partition(" refuses ")[2] for found in outcome.findings] == [
-        f"{file} with 401; wanted the key that it was started with"
+    assert [found.message.partition(" rejects ")[2] for found in outcome.findings] == [
+        f"{file} with 401; expected the key that it was started with"
     ]

@@ -63,7 +63,7 @@ def test_the_holder_is_named_at_once_and_ending_it_heals(lab: Lab, name: str) ->
     (finding,) = found.findings
     assert finding.message.startswith(f"pid {holder.pid} ({sys.executable} -c")
     assert finding.message.endswith(
-        f" has held {lab.base / name} for 0.5 s or longer; wanted free: podman waits for it without end"
+        f" has held {lab.base / name} for 0.5 s or longer, and podman waits for it without a limit; expected it free"
     )
     assert finding.severity is Severity.ERROR
     assert lab.podman("run", "--rm", "--pull=never", "localhost/box", "true", limit_s=1.5).returncode == 124
@@ -115,6 +115,4 @@ def test_a_podman_that_answers_nothing_costs_its_limit(lab: Lab) -> None:
     needs_version, needs_none = hung.doctor("POD008"), hung.doctor("POD006")
     assert time.monotonic() - before < NEVER_S
     assert (needs_version.status, needs_none.status) == (Status.UNKNOWN, Status.PASS)
-    assert needs_version.reason == (
-        "which helpers Podman needs depends on its version, and podman: no answer within 2 s"
-    )
+    assert needs_version.reason == ("Podman's version decides which helpers it needs, and podman: no answer within 2 s")

@@ -123,7 +123,7 @@ def test_the_doctor_sees_what_is_missing(lab: Lab) -> None:
     assert said == {
         "IMG002": [],
         "IMG005": [
-            "1 of 2 images are not in the store: docker.io/skyrl/one:1; wanted all of them before the first step"
+            "1 of 2 images are not in the store: docker.io/skyrl/one:1; expected all of them before the first step"
         ],
         "IMG009": [],
     }

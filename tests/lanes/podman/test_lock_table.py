@@ -54,7 +54,7 @@ def test_locks_are_counted_and_freed(shared: Lab, image_archive: Path) -> None:
     found = shared.doctor("POD005")
     assert shared.listing() == before
     assert message(found) == (
-        "32 of 32 locks are taken, 32 of them by containers and pods of this store; wanted fewer than 28"
+        "32 of 32 locks are in use, 32 of them by containers and pods of this store; expected fewer than 28"
     )
     refused = shared.sandbox()
     assert (refused.returncode, "exceeded num_locks" in refused.stdout) == (125, True)
@@ -66,7 +66,7 @@ def test_locks_are_counted_and_freed(shared: Lab, image_archive: Path) -> None:
     load(fresh, image_archive)
     leaked = fresh.doctor("POD005")
     assert message(leaked) == (
-        "32 of 32 locks are taken, 0 of them by containers and pods of this store; wanted fewer than 28"
+        "32 of 32 locks are in use, 0 of them by containers and pods of this store; expected fewer than 28"
     )
     assert "exceeded num_locks" in fresh.sandbox().stdout
     fresh.heal(leaked)
@@ -77,7 +77,7 @@ def test_a_segment_of_another_size_is_found_and_removing_it_heals(shared: Lab) -
     conf = shared.base / "containers.conf"
     conf.write_text(conf.read_text().replace(f"num_locks = {TOTAL}", "num_locks = 100"))
     found = shared.doctor("POD005")
-    assert message(found) == f"{segment(shared)} has 32 locks; wanted 128 (num_locks = 100)"
+    assert message(found) == f"{segment(shared)} has 32 locks; expected 128 (num_locks = 100)"
     refused = shared.sandbox()
     assert (refused.returncode, "numerical result out of range" in refused.stdout) == (125, True)
     shared.heal(found)
@@ -89,7 +89,7 @@ def test_a_segment_that_is_none_is_found_and_removing_it_heals(shared: Lab) -> N
         file.write(b"\0\0")
     found = shared.doctor("POD005")
     assert message(found) == (
-        f"{segment(shared)} is no segment of locks: it begins with 0x0000, not 0x87d1; wanted one, or no such file"
+        f"{segment(shared)} is not a lock segment: it begins with 0x0000, not 0x87d1; expected one, or no such file"
     )
     assert shared.sandbox().returncode == 125
     shared.heal(found)

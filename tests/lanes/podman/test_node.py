@@ -60,7 +60,7 @@ def test_a_user_without_subordinate_ids_cannot_unpack_images(bare: Lab) -> None:
     archive = str(image_of_another_user(bare.base / "rootfs.tar"))
     found = bare.doctor("POD003")
     assert [(finding.message, finding.severity) for finding in found.findings] == [
-        (f"{file} gives {NO_RANGE_USER!r} no range; wanted 65536 ids", Severity.ERROR)
+        (f"{file} gives {NO_RANGE_USER!r} no range; expected 65536 ids", Severity.ERROR)
         for file in ("/etc/subuid", "/etc/subgid")
     ]
     refused = bare.podman("import", archive, "agent")
@@ -114,7 +114,7 @@ def test_a_mount_program_that_is_not_there_is_found(lab: Lab) -> None:
     user_conf.write_text(f'{whole}[storage.options.overlay]\nmount_program = "/nowhere/fuse-overlayfs"\n')
     node = lab.but(CONTAINERS_STORAGE_CONF=None)
     assert [finding.message for finding in node.doctor("POD008").findings] == [
-        f"mount_program = '/nowhere/fuse-overlayfs' in {user_conf} is no program; wanted one, or no such key"
+        f"mount_program = '/nowhere/fuse-overlayfs' in {user_conf} is not a program; expected one, or no such key"
     ]
     assert node.sandbox().returncode == 125
     user_conf.write_text(whole)
@@ -127,7 +127,7 @@ def test_an_oci_runtime_that_is_not_there_is_found(lab: Lab) -> None:
     lines = [line for line in whole.splitlines() if not line.startswith("runtime")]
     conf.write_text("\n".join([*lines, 'runtime = "/nowhere/crun"', ""]))
     assert [finding.message for finding in lab.doctor("POD008").findings] == [
-        "/nowhere/crun was not found; wanted: it starts the container"
+        "/nowhere/crun was not found; expected it, because it starts the container"
     ]
     assert lab.sandbox().returncode != 0
     conf.write_text(whole)

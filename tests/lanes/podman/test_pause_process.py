@@ -30,8 +30,7 @@ def test_a_job_that_slurm_ended_leaves_a_namespace_that_nobody_holds(lab: Lab) -
     assert (remedy_of(found), remedy_of(again)) == (MIGRATE, MIGRATE)
     (finding,) = again.findings
     assert finding.message == (
-        f"the store calls rollout running, but {lab.pause_file} is gone and no conmon is alive; "
-        "wanted one living process that holds Podman's namespace"
+        f"the store lists rollout as running, but {lab.pause_file} does not exist and no conmon is alive; expected a living process that holds Podman's namespace"
     )
     lab.heal(again)
     assert (lab.sandbox().returncode, lab.doctor("POD001")) == (0, CLEAN)

@@ -166,8 +166,8 @@ def test_a_store_that_was_moved_is_found_and_isolation_heals(private: Lab, image
     old.rename(new)
     private.storage_conf.write_text(private.storage_conf.read_text().replace(str(old), str(new)))
     found = private.doctor("POD002")
-    seen_moved = f"the store in {new} was made in {old}, and Podman goes on there"
-    assert messages(found) == [(f"{seen_moved}; wanted a store that lies where it was made", Severity.ERROR)]
+    seen_moved = f"the store in {new} was created in {old}, and Podman still uses that directory"
+    assert messages(found) == [(f"{seen_moved}; expected a store that was not moved", Severity.ERROR)]
     assert private.sandbox().returncode == 125
     assert [finding.remedy.commands for finding in found.findings if finding.remedy] == [ISOLATE]
     mine = isolate(private)
@@ -180,8 +180,8 @@ def test_another_xdg_runtime_dir_alone_isolates_nothing(private: Lab) -> None:
     second.mkdir(mode=0o700)
     os.chown(second, private.user.uid, private.user.gid)
     other = private.but(XDG_RUNTIME_DIR=str(second))
-    pinned = f"the store was made with the run root {private.xdg}/containers, and Podman keeps to it"
-    assert messages(other.doctor("POD002")) == [(f"{pinned}; wanted {second}/containers", Severity.WARNING)]
+    pinned = f"the store was created with the run root {private.xdg}/containers, which Podman still uses"
+    assert messages(other.doctor("POD002")) == [(f"{pinned}; expected {second}/containers", Severity.WARNING)]
     assert said(other)["run"] == f"{private.xdg}/containers"
 
 
@@ -201,8 +201,10 @@ def test_an_xdg_runtime_dir_that_cannot_be_made_again_is_an_error(private: Lab) 
 
 def test_another_driver_is_found(lab: Lab) -> None:
     lab.storage_conf.write_text(lab.storage_conf.read_text().replace('"overlay"', '"vfs"'))
-    pinned = "the store was made with the driver 'overlay', and Podman keeps to it"
-    assert messages(lab.doctor("POD002")) == [(f"{pinned}; wanted 'vfs' as {lab.storage_conf} says", Severity.WARNING)]
+    pinned = "the store was created with the driver 'overlay', which Podman still uses"
+    assert messages(lab.doctor("POD002")) == [
+        (f"{pinned}; expected 'vfs' as set by {lab.storage_conf}", Severity.WARNING)
+    ]
     assert "overwritten by graph driver" in lab.podman("ps").stdout
 
 
@@ -221,7 +223,7 @@ def test_dead_containers_of_earlier_jobs_are_found_and_isolation_heals(private: 
     private.podman("wait", "earlier")
     private.detached("alive")
     later = private.but(SLURM_JOB_START_TIME=str(int(time.time()) + 100))
-    seen_old = "the store holds 1 dead containers that are older than this job, such as 'earlier'; wanted none"
+    seen_old = "the store has 1 dead containers that are older than this job, such as 'earlier'; expected none"
     assert messages(later.doctor("POD002")) == [(seen_old, Severity.WARNING)]
     assert isolate(later).doctor("POD002") == CLEAN
 
@@ -240,7 +242,7 @@ def test_a_full_disk_is_found_and_space_heals(stocked: NewLab, image_archive: Pa
     subprocess.run(["dd", "if=/dev/zero", f"of={small}/filler", "bs=64k"], check=False, capture_output=True)
     (found, severity), *_ = messages(lab.doctor("POD002"))
     assert (found, severity) == (
-        f"0.0 GiB are free for the store {small}/graph; wanted 5 GiB: one sandbox image has 1-5",
+        f"0.0 GiB are free for the store {small}/graph; expected 5 GiB, because one sandbox image has 1-5 GiB",
         Severity.ERROR,
     )
     refused = lab.sandbox()

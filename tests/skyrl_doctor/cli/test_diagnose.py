@@ -22,7 +22,7 @@ def test_the_json_is_what_programs_were_promised(tmp_path: Path, capsys: pytest.
             "file": str(log),
             "line": 2,
             "text": "No available worker slots",
-            "explain": "more sandboxes were asked for at once than the runtime has slots",
+            "explain": "more sandboxes were requested at once than the runtime has slots",
         },
         "matches": [
             {"id": "RUN005", "slug": "no-worker-slots", "role": "root", "file": str(log), "line": 2},

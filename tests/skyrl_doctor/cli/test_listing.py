@@ -23,7 +23,7 @@ STALE = {
     "core": True,
     "when": ["P"],
     "roles": ["gpu", "login"],
-    "summary": "A variable of an older vLLM is set.",
+    "summary": "`VLLM_USE_V1` is set, but current vLLM ignores it.",
     "fix": "skyrl_train/node/vllm.py",
     "module": "checks.env.stale_vllm_variable",
 }
@@ -56,8 +56,7 @@ def test_a_built_one_and_one_that_is_not() -> None:
 def test_one_line_a_failure_those_of_others_last() -> None:
     lines = list(table(rows((site_closed,))))
     assert lines[0] == (
-        "GPU001  mig-uuid                       PL   -                  "
-        "CUDA_VISIBLE_DEVICES names a MIG slice, or names nothing that CUDA finds."
+        "GPU001  mig-uuid                       PL   -                  `CUDA_VISIBLE_DEVICES` names a MIG slice by UUID, or no device that CUDA finds."
     )
     assert lines[-1] == "SITE001 site-closed                    -    gpu                skyrl-doctor list."
     assert len(lines) == len(catalogue().entries) + 1
@@ -69,7 +68,8 @@ def test_prints_every_failure_once(capsys: pytest.CaptureFixture[str]) -> None:
     listed = [line.split()[0] for line in out.out.splitlines()]
     assert (listed, out.err) == ([entry.id for entry in catalogue().entries], "")
     assert (
-        "ENV016  stale-vllm-variable            P    gpu,login          A variable of an older vLLM is set." in out.out
+        "ENV016  stale-vllm-variable            P    gpu,login          `VLLM_USE_V1` is set, but current vLLM ignores it."
+        in out.out
     )
 
 

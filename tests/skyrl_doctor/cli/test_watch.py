@@ -138,8 +138,7 @@ def test_one_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     append(tmp_path / "vllm.log", REFUSED)
     assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
     assert capsys.readouterr().out == (
-        f"skyrl-doctor watch: CFG001 max-tokens-exceed-context (root cause) at {tmp_path}/vllm.log:2: "
-        "the request asked for more tokens than the model's context has left\n"
+        f"skyrl-doctor watch: CFG001 max-tokens-exceed-context (root cause) at {tmp_path}/vllm.log:2: the request asked for more tokens than the context has left\n"
     )
 
 
