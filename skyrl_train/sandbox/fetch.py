@@ -116,14 +116,14 @@ class Fetcher:
         *,
         wait: Callable[[float], object],
         clock: Callable[[], float] = time.monotonic,
-        told: Callable[[str, Step], None] = lambda _image, _step: None,
+        on_step: Callable[[str, Step], None] = lambda _image, _step: None,
     ) -> None:
         self._podman = podman
         self._store = Store(podman)
         self._ways = ways
         self._wait = wait
         self._clock = clock
-        self._told = told
+        self._on_step = on_step
         self._archives: Collection[str] = frozenset(os.listdir(ways.archive)) if ways.archive else ()
 
     def fetch(self, reference: Reference, *, again: bool = False) -> Fetched:  # FIX(IMG005)
@@ -144,7 +144,7 @@ class Fetcher:
             return Fetched(image=name, step=Step.LOAD, seconds=self._clock() - began, detail=detail)
         step = Step.LOAD if archive is not None else Step.PULL
         detail, tries = "", 0
-        self._told(name, step)
+        self._on_step(name, step)
         while tries < self._ways.tries:
             tries += 1
             detail = self._load(f"{self._ways.archive}/{archive}", name) if archive else self._pull(reference)
@@ -195,7 +195,7 @@ class Fetcher:
             recipe = containerfile(name, digest, options)
         except TrainError as error:
             return Fetched(image=name, step=Step.BUILD, seconds=self._clock() - began, detail=str(error))
-        self._told(name, Step.BUILD)
+        self._on_step(name, Step.BUILD)
         done = self._build(recipe, derived)
         detail, log = ("", "") if done.ok else (f"podman build: {done.said}", done.log)
         seconds = self._clock() - began

@@ -68,8 +68,8 @@ class Routes:
         return self._answer(await to(read_change(await read_json(request))))
 
     async def prewarm(self, request: Request) -> Response:
-        wanted, count = read_prewarm(await read_json(request))
-        begun = await self._sessions.start_ahead(wanted, count)
+        sandbox, count = read_prewarm(await read_json(request))
+        begun = await self._sessions.start_ahead(sandbox, count)
         return Json({"begun": begun, "waiting": len(self._sessions.prewarm.waiting())})
 
     async def image_exists(self, request: Request) -> Response:

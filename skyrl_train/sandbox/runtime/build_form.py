@@ -62,7 +62,7 @@ def read_form(body: Path, content_type: str, place: Path) -> BuildForm:
     archive.unlink()
     recipe = next((name for name in _RECIPES if (directory / name).is_file()), None)
     if recipe is None:
-        raise RefusedError(400, f"context: holds no {' and no '.join(_RECIPES)}")
+        raise RefusedError(400, f"context: has no {' or '.join(_RECIPES)}")
     return BuildForm(image=image, tags=tuple(tags), directory=str(directory), recipe=recipe, content=_hash(directory))
 
 
@@ -83,7 +83,7 @@ def _word(content: Iterator[bytes], name: str) -> str:
     for part in content:
         text += part
         if len(text) > _LONGEST_WORD:
-            raise RefusedError(400, f"{name}: longer than {_LONGEST_WORD} bytes")
+            raise RefusedError(400, f"{name}: expected at most {_LONGEST_WORD} bytes")
     return text.decode("utf-8", "replace")
 
 
@@ -99,7 +99,7 @@ def _decode(content: Iterator[bytes], target: Path) -> None:
         if rest:
             raise binascii.Error(f"{len(rest)} characters are left over")
     except binascii.Error as error:
-        raise RefusedError(400, f"context: no base64: {error}") from error
+        raise RefusedError(400, f"context: not base64: {error}") from error
 
 
 def _unpack(archive: Path, directory: Path) -> None:

@@ -28,7 +28,7 @@ class Database:
 
     def __init__(self, path: str, *, keep_ended: int = 2000) -> None:
         self._keep = keep_ended
-        self._disk = _opened(path)
+        self._disk = _open(path)
         self._records: dict[str, Record] = {}
         self._latest: dict[str, str] = {}
         self._unwritten: set[str] = set()
@@ -104,23 +104,23 @@ class Database:
             with self._disk:
                 self._disk.execute(statement, values)
         except sqlite3.Error as error:
-            raise DatabaseError(f"the state of the sessions cannot be written: {error}") from error
+            raise DatabaseError(f"the session records cannot be written: {error}") from error
 
 
-def _opened(path: str) -> sqlite3.Connection:
+def _open(path: str) -> sqlite3.Connection:
     """A damaged book is put aside, and a new one begun: its containers bear a label, and are found by that."""
     try:
-        return _connected(path)
+        return _connect(path)
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
-            raise DatabaseError(f"{path}: {error}; wanted a place that this job may write to") from error
+            raise DatabaseError(f"{path}: {error}; use a directory that this job may write to") from error
         for name in (path, f"{path}-wal", f"{path}-shm"):
             with contextlib.suppress(FileNotFoundError):
                 os.replace(name, f"{name}.damaged")
-        return _connected(path)
+        return _connect(path)
 
 
-def _connected(path: str) -> sqlite3.Connection:
+def _connect(path: str) -> sqlite3.Connection:
     os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600))
     disk = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
     try:

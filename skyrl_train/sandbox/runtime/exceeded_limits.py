@@ -54,9 +54,9 @@ def oom_kills(pid: int, *, proc: str = "/proc", cgroups: str = "/sys/fs/cgroup")
             return ()
         memory, pids = (_counts(f"{cgroups}{path}/{name}.events") for name in ("memory", "pids"))
         killed, refused = memory.get("oom_kill", 0), pids.get("max", 0)
-        said = [f"out of memory: the kernel ended {killed} processes"] * bool(killed)
-        said += ["as many processes as a sandbox may have: more were refused"] * bool(refused)
-        return tuple(said)
+        limits = [f"out of memory: processes killed by the kernel: {killed}"] * bool(killed)
+        limits += ["process limit reached: the kernel refused new processes"] * bool(refused)
+        return tuple(limits)
     return ()
 
 

@@ -60,7 +60,7 @@ class Guard:
         if request.url.path in _OPEN or same_key(request.headers.get(RUNTIME_KEY_HEADER), self._key):  # FIX(RUN001)
             await self._app(scope, receive, send)
             return
-        given = "a wrong" if RUNTIME_KEY_HEADER in request.headers else "no"
+        given = "wrong" if RUNTIME_KEY_HEADER in request.headers else "missing"
         refused = RefusedError(401, f"{given} key in {RUNTIME_KEY_HEADER}")
         await self.refusals.answer(request, refused)(scope, receive, send)
 

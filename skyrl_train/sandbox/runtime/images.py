@@ -32,12 +32,12 @@ class SessionImages:
         if found is not None and policy != "Always":
             return image, found
         if policy == "Never":
-            raise ImageAbsentError(f"image {image} is not in the store, and image_pull_policy is Never")
+            raise ImageAbsentError(f"image {image} is not in the store and image_pull_policy is Never")
         await self._enter(record.runtime_id, State.PULLING, f"fetching {image}")
         name = await self._engine.fetch(image, again=policy == "Always")
         fetched = await self._engine.image(name)
         if fetched is None:
-            raise ImageAbsentError(f"image {name} was fetched, and is not in the store")
+            raise ImageAbsentError(f"image {name} was fetched but is not in the store")
         return name, fetched
 
     async def _derived(self, record: Record, base: str, name: str) -> tuple[str, ImageFacts]:
@@ -49,7 +49,7 @@ class SessionImages:
         await self._engine.build(base)
         built = await self._engine.image(name)
         if built is None:
-            raise BuildFailedError(f"{name} was built, and is not in the store")
+            raise BuildFailedError(f"{name} was built but is not in the store")
         return name, built
 
     async def _enter(self, runtime_id: str, state: State, event: str) -> None:

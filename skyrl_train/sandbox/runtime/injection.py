@@ -28,7 +28,7 @@ BUILD = "build"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class AgentServerChoice:
     """`recipe` where an image is derived; `bundle` or `program` where the real server is mounted; else it is ours."""
 
     sandboxd: str
@@ -52,9 +52,9 @@ class Chosen:
         return f"{self.program}, mounted" if self.program else "sandboxd, mounted"
 
 
-def choose(sandbox: SandboxSection, place: Path) -> Chosen:
+def choose_agent_server(sandbox: SandboxSection, place: Path) -> AgentServerChoice:
     """Makes what is to be mounted, or built in, below `place`. Raises UsageError or InjectionError."""
-    ours = Chosen(sandboxd=str(write_zipapp(place)), python=_python(place))
+    ours = AgentServerChoice(sandboxd=str(write_zipapp(place)), python=_python(place))
     if sandbox.inject == BUILD:
         return replace(ours, recipe=recipe_of(sandbox.agent_server, sandbox.agent_server_version, place))
     if sandbox.agent_server is None:
@@ -65,7 +65,7 @@ def choose(sandbox: SandboxSection, place: Path) -> Chosen:
     return replace(ours, bundle=make_bundle(source, place, whole=False))
 
 
-def injector(chosen: Chosen, settings: RuntimeSettings, *, as_root: bool) -> Inject:
+def injector(chosen: AgentServerChoice, settings: RuntimeSettings, *, as_root: bool) -> Inject:
     if chosen.recipe is None and chosen.bundle is None and not chosen.program:
         return by_mount(chosen.sandboxd, python=chosen.python, as_root=as_root, settings=settings)
 
@@ -75,18 +75,18 @@ def injector(chosen: Chosen, settings: RuntimeSettings, *, as_root: bool) -> Inj
     return inject
 
 
-def ways_of(sandbox: SandboxSection, chosen: Chosen) -> Ways:
+def image_sources(sandbox: SandboxSection, chosen: AgentServerChoice) -> Ways:
     """Where the images of sessions come from: what `skyrl-train images` does for the same configuration."""
     archive = sandbox.image_archive or ""
     if archive and not Path(archive).is_dir():
-        raise UsageError(f"sandbox.image_archive = {archive!r}: no such directory; wanted one of archives of images")
+        raise UsageError(f"sandbox.image_archive = {archive!r}: no such directory; set a directory with image archives")
     ways = Ways(archive=archive, mirror=sandbox.image_mirror or "")
     if chosen.recipe is None:
         return ways
     return replace(ways, build=chosen.recipe.options, context=chosen.recipe.context)
 
 
-def _real(chosen: Chosen, record: Record, image: ImageFacts, *, as_root: bool) -> Injection:
+def _real(chosen: AgentServerChoice, record: Record, image: ImageFacts, *, as_root: bool) -> Injection:
     request = record.request
     asked = Asked(
         session_key=record.key,
@@ -110,7 +110,7 @@ def _real(chosen: Chosen, record: Record, image: ImageFacts, *, as_root: bool) -
 
 
 def _guarded(
-    chosen: Chosen, settings: RuntimeSettings, record: Record, image: ImageFacts, injection: Injection
+    chosen: AgentServerChoice, settings: RuntimeSettings, record: Record, image: ImageFacts, injection: Injection
 ) -> Injection:
     """With a Python for our first process: the server's own, the image's, or the one that is mounted for it."""
     bundle = chosen.bundle or (chosen.recipe.bundle if chosen.recipe is not None else None)
@@ -135,7 +135,7 @@ def _derived(image: ImageFacts, options: BuildOptions) -> str:
 def _program(source: ServerSource) -> str:
     path = source.path if source.kind is Kind.PROGRAM else source.path + BINARY
     if not Path(path).is_file():
-        raise InjectionError(f"{path} is not there; wanted the released program, to be mounted")
+        raise InjectionError(f"{path} not found; expected the released program")
     return path
 
 

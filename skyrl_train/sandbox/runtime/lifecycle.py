@@ -96,7 +96,7 @@ class Runtime:
         self.admission.draining = True
         events.add("draining", sessions=len(records.live()), limit_s=limit_s)
         for record in records.live():
-            await self.remover.end(record.runtime_id, "the runtime ended: its job is over")
+            await self.remover.end(record.runtime_id, "the runtime stopped because its job ended")
         try:
             async with asyncio.timeout(limit_s):
                 await self.store.wait_until(lambda: not any(record.removal for record in records.all()))

@@ -33,8 +33,8 @@ def effective(settings: RuntimeSettings, host: Host) -> tuple[Limit, ...]:
     """Raises UsageError for a limit of the disk that nothing here can hold."""
     if settings.disk_mib is not None and not host.disk_quota:
         raise UsageError(
-            f"sandbox.disk_mib = {settings.disk_mib}: this driver cannot limit the disk of a sandbox: {host.why_no_disk}; "
-            "take disk_mib out of [sandbox], or put sandbox.store on a file system that can"
+            f"sandbox.disk_mib = {settings.disk_mib}: the disk of a sandbox cannot be limited here: {host.why_no_disk}; "
+            "remove disk_mib from [sandbox], or put sandbox.store on a file system that can limit it"
         )
     return tuple(_all(settings, host))
 
@@ -49,6 +49,6 @@ def _all(settings: RuntimeSettings, host: Host) -> Iterator[Limit]:
         yield Limit(what="disk_mib", value=settings.disk_mib, held_by=Holder.DRIVER)
 
 
-def told(limits: tuple[Limit, ...]) -> dict[str, str]:
+def limit_texts(limits: tuple[Limit, ...]) -> dict[str, str]:
     """For the log of the start."""
     return {each.what: f"{each.value:g} ({each.held_by})" for each in limits}

@@ -35,8 +35,8 @@ def settings_of(
     )
     if found < 1:
         raise UsageError(
-            f"no worker slot: {cpus} CPUs less {reserved} reserved and {memory_mib} MiB hold no sandbox of {sandbox.cpus} CPUs "
-            f"and {sandbox.memory_mib} MiB; lower sandbox.cpus or sandbox.memory_mib, or say --slots"
+            f"no room for a sandbox: the node has {cpus} CPUs ({reserved} reserved) and {memory_mib} MiB, a sandbox needs {sandbox.cpus} CPUs "
+            f"and {sandbox.memory_mib} MiB; lower sandbox.cpus or sandbox.memory_mib, or set --slots"
         )
     made = RuntimeSettings(
         slots=found,
@@ -58,9 +58,9 @@ def address_of(host: str, environ: Mapping[str, str]) -> str:
     try:
         address = _resolved(host)
     except OSError as error:
-        raise UsageError(f"--host {host} is no address of this node: {error.strerror}; name one") from error
+        raise UsageError(f"--host {host} is not an address of this node: {error.strerror}") from error
     if _ip(address).is_unspecified:
-        raise UsageError(f"--host {host} would listen on every network of this node; name the job's own address")
+        raise UsageError(f"--host {host} would listen on every network of this node; use the job's own address")
     return address
 
 
@@ -88,13 +88,13 @@ def _ip(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
 
 def node_cpus(environ: Mapping[str, str]) -> int:
     """What the job may use, which is not what the node has."""
-    said = environ.get("SLURM_CPUS_ON_NODE", "")
+    text = environ.get("SLURM_CPUS_ON_NODE", "")
     usable = len(os.sched_getaffinity(0))
-    return min(int(said), usable) if said.isdecimal() and int(said) else usable
+    return min(int(text), usable) if text.isdecimal() and int(text) else usable
 
 
 def node_memory_mib(environ: Mapping[str, str]) -> int:
     """The job's own limit where Slurm says one, else the node's memory."""
-    said = environ.get("SLURM_MEM_PER_NODE", "")
+    text = environ.get("SLURM_MEM_PER_NODE", "")
     have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _MIB
-    return min(int(said), have) if said.isdecimal() and int(said) else have
+    return min(int(text), have) if text.isdecimal() and int(text) else have

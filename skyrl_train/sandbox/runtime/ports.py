@@ -15,7 +15,7 @@ from skyrl_train.fail import TrainError
 _BACKLOG = 128
 _PAUSED = (503, "the sandbox is paused")
 _STARTING = (503, "the sandbox is starting")
-_LOST = (502, "nothing answers in the sandbox")
+_LOST = (502, "the sandbox does not answer")
 _REQUEST_S = 10.0
 
 
@@ -113,10 +113,10 @@ class Caller(Pipe):
         super().connection_made(transport)
         assert self.transport is not None
         self.transport.pause_reading()
-        self._port.entered(self)
+        self._port.caller_connected(self)
 
     def lost(self) -> None:
-        self._port.left(self)
+        self._port.caller_left(self)
 
 
 class Port:
@@ -137,11 +137,11 @@ class Port:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(lambda: Caller(self), sock=listener, backlog=_BACKLOG)
 
-    def entered(self, caller: Caller) -> None:
+    def caller_connected(self, caller: Caller) -> None:
         self.last_used = self._now()
         self._callers[caller] = asyncio.get_running_loop().create_task(self._join(caller))
 
-    def left(self, caller: Caller) -> None:
+    def caller_left(self, caller: Caller) -> None:
         self.last_used = self._now()
         task = self._callers.pop(caller, None)
         if task is not None:

@@ -51,7 +51,7 @@ class Prewarm:
             if record.session_id is None and not record.live and record.removal
         )
         for record in self.waiting():
-            if going >= self.admission.slots.wanted():
+            if going >= self.admission.slots.missing():
                 return
             going += record.request.resource_factor
-            await self.remover.end(record.runtime_id, "its slot is wanted by a session")
+            await self.remover.end(record.runtime_id, "a session needs its slot")

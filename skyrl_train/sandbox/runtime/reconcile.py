@@ -47,12 +47,12 @@ class Reconciler:
 
     async def _take_over(self, record: Record, container: Container | None) -> None:
         if record.store != self.sandboxes.engine_store:
-            await self._lose(record, f"its container was in {record.store}, which was set aside")
+            await self._lose(record, f"its container was in the store {record.store}, which was set aside")
             return
         try:
             await self.sandboxes.open_port(record, listen(self.host, record.port))
         except OSError as error:
-            await self._lose(record, f"its port {record.port} is taken since: {error.strerror}")
+            await self._lose(record, f"its port {record.port} is no longer free: {error.strerror}")
             return
         if record.state in COMING_UP:
             await self._start_again(record)
@@ -60,7 +60,7 @@ class Reconciler:
         self.admission.take(record.runtime_id, record.request.resource_factor)
         if container is None or container.phase not in _ALIVE:
             why = await why_ended(self.sandboxes.engine, record.runtime_id)
-            await self._lose(record, f"{why}, while no runtime watched")
+            await self._lose(record, f"{why}, while no runtime was running")
             return
         self.sandboxes.containers[record.runtime_id] = container
         state = State.PAUSED if container.phase is Phase.PAUSED else State.READY
@@ -73,9 +73,9 @@ class Reconciler:
         decision = self.admission.ask(record.runtime_id, record.request.resource_factor)
         if decision in (SlotDecision.FULL, SlotDecision.TOO_BIG):
             total = self.admission.slots.total
-            await self._lose(record, f"the runtime came up anew with {total} worker slots, and none for it")
+            await self._lose(record, f"the runtime restarted with {total} worker slots, and none is free for it")
             return
-        again = record.now(State.QUEUED, event="again: the runtime came up anew", restarts=record.restarts + 1)
+        again = record.now(State.QUEUED, event="again: the runtime restarted", restarts=record.restarts + 1)
         await self.store.put(again)
         self.starter.begin(record)
 

@@ -68,5 +68,5 @@ class Remover:
         for name in sorted(container.name for container in containers):
             record = self.store.records.get(name)
             if record is None or not (record.live or record.removal):
-                self.events.add("nobody's container", runtime_id=name)
+                self.events.add("container without a session", runtime_id=name)
                 await self.sandboxes.engine.remove(name)

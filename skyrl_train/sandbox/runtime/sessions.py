@@ -43,12 +43,12 @@ class Sessions:
     now: Callable[[], float]
 
     def of_session(self, session_id: str) -> Record:
-        return self._known(self.store.records.of_session(session_id), session_id)
+        return self._touched(self.store.records.of_session(session_id), session_id)
 
     def get(self, runtime_id: str) -> Record:
-        return self._known(self.store.records.get(runtime_id), runtime_id)
+        return self._touched(self.store.records.get(runtime_id), runtime_id)
 
-    def _known(self, record: Record | None, name: str) -> Record:
+    def _touched(self, record: Record | None, name: str) -> Record:
         if record is None:
             raise gone(name)
         self.sandboxes.touch(record.runtime_id)
@@ -89,7 +89,7 @@ class Sessions:
             listener = listen(self.host)
         except OSError as error:
             self.admission.release(runtime_id)
-            raise RefusedError(503, f"no port for the sandbox on {self.host}: {error.strerror}") from error
+            raise RefusedError(503, f"cannot open a port for the sandbox on {self.host}: {error.strerror}") from error
         record = Record(
             runtime_id=runtime_id,
             session_id=session_id,

@@ -66,7 +66,7 @@ class Slots:
             granted.append(following)
         return tuple(granted)
 
-    def wanted(self) -> int:
+    def missing(self) -> int:
         """Units that the first in the queue lacks."""
         first = next(iter(self._waiting.values()), 0)
         return max(0, first - self.free)

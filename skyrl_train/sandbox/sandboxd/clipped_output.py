@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Clip:
+class ClippedOutput:
     """Keeps `limit` bytes: the first half as they come, and the last half as they change."""
 
     __slots__ = ("_half", "_head", "_seen", "_tail")
@@ -35,7 +35,5 @@ class Clip:
         if not left_out:
             return (self._head + tail).decode("utf-8", "replace")
         kept = len(self._head) + len(tail)
-        middle = (
-            f"\n[sandboxd: {left_out} bytes left out here; of {self._seen} the first and last {kept // 2} are kept]\n"
-        )
+        middle = f"\n[sandboxd: {left_out} bytes left out of {self._seen}; the first and last {kept // 2} are kept]\n"
         return self._head.decode("utf-8", "replace") + middle + tail.decode("utf-8", "replace")

@@ -9,8 +9,8 @@ import time
 from skyrl_train.sandbox.sandboxd.api import ALLOCATOR, SESSION_KEY_VARIABLES, TIMED_OUT
 from skyrl_train.sandbox.sandboxd.children import Child, Children
 from skyrl_train.sandbox.sandboxd.events import Events, command_event, output_event
-from skyrl_train.sandbox.sandboxd.limit_enforcer import Warden
-from skyrl_train.sandbox.sandboxd.output_reader import LEFTOVER_S, Reading
+from skyrl_train.sandbox.sandboxd.limit_enforcer import LimitEnforcer
+from skyrl_train.sandbox.sandboxd.output_reader import LEFTOVER_S, OutputReader
 
 OUTPUT_LIMIT = 4 * 1024 * 1024
 """Bytes kept of each of a command's two streams. The end is kept too: that is where tests print their summary."""
@@ -47,11 +47,17 @@ class Commands:
     """Those that run, by their ids, and what they gave."""
 
     def __init__(
-        self, children: Children, events: Events, warden: Warden, *, env: dict[str, str], limit: int = OUTPUT_LIMIT
+        self,
+        children: Children,
+        events: Events,
+        enforcer: LimitEnforcer,
+        *,
+        env: dict[str, str],
+        limit: int = OUTPUT_LIMIT,
     ) -> None:
         self._children = children
         self.events = events
-        self._warden = warden
+        self._enforcer = enforcer
         self._env = env
         self._limit = limit
         self._shell = shell()
@@ -106,14 +112,14 @@ class Commands:
         except (OSError, ValueError) as error:
             return self._finish(event, TIMED_OUT, "", f"Error executing command: {error}")
         self._known(str(event["id"]), child)
-        reading = Reading(child, out, err, limit=self._limit)
+        reading = OutputReader(child, out, err, limit=self._limit)
         ended = reading.until(deadline)
         if not ended:
             self._children.end(child, grace_s=GRACE_S)
             reading.until(time.monotonic() + LEFTOVER_S)
         stdout, stderr = reading.close()
-        if child.exit_code and self._warden.said_since(began):
-            stderr += f"\n[sandboxd: {self._warden.said_since(began)}]\n"
+        if child.exit_code and self._enforcer.said_since(began):
+            stderr += f"\n[sandboxd: {self._enforcer.said_since(began)}]\n"
         if not ended:  # the words by which clients tell a time-out
             stderr += ("\n" if stderr else "") + f"Command timed out after {timeout} seconds"
         return self._finish(event, child.exit_code if ended else TIMED_OUT, stdout, stderr)

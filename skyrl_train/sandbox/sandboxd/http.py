@@ -55,7 +55,7 @@ class Stream:
     def line(self) -> bytes:
         while b"\r\n" not in self._buffer:
             if len(self._buffer) > 256 or not self._fill():
-                raise HttpError(400, "A chunk's length was expected")
+                raise HttpError(400, "Expected the length of a chunk")
         line, self._buffer = self._buffer.split(b"\r\n", 1)
         return line
 
@@ -135,7 +135,7 @@ class Body:
         data = self._stream.read(min(size, self._chunk))
         self._chunk -= len(data)
         if self._chunk == 0 and self._stream.line():
-            raise HttpError(400, "A chunk is longer than it said")
+            raise HttpError(400, "A chunk is longer than its stated length")
         return data
 
 
@@ -160,9 +160,9 @@ def read_request(stream: Stream, connection: socket.socket) -> Request | None:
     first, _, rest = head.decode("latin-1").partition("\r\n")
     words = first.split(" ")
     if len(words) != 3 or not words[1].startswith("/"):
-        raise HttpError(400, "This is no HTTP request")
+        raise HttpError(400, "Not an HTTP request")
     if words[2] not in ("HTTP/1.1", "HTTP/1.0"):
-        raise HttpError(505, "HTTP/1.1 is spoken here")
+        raise HttpError(505, "Expected HTTP/1.1")
     headers = _headers(rest)
     if words[2] == "HTTP/1.0":
         headers.setdefault("connection", "close")
@@ -193,9 +193,9 @@ def _headers(text: str) -> dict[str, str]:
         name, colon, value = line.partition(":")
         name = name.lower()
         if not colon or not name or name != name.strip() or "\0" in line or "\n" in line:
-            raise HttpError(400, "A header of the request is malformed")
+            raise HttpError(400, "Malformed header")
         if name in headers and name in ("content-length", "transfer-encoding", "host"):
-            raise HttpError(400, f"The header {name} is there twice")
+            raise HttpError(400, f"The header {name} appears twice")
         headers[name] = value.strip()
     return headers
 
@@ -205,15 +205,15 @@ def _body(headers: dict[str, str], stream: Stream, connection: socket.socket) ->
     before = b"HTTP/1.1 100 Continue\r\n\r\n" if headers.get("expect", "").lower() == "100-continue" else b""
     if coding is not None:
         if length is not None or coding.lower() != "chunked":
-            raise HttpError(400, "transfer-encoding must be chunked, and without a content-length")
+            raise HttpError(400, "transfer-encoding must be chunked, without content-length")
         return Body(stream, None, before=before, connection=connection)
     if length is not None and not (length.isascii() and length.isdigit() and len(length) < 19):
-        raise HttpError(400, "content-length is no number")
+        raise HttpError(400, "content-length is not a number")
     return Body(stream, int(length or 0), before=before, connection=connection)
 
 
 def _chunk_length(line: bytes) -> int:
     text = line.split(b";")[0].strip()
     if not text or len(text) > 15 or text.strip(_HEX):
-        raise HttpError(400, "A chunk's length is malformed")
+        raise HttpError(400, "Malformed length of a chunk")
     return int(text, 16)

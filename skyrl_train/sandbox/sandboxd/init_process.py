@@ -13,7 +13,7 @@ from collections.abc import Callable
 _SIGNALLED = 128
 
 
-def run(argv: list[str], *, start_warden: Callable[[], None], log: Callable[[str], None]) -> int:
+def run(argv: list[str], *, start_enforcer: Callable[[], None], log: Callable[[str], None]) -> int:
     """Ends with the exit status for a shell: a signal is 128 and its number. It returns where nothing could be run."""
     server, early = [0], []
 
@@ -36,11 +36,11 @@ def run(argv: list[str], *, start_warden: Callable[[], None], log: Callable[[str
     process.returncode = 0  # it is reaped here: Popen is not to wait for it, nor to warn
     for asked in early:
         pass_on(asked, None)
-    start_warden()
+    start_enforcer()
     status = _reap_until(pid)
     code = _SIGNALLED + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-    log(f"{argv[0]} ended with {code}")
-    os._exit(code)  # the warden's thread must not see the interpreter taken down around it
+    log(f"{argv[0]} exited with status {code}")
+    os._exit(code)  # the enforcer's thread must not see the interpreter taken down around it
 
 
 def _reap_until(wanted: int) -> int:

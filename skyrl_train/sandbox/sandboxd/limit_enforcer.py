@@ -25,7 +25,7 @@ _AFTERMATH_S = 10.0
 _PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
 
 
-class Warden:
+class LimitEnforcer:
     """Looks at every process of the namespace; 0 stands for no limit."""
 
     def __init__(self, *, processes: int, memory_mib: int, log: Callable[[str], None]) -> None:
@@ -38,7 +38,7 @@ class Warden:
     def start(self) -> None:
         """Only where this is the first process: elsewhere the others are somebody else's."""
         if os.getpid() == 1 and (self._processes or self._memory_kib):
-            threading.Thread(target=self._watch, name="warden", daemon=True).start()
+            threading.Thread(target=self._watch, name="enforcer", daemon=True).start()
 
     def said_since(self, began: float) -> str:
         """What was ended since then (of time.monotonic), for whoever asks why a command ended."""
@@ -60,7 +60,7 @@ class Warden:
 
     def _end_all(self) -> None:
         """In one call: what is ended one by one has forked again by then."""
-        self._end(-1, f"more than the {self._processes} processes that a sandbox may have: all were ended")
+        self._end(-1, f"more than the limit of {self._processes} processes: all were killed")
 
     def _weigh(self, pids: list[int]) -> None:
         """First by the quick figure, which counts shared pages again and again, then by the true one."""
@@ -74,7 +74,7 @@ class Warden:
         limit = self._memory_kib // 1024
         self._end(
             heaviest,
-            f"{total // 1024} MiB of memory, more than the {limit} that a sandbox may have: the largest was ended",
+            f"{total // 1024} MiB of memory, more than the limit of {limit} MiB: the largest process was killed",
         )
 
     def _end(self, pid: int, said: str) -> None:

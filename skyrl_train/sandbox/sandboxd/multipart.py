@@ -52,10 +52,10 @@ class _Parts:
         if self._buffer.startswith(b"--"):
             return None
         if not self._buffer.startswith(b"\r\n"):
-            raise _malformed("a boundary is followed by something else")
+            raise _malformed("unexpected data after a boundary")
         while b"\r\n\r\n" not in self._buffer:
             if len(self._buffer) > _MAX_PART_HEAD:
-                raise _malformed("the headers of a part do not end")
+                raise _malformed("the headers of a part are incomplete")
             self._more()
         head, _, self._buffer = self._buffer.partition(b"\r\n\r\n")
         return head
@@ -82,7 +82,7 @@ class _Parts:
     def _more(self) -> None:
         data = self._read(_CHUNK)
         if not data:
-            raise _malformed("it ends before its last boundary")
+            raise _malformed("the last boundary is missing")
         self._buffer += data
 
 
@@ -93,10 +93,10 @@ def _malformed(why: str) -> HttpError:
 def _boundary(content_type: str) -> bytes:
     kind, _, rest = content_type.partition(";")
     if kind.strip().lower() != "multipart/form-data":
-        raise _malformed(f"it is {kind.strip()[:80] or 'of no content-type'}, wanted is multipart/form-data")
+        raise _malformed(f"it is {kind.strip()[:80] or 'of no content-type'}; expected multipart/form-data")
     boundary = parameters(rest).get("boundary", "")
     if not 0 < len(boundary) <= 200:
-        raise _malformed("its content-type names no boundary")
+        raise _malformed("content-type has no boundary")
     return boundary.encode("latin-1", "replace")
 
 

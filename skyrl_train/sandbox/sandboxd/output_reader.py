@@ -8,14 +8,14 @@ import threading
 import time
 
 from skyrl_train.sandbox.sandboxd.children import Child, Children
-from skyrl_train.sandbox.sandboxd.clipped_output import Clip
+from skyrl_train.sandbox.sandboxd.clipped_output import ClippedOutput
 
 LEFTOVER_S = 0.2
 """How long output is still read after the shell ended, where something in the background holds on to it."""
 _CHUNK = 65536
 
 
-class Ran:
+class ProgramResult:
     """How a program of ours ended; no exit code where it had to be ended."""
 
     __slots__ = ("exit_code", "stderr", "stdout")
@@ -26,12 +26,12 @@ class Ran:
         self.stderr = stderr
 
 
-class Reading:
+class OutputReader:
     """Both streams of a command and its end, in one wait."""
 
     def __init__(self, child: Child, out: int, err: int, *, limit: int) -> None:
         self._child = child
-        self._clips = {out: Clip(limit), err: Clip(limit)}
+        self._clips = {out: ClippedOutput(limit), err: ClippedOutput(limit)}
         self._open = {out, err}
         self._poll = select.poll()
         self._alive = True
@@ -47,12 +47,12 @@ class Reading:
             if not ready:
                 return not self._alive
             for descriptor, _ in ready:
-                self._take(descriptor)
+                self._read_from(descriptor)
             if not self._alive:
                 deadline = min(deadline, self._last_word)
         return True
 
-    def _take(self, descriptor: int) -> None:
+    def _read_from(self, descriptor: int) -> None:
         if descriptor == self._child.ended:
             self._alive = False
             self._last_word = time.monotonic() + LEFTOVER_S
@@ -92,13 +92,15 @@ def _drain(descriptor: int) -> None:
     os.close(descriptor)
 
 
-def run(children: Children, argv: list[str], *, cwd: str, env: dict[str, str], limit_s: float, limit: int) -> Ran:
+def run(
+    children: Children, argv: list[str], *, cwd: str, env: dict[str, str], limit_s: float, limit: int
+) -> ProgramResult:
     """A program of ours, to its end. Raises OSError where it cannot be started."""
     child, out, err = children.spawn(argv, cwd=cwd, env=env)
-    reading = Reading(child, out, err, limit=limit)
+    reading = OutputReader(child, out, err, limit=limit)
     ended = reading.until(time.monotonic() + limit_s)
     if not ended:
         children.end(child, grace_s=0.2)
         reading.until(time.monotonic() + LEFTOVER_S)
     stdout, stderr = reading.close()
-    return Ran(child.exit_code if ended else None, stdout, stderr)
+    return ProgramResult(child.exit_code if ended else None, stdout, stderr)

@@ -126,7 +126,7 @@ class Routes:
 
     def _diff(self, request: Request, path: str) -> object:
         if "commit" in request.query:
-            raise HttpError(501, "sandboxd offers no diff of a single commit: ask with 'ref', or run git")
+            raise HttpError(501, "sandboxd has no diff of a single commit: use 'ref', or run git")
         try:
             return git.diff(self._git("/"), _rooted(path), request.query.get("ref"))
         except git.NoRepositoryError:
@@ -168,4 +168,4 @@ def _ready(_: Request) -> object:
 
 
 def _no_batches(_: Request) -> object:
-    raise HttpError(501, f"sandboxd does not hand out events in batches: use {api.BASH_SEARCH}")
+    raise HttpError(501, f"sandboxd has no batches of events: use {api.BASH_SEARCH}")

@@ -83,7 +83,7 @@ class Server:
         except (DisconnectedError, OSError):
             pass
         except Exception as error:  # noqa: BLE001 - a fault of ours costs one connection, and no thread
-            log(f"fault on a connection from {peer}: {type(error).__name__}: {error}")
+            log(f"error on a connection from {peer}: {type(error).__name__}: {error}")
 
     def _one(self, connection: socket.socket, stream: Stream, peer: str) -> bool:
         """One request; whether another may follow on this connection."""

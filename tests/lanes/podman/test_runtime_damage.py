@@ -158,14 +158,14 @@ def test_a_store_that_was_moved_is_refused(server: Server, image_archive: Path) 
     store_of(elsewhere).kill_all()
     elsewhere.base.rename(server.base)
     said = refused(server)
-    assert "no store for sandboxes on this node: POD002: the store in " in said, said
+    assert "no usable store for sandboxes on this node: POD002: the store in " in said, said
 
 
 def test_a_user_without_subordinate_ids_is_refused(bare: Lab) -> None:  # noqa: F811 -- the fixture
     server = Server(recording(bare))
     server.base.mkdir()
     said = refused(server)
-    assert "no store for sandboxes on this node: POD003: /etc/subuid gives" in said
+    assert "no usable store for sandboxes on this node: POD003: /etc/subuid gives" in said
     assert repaired(bare) == set()
     server.close()
 
@@ -174,7 +174,7 @@ def test_a_node_without_a_container_runtime_is_refused(server: Server) -> None:
     conf = server.lab.base / "containers.conf"
     lines = [line for line in conf.read_text().splitlines() if not line.startswith("runtime")]
     conf.write_text("\n".join([*lines, 'runtime = "nowhere"', ""]))
-    assert "no store for sandboxes on this node: POD008: " in refused(server)
+    assert "no usable store for sandboxes on this node: POD008: " in refused(server)
 
 
 def test_damaged_locks_of_the_users_other_stores_are_none_of_its_affair(server: Server) -> None:

@@ -102,8 +102,8 @@ def _json(content: bytes) -> Any:
 
 
 def _refusal(status: int, content: bytes) -> EngineError | EngineUnsureError:
-    said = _json(content)
-    words = str(said.get("message") or said.get("cause")) if isinstance(said, dict) else str(content[:300])
+    body = _json(content)
+    words = str(body.get("message") or body.get("cause")) if isinstance(body, dict) else str(content[:300])
     if status == _ABSENT:
         return Absent(f"Podman: {words}")
     if status == _CONFLICT or any(text in words.lower() for text in _PASSING):

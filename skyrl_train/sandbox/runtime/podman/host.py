@@ -16,10 +16,10 @@ _PROCESSES = 20_000
 class Host:
     limits: bool = False
     """CPU, memory and processes of a container."""
-    why_no_limits: str = "nobody has looked"
+    why_no_limits: str = "not checked"
     freezer: bool = False
     disk_quota: bool = False
-    why_no_disk: str = "nobody has looked"
+    why_no_disk: str = "not checked"
     open_files: int = field(default_factory=lambda: _at_most(resource.RLIMIT_NOFILE, _OPEN_FILES))
     processes: int = field(default_factory=lambda: _at_most(resource.RLIMIT_NPROC, _PROCESSES))
 
@@ -31,9 +31,9 @@ def host_of(info: Mapping[str, Any], *, mounts: str = "") -> Host:
     version, controllers = str(host.get("cgroupVersion")), frozenset(host.get("cgroupControllers") or ())
     why = ""
     if rootless and version != "v2":
-        why = f"rootless Podman sets no limits on cgroup {version}; wanted v2"
+        why = f"rootless Podman cannot set limits with cgroup {version}; v2 is needed"
     elif rootless and not controllers >= _WANTED:
-        why = f"this user has the cgroup controllers {', '.join(sorted(controllers)) or 'none'}; wanted cpu, memory and pids"
+        why = f"this user has the cgroup controllers {', '.join(sorted(controllers)) or 'none'}; cpu, memory and pids are needed"
     no_disk = _why_no_disk(store, mounts, rootless=rootless)
     return Host(
         limits=not why,
@@ -50,10 +50,10 @@ def _why_no_disk(store: Mapping[str, Any], mounts: str, *, rootless: bool) -> st
     below = str((store.get("graphStatus") or {}).get("Backing Filesystem") or "unknown")
     have = f"{driver} on {below}, {'rootless' if rootless else 'rootful'}"
     if driver != "overlay" or below != "xfs" or rootless:
-        return f"it is {have}; wanted overlay on xfs that is mounted with pquota, and rootful Podman"
+        return f"the driver is {have}; overlay on xfs with the mount option pquota and rootful Podman are needed"
     options = _options_of(str(store.get("graphRoot") or ""), mounts)
     if not options & _PROJECT_QUOTA:
-        return f"it is {have}, mounted without project quotas; wanted the mount option pquota"
+        return f"the driver is {have}, mounted without project quotas; use the mount option pquota"
     return ""
 
 
@@ -72,7 +72,7 @@ def _options_of(path: str, mounts: str) -> frozenset[str]:
     return frozenset(found.split(","))
 
 
-def _at_most(kind: int, wanted: int) -> int:
+def _at_most(kind: int, limit: int) -> int:
     """Of a process without root's powers no limit is above its own hard one."""
     hard = resource.getrlimit(kind)[1]
-    return wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+    return limit if hard == resource.RLIM_INFINITY else min(hard, limit)

@@ -18,7 +18,7 @@ _LABEL = "skyrl.look"
 _REMOVALS, _AGAIN_S = 10, 0.2
 
 
-async def looked_into(api: Api, reference: str, identity: str) -> tuple[tuple[Python, ...], System | None]:
+async def read_contents(api: Api, reference: str, identity: str) -> tuple[tuple[Python, ...], System | None]:
     """None of them where the image has no shell; the mounted one is taken then."""
     name = f"skyrl-look-{identity[:12]}-{secrets.token_hex(4)}"
     spec = ContainerSpec(
@@ -64,7 +64,7 @@ async def _remove(api: Api, name: str) -> None:
             return
 
 
-async def remove_looks(api: Api) -> None:
+async def remove_leftover_readers(api: Api) -> None:
     """Those of a server that was killed meanwhile."""
     for found in await api.ask("get", "/containers/json", all=True, filters={"label": [_LABEL]}) or ():
         await _remove(api, str(found["Id"]))

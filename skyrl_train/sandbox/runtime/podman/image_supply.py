@@ -23,7 +23,7 @@ _AT_ONCE = 2
 
 
 class ImageSupply:
-    """One store's. `told` hears of every step, with its seconds."""
+    """One store's. `add_event` gets every step, with its seconds."""
 
     def __init__(
         self,
@@ -33,13 +33,13 @@ class ImageSupply:
         prefix: str,
         network: bool = False,
         run_dir: str,
-        told: Callable[..., None],
+        add_event: Callable[..., None],
     ) -> None:
         self.podman = PodmanCli(environ={**environ, MARK: run_dir})
         self.ways = replace(ways, scratch=run_dir)  # a kill leaves them where the job's sweep finds them
         self._prefix = prefix
         self._network = network
-        self._told = told
+        self._add_event = add_event
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="image")
         self._running: dict[tuple[str, bool], asyncio.Task[Fetched]] = {}
 
@@ -47,7 +47,7 @@ class ImageSupply:
         """The name under which it is in the store. Raises ImageAbsentError with the reason."""
         found = await self._once(image, build=False, again=again)
         if not found.ok:
-            raise ImageAbsentError(f"image {image} cannot be had: {found.detail}")
+            raise ImageAbsentError(f"image {image} is not available: {found.detail}")
         return found.image
 
     async def build(self, image: str) -> None:
@@ -72,7 +72,7 @@ class ImageSupply:
         if done.rc is None:
             raise BuildLateError(f"podman build: {done.why}", done.log)
         if not done.ok:
-            raise BuildFailedError(f"podman build ended with {done.rc}", done.log)
+            raise BuildFailedError(f"podman build exited with status {done.rc}", done.log)
 
     async def _once(self, image: str, *, build: bool, again: bool) -> Fetched:
         key = (image, build)
@@ -86,11 +86,11 @@ class ImageSupply:
         loop = asyncio.get_running_loop()
         ways = self.ways if build else replace(self.ways, build=None)
 
-        def begun(name: str, step: Step) -> None:
-            loop.call_soon_threadsafe(lambda: self._told(_BEGUN[step], image=name))
+        def on_step(name: str, step: Step) -> None:
+            loop.call_soon_threadsafe(lambda: self._add_event(_BEGUN[step], image=name))
 
         def work() -> Fetched:
-            fetcher = Fetcher(self.podman, ways, wait=self.podman.ending.wait, told=begun)
+            fetcher = Fetcher(self.podman, ways, wait=self.podman.ending.wait, on_step=on_step)
             return fetcher.fetch(parse_reference(image, prefix=self._prefix), again=again)
 
         try:
@@ -104,10 +104,10 @@ class ImageSupply:
     def _tell(self, found: Fetched) -> None:
         seconds = round(found.seconds, 3)
         if not found.ok:
-            self._told("image failed", image=found.image, step=found.step.value, seconds=seconds, why=found.detail)
+            self._add_event("image failed", image=found.image, step=found.step.value, seconds=seconds, why=found.detail)
         elif found.step is not Step.PRESENT:
             tries = None if found.tries == 1 else found.tries
-            self._told(_DONE[found.step], image=found.image, seconds=seconds, derived=found.derived, tries=tries)
+            self._add_event(_DONE[found.step], image=found.image, seconds=seconds, derived=found.derived, tries=tries)
 
     async def close(self) -> None:
         await asyncio.to_thread(self.podman.end_all)

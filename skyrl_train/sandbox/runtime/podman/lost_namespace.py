@@ -27,16 +27,18 @@ PAUSE, OF_THIS_BOOT = "libpod/tmp/pause.pid", "libpod/tmp/alive"
 """Below the run directory. Podman takes a store without the second for one that was not used since the boot."""
 
 
-def revive(run_dir: str, said: str) -> str:  # FIX(POD001)
+def reset_lost_namespace(run_dir: str, output: str) -> str:  # FIX(POD001)
     """Only for the server's own store. What was done; nothing where Podman's words tell of something else."""
-    if not NAMESPACE_LOST.search(said):
+    if not NAMESPACE_LOST.search(output):
         return ""
     _forget(run_dir, PAUSE)
-    if NOBODY_LEFT not in said:
-        return "the pause process is gone, and forgotten"
+    if NOBODY_LEFT not in output:
+        return "the pause process was gone; its pid file was removed"
     ended = end_leftovers(run_dir)
     _forget(run_dir, OF_THIS_BOOT)
-    return f"the namespace of the sandboxes was lost: the store is as after a boot, {len(ended)} processes ended"
+    return (
+        f"the namespace of the sandboxes was lost; the store is now as after a boot, {len(ended)} processes were killed"
+    )
 
 
 def _forget(run_dir: str, name: str) -> None:

@@ -27,8 +27,8 @@ def usable_python() -> str:
     return sys.executable if os.access(sys.executable, os.R_OK | os.X_OK) else shutil.which("python3") or "python3"
 
 
-class Inside:
-    """Starts the child when it is first wanted, and again after it ended."""
+class NamespaceClient:
+    """Starts the child on first use, and again after it ended."""
 
     def __init__(self) -> None:
         self._channel: socket.socket | None = None
@@ -65,19 +65,19 @@ class Inside:
                 await asyncio.get_running_loop().sock_sendall(
                     channel, json.dumps({"number": number, "do": do, "pid": pid}).encode()
                 )
-                told, made = await future
+                reply, made = await future
         except (OSError, TimeoutError) as error:
             await self.close()
-            raise EngineUnsureError(f"the way into the sandboxes is blocked: {str(error) or 'no answer'}") from error
+            raise EngineUnsureError(f"the namespace helper does not answer: {str(error) or 'timed out'}") from error
         finally:
             self._waiting.pop(number, None)
-        if told.get("errno") in _GONE:
-            raise ConnectionRefusedError(told["errno"], f"its process is gone: {told['error']}")
-        if "error" in told:
+        if reply.get("errno") in _GONE:
+            raise ConnectionRefusedError(reply["errno"], f"the process is gone: {reply['error']}")
+        if "error" in reply:
             # A namespace that it cannot enter from the one it is in: a new child can.
             await self.close()
-            raise EngineUnsureError(f"no way into the sandbox: {told['error']}")
-        return told, made
+            raise EngineUnsureError(f"cannot enter the sandbox's namespace: {reply['error']}")
+        return reply, made
 
     async def _open(self) -> socket.socket:
         async with self._starting:
@@ -100,7 +100,7 @@ class Inside:
                     )
                 except OSError as error:
                     ours.close()
-                    raise EngineUnsureError(f"the way into the sandboxes cannot be opened: {error}") from error
+                    raise EngineUnsureError(f"the namespace helper cannot be started: {error}") from error
             self._channel = ours
             asyncio.get_running_loop().add_reader(ours, self._receive, ours)
             return ours
@@ -119,10 +119,10 @@ class Inside:
         if not packet:
             self._lost(channel)
             return
-        told = json.loads(packet)
-        future = self._waiting.get(told["number"])
+        reply = json.loads(packet)
+        future = self._waiting.get(reply["number"])
         if future is not None and not future.done():
-            future.set_result((told, made))
+            future.set_result((reply, made))
         elif made is not None:
             made.close()
 
@@ -133,7 +133,7 @@ class Inside:
             self._channel = None
         for future in self._waiting.values():
             if not future.done():
-                future.set_exception(ConnectionResetError("its process ended"))
+                future.set_exception(ConnectionResetError("the namespace helper ended"))
 
     async def close(self) -> None:
         process, self._process = self._process, None

@@ -47,20 +47,20 @@ def connectable(pid: int) -> socket.socket:
     return socket.socket(socket.AF_INET, socket.SOCK_STREAM)
 
 
-def tell_all(pid: int, number: int) -> int:
+def signal_all(pid: int, number: int) -> int:
     """A signal to every process of a container. One that is made meanwhile is seen in the next round."""
     enter_user_namespace(pid)
-    wanted = os.readlink(f"/proc/{pid}/ns/pid")
-    told: set[int] = set()
+    namespace = os.readlink(f"/proc/{pid}/ns/pid")
+    signalled: set[int] = set()
     for _ in range(_ROUNDS):
-        new = [each for each in members(wanted) if each not in told]
+        new = [each for each in members(namespace) if each not in signalled]
         if not new:
             break
         for each in new:
-            told.add(each)
+            signalled.add(each)
             with contextlib.suppress(ProcessLookupError):
                 os.kill(each, number)
-    return len(told)
+    return len(signalled)
 
 
 def members(namespace: str) -> Iterator[int]:
@@ -76,7 +76,7 @@ def answer(request: dict[str, Any]) -> tuple[dict[str, Any], socket.socket | Non
         if request["do"] == "connect":
             return {}, connectable(request["pid"])
         number = signal.SIGSTOP if request["do"] == "stop" else signal.SIGCONT
-        return {"told": tell_all(request["pid"], number)}, None
+        return {"signalled": signal_all(request["pid"], number)}, None
     except OSError as error:
         return {"error": str(error), "errno": error.errno}, None
 
@@ -88,10 +88,10 @@ def main() -> int:
             if not packet:
                 return 0
             request = json.loads(packet.decode())
-            told, made = answer(request)
-            told["number"] = request["number"]
+            reply, made = answer(request)
+            reply["number"] = request["number"]
             passed = [] if made is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [made.fileno()]))]
-            channel.sendmsg([json.dumps(told).encode()], passed)
+            channel.sendmsg([json.dumps(reply).encode()], passed)
             if made is not None:
                 made.close()
 

@@ -16,7 +16,7 @@ _WORKING = "-working-container"
 _REMOVE_S, _GONE_S = 60.0, 5.0
 
 
-def end_earlier(run_dir: str, socket_path: str) -> int:  # FIX(POD007)
+def end_previous(run_dir: str, socket_path: str) -> int:  # FIX(POD007)
     """Loads, pulls and builds of a server that was killed go on without it, and so does its service: how many were ended.
     Before anybody looks at the store: one of them that holds its lock reads as a store that is stuck.
 

@@ -58,7 +58,7 @@ def _mount(mount: Mount) -> dict[str, Any]:
     return {"type": "bind", "source": mount.source, "destination": mount.target, "options": options}
 
 
-def inspected(name: str, body: Mapping[str, Any]) -> Container:
+def container_of_inspect(name: str, body: Mapping[str, Any]) -> Container:
     """From GET /containers/NAME/json."""
     state = body["State"]
     return Container(
@@ -71,7 +71,7 @@ def inspected(name: str, body: Mapping[str, Any]) -> Container:
     )
 
 
-def listed(body: Mapping[str, Any]) -> Container:
+def container_of_list(body: Mapping[str, Any]) -> Container:
     """From an entry of GET /containers/json."""
     return Container(
         name=str(body["Names"][0]),

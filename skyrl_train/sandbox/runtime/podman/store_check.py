@@ -22,7 +22,7 @@ _LIMIT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class StoreFault:
     id: str
     message: str
 
@@ -31,49 +31,49 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
-    faults: tuple[Fault, ...] = ()
+class StoreReport:
+    faults: tuple[StoreFault, ...] = ()
     unseen: tuple[str, ...] = ()
 
 
-Examine = Callable[[Mapping[str, str]], Awaitable[Examined]]
+CheckStore = Callable[[Mapping[str, str]], Awaitable[StoreReport]]
 """Looks at the store that an environment names."""
 
 
-class Next(Enum):
+class StoreDecision(Enum):
     USE = auto()
     SET_ASIDE = auto()
     REFUSE = auto()
 
 
-def what_next(faults: Iterable[Fault]) -> Next:
+def decide(faults: Iterable[StoreFault]) -> StoreDecision:
     found = {fault.id for fault in faults}
     if found - _OF_THE_STORE:
-        return Next.REFUSE
-    return Next.SET_ASIDE if found else Next.USE
+        return StoreDecision.REFUSE
+    return StoreDecision.SET_ASIDE if found else StoreDecision.USE
 
 
-def images_are_whole(faults: Iterable[Fault]) -> bool:
+def images_are_whole(faults: Iterable[StoreFault]) -> bool:
     """Whether a new store may read the images of the old one."""
     return {fault.id for fault in faults} <= _IMAGES_WHOLE
 
 
-def read_report(text: str) -> Examined:
+def read_report(text: str) -> StoreReport:
     """From the doctor's JSON. Text that is no report is something unseen, and never a store without faults."""
     try:
         outcomes: list[dict[str, Any]] = json.loads(text)["outcomes"]
         faults = [
-            Fault(str(outcome["id"]), " ".join(str(finding["message"]) for finding in outcome["findings"]))
+            StoreFault(str(outcome["id"]), " ".join(str(finding["message"]) for finding in outcome["findings"]))
             for outcome in outcomes
             if outcome["status"] == "fail" and outcome["severity"] == "error"
         ]
         unseen = [f"{outcome['id']}: {outcome['reason']}" for outcome in outcomes if outcome["status"] == "unknown"]
     except (ValueError, KeyError, TypeError) as error:
-        return Examined(unseen=(f"the doctor's report cannot be read: {error!r}",))
-    return Examined(tuple(faults), tuple(unseen))
+        return StoreReport(unseen=(f"the doctor's report cannot be read: {error!r}",))
+    return StoreReport(tuple(faults), tuple(unseen))
 
 
-async def by_doctor(environ: Mapping[str, str]) -> Examined:
+async def check_by_doctor(environ: Mapping[str, str]) -> StoreReport:
     argv = [sys.executable, "-m", "skyrl_doctor", "preflight", "--role", "runtime", "--format", "json"]
     argv += ["--select", ",".join(CHECKS), "--deadline", "30"]
     none, pipe = asyncio.subprocess.DEVNULL, asyncio.subprocess.PIPE
@@ -82,15 +82,15 @@ async def by_doctor(environ: Mapping[str, str]) -> Examined:
             *argv, env=dict(environ), start_new_session=True, stdin=none, stdout=pipe, stderr=none
         )
     except OSError as error:
-        return Examined(unseen=(f"the doctor cannot be started: {error}",))
+        return StoreReport(unseen=(f"the doctor cannot be started: {error}",))
     try:
         async with asyncio.timeout(_LIMIT_S):
-            said, _ = await child.communicate()
+            output, _ = await child.communicate()
     except TimeoutError:
-        return Examined(unseen=(f"the doctor did not end within {_LIMIT_S:g} s",))
+        return StoreReport(unseen=(f"the doctor timed out after {_LIMIT_S:g} s",))
     finally:
         if child.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
             await child.wait()
-    return read_report(said.decode("utf-8", "replace"))
+    return read_report(output.decode("utf-8", "replace"))

@@ -35,7 +35,7 @@ async def test_always_fetches_again_and_never_does_not(tmp_path: Path) -> None:
         await server.start("s1", image_pull_policy="Always")
         assert f"fetch again {IMAGE}" in server.engine.calls
         failed = await server.start("s2", image=ABSENT, image_pull_policy="Never")
-        assert failed["pod_logs"].startswith(f"image {ABSENT} is not in the store, and image_pull_policy is Never")
+        assert failed["pod_logs"].startswith(f"image {ABSENT} is not in the store and image_pull_policy is Never")
 
 
 @asynchronous
@@ -77,7 +77,7 @@ class Told(list[tuple[str, dict[str, Any]]]):
 
 
 def supplied(told: Told, ways: Ways, run_dir: str = "/run/x", **store: Any) -> tuple[ImageSupply, FakePodman]:
-    supply = ImageSupply({}, ways, prefix="docker.io/", run_dir=run_dir, told=told)
+    supply = ImageSupply({}, ways, prefix="docker.io/", run_dir=run_dir, add_event=told)
     assert supply.podman.environ == {MARK: run_dir}
     podman = FakePodman(**store)
     supply.podman = podman
@@ -113,7 +113,9 @@ async def test_an_archive_serves_a_session_and_nothing_is_pulled(tmp_path: Path)
         told, Ways(archive=str(tmp_path)), archives={f"{tmp_path}/docker.io_a_bc_1.tar": [ABSENT]}, remote={"x"}
     )
     assert await supply.fetch("a/bc:1") == ABSENT
-    with pytest.raises(ImageAbsentError, match=r"image a/other:1 cannot be had: not in the store, and .* no archive"):
+    with pytest.raises(
+        ImageAbsentError, match=r"image a/other:1 is not available: not in the store, and .* no archive"
+    ):
         await supply.fetch("a/other:1")
     assert not [words for words in podman.asked if words.startswith("pull")]
     assert [event for event, _ in told] == ["image loading", "image loaded", "image failed"]

@@ -87,7 +87,7 @@ async def test_a_container_that_nobody_asked_for_goes(tmp_path: Path) -> None:
         await server.start("s1")
     async with serving(tmp_path, engine) as server:
         assert engine.standing == {}
-        assert len(server.told("nobody's container")) == 1
+        assert len(server.told("container without a session")) == 1
 
 
 @asynchronous
@@ -95,7 +95,7 @@ async def test_a_store_that_was_set_aside_takes_its_sessions_with_it(tmp_path: P
     async with serving(tmp_path) as server:
         await server.start("s1")
     async with serving(tmp_path, FakeEngine(), store="/store-2") as server:
-        assert (await server.session("s1"))["pod_logs"] == "its container was in /store, which was set aside"
+        assert (await server.session("s1"))["pod_logs"] == "its container was in the store /store, which was set aside"
 
 
 @asynchronous
