@@ -46,7 +46,7 @@ class BuildOptions:
 def cache_key(base_digest: str, options: BuildOptions) -> str:
     """Of what an image is made of: the same base under another name is the same image."""
     if not base_digest:
-        raise InjectionError("the base image has no digest to tell its derived images by")
+        raise InjectionError("the base image has no digest, so its derived image cannot be named")
     parts = [_RECIPE, base_digest, options.sdk_version, options.target, options.server_image, options.from_context]
     parts += [text for text in (options.bundle, options.content) if text]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
@@ -101,4 +101,4 @@ def _check(options: BuildOptions) -> None:
     for violation in target_violations(target=options.target, target_type=target_type):
         raise InjectionError(violation.message)
     if not options.sdk_version or not all(char.isalnum() or char in ".-+" for char in options.sdk_version):
-        raise InjectionError(f"{options.sdk_version[:40]!r} is no version of the SDK; wanted one such as '1.58.0'")
+        raise InjectionError(f"{options.sdk_version[:40]!r} is not a version of the SDK; use one such as '1.58.0'")

@@ -59,7 +59,7 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ways:
+class ImageSources:
     """Where images come from and how long a try may take. `mirror` stands in a registry's place. `scratch`: where the
     recipes of builds lie; the system's place for such files where it is not said.
     """
@@ -84,7 +84,7 @@ class Store:
         done = self._podman.run("images", "--format", "json", limit_s=SHORT_S)
         if not done.ok:
             raise TrainError(
-                f"podman images: {done.said}; see skyrl-doctor preflight --role runtime --select POD for the store"
+                f"podman images: {done.error_text}; see skyrl-doctor preflight --role runtime --select POD for the store"
             )
         return parse_names(done.out)
 
@@ -101,7 +101,7 @@ def parse_names(text: str) -> frozenset[str]:
     try:
         found = json.loads(text or "null") or []
     except ValueError as error:
-        raise TrainError(f"podman images: its answer is no JSON: {error}") from None
+        raise TrainError(f"podman images: the output is not JSON: {error}") from None
     lists = [image.get("Names") or [] for image in found if isinstance(image, dict)]
     return frozenset(str(name) for names in lists for name in names)
 
@@ -112,7 +112,7 @@ class Fetcher:
     def __init__(
         self,
         podman: PodmanCli,
-        ways: Ways,
+        ways: ImageSources,
         *,
         wait: Callable[[float], object],
         clock: Callable[[], float] = time.monotonic,
@@ -140,7 +140,7 @@ class Fetcher:
             return Fetched(image=name, step=Step.PRESENT, seconds=self._clock() - began)
         archive = archive_of(reference, self._archives)
         if self._ways.archive and archive is None:
-            detail = f"not in the store, and {self._ways.archive} holds no archive of it"
+            detail = f"not in the store, and {self._ways.archive} has no archive of it"
             return Fetched(image=name, step=Step.LOAD, seconds=self._clock() - began, detail=detail)
         step = Step.LOAD if archive is not None else Step.PULL
         detail, tries = "", 0
@@ -159,22 +159,24 @@ class Fetcher:
         """Why it failed; empty where the image is there under its name."""
         done = self._podman.run("load", "--quiet", "--input", path, limit_s=self._ways.limit_s)
         if not done.ok:
-            return f"podman load {path}: {done.said}"
+            return f"podman load {path}: {done.error_text}"
         if self._store.has(name):
             return ""
         loaded = _loaded(done)
         if len(loaded) != 1:
-            return f"{path} holds {', '.join(loaded) or 'no image'}; wanted {name}"
+            return f"{path} contains {', '.join(loaded) or 'no image'}; expected {name}"
         tagged = self._podman.run("tag", loaded[0], name, limit_s=SHORT_S)
-        return "" if tagged.ok else f"{path} holds {loaded[0]}, which cannot be called {name}: {tagged.said}"
+        return (
+            "" if tagged.ok else f"{path} contains {loaded[0]}, which cannot be tagged as {name}: {tagged.error_text}"
+        )
 
     def _pull(self, reference: Reference) -> str:
         mirror = self._ways.mirror
         if not mirror:
             done = self._podman.run("pull", "--quiet", str(reference), limit_s=self._ways.limit_s)
-            return "" if done.ok else f"podman pull: {done.said}"
+            return "" if done.ok else f"podman pull: {done.error_text}"
         if reference.digest:
-            return "a name by digest cannot be given to what a mirror holds; name the mirror in registries.conf instead"
+            return "an image from a mirror cannot get a name with a digest; set the mirror in registries.conf instead"
         there = f"{mirror.rstrip('/')}/{reference.path}:{reference.tag or 'latest'}"
         host = mirror.partition("/")[0].partition(":")[0]
         plain = ("--tls-verify=false",) if host in ("localhost", "127.0.0.1") else ()
@@ -183,7 +185,7 @@ class Fetcher:
             done = self._podman.run("tag", there, str(reference), limit_s=SHORT_S)
         if done.ok:
             done = self._podman.run("untag", there, there, limit_s=SHORT_S)
-        return "" if done.ok else f"from {there}: {done.said}"
+        return "" if done.ok else f"from {there}: {done.error_text}"
 
     def _built(self, reference: Reference, options: BuildOptions, began: float) -> Fetched:
         name = str(reference)
@@ -197,7 +199,7 @@ class Fetcher:
             return Fetched(image=name, step=Step.BUILD, seconds=self._clock() - began, detail=str(error))
         self._on_step(name, Step.BUILD)
         done = self._build(recipe, derived)
-        detail, log = ("", "") if done.ok else (f"podman build: {done.said}", done.log)
+        detail, log = ("", "") if done.ok else (f"podman build: {done.error_text}", done.log)
         seconds = self._clock() - began
         return Fetched(image=name, step=Step.BUILD, seconds=seconds, detail=detail, derived=derived, log=log)
 

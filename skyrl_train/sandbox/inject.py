@@ -117,7 +117,7 @@ def mount(  # FIX(IMG001)
     sandboxd holds itself, for engines that cannot; 0 is none.
     """
     if not session_key:
-        raise InjectionError("a sandbox without a session key would let every process of the node in")
+        raise InjectionError("no session key: every process of the node could use the sandbox")
     port = port_of(requested)
     python, mounts = python_for(image, mounted_python)
     return Injection(
@@ -141,7 +141,9 @@ def native(
 ) -> Injection:
     """For an image that has the real agent server, built by us or by others: what the client asked for, once."""
     if not session_key:
-        raise InjectionError("an agent server without a session key listens where nobody reaches it, or lets all in")
+        raise InjectionError(
+            "no session key: the agent server would be unreachable, or open to every process of the node"
+        )
     command = whole_command(image.entrypoint, requested or (BINARY,))
     if not _has(command, "--port"):
         command = (*command, "--port", str(AGENT_PORT))
@@ -172,7 +174,7 @@ def port_of(command: Sequence[str]) -> int:
     words = [part for word in command for part in (word.split("=", 1) if word.startswith("--port=") else (word,))]
     text = words[words.index("--port") + 1] if "--port" in words[:-1] else str(AGENT_PORT)
     if not (text.isascii() and text.isdecimal()) or not 1024 <= int(text) <= 65535:
-        raise InjectionError(f"--port {text[:20]!r} of the requested command: wanted 1024 to 65535")
+        raise InjectionError(f"--port {text[:20]!r} of the requested command: use 1024 to 65535")
     return int(text)
 
 

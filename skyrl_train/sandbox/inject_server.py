@@ -21,7 +21,7 @@ from skyrl_train.sandbox.server_bundle import PLACE, SITE, ServerBundle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ServerRequest:
     """What a session brings with it."""
 
     session_key: str
@@ -31,18 +31,18 @@ class Asked:
     as_root: bool = True
 
 
-def mount_bundle(image: ImageFacts, bundle: ServerBundle, asked: Asked) -> Injection:
+def mount_bundle(image: ImageFacts, bundle: ServerBundle, request: ServerRequest) -> Injection:
     """The packages with their own Python and C library: whatever the image has of them makes no difference (IMG008)."""
     mounts = [Mount(source=bundle.directory, target=PLACE)]
     if bundle.site:
         mounts.append(Mount(source=bundle.site, target=f"{PLACE}/{SITE}"))
-    return _injection(image, bundle.command, tuple(mounts), asked)
+    return _injection(image, bundle.command, tuple(mounts), request)
 
 
-def mount_program(image: ImageFacts, program: str, asked: Asked) -> Injection:
+def mount_program(image: ImageFacts, program: str, request: ServerRequest) -> Injection:
     """The released program. Raises InjectionError where the image's C library is older than what it was built with."""
     refuse_old_library(image)
-    return _injection(image, (BINARY,), (Mount(source=program, target=BINARY),), asked)
+    return _injection(image, (BINARY,), (Mount(source=program, target=BINARY),), request)
 
 
 def refuse_old_library(image: ImageFacts) -> None:  # FIX(IMG008)
@@ -50,7 +50,7 @@ def refuse_old_library(image: ImageFacts) -> None:  # FIX(IMG008)
     system = image.system
     if system is None or runs_on(AGENT_SERVER_BUILDER, system) is not False:
         return
-    has = "no C library that is known" if system.glibc is None else shown(system.glibc)
+    has = "an unknown C library" if system.glibc is None else shown(system.glibc)
     raise InjectionError(
         f"IMG008: the image is {system.name}, with {has}; the released openhands-agent-server needs "
         f"{shown(AGENT_SERVER_BUILDER)} or newer; name a virtual environment or a directory of wheels in "
@@ -58,7 +58,7 @@ def refuse_old_library(image: ImageFacts) -> None:  # FIX(IMG008)
     )
 
 
-def guarded(
+def with_init_process(
     injection: Injection, *, python: Sequence[str], sandboxd: str, processes: int, memory_mib: int
 ) -> Injection:
     """Behind sandboxd as the first process: it reaps what is left behind, and holds the limits that the engine cannot."""
@@ -71,15 +71,19 @@ def guarded(
     )
 
 
-def _injection(image: ImageFacts, program: Sequence[str], mounts: tuple[Mount, ...], asked: Asked) -> Injection:
-    if not asked.session_key:
-        raise InjectionError("an agent server without a session key listens where nobody reaches it, or lets all in")
-    port = port_of(asked.requested)
+def _injection(
+    image: ImageFacts, program: Sequence[str], mounts: tuple[Mount, ...], request: ServerRequest
+) -> Injection:
+    if not request.session_key:
+        raise InjectionError(
+            "no session key: the agent server would be unreachable, or open to every process of the node"
+        )
+    port = port_of(request.requested)
     return Injection(
         command=(*program, "--host", EVERY_ADDRESS, "--port", str(port)),  # FIX(RUN008)
         mounts=mounts,
-        environment=real_environment(asked.environment, asked.session_key),
-        user=user_of(image.user, as_root=asked.as_root),
-        working_dir=asked.working_dir,
+        environment=real_environment(request.environment, request.session_key),
+        user=user_of(image.user, as_root=request.as_root),
+        working_dir=request.working_dir,
         port=port,
     )

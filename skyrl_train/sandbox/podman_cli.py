@@ -37,7 +37,7 @@ class Done:
         return (self.out + self.err)[-_LOG:].strip()
 
     @property
-    def said(self) -> str:
+    def error_text(self) -> str:
         """The last words, for a person."""
         text = " ".join((self.err.strip() or self.out.strip()).split())
         return (f"{self.why}: " if self.why else "") + (text[-_SAID:] or f"exit status {self.rc}")
@@ -59,9 +59,7 @@ class PodmanCli:
         try:
             process = self._start((self.program, *words))
         except FileNotFoundError:
-            raise UsageError(
-                "podman is not installed here; images are fetched on the node that runs sandboxes"
-            ) from None
+            raise UsageError("podman is not installed here; run this on the node that runs sandboxes") from None
         if process is None:
             return Done(rc=None, why="ended before it began")
         try:
@@ -70,7 +68,7 @@ class PodmanCli:
         except subprocess.TimeoutExpired:
             end_group(process.pid)
             out, err = process.communicate()
-            return Done(rc=None, out=out, err=err, why=f"no end within {limit_s:g} s")
+            return Done(rc=None, out=out, err=err, why=f"timed out after {limit_s:g} s")
         finally:
             with self._lock:
                 self._live.discard(process.pid)

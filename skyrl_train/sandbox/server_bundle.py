@@ -102,7 +102,7 @@ def read_bundle(directory: Path) -> ServerBundle:
         return ServerBundle(**{**said, "directory": str(directory)})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
-            f"{directory}/{MANIFEST} cannot be used: {error}; make it again with skyrl-train images server"
+            f"{directory}/{MANIFEST} cannot be used: {error}; run skyrl-train images server again"
         ) from error
 
 
@@ -137,7 +137,7 @@ def _installer(python: str, words: list[str]) -> list[str]:
         return [python, "-m", "pip", "install", "--disable-pip-version-check", *words]
     uv = shutil.which("uv")
     if uv is None:
-        raise UsageError(f"{python} has no pip, and there is no uv on PATH; one of them installs the agent server")
+        raise UsageError(f"{python} has no pip, and uv is not on PATH; install one of them")
     return [uv, "pip", "install", "--python", python, *words]
 
 
@@ -146,7 +146,7 @@ def _version(source: ServerSource, site: Path | None) -> str:
         return source.version
     found = installed_version(site)
     if found is None:
-        raise UsageError(f"sandbox.agent_server = {source.path!r}: no openhands-agent-server is installed in {site}")
+        raise UsageError(f"sandbox.agent_server = {source.path!r}: openhands-agent-server is not installed in {site}")
     return found
 
 

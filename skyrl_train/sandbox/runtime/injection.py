@@ -11,9 +11,15 @@ from skyrl_train.config.sections.sandbox import SandboxSection
 from skyrl_train.fail import UsageError
 from skyrl_train.sandbox.agent_server import BINARY
 from skyrl_train.sandbox.derive import BuildOptions, derived_image
-from skyrl_train.sandbox.fetch import Ways
+from skyrl_train.sandbox.fetch import ImageSources
 from skyrl_train.sandbox.inject import ImageFacts, Injection, InjectionError, MountedPython, native, python_for
-from skyrl_train.sandbox.inject_server import Asked, guarded, mount_bundle, mount_program, refuse_old_library
+from skyrl_train.sandbox.inject_server import (
+    ServerRequest,
+    mount_bundle,
+    mount_program,
+    refuse_old_library,
+    with_init_process,
+)
 from skyrl_train.sandbox.mounted_python import bundle_python
 from skyrl_train.sandbox.recipe import Recipe, recipe_of
 from skyrl_train.sandbox.runtime.plan import Inject, by_mount
@@ -75,12 +81,12 @@ def injector(chosen: AgentServerChoice, settings: RuntimeSettings, *, as_root: b
     return inject
 
 
-def image_sources(sandbox: SandboxSection, chosen: AgentServerChoice) -> Ways:
+def image_sources(sandbox: SandboxSection, chosen: AgentServerChoice) -> ImageSources:
     """Where the images of sessions come from: what `skyrl-train images` does for the same configuration."""
     archive = sandbox.image_archive or ""
     if archive and not Path(archive).is_dir():
         raise UsageError(f"sandbox.image_archive = {archive!r}: no such directory; set a directory with image archives")
-    ways = Ways(archive=archive, mirror=sandbox.image_mirror or "")
+    ways = ImageSources(archive=archive, mirror=sandbox.image_mirror or "")
     if chosen.recipe is None:
         return ways
     return replace(ways, build=chosen.recipe.options, context=chosen.recipe.context)
@@ -88,7 +94,7 @@ def image_sources(sandbox: SandboxSection, chosen: AgentServerChoice) -> Ways:
 
 def _real(chosen: AgentServerChoice, record: Record, image: ImageFacts, *, as_root: bool) -> Injection:
     request = record.request
-    asked = Asked(
+    server_request = ServerRequest(
         session_key=record.key,
         environment=request.environment,
         working_dir=request.working_dir,
@@ -96,9 +102,9 @@ def _real(chosen: AgentServerChoice, record: Record, image: ImageFacts, *, as_ro
         as_root=as_root,
     )
     if chosen.bundle is not None:
-        return mount_bundle(image, chosen.bundle, asked)
+        return mount_bundle(image, chosen.bundle, server_request)
     if chosen.program:
-        return mount_program(image, chosen.program, asked)
+        return mount_program(image, chosen.program, server_request)
     return native(
         image,
         request.command,
@@ -116,7 +122,7 @@ def _guarded(
     bundle = chosen.bundle or (chosen.recipe.bundle if chosen.recipe is not None else None)
     python, mounts = (bundle.python, ()) if bundle is not None else python_for(image, chosen.python)
     factor = record.request.resource_factor
-    return guarded(
+    return with_init_process(
         replace(injection, mounts=(*injection.mounts, *mounts)),
         python=python,
         sandboxd=chosen.sandboxd,

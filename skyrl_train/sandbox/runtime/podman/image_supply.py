@@ -11,7 +11,7 @@ from pathlib import Path
 
 from skyrl_train.fail import TrainError
 from skyrl_train.sandbox.derive import bases_of
-from skyrl_train.sandbox.fetch import Fetched, Fetcher, Step, Ways
+from skyrl_train.sandbox.fetch import Fetched, Fetcher, ImageSources, Step
 from skyrl_train.sandbox.podman_cli import PodmanCli
 from skyrl_train.sandbox.references import parse_reference
 from skyrl_train.sandbox.runtime.engine import BuildFailedError, BuildLateError, ImageAbsentError
@@ -28,7 +28,7 @@ class ImageSupply:
     def __init__(
         self,
         environ: Mapping[str, str],
-        ways: Ways,
+        ways: ImageSources,
         *,
         prefix: str,
         network: bool = False,
