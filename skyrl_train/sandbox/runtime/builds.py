@@ -1,6 +1,6 @@
-"""Images that clients of OpenHands 1.0 have built: POST /build, then GET /build_status until it is over.
+"""Builds images for clients of OpenHands 1.0: POST /build, then GET /build_status until the build has ended.
 
-One build for all who ask for the same; nothing is given out before Podman has the whole image under its name.
+Equal requests share one build. An image is visible only when Podman has it complete under its name.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _SETTING = "build "
 _AT_ONCE, _WAITING = 2, 16
 _READ_S = 300.0
 _RETRY_S = 30
-"""What clients wait by themselves after a 429."""
+"""How long clients wait after a 429 anyway."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Build:
 
 
 class Builds:
-    """One server's. What ran when it was killed has failed for whoever asks the next one."""
+    """The builds of one server. A build that ran when the server was killed is reported as failed by the next one."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class Builds:
         return known
 
     async def _same(self, form: BuildForm) -> Build | None:
-        """One that has built the same, if the image is still there, or builds it now. Nothing is awaited after that."""
+        """An equal build that still has its image or is running. Nothing is awaited afterwards, so no second one can start."""
         of_image = [build for build in self._builds.values() if build.image == form.image]
         for build in of_image:
             if _matches(build, form) and await self._has_image(build):
@@ -170,7 +170,7 @@ def _matches(build: Build, form: BuildForm) -> bool:
 
 
 async def _receive(request: Request, target: Path) -> None:
-    """Onto the disk, piece by piece: a directory may be as large as a disk, and this server's memory is not."""
+    """Writes the form to disk in pieces: it may be larger than the server's memory."""
     try:
         with open(target, "wb") as file:
             await asyncio.wait_for(_write(request, file), _READ_S)

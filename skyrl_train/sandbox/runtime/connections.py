@@ -1,7 +1,7 @@
-"""The HTTP server in front of the routes: what is no HTTP, and who does not go on, is on_refusal, answered and let go.
+"""The HTTP server in front of the routes. It answers, reports and closes connections that send no HTTP or stop sending.
 
-uvicorn itself waits for ever for the end of a request's head, and for the rest of a body that nobody wants any more: a
-few hundred such connections would leave no descriptor for the clients of the job.
+uvicorn waits for ever for the end of a request's head, and for the rest of a body that no route reads. A few hundred
+such connections would leave no file descriptors for the clients of the job.
 """
 
 import asyncio
@@ -20,17 +20,17 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from skyrl_train.sandbox.runtime.request_body import Json
 
 LONGEST_HEAD = 32 * 1024
-"""Bytes of a request's line and headers, where they do not come at once. More is 431."""
+"""Limit in bytes of a request's line and headers that arrive in pieces; more gets 431."""
 HEAD_S = 15.0
-"""For them to come; and for what is left of a body after its answer."""
+"""Time limit for the head, and for the rest of a body after the answer."""
 _KEEP_S = 75
-"""Longer than clients keep a connection: one that is closed while a request is on its way is a request lost."""
+"""Longer than clients keep a connection: closing it while a request is on its way would lose the request."""
 _GRACEFUL_S = 5
 _LINGER_S = 2.0
-"""To read the answer in: a connection that is closed over bytes on their way is reset, and the answer lost."""
+"""Time for the client to read the answer: closing a connection with unread bytes resets it and loses the answer."""
 
 OnRefusal = Callable[..., None]
-"""Hears of what never became a request: a status, why, and the client's address."""
+"""Called for input that never became a request: with a status, the reason and the client's address."""
 
 
 class Connection(H11Protocol):
@@ -60,13 +60,13 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """h11 could not read it. What it raised knows a better status than 400."""
+        """h11 could not parse the input; its error may have a better status than 400."""
         error = sys.exception()
         status = error.error_status_hint if isinstance(error, h11.RemoteProtocolError) else 400
         self._refuse(status, f"not an HTTP request: {error or msg}")
 
     def _update_deadline(self) -> None:
-        """A deadline stands while the client owes something that no route waits for; more bytes do not put it off."""
+        """Sets a deadline while the client owes bytes that no route waits for. More bytes do not extend it."""
         if self._over:
             return
         if self.transport.is_closing() or not self._is_incomplete():
@@ -112,12 +112,12 @@ class Connection(H11Protocol):
 class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """A signal drains first; uvicorn would stop to listen at once."""
+        """On a signal the server drains first; uvicorn would stop listening at once."""
         yield
 
 
 def http_server(app: ASGIApp, on_refusal: OnRefusal, *, head_s: float = HEAD_S) -> uvicorn.Server:
-    """No access log; and no header of a client's says who it is."""
+    """Without access log; headers of a client never set its address."""
     config = uvicorn.Config(
         app,
         log_config=None,

@@ -1,4 +1,4 @@
-"""What happened, one entry each: kept for GET /events, and one line of the log."""
+"""The server's events: the last ones for GET /events, and a log line for each."""
 
 import json
 import logging
@@ -11,7 +11,7 @@ KEEP = 2000
 
 
 class Events:
-    """The last entries, numbered without a gap, so that a reader knows what it missed."""
+    """The last events. Their numbers have no gaps, so a reader knows what it missed."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -29,6 +29,6 @@ class Events:
 
 
 def _log_value(value: object) -> str:
-    """One line, whatever a client or a container wrote."""
+    """The value on one line, whatever a client or a container wrote."""
     text = value if isinstance(value, str) else json.dumps(value, default=str)
     return text if text.isascii() and text.isprintable() and " " not in text and '"' not in text else json.dumps(text)

@@ -1,4 +1,4 @@
-"""In front of every route: the key, and an answer to whatever goes wrong behind it."""
+"""Checks the key before every route, and turns errors into answers."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,12 +12,12 @@ from skyrl_train.sandbox.runtime.telemetry import Telemetry
 from skyrl_train.sandbox.wire import HEALTH, RUNTIME_KEY_HEADER
 
 _OPEN = (HEALTH, "/alive")
-"""Says that the server is there, and nothing else."""
+"""Routes without a key: they only show that the server answers."""
 _RETRY_S = 5
 
 
 class Refusals:
-    """The answers to what is refused: counted, and told in the events."""
+    """Answers refused requests, counts them, and adds an event for each."""
 
     def __init__(self, telemetry: Telemetry) -> None:
         self._events = telemetry.events
@@ -41,7 +41,7 @@ class Refusals:
         return Json({"detail": str(refused)}, refused.status, headers=headers)
 
     def unread(self, status: int, why: str, client: str) -> None:
-        """Of what never became a request."""
+        """For input that never became a request."""
         self._metrics.refused.labels(str(status)).inc()
         self._events.add("refused", status=status, why=why, client=client)
 
@@ -66,7 +66,7 @@ class Guard:
 
 
 def as_refusal(error: Exception) -> RefusedError:
-    """The engine's troubles are not the client's fault, and often pass."""
+    """An error of the engine is not the client's fault, and is often temporary."""
     if isinstance(error, RefusedError):
         return error
     if isinstance(error, EngineUnsureError):

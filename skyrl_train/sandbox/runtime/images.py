@@ -9,7 +9,7 @@ from skyrl_train.sandbox.runtime.store import SessionStore
 from skyrl_train.sandbox.wire import State
 
 Derive = Callable[[ImageFacts], str]
-"""The name of an image's derived one, where the agent server is built in. Raises TrainError where it cannot be."""
+"""Gives the name of the derived image with the agent server. Raises TrainError if it cannot be built."""
 
 
 class SessionImages:
@@ -21,12 +21,12 @@ class SessionImages:
         self._store = store
 
     async def prepare(self, record: Record) -> tuple[str, ImageFacts]:
-        """The name of the image to start, which is in the store then."""
+        """Brings the image to start into the store; returns its name and facts."""
         name, facts = await self._fetched(record)
         return (name, facts) if self.derive is None else await self._derived(record, name, self.derive(facts))
 
     async def _fetched(self, record: Record) -> tuple[str, ImageFacts]:
-        """Podman's own pull at the start of a container would hold up everything behind it."""
+        """Fetches before the start: a pull by Podman at the start would block all later calls."""
         image, policy = record.request.image, record.request.image_pull_policy
         found = await self._engine.image(image)
         if found is not None and policy != "Always":
@@ -41,7 +41,7 @@ class SessionImages:
         return name, fetched
 
     async def _derived(self, record: Record, base: str, name: str) -> tuple[str, ImageFacts]:
-        """The image with the agent server built in: the one that is there, or a new one."""
+        """Finds the image with the agent server built in, or builds it."""
         found = await self._engine.image(name)
         if found is not None:
             return name, found

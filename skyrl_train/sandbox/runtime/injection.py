@@ -1,6 +1,6 @@
-"""Which agent server sandboxes get, as `[sandbox]` says: ours or the real one, mounted or built into an image.
+"""Which agent server sandboxes get, by `[sandbox]`: ours or the real one, mounted or built into an image.
 
-What is mounted or built in is made once, when the server comes up, and not while a session waits.
+Its files are prepared once when the server starts, not while a session waits.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ BUILD = "build"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentServerChoice:
-    """`recipe` where an image is derived; `bundle` or `program` where the real server is mounted; else it is ours."""
+    """`recipe`: the image is derived. `bundle` or `program`: the real server is mounted. None of them: our own is mounted."""
 
     sandboxd: str
     python: MountedPython | None
@@ -50,7 +50,7 @@ class AgentServerChoice:
 
     @property
     def name(self) -> str:
-        """For the log of the start."""
+        """For the event at the start."""
         if self.recipe is not None:
             return f"openhands-agent-server {self.recipe.options.sdk_version}, built in"
         if self.bundle is not None:
@@ -59,7 +59,7 @@ class AgentServerChoice:
 
 
 def choose_agent_server(sandbox: SandboxSection, place: Path) -> AgentServerChoice:
-    """Makes what is to be mounted, or built in, below `place`. Raises UsageError or InjectionError."""
+    """Prepares the files to mount or build in below `place`. Raises UsageError or InjectionError."""
     ours = AgentServerChoice(sandboxd=str(write_zipapp(place)), python=_python(place))
     if sandbox.inject == BUILD:
         return replace(ours, recipe=recipe_of(sandbox.agent_server, sandbox.agent_server_version, place))
@@ -82,7 +82,7 @@ def injector(chosen: AgentServerChoice, settings: RuntimeSettings, *, as_root: b
 
 
 def image_sources(sandbox: SandboxSection, chosen: AgentServerChoice) -> ImageSources:
-    """Where the images of sessions come from: what `skyrl-train images` does for the same configuration."""
+    """The sources of images, as `skyrl-train images` uses them for the same configuration."""
     archive = sandbox.image_archive or ""
     if archive and not Path(archive).is_dir():
         raise UsageError(f"sandbox.image_archive = {archive!r}: no such directory; set a directory with image archives")
@@ -118,7 +118,7 @@ def _real(chosen: AgentServerChoice, record: Record, image: ImageFacts, *, as_ro
 def _guarded(
     chosen: AgentServerChoice, settings: RuntimeSettings, record: Record, image: ImageFacts, injection: Injection
 ) -> Injection:
-    """With a Python for our first process: the server's own, the image's, or the one that is mounted for it."""
+    """Adds our first process with a Python: the server's own, the image's, or a mounted one."""
     bundle = chosen.bundle or (chosen.recipe.bundle if chosen.recipe is not None else None)
     python, mounts = (bundle.python, ()) if bundle is not None else python_for(image, chosen.python)
     factor = record.request.resource_factor
@@ -132,7 +132,7 @@ def _guarded(
 
 
 def _derived(image: ImageFacts, options: BuildOptions) -> str:
-    """Refused before minutes are spent: the released program on an older C library than its own never runs (IMG008)."""
+    """Refuses at once what would fail after minutes: the released program cannot run with an older C library (IMG008)."""
     if not options.bundle:
         refuse_old_library(image)
     return derived_image(image.digest, options)
@@ -146,7 +146,7 @@ def _program(source: ServerSource) -> str:
 
 
 def _python(place: Path) -> MountedPython | None:
-    """Without a Python of the host, images need their own, and are told so each."""
+    """None if the host has no usable Python; images without their own are then refused one by one."""
     try:
         return bundle_python(place, usable_python())
     except (InjectionError, OSError):

@@ -1,4 +1,4 @@
-"""The key of a job: generated, in a file for its owner alone, compared in constant time (RUN001)."""
+"""The key of a job: generated, stored in a file for its owner only, compared in constant time (RUN001)."""
 
 import hmac
 import os
@@ -17,14 +17,14 @@ def new_key() -> str:
 
 
 def same_key(given: str | None, key: str) -> bool:
-    """Whatever bytes a client sent; an empty key opens nothing."""
+    """Compares keys of any bytes; an empty key never matches."""
     if not given or not key or len(given) > _LONGEST:
         return False
     return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), key.encode())
 
 
 def write_private(path: str, text: str, mode: int = 0o600) -> None:
-    """Whole or not at all, and never readable to others, not for a moment."""
+    """Writes a complete file or none. Others can never read it, not even for a moment."""
     try:
         write_whole(path, text, mode=mode)
     except OSError as error:
@@ -34,7 +34,7 @@ def write_private(path: str, text: str, mode: int = 0o600) -> None:
 
 
 def read_key(path: str) -> str:
-    """A key file of ours that nobody else could read."""
+    """Reads a key file; refuses one that others could read."""
     try:
         with open(path, encoding="utf-8") as file:
             found = os.fstat(file.fileno())

@@ -65,7 +65,7 @@ def _operation(summary: str, answer: Object, *, body: Schema | None = None, wher
 
 
 def _named_operation(name: str, summary: str, answer: Object, **more: Any) -> Object:
-    """One that links lead to."""
+    """An operation that links refer to."""
     return {"operationId": name, **_operation(summary, answer, **more)}
 
 
@@ -94,7 +94,7 @@ _BEGUN: Object = {
         "runtime": {"operationId": "runtime", "parameters": {"runtime_id": "$response.body#/runtime_id"}},
     },
 }
-"""What a client does with a session that it has."""
+"""Links to the operations on a started session."""
 _PATHS: Object = {
     wire.START: {"post": _operation("Start a session's sandbox, or return the running one", _BEGUN, body=START.schema)},
     wire.STOP: {"post": _named_operation("stop", "Stop and remove a sandbox", _ONE, body=CHANGE.schema)},

@@ -1,4 +1,4 @@
-"""From a session to its container: the injection of the agent server, and the limits of the node."""
+"""Turns a session into the settings of its container, with the agent server and the limits."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 
 LABEL = "skyrl.runtime"
-"""Marks what this kind of server made; its value is the server's store."""
+"""Marks the containers of this kind of server; its value is the server's store."""
 SESSION_LABEL, PORT_LABEL = "skyrl.session", "skyrl.port"
 
 Inject = Callable[[Record, ImageFacts], Injection]
@@ -23,8 +23,8 @@ def by_mount(
     as_root: bool = True,
     settings: RuntimeSettings | None = None,
 ) -> Inject:
-    """sandboxd out of a file of the host: no image is built. It holds the limits of `settings` too: Podman does not
-    where its cgroups are of the first version."""
+    """Mounts sandboxd from a file of the host, so no image is built. It also enforces the limits of `settings`, which
+    Podman cannot with cgroups of version 1."""
 
     def inject(record: Record, image: ImageFacts) -> Injection:
         request = record.request

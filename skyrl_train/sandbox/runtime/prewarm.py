@@ -31,7 +31,7 @@ class Prewarm:
     now: Callable[[], float]
 
     def waiting(self) -> tuple[Record, ...]:
-        """Those that no session has yet, the oldest first."""
+        """Prewarmed sandboxes without a session, the oldest first."""
         return tuple(record for record in self.store.records.live() if record.session_id is None)
 
     async def take(self, request: StartRequest) -> Record | None:

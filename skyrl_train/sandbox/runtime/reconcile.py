@@ -1,7 +1,7 @@
 """Takes over what an earlier server left: its records, and the containers that are really there.
 
-The records say at most one step too much, so the containers decide: what runs and has a session is taken over, what is
-half made is made again, and what has no session is removed.
+The records are at most one step ahead, so the containers decide: a running container with a session is taken over,
+an incomplete one is started again, and one without a session is removed.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Reconciler:
     events: Events
 
     async def run(self) -> None:
-        """Raises what the engine raises: nothing may be started before the containers are known."""
+        """Raises the engine's errors: nothing may start before the containers are known."""
         containers = {container.name: container for container in await self.sandboxes.engine.all()}
         running_first = sorted(self.store.records.all(), key=lambda record: record.state in COMING_UP)
         for record in running_first:
@@ -69,7 +69,7 @@ class Reconciler:
         self.watcher.begin(container)
 
     async def _start_again(self, record: Record) -> None:
-        """Whether its agent server answered is not known; a new one is as good, for no client has used this one yet."""
+        """A new sandbox is as good as the old one: no client has used that one yet."""
         decision = self.admission.ask(record.runtime_id, record.request.resource_factor)
         if decision in (SlotDecision.FULL, SlotDecision.TOO_BIG):
             total = self.admission.slots.total

@@ -1,4 +1,4 @@
-"""Reads the body of a request within its limits, and what an answer is made of."""
+"""Reads the body of a request within its limits; makes JSON answers."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ _READ_S = 30.0
 
 
 class Json(Response):
-    """ASCII on the wire: what a container printed may be no text at all, and must not fail the answer."""
+    """Sends ASCII: output of a container may not be valid text, and must not break the answer."""
 
     media_type = "application/json"
 
@@ -23,7 +23,7 @@ class Json(Response):
 
 
 async def read_body(request: Request, limit: int = LARGEST_BODY) -> bytes:
-    """At most `limit` bytes, in time. Raises RefusedError."""
+    """Reads at most `limit` bytes, in time. Raises RefusedError."""
     try:
         async with asyncio.timeout(_READ_S):
             return await _within(request, limit)

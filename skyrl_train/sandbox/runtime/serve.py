@@ -1,4 +1,4 @@
-"""A server from its options to its end: store, engine, sessions, HTTP, the files of the job, and the way back."""
+"""Runs a server: opens store, engine, sessions, HTTP and the files of the job, and closes them again."""
 
 import asyncio
 import contextlib
@@ -41,7 +41,7 @@ _STEP_S = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """`environ`: of the job. `base`: where stores are made. `check_store`: who looks at a store first."""
+    """`environ`: of the job. `base`: the directory of all stores. `check_store`: checks a store before its use."""
 
     job_dir: str
     settings: RuntimeSettings
@@ -50,12 +50,12 @@ class Options:
     base: str = LOCAL_BASE
     drain_s: float = 25.0
     sandbox: SandboxSection = field(default_factory=SandboxSection)
-    """Which agent server sandboxes get, and where their images come from."""
+    """The agent server of sandboxes, and the sources of their images."""
     check_store: CheckStore = check_by_doctor
 
 
 async def serve(options: Options) -> int:
-    """Until a signal; 0 when everything that was started is gone. Raises TrainError where it cannot come up."""
+    """Serves until a signal; returns 0 when everything it started is gone. Raises TrainError if it cannot start."""
     stop_signal = asyncio.Event()
     for number in _SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, stop_signal.set)
@@ -141,7 +141,7 @@ async def _opened(options: Options, state: str) -> AsyncIterator[tuple[Runtime, 
 
 
 def _saved_or_new(database: Database, name: str, new: str) -> str:
-    """The clients of a server that was killed come back to the next one with the same key, at the same port."""
+    """Clients of a killed server find the next one with the same key at the same port."""
     known = database.setting(name)
     if known is None:
         database.set(name, new)

@@ -1,4 +1,4 @@
-"""What clients may do with sessions. Every call is safe to repeat: the answer to the first may have been lost."""
+"""The operations on sessions. Each is safe to repeat: the answer to the first call may have been lost."""
 
 import asyncio
 import secrets
@@ -23,15 +23,15 @@ from skyrl_train.sandbox.wire import RUNTIME_ID_PREFIX, State
 
 _KEY_BYTES = 32
 _STOP_WAIT_S = 20.0
-"""Clients wait 30 s for /stop. The record has `removal` by then, and the container goes without them."""
+"""Clients wait 30 s for /stop. The record has `removal` by then, and the removal continues without them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sessions:
-    """One server's. Raises RefusedError with the status that says why."""
+    """The sessions of one server. Raises RefusedError."""
 
     host: str
-    """Where the sandboxes' ports are."""
+    """The address of the sandboxes' ports."""
     store: SessionStore
     sandboxes: Sandboxes
     admission: Admission
@@ -71,7 +71,7 @@ class Sessions:
         return record
 
     async def start_ahead(self, request: StartRequest, count: int) -> int:
-        """As many as there are free slots for; how many that were."""
+        """Starts up to `count` sandboxes in free slots; returns how many."""
         begun, slots = 0, self.admission.slots
         while begun < count and request.resource_factor <= slots.free and not slots.waiting:
             self.admission.refuse_if_draining()
@@ -111,7 +111,7 @@ class Sessions:
         return record
 
     async def settled(self, runtime_id: str, limit_s: float) -> Record:
-        """The session when it no longer comes up, or as it is after the limit."""
+        """The session when it has started or failed, or as it is after the limit."""
         try:
             async with asyncio.timeout(limit_s):
                 await self.store.wait_until(lambda: self.store.current(runtime_id).state not in COMING_UP)

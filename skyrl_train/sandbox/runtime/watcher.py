@@ -1,4 +1,4 @@
-"""Notices at once when a sandbox ends without anybody having asked, and says why."""
+"""Notices at once when a sandbox ends unexpectedly, and records why."""
 
 import asyncio
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The engine over Podman. See docs/adr/0014-runtime-server.md for what goes through which interface, and why."""
+"""The engine with Podman. docs/adr/0014-runtime-server.md says which interface is used for what, and why."""
 
 import asyncio
 import contextlib
@@ -33,7 +33,7 @@ _LOG_CHARACTERS = 16_384
 
 
 class PodmanEngine:
-    """One store's."""
+    """The engine of one store."""
 
     def __init__(
         self, service: Service, supply: ImageSupply, *, run_dir: str, threads: int, add_event: Callable[..., None]
@@ -81,7 +81,7 @@ class PodmanEngine:
                 raise EngineUnsureError(f"Podman did not remove {name}: {failed[0]}")
 
     async def pause(self, container: Container) -> None:
-        """By the cgroup where there is one, else process by process."""
+        """Uses the cgroup if there is one, else signals each process."""
         if self.host.freezer:
             await self._api.ask("post", f"/containers/{container.name}/pause")
         else:
@@ -159,7 +159,7 @@ def _mounts() -> str:
 
 
 def _with_pause(container: Container) -> Container:
-    """Podman does not know of those that were stopped without its help."""
+    """Marks a container as paused if we stopped its processes without Podman."""
     if container.phase is not Phase.RUNNING:
         return container
     with contextlib.suppress(OSError), open(f"/proc/{container.pid}/stat", encoding="utf-8", errors="replace") as file:

@@ -1,4 +1,4 @@
-"""What Podman says of its host, and which limits can be set here."""
+"""Podman's facts about its host, and the limits that can be set here."""
 
 import resource
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ _WANTED = frozenset({"cpu", "memory", "pids"})
 _PROJECT_QUOTA = frozenset({"pquota", "prjquota"})
 _OPEN_FILES = 20_000
 _PROCESSES = 20_000
-"""Podman's service asks for more than it has itself: it comes down to the kernel's pid_max, 32,768 by default."""
+"""Podman's service asks for more than it may have: the kernel's pid_max is 32,768 by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
     limits: bool = False
-    """CPU, memory and processes of a container."""
+    """Whether CPU, memory and processes of a container can be limited."""
     why_no_limits: str = "not checked"
     freezer: bool = False
     disk_quota: bool = False
@@ -25,7 +25,8 @@ class Host:
 
 
 def host_of(info: Mapping[str, Any], *, mounts: str = "") -> Host:
-    """From GET /info, and /proc/self/mountinfo for the store's file system. Without a delegated cgroup (a job of Slurm has none) a rootless Podman sets no limits."""
+    """From GET /info and, for the store's file system, /proc/self/mountinfo. Rootless Podman sets no limits without a
+    delegated cgroup, which a Slurm job does not have."""
     host, store = info.get("host") or {}, info.get("store") or {}
     rootless = bool((host.get("security") or {}).get("rootless"))
     version, controllers = str(host.get("cgroupVersion")), frozenset(host.get("cgroupControllers") or ())
@@ -45,7 +46,7 @@ def host_of(info: Mapping[str, Any], *, mounts: str = "") -> Host:
 
 
 def _why_no_disk(store: Mapping[str, Any], mounts: str, *, rootless: bool) -> str:
-    """Podman's overlay driver gives each container a project of xfs, which wants the mount's option and root's powers."""
+    """Podman's overlay driver uses project quotas of xfs, which need a mount option and root."""
     driver = str(store.get("graphDriverName") or "unknown")
     below = str((store.get("graphStatus") or {}).get("Backing Filesystem") or "unknown")
     have = f"{driver} on {below}, {'rootless' if rootless else 'rootful'}"
@@ -58,7 +59,7 @@ def _why_no_disk(store: Mapping[str, Any], mounts: str, *, rootless: bool) -> st
 
 
 def _options_of(path: str, mounts: str) -> frozenset[str]:
-    """Of the file system that holds the path."""
+    """The mount options of the file system that holds the path."""
     found, longest = "", -1
     for line in mounts.splitlines():
         before, _, after = line.partition(" - ")
@@ -73,6 +74,6 @@ def _options_of(path: str, mounts: str) -> frozenset[str]:
 
 
 def _at_most(kind: int, limit: int) -> int:
-    """Of a process without root's powers no limit is above its own hard one."""
+    """Without root no limit can exceed the process's own hard limit."""
     hard = resource.getrlimit(kind)[1]
     return limit if hard == resource.RLIM_INFINITY else min(hard, limit)

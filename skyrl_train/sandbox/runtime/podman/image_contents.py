@@ -1,4 +1,4 @@
-"""Asks an image for its Pythons and its distribution, once: a container of it runs a few words of shell."""
+"""Reads the Pythons and the distribution of an image: a container of it runs a short shell script."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ _REMOVALS, _AGAIN_S = 10, 0.2
 
 
 async def read_contents(api: Api, reference: str, identity: str) -> tuple[tuple[Python, ...], System | None]:
-    """None of them where the image has no shell; the mounted one is taken then."""
+    """Empty if the image has no shell; the mounted Python is used then."""
     name = f"skyrl-look-{identity[:12]}-{secrets.token_hex(4)}"
     spec = ContainerSpec(
         name=name,
@@ -52,7 +52,7 @@ async def read_contents(api: Api, reference: str, identity: str) -> tuple[tuple[
 
 
 async def _remove(api: Api, name: str) -> None:
-    """It has just ended, and Podman may be cleaning up behind it."""
+    """Retries: the container has just ended, and Podman may still be cleaning up."""
     for _ in range(_REMOVALS):
         try:
             await api.ask("delete", f"/containers/{name}", force=True, timeout=0, v=True)
@@ -65,6 +65,6 @@ async def _remove(api: Api, name: str) -> None:
 
 
 async def remove_leftover_readers(api: Api) -> None:
-    """Those of a server that was killed meanwhile."""
+    """Removes the containers of a server that was killed meanwhile."""
     for found in await api.ask("get", "/containers/json", all=True, filters={"label": [_LABEL]}) or ():
         await _remove(api, str(found["Id"]))

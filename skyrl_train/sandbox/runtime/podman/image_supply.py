@@ -1,6 +1,5 @@
-"""Images for sessions, by the rule of `skyrl-train images`: archive, mirror or registry, then the agent server built in.
-
-However many sessions wait for an image, it is fetched once. Whoever gives up waiting leaves the others theirs.
+"""Fetches images for sessions as `skyrl-train images` does: from archive, mirror or registry; then builds in the agent
+server. An image is fetched once for all sessions that wait for it; one that stops waiting does not affect the others.
 """
 
 import asyncio
@@ -23,7 +22,7 @@ _AT_ONCE = 2
 
 
 class ImageSupply:
-    """One store's. `add_event` gets every step, with its seconds."""
+    """The images of one store. `add_event` gets every step with its duration."""
 
     def __init__(
         self,
@@ -44,20 +43,20 @@ class ImageSupply:
         self._running: dict[tuple[str, bool], asyncio.Task[Fetched]] = {}
 
     async def fetch(self, image: str, *, again: bool = False) -> str:
-        """The name under which it is in the store. Raises ImageAbsentError with the reason."""
+        """Returns the image's name in the store. Raises ImageAbsentError with the reason."""
         found = await self._once(image, build=False, again=again)
         if not found.ok:
             raise ImageAbsentError(f"image {image} is not available: {found.detail}")
         return found.image
 
     async def build(self, image: str) -> None:
-        """The derived image of one that is there. Raises BuildFailedError with the end of the build's output."""
+        """Builds the derived image. Raises BuildFailedError with the end of the build's output."""
         found = await self._once(image, build=True, again=False)
         if not found.ok:
             raise BuildFailedError(f"the agent server could not be built into {image}: {found.detail}", found.log)
 
     async def build_from(self, directory: str, recipe: str, names: Sequence[str]) -> None:
-        """What it is made from comes as the images of sessions do. Raises BuildFailedError."""
+        """Fetches base images as for sessions, then builds. Raises BuildFailedError."""
         text = Path(directory, recipe).read_text(encoding="utf-8", errors="replace")
         for base in bases_of(text):
             try:

@@ -1,4 +1,4 @@
-"""Our end of `namespaces`: connections into containers without a published port, and processes stopped without a cgroup."""
+"""The client of `namespaces`: connects into containers without a published port, and stops processes without a cgroup."""
 
 import array
 import asyncio
@@ -23,7 +23,7 @@ _GONE = (errno.ENOENT, errno.ESRCH)
 
 
 def usable_python() -> str:
-    """Ours, or one of the node where this user may not run ours."""
+    """Our own Python, or the node's if this user may not run ours."""
     return sys.executable if os.access(sys.executable, os.R_OK | os.X_OK) else shutil.which("python3") or "python3"
 
 
@@ -38,7 +38,7 @@ class NamespaceClient:
         self._starting = asyncio.Lock()
 
     async def connect(self, pid: int, port: int) -> socket.socket:
-        """OSError where nobody listens. The socket lives in the container's network, wherever it is used."""
+        """Connects to a port in the container's network. Raises OSError if nothing listens there."""
         _, made = await self._ask("connect", pid)
         assert made is not None
         made.setblocking(False)  # noqa: FBT003 -- as the standard library has it

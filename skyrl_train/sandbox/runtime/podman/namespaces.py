@@ -1,8 +1,7 @@
 """A child program: makes sockets in the networks of containers, and stops or continues their processes.
 
-It enters the user namespace of the containers, where it may do both, and there is no way back: hence a process of its
-own. It reads requests from its standard input, a socket of packets, and ends when that is closed. Standard library only;
-Python 3.8.
+It enters the user namespace of the containers, where it may do both. There is no way back, hence a separate process. It
+reads requests from its standard input, a packet socket, and ends when that is closed. Standard library only; Python 3.8.
 """
 
 from __future__ import annotations
@@ -34,21 +33,21 @@ def enter(path: str, kind: int) -> None:
 
 
 def enter_user_namespace(pid: int) -> None:
-    """That of the containers; a rootful engine's are in our own."""
+    """Enters the containers' namespace; with a rootful engine it is our own."""
     path = f"/proc/{pid}/ns/user"
     if os.readlink(path) != os.readlink("/proc/self/ns/user"):
         enter(path, USER)
 
 
 def connectable(pid: int) -> socket.socket:
-    """A socket in the network of a process."""
+    """Makes a socket in the network of a process."""
     enter_user_namespace(pid)
     enter(f"/proc/{pid}/ns/net", NETWORK)
     return socket.socket(socket.AF_INET, socket.SOCK_STREAM)
 
 
 def signal_all(pid: int, number: int) -> int:
-    """A signal to every process of a container. One that is made meanwhile is seen in the next round."""
+    """Signals every process of a container. New ones are found in the next round."""
     enter_user_namespace(pid)
     namespace = os.readlink(f"/proc/{pid}/ns/pid")
     signalled: set[int] = set()
@@ -71,7 +70,7 @@ def members(namespace: str) -> Iterator[int]:
 
 
 def answer(request: dict[str, Any]) -> tuple[dict[str, Any], socket.socket | None]:
-    """What to send back, and the socket that goes with it."""
+    """The reply, and the socket to send with it."""
     try:
         if request["do"] == "connect":
             return {}, connectable(request["pid"])

@@ -1,4 +1,4 @@
-"""`podman system service` as a child of this server: started, watched, started again when it dies, ended with its group."""
+"""Runs `podman system service` as a child: watches it, restarts it when it dies, and kills its group at the end."""
 
 import asyncio
 import contextlib
@@ -10,7 +10,7 @@ from skyrl_train.sandbox.runtime.engine import EngineUnsureError
 from skyrl_train.sandbox.runtime.podman.lost_namespace import reset_lost_namespace
 
 LONGEST_PATH = 107
-"""Of a unix socket, in bytes."""
+"""Longest path of a unix socket, in bytes."""
 _UP_S = 30.0
 _STEP_S = 0.02
 _AGAIN_S = (0.0, 0.5, 1.0, 2.0, 5.0)
@@ -19,7 +19,7 @@ _WORDS = 2000
 
 
 class Service:
-    """One server's. `on_end` is called when the service ends unexpectedly."""
+    """The service of one server. `on_end` is called when it ends unexpectedly."""
 
     def __init__(self, socket_path: str, environ: Mapping[str, str], on_end: Callable[[str], None]) -> None:
         self.socket_path = socket_path
@@ -34,7 +34,7 @@ class Service:
         return self._process.pid if self._process else 0
 
     async def open(self) -> None:
-        """Raises EngineUnsureError with what Podman said."""
+        """Raises EngineUnsureError with Podman's output."""
         await self._start()
         self._keeper = asyncio.get_running_loop().create_task(self._keep())
 
@@ -88,7 +88,7 @@ class Service:
         return "nothing"
 
     async def _keep(self) -> None:
-        """Its containers live on without it: a new service finds them."""
+        """Restarts the service; its containers keep running, and the new one finds them."""
         while True:
             assert self._process is not None
             await self._process.wait()

@@ -1,4 +1,4 @@
-"""A container as Podman's API takes it, and as it tells of it. Pure."""
+"""Converts containers to and from the format of Podman's API. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,13 +12,13 @@ from skyrl_train.sandbox.wire import AGENT_PORT
 _PERIOD_US = 100_000
 _LOG_BYTES = 1 << 20
 _FIRST_TO_GO = 500
-"""The kernel, short of memory, takes a sandbox before the server."""
+"""When memory is short, the kernel kills a sandbox before the server."""
 _PHASES = {"running": Phase.RUNNING, "paused": Phase.PAUSED, "created": Phase.CREATED, "configured": Phase.CREATED}
 _FRAME = 8
 
 
 def payload(spec: ContainerSpec, host: Host) -> dict[str, Any]:
-    """The body of POST /containers/create, with as many of the limits as this host can set."""
+    """The body of POST /containers/create, with the limits that this host can set."""
     made: dict[str, Any] = {
         "name": spec.name,
         "image": spec.image,

@@ -1,6 +1,6 @@
-"""The doctor's word on a store, before anything is started in it; and what follows from it.
+"""Lets the doctor check a store before its use, and decides what to do with it.
 
-The doctor runs as a process of its own: it only reads, and each rule about a damaged store stands in one place, its.
+The doctor runs as a child process and only reads; the rules about damaged stores are all there.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from typing import Any
 
 CHECKS = ("POD001", "POD002", "POD003", "POD005", "POD006", "POD007", "POD008")
 _OF_THE_STORE = frozenset({"POD001", "POD005", "POD006", "POD007"})
-"""A store of another name has none of it. What is wrong with the node has no such cure."""
+"""Faults of the store: another store does not have them. Faults of the node remain."""
 _IMAGES_WHOLE = frozenset({"POD001", "POD005"})
 _LIMIT_S = 60.0
 
@@ -37,7 +37,7 @@ class StoreReport:
 
 
 CheckStore = Callable[[Mapping[str, str]], Awaitable[StoreReport]]
-"""Looks at the store that an environment names."""
+"""Checks the store that an environment names."""
 
 
 class StoreDecision(Enum):
@@ -59,7 +59,7 @@ def images_are_whole(faults: Iterable[StoreFault]) -> bool:
 
 
 def read_report(text: str) -> StoreReport:
-    """From the doctor's JSON. Text that is no report is something unseen, and never a store without faults."""
+    """Reads the doctor's JSON. Anything else counts as not checked, never as a store without faults."""
     try:
         outcomes: list[dict[str, Any]] = json.loads(text)["outcomes"]
         faults = [

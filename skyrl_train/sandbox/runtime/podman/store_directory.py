@@ -1,7 +1,7 @@
-"""Where a server's store is, and which one it takes when an earlier one is damaged.
+"""Chooses a server's store, another one if the first is damaged.
 
-A damaged store is set aside: another one beside it, under the next number, is taken. Nothing is repaired, migrated or
-reset; what an earlier server of this job left running in it is ended, by process id.
+A damaged store is set aside and the next number beside it is used. Nothing is repaired, migrated or reset; processes
+that an earlier server of this job left in it are killed by id.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ SOCKET = "api.sock"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreDirectory:
-    """`environ`: of every Podman of this store. `set_aside`: earlier stores, and why they were left."""
+    """`environ`: for every Podman of this store. `set_aside`: earlier stores with the reason."""
 
     store: str
     run_dir: str
@@ -44,7 +44,7 @@ class StoreDirectory:
 
 
 def state_directory(*, uid: int, job_id: str | None, base: str = LOCAL_BASE) -> str:
-    """The book, the lock and what is mounted: beside the store, whichever number that has."""
+    """The directory of database, lock and mounted files: beside the store, whatever its number."""
     return os.path.join(os.path.dirname(job_directory(uid=uid, job_id=job_id, base=base)), "runtime")
 
 
@@ -57,9 +57,9 @@ async def find_store(
     check_store: CheckStore,
     add_event: Callable[..., None],
 ) -> StoreDirectory:
-    """Raises UsageError where no store can be had on this node, with the doctor's words.
+    """Raises UsageError with the doctor's findings if this node has no usable store.
 
-    For the one server that has the job's lock: what an earlier one left at work is ended first.
+    Only for the server that has the job's lock: it kills what an earlier one left running.
     """
     set_aside: list[str] = []
     images: list[str] = []
@@ -89,7 +89,7 @@ async def find_store(
 def create_store(
     environ: Mapping[str, str], *, base: str, uid: int, kernel: str, number: int = 1, images: Sequence[str] = ()
 ) -> StoreDirectory:
-    """The store of this number, made if it is not there; nobody has looked at it."""
+    """The store of this number, created if missing; it is not checked yet."""
     name = store_name(environ.get("SLURM_JOB_ID") or "local", number)
     node = Node(
         environ={**environ, "SLURM_JOB_ID": name},
@@ -118,7 +118,7 @@ def create_store(
 
 
 def _site_conf(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The files that Podman would read without the job's own."""
+    """The files that Podman would read without the job's own configuration."""
     named = environ.get("CONTAINERS_CONF")
     config = environ.get("XDG_CONFIG_HOME") or f"{environ.get('HOME', '')}/.config"
     paths = (named,) if named else (*_SITE, f"{config}/containers/containers.conf")
