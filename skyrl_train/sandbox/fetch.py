@@ -1,6 +1,6 @@
-"""Images into the job's store before a sandbox waits for them: from an archive, a mirror or a registry, then built.
+"""Fetches images into the job's store: from an archive, a mirror or a registry, then builds in the agent server.
 
-The store itself is the memory: what is there is not fetched again, and a fetch that was killed left nothing that counts.
+Images in the store are not fetched again, and a fetch that was killed leaves no usable image.
 """
 
 import json
@@ -23,7 +23,7 @@ _HOPELESS = (
     *("manifest unknown", "name unknown", "repository not found", "invalid reference format"),
     *("access denied", "requested access to the resource is denied", "authentication required", "no space left"),
 )
-"""Asking again gives the same."""
+"""Errors that a retry cannot fix."""
 _LIMITED = ("toomanyrequests", "429")
 _LOADED = ("Loaded image: ", "Loaded image(s): ")
 
@@ -37,7 +37,7 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """What became of one image. `detail` says why it failed; empty where it is there now."""
+    """The result for one image. `detail`: why it failed; empty if it is in the store now."""
 
     image: str
     step: Step
@@ -46,7 +46,7 @@ class Fetched:
     derived: str = ""
     tries: int = 1
     log: str = ""
-    """The end of a build's output, where it failed."""
+    """The end of a failed build's output."""
 
     @property
     def ok(self) -> bool:
@@ -60,8 +60,8 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageSources:
-    """Where images come from and how long a try may take. `mirror` stands in a registry's place. `scratch`: where the
-    recipes of builds lie; the system's place for such files where it is not said.
+    """The sources of images and the time limits. `mirror` replaces the registry. `scratch`: the directory for recipes of
+    builds; default: the system's temporary directory.
     """
 
     archive: str = ""
@@ -74,13 +74,13 @@ class ImageSources:
 
 
 class Store:
-    """The images of the store that the environment names."""
+    """The images of a store."""
 
     def __init__(self, podman: PodmanCli) -> None:
         self._podman = podman
 
     def names(self) -> frozenset[str]:
-        """All of them. Raises TrainError where podman does not say."""
+        """All images. Raises TrainError if podman fails."""
         done = self._podman.run("images", "--format", "json", limit_s=SHORT_S)
         if not done.ok:
             raise TrainError(
@@ -97,7 +97,7 @@ class Store:
 
 
 def parse_names(text: str) -> frozenset[str]:
-    """`podman images --format json`; `null` where there are none."""
+    """Parses `podman images --format json`, which prints `null` for no images."""
     try:
         found = json.loads(text or "null") or []
     except ValueError as error:
@@ -107,7 +107,7 @@ def parse_names(text: str) -> frozenset[str]:
 
 
 class Fetcher:
-    """Fetches one image after the other; several threads may call it at once."""
+    """Fetches images; several threads may call it at once."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class Fetcher:
         self._archives: Collection[str] = frozenset(os.listdir(ways.archive)) if ways.archive else ()
 
     def fetch(self, reference: Reference, *, again: bool = False) -> Fetched:  # FIX(IMG005)
-        """The image in the store, and where that is asked for its derived image too. `again`: though it is there."""
+        """Brings the image into the store, and its derived image if requested. `again`: even if it is there."""
         began = self._clock()
         found = self._base(reference, began, again=again)
         if not found.ok or self._ways.build is None:
@@ -156,7 +156,7 @@ class Fetcher:
         return Fetched(image=name, step=step, seconds=self._clock() - began, detail=detail, tries=tries)
 
     def _load(self, path: str, name: str) -> str:
-        """Why it failed; empty where the image is there under its name."""
+        """Why it failed; empty if the image is there under its name."""
         done = self._podman.run("load", "--quiet", "--input", path, limit_s=self._ways.limit_s)
         if not done.ok:
             return f"podman load {path}: {done.error_text}"

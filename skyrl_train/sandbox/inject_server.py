@@ -1,4 +1,4 @@
-"""How the real agent server gets into an image, by a mount; and our own first process before it, for its limits. Pure."""
+"""Mounts the real agent server into an image, with our own first process for the limits. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from skyrl_train.sandbox.server_bundle import PLACE, SITE, ServerBundle
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerRequest:
-    """What a session brings with it."""
+    """The settings of a session."""
 
     session_key: str
     environment: Mapping[str, str]
@@ -32,7 +32,7 @@ class ServerRequest:
 
 
 def mount_bundle(image: ImageFacts, bundle: ServerBundle, request: ServerRequest) -> Injection:
-    """The packages with their own Python and C library: whatever the image has of them makes no difference (IMG008)."""
+    """Mounts the packages with their own Python and C library, independent of the image's (IMG008)."""
     mounts = [Mount(source=bundle.directory, target=PLACE)]
     if bundle.site:
         mounts.append(Mount(source=bundle.site, target=f"{PLACE}/{SITE}"))
@@ -40,13 +40,13 @@ def mount_bundle(image: ImageFacts, bundle: ServerBundle, request: ServerRequest
 
 
 def mount_program(image: ImageFacts, program: str, request: ServerRequest) -> Injection:
-    """The released program. Raises InjectionError where the image's C library is older than what it was built with."""
+    """Mounts the released program. Raises InjectionError if the image's C library is too old for it."""
     refuse_old_library(image)
     return _injection(image, (BINARY,), (Mount(source=program, target=BINARY),), request)
 
 
 def refuse_old_library(image: ImageFacts) -> None:  # FIX(IMG008)
-    """One that is not known is not refused: the start tells."""
+    """Does not refuse an unknown library: the start will show it."""
     system = image.system
     if system is None or runs_on(AGENT_SERVER_BUILDER, system) is not False:
         return
@@ -61,7 +61,7 @@ def refuse_old_library(image: ImageFacts) -> None:  # FIX(IMG008)
 def with_init_process(
     injection: Injection, *, python: Sequence[str], sandboxd: str, processes: int, memory_mib: int
 ) -> Injection:
-    """Behind sandboxd as the first process: it reaps what is left behind, and holds the limits that the engine cannot."""
+    """Puts sandboxd before the server as the first process: it reaps orphans and enforces limits that the engine cannot."""
     limits = {"--processes": processes, "--memory-mib": memory_mib}
     words = [word for name, limit in limits.items() if limit for word in (name, str(limit))]
     return replace(

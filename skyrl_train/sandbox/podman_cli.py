@@ -1,6 +1,6 @@
-"""podman, called with a list of words, a time limit, and its whole process group gone at the end.
+"""Runs the podman command with a time limit; its whole process group is gone at the end.
 
-The API has no resumable pull and no build with a time limit of its own; a command has both, and a kill ends it.
+Podman's API has no resumable pull and no time limit for builds; the command has both, and can be killed.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ _GRACE_S = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """`rc` None: it was ended at its limit, or because all is at its end."""
+    """`rc` None: it was killed at its limit, or because `end` was called."""
 
     rc: int | None
     out: str = ""
@@ -33,24 +33,24 @@ class Done:
 
     @property
     def log(self) -> str:
-        """The last lines of all that it printed."""
+        """The last lines of its output."""
         return (self.out + self.err)[-_LOG:].strip()
 
     @property
     def error_text(self) -> str:
-        """The last words, for a person."""
+        """The last line of its output, for messages."""
         text = " ".join((self.err.strip() or self.out.strip()).split())
         return (f"{self.why}: " if self.why else "") + (text[-_SAID:] or f"exit status {self.rc}")
 
 
 @dataclass(slots=True)
 class PodmanCli:
-    """Commands of one store: that of `environ`, or of our own environment. Threads may share it."""
+    """Runs commands for one store: that of `environ`, or of our own environment. Threads may share it."""
 
     program: str = "podman"
     environ: Mapping[str, str] | None = None
     ending: threading.Event = field(default_factory=threading.Event)
-    """Set when all is at its end: whoever waits between two tries need not."""
+    """Set at the end, so that waits between two tries stop."""
     _live: set[int] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _ended: bool = False
@@ -77,7 +77,7 @@ class PodmanCli:
                 process.wait()
 
     def end_all(self) -> None:
-        """Ends what runs; nothing starts after this."""
+        """Kills what runs; nothing starts afterwards."""
         with self._lock:
             self._ended = True
             self.ending.set()
@@ -104,7 +104,7 @@ class PodmanCli:
 
 
 def end_group(leader: int) -> None:
-    """Asks first, so that podman gives back its locks and removes what it has begun; then kills."""
+    """Sends SIGTERM first, so that podman releases its locks and cleans up; then kills."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGTERM)
         _wait_for(leader)
@@ -118,7 +118,7 @@ def _wait_for(leader: int) -> None:
 
 
 def _gone(leader: int) -> bool:
-    """Whether the leader is dead, reaped or not; who started it reaps it."""
+    """Whether the leader is dead, reaped or not; its starter reaps it."""
     try:
         return os.waitid(os.P_PID, leader, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except ChildProcessError:

@@ -1,4 +1,4 @@
-"""Where the real agent server comes from (`sandbox.agent_server`), told apart by what stands there. Reads names only."""
+"""The source of the real agent server (`sandbox.agent_server`), recognised by its files. Reads names only."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from skyrl_train.sandbox.mounted_python import ask_python
 
 DISTRIBUTION = "openhands_agent_server"
 OLDEST_PYTHON = (3, 12)
-"""Of the agent server's packages."""
+"""The oldest Python for the agent server's packages."""
 INDEX, MANIFEST = "index", "agent-server.json"
 _WHEEL = re.compile(r"([A-Za-z0-9_.]+)-([^-]+)(?:-\d[^-]*)?-([^-]+)-([^-]+)-([^-]+)\.whl")
 _KINDS = (
@@ -83,14 +83,14 @@ def python_for(source: ServerSource) -> str:
 
 
 def installed_version(site: Path) -> str | None:
-    """Of the agent server below a directory of packages."""
+    """The version of the agent server in a directory of packages."""
     for found in site.glob(f"{DISTRIBUTION}-*.dist-info"):
         return found.name.removesuffix(".dist-info").partition("-")[2]
     return None
 
 
 def _version_of(python: str) -> tuple[int, ...]:
-    """No version where it does not run, as a shim of a tool that is not set up."""
+    """Empty if it does not run, such as a shim of a tool that is not set up."""
     try:
         return tuple(int(part) for part in ask_python(python)[2].split(".")[:2])
     except (TrainError, ValueError):

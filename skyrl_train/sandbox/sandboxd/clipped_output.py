@@ -1,10 +1,10 @@
-"""Output of any length in bounded memory: its beginning, its end, and how much was left out between. Pure."""
+"""Output of any length in bounded memory: its beginning, its end, and the number of bytes left out. Pure."""
 
 from __future__ import annotations
 
 
 class ClippedOutput:
-    """Keeps `limit` bytes: the first half as they come, and the last half as they change."""
+    """Keeps `limit` bytes: the first half and the last half of the output."""
 
     __slots__ = ("_half", "_head", "_seen", "_tail")
 
@@ -29,7 +29,7 @@ class ClippedOutput:
         return self._seen - len(self._head) - min(len(self._tail), self._half)
 
     def text(self) -> str:
-        """What was kept. Bytes that are no UTF-8, one that was cut among them, become replacement characters."""
+        """The kept output. Bytes that are not UTF-8 become replacement characters."""
         tail = self._tail[-self._half :]
         left_out = self.left_out
         if not left_out:

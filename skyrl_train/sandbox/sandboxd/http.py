@@ -1,6 +1,6 @@
-"""HTTP/1.1 on one connection: requests read with bounds, their bodies as a stream.
+"""HTTP/1.1 on one connection: reads requests within limits, and their bodies as a stream.
 
-The standard library's own server brings in the mail parser and half a hundred modules: twice the start-up and memory.
+The standard library's server would load the mail parser and about fifty modules: twice the start-up time and memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _HEX = b"0123456789abcdefABCDEF"
 
 
 class HttpError(Exception):
-    """An answer that ends the handling of a request: its status, and what `detail` says."""
+    """Ends a request with this status and `detail`."""
 
     def __init__(self, status: int, detail: object, **headers: str) -> None:
         super().__init__(str(detail))
@@ -24,24 +24,24 @@ class HttpError(Exception):
 
 
 class DisconnectedError(Exception):
-    """The other side is gone, or does not go on in time: nobody is there to answer."""
+    """The client is gone or too slow: there is nobody to answer."""
 
 
 class Stream:
-    """Bytes as they come from a connection."""
+    """Reads bytes from a connection."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._buffer = b""
 
     def read(self, size: int) -> bytes:
-        """At least one byte and at most `size`."""
+        """Reads at least one byte and at most `size`."""
         data = self._buffer[:size] if self._buffer else self._receive(size)
         self._buffer = self._buffer[size:]
         return data
 
     def head(self) -> bytes | None:
-        """Up to the empty line; None where the connection ends before a request begins."""
+        """Reads up to the empty line; None if the connection ends before a request begins."""
         while True:
             end = self._buffer.find(b"\r\n\r\n")
             if 0 <= end <= MAX_HEAD:
@@ -79,7 +79,7 @@ class Stream:
 
 
 class Body:
-    """A request's body, of a known length or in chunks. Read once, from its start to its end."""
+    """A request's body, of known length or in chunks. It can be read once."""
 
     def __init__(self, stream: Stream, length: int | None, *, before: bytes = b"", connection: socket.socket) -> None:
         self._stream = stream
@@ -90,7 +90,7 @@ class Body:
         self.length = length
 
     def read(self, size: int = CHUNK) -> bytes:
-        """At most `size` bytes; none at the end."""
+        """Reads at most `size` bytes; empty at the end."""
         if self._before:  # the client waits until it is told to go on
             self._connection.sendall(self._before)
             self._before = b""
@@ -113,7 +113,7 @@ class Body:
             parts.append(data)
 
     def drain(self) -> bool:
-        """Whether what was left of it is read and gone, so that the connection can be used again."""
+        """Reads the rest of the body; returns whether the connection can be used again."""
         if self._before or (self.length or 0) > _MAX_DRAIN:
             return self._left == 0
         try:
@@ -171,7 +171,7 @@ def read_request(stream: Stream, connection: socket.socket) -> Request | None:
 
 
 def decode(text: str, *, plus: bool = False) -> str:
-    """Percent-encoded UTF-8. Bytes that are none stay as they are, since file names may be any bytes."""
+    """Decodes percent-encoded UTF-8. Other bytes stay as they are, since file names may be any bytes."""
     raw = (text.replace("+", " ") if plus else text).encode("latin-1")
     first, *rest = raw.split(b"%")
     parts = [first]
@@ -187,7 +187,7 @@ def parse_query(query: str) -> dict[str, str]:
 
 
 def _headers(text: str) -> dict[str, str]:
-    """Names in small letters. Two that differ on where a body ends would let one request hide in another."""
+    """Reads headers with names in lower case. Two different lengths of a body would let one request hide in another."""
     headers: dict[str, str] = {}
     for line in text.split("\r\n") if text else ():
         name, colon, value = line.partition(":")

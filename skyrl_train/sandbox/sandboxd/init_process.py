@@ -1,5 +1,5 @@
-"""The first process of a sandbox in which another server runs: reaps what is left behind, holds the limits, passes on
-what it is asked, and ends when that server does.
+"""The first process of a sandbox with another server: reaps orphans, enforces the limits, forwards signals, and exits when
+that server does.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ _SIGNALLED = 128
 
 
 def run(argv: list[str], *, start_enforcer: Callable[[], None], log: Callable[[str], None]) -> int:
-    """Ends with the exit status for a shell: a signal is 128 and its number. It returns where nothing could be run."""
+    """Exits with the server's status; a signal counts as 128 plus its number. Returns only if nothing could be run."""
     server, early = [0], []
 
     def pass_on(number: int, _frame: object) -> None:
-        """What comes before the server is there is told to it then."""
+        """Forwards a signal, or keeps it until the server has started."""
         if not server[0]:
             early.append(number)
             return

@@ -26,12 +26,12 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - a container's port is published from any of its addresses
 _GRACE_S = 1.0
 _SWITCH_S = 0.0002
-"""How long a thread waits for one that computes. Ours are short; while many processes end there is always one."""
+"""How long a thread waits for another one. Ours are short; while many processes end, one always computes."""
 _MOST = {"port": 65535, "output-limit": 1 << 30, "processes": 1 << 22, "memory-mib": 1 << 30}
 
 
 class ArgumentError(Exception):
-    """What was asked for cannot be."""
+    """Invalid arguments or settings."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -81,7 +81,7 @@ def limit_enforcer_of(options: dict[str, str]) -> LimitEnforcer:
 
 
 def session_keys(environ: dict[str, str]) -> list[str]:
-    """OH_SESSION_API_KEYS_0 and on, else SESSION_API_KEY. An empty one is none: it would let everybody in."""
+    """OH_SESSION_API_KEYS_0 and following, else SESSION_API_KEY. Empty keys are ignored: they would match everybody."""
     many, one = SESSION_KEY_VARIABLES
     prefix = many.rstrip("0")
     numbered = [name for name in sorted(environ) if name.startswith(prefix) and name[len(prefix) :].isdecimal()]
@@ -90,7 +90,7 @@ def session_keys(environ: dict[str, str]) -> list[str]:
 
 
 def divided(argv: list[str]) -> tuple[list[str], list[str]]:
-    """Our own words, and behind `--run --` the command of another server."""
+    """Our own arguments, and the command of another server after `--run --`."""
     if RUN not in argv:
         return argv, []
     at = argv.index(RUN)
@@ -127,7 +127,7 @@ def _name(listener: socket.socket) -> str:
 
 
 def _wait_for_the_end() -> None:
-    """The first process of a container is sent SIGTERM to no effect unless it asks for it."""
+    """The first process of a container ignores SIGTERM unless it has a handler."""
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
     signal.set_wakeup_fd(write_end)

@@ -1,4 +1,4 @@
-"""What a child writes, until it ends or its time does."""
+"""Reads a child's output until it ends or its time is over."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from skyrl_train.sandbox.sandboxd.children import Child, Children
 from skyrl_train.sandbox.sandboxd.clipped_output import ClippedOutput
 
 LEFTOVER_S = 0.2
-"""How long output is still read after the shell ended, where something in the background holds on to it."""
+"""How long output is read after the shell ended, while a background process keeps it open."""
 _CHUNK = 65536
 
 
 class ProgramResult:
-    """How a program of ours ended; no exit code where it had to be ended."""
+    """The result of a program of ours; no exit code if it was killed."""
 
     __slots__ = ("exit_code", "stderr", "stdout")
 
@@ -27,7 +27,7 @@ class ProgramResult:
 
 
 class OutputReader:
-    """Both streams of a command and its end, in one wait."""
+    """Waits for both streams of a command and for its end."""
 
     def __init__(self, child: Child, out: int, err: int, *, limit: int) -> None:
         self._child = child
@@ -40,7 +40,7 @@ class OutputReader:
             self._poll.register(descriptor, select.POLLIN)
 
     def until(self, deadline: float) -> bool:
-        """Reads; whether the command ended before then. What it left in the background holds nobody up."""
+        """Reads until the given time; returns whether the command ended. Background processes do not delay this."""
         while self._open or self._alive:
             left = deadline - time.monotonic()
             ready = self._poll.poll(max(0, left) * 1000) if left > 0 else []
@@ -66,7 +66,7 @@ class OutputReader:
             self._open.discard(descriptor)
 
     def close(self) -> tuple[str, str]:
-        """Both texts. A pipe that something in the background writes to is emptied until that has ended."""
+        """Both texts. A pipe of a background process is drained until that has ended."""
         left = set(self._open)
         for descriptor in self._clips:
             if descriptor not in left:
@@ -95,7 +95,7 @@ def _drain(descriptor: int) -> None:
 def run(
     children: Children, argv: list[str], *, cwd: str, env: dict[str, str], limit_s: float, limit: int
 ) -> ProgramResult:
-    """A program of ours, to its end. Raises OSError where it cannot be started."""
+    """Runs a program of ours to its end. Raises OSError if it cannot be started."""
     child, out, err = children.spawn(argv, cwd=cwd, env=env)
     reading = OutputReader(child, out, err, limit=limit)
     ended = reading.until(time.monotonic() + limit_s)

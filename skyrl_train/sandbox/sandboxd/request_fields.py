@@ -1,4 +1,4 @@
-"""What a request gives, read once into types; what cannot be read is answered in the real server's words (422)."""
+"""Reads the values of requests; invalid ones get the real server's messages (422)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def query(request: Request, name: str) -> str:
 
 
 def absolute_path(path: str) -> str:
-    """One that says where it leads. `..` is refused: what names a file elsewhere is a mistake or an attempt."""
+    """An absolute path. `..` is refused: it is a mistake or an attack."""
     if not path.startswith("/"):
         raise HttpError(400, "Path must be absolute")
     if "\0" in path:
@@ -41,7 +41,7 @@ def absolute_path(path: str) -> str:
 
 
 def command_request(request: Request) -> tuple[str, str | None, int]:
-    """Command, directory and time-out in seconds."""
+    """The command, its directory and its limit in seconds."""
     body = _json_object(request)
     if "command" not in body:
         raise missing("body", "command")
@@ -113,7 +113,7 @@ def _text(body: dict[str, object], name: str) -> str:
 
 
 def _timeout(value: object) -> int:
-    """Whole seconds; text of digits counts, as it does with the real server."""
+    """Whole seconds; digits as text are accepted, as by the real server."""
     if isinstance(value, float) and value == value and abs(value) < 1e15 and int(value) == value:
         value = int(value)
     if isinstance(value, str):
@@ -134,7 +134,7 @@ def _integer(text: str, name: str, *, where: str = "query") -> int:
 
 
 def _time(asked: dict[str, str], name: str) -> str | None:
-    """As events write it; one without a zone is UTC."""
+    """In the format of events; a time without a zone is UTC."""
     if name not in asked:
         return None
     try:

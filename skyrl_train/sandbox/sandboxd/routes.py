@@ -1,4 +1,4 @@
-"""Which request is answered by what. Paths, statuses and JSON are those of openhands-agent-server."""
+"""The routes. Paths, statuses and JSON are those of openhands-agent-server."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from skyrl_train.sandbox.sandboxd.request_fields import (
 
 VERSION = "0.1.0"
 SPEAKS = "1.58.0"
-"""The newest openhands-agent-server that these routes were compared with."""
+"""The newest openhands-agent-server that these routes are tested against."""
 _OPEN = (api.ALIVE, api.HEALTH, api.READY, api.SERVER_INFO, "/")
 
 
 class Routes:
-    """The table of routes, and what answers them."""
+    """The table of routes and their handlers."""
 
     def __init__(self, commands: Commands, children: Children, *, env: dict[str, str]) -> None:
         self._commands = commands
@@ -136,7 +136,7 @@ class Routes:
 
 
 class Download:
-    """A file on its way; opened at once, so that a refusal comes before any byte."""
+    """A file to send; opened at once, so that a refusal comes before the first byte."""
 
     def __init__(self, path: str) -> None:
         self._file, self._headers = files.open_for_download(path)
@@ -155,7 +155,7 @@ def _allowed(methods: dict[str, Callable[..., object]], request: Request) -> Cal
 
 
 def _rooted(path: str) -> str:
-    """Clients of 1.8.2 join a path to the route, and a path library then takes one of two slashes away."""
+    """Clients of 1.8.2 append the path to the route, and a library then removes one of two slashes."""
     return absolute_path(path if path.startswith("/") else f"/{path}")
 
 
