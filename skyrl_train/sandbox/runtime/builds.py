@@ -17,10 +17,10 @@ from typing import BinaryIO
 from starlette.requests import ClientDisconnect, Request
 
 from skyrl_train.fail import TrainError
+from skyrl_train.sandbox.engine import BuildFailedError, BuildLateError, Engine
 from skyrl_train.sandbox.runtime.admission import Admission
 from skyrl_train.sandbox.runtime.build_form import LARGEST_FORM, BuildForm, read_form
 from skyrl_train.sandbox.runtime.database import Database, DatabaseError
-from skyrl_train.sandbox.runtime.engine import BuildFailedError, BuildLateError, Engine
 from skyrl_train.sandbox.runtime.refusals import RefusedError
 from skyrl_train.sandbox.runtime.tasks import Tasks
 from skyrl_train.sandbox.runtime.telemetry import Telemetry

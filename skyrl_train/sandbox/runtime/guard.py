@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from skyrl_train.sandbox.runtime.engine import EngineUnsureError
+from skyrl_train.sandbox.engine import EngineUnsureError
 from skyrl_train.sandbox.runtime.keys import same_key
 from skyrl_train.sandbox.runtime.refusals import RefusedError
 from skyrl_train.sandbox.runtime.request_body import Json

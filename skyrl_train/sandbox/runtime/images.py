@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from skyrl_train.sandbox.engine import BuildFailedError, Engine, ImageAbsentError
 from skyrl_train.sandbox.inject import ImageFacts
-from skyrl_train.sandbox.runtime.engine import BuildFailedError, Engine, ImageAbsentError
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.store import SessionStore
 from skyrl_train.sandbox.wire import State

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+from skyrl_train.sandbox.engine import Engine
 from skyrl_train.sandbox.runtime.admission import Admission
 from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.database import Database
-from skyrl_train.sandbox.runtime.engine import Engine
 from skyrl_train.sandbox.runtime.exceeded_limits import ExceededLimits
 from skyrl_train.sandbox.runtime.gauges import limit_gauges, session_gauges
 from skyrl_train.sandbox.runtime.images import Derive, SessionImages

@@ -2,14 +2,10 @@
 
 from collections.abc import Callable
 
+from skyrl_train.sandbox.engine import LABEL, PORT_LABEL, SESSION_LABEL, ContainerSpec
 from skyrl_train.sandbox.inject import ImageFacts, Injection, MountedPython, mount
-from skyrl_train.sandbox.runtime.engine import ContainerSpec
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
-
-LABEL = "skyrl.runtime"
-"""Marks the containers of this kind of server; its value is the server's store."""
-SESSION_LABEL, PORT_LABEL = "skyrl.session", "skyrl.port"
 
 Inject = Callable[[Record, ImageFacts], Injection]
 Plan = Callable[[Record, ImageFacts], ContainerSpec]

@@ -6,8 +6,8 @@ an incomplete one is started again, and one without a session is removed.
 
 from dataclasses import dataclass
 
+from skyrl_train.sandbox.engine import Container, Phase
 from skyrl_train.sandbox.runtime.admission import Admission
-from skyrl_train.sandbox.runtime.engine import Container, Phase
 from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.ports import listen
 from skyrl_train.sandbox.runtime.record import COMING_UP, Record

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from skyrl_train.fail import TrainError
+from skyrl_train.sandbox.engine import Container
 from skyrl_train.sandbox.runtime.admission import Admission
-from skyrl_train.sandbox.runtime.engine import Container
 from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.sandboxes import Sandboxes
 from skyrl_train.sandbox.runtime.store import SessionStore

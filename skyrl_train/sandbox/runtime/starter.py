@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
+from skyrl_train.sandbox.engine import BuildFailedError, Container, EngineError, EngineUnsureError
 from skyrl_train.sandbox.inject import ImageFacts, InjectionError
 from skyrl_train.sandbox.runtime.admission import Admission
 from skyrl_train.sandbox.runtime.database import DatabaseError
-from skyrl_train.sandbox.runtime.engine import BuildFailedError, Container, EngineError, EngineUnsureError
 from skyrl_train.sandbox.runtime.health import wait_until_healthy
 from skyrl_train.sandbox.runtime.images import SessionImages
 from skyrl_train.sandbox.runtime.plan import Plan

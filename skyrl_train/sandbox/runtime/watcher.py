@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 
 from skyrl_train.fail import TrainError
-from skyrl_train.sandbox.runtime.engine import Container, Engine, Phase
+from skyrl_train.sandbox.engine import Container, Engine, Phase
 from skyrl_train.sandbox.runtime.exceeded_limits import limits_in
 from skyrl_train.sandbox.runtime.remover import Remover
 from skyrl_train.sandbox.runtime.sandboxes import Sandboxes

@@ -13,7 +13,7 @@ from typing import Any
 from podman.api.client import APIClient
 from podman.errors import APIError, PodmanError
 
-from skyrl_train.sandbox.runtime.engine import EngineError, EngineUnsureError
+from skyrl_train.sandbox.engine import EngineError, EngineUnsureError
 
 CALL_S = 60.0
 _OK = range(200, 300)

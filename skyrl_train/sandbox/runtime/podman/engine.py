@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from skyrl_train.sandbox.inject import ImageFacts, facts_of
-from skyrl_train.sandbox.runtime.engine import (
+from skyrl_train.sandbox.engine import (
+    LABEL,
     Container,
     ContainerSpec,
     EngineError,
@@ -16,7 +16,7 @@ from skyrl_train.sandbox.runtime.engine import (
     ImageAbsentError,
     Phase,
 )
-from skyrl_train.sandbox.runtime.plan import LABEL
+from skyrl_train.sandbox.inject import ImageFacts, facts_of
 from skyrl_train.sandbox.runtime.podman.api import Absent, Api
 from skyrl_train.sandbox.runtime.podman.host import Host, host_of
 from skyrl_train.sandbox.runtime.podman.image_contents import read_contents, remove_leftover_readers

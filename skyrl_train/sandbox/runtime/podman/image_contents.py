@@ -4,10 +4,10 @@ import asyncio
 import contextlib
 import secrets
 
+from skyrl_train.sandbox.engine import ContainerSpec, EngineError, EngineUnsureError
 from skyrl_train.sandbox.glibc import System, system_of
 from skyrl_train.sandbox.image_pythons import PROBE, read_probe
 from skyrl_train.sandbox.inject import Python
-from skyrl_train.sandbox.runtime.engine import ContainerSpec, EngineError, EngineUnsureError
 from skyrl_train.sandbox.runtime.podman.api import Absent, Api
 from skyrl_train.sandbox.runtime.podman.host import Host
 from skyrl_train.sandbox.runtime.podman.process_end import until_ended

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from skyrl_train.fail import TrainError
 from skyrl_train.sandbox.derive import bases_of
+from skyrl_train.sandbox.engine import BuildFailedError, BuildLateError, ImageAbsentError
 from skyrl_train.sandbox.fetch import Fetched, Fetcher, ImageSources, Step
 from skyrl_train.sandbox.podman_cli import PodmanCli
 from skyrl_train.sandbox.references import parse_reference
-from skyrl_train.sandbox.runtime.engine import BuildFailedError, BuildLateError, ImageAbsentError
 from skyrl_train.sandbox.runtime.podman.previous_server import MARK
 
 _BEGUN = {Step.LOAD: "image loading", Step.PULL: "image pulling", Step.BUILD: "image building"}

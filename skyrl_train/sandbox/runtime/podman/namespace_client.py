@@ -13,7 +13,7 @@ import sys
 from importlib import resources
 from typing import Any
 
-from skyrl_train.sandbox.runtime.engine import EngineUnsureError
+from skyrl_train.sandbox.engine import EngineUnsureError
 
 _ANSWER_S = 10.0
 _CONNECT_S = 5.0

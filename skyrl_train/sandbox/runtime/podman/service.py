@@ -6,7 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Mapping
 
-from skyrl_train.sandbox.runtime.engine import EngineUnsureError
+from skyrl_train.sandbox.engine import EngineUnsureError
 from skyrl_train.sandbox.runtime.podman.lost_namespace import reset_lost_namespace
 
 LONGEST_PATH = 107

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from skyrl_train.sandbox.engine import PORT_LABEL, Container, ContainerSpec, Phase
 from skyrl_train.sandbox.inject import Mount
-from skyrl_train.sandbox.runtime.engine import Container, ContainerSpec, Phase
-from skyrl_train.sandbox.runtime.plan import PORT_LABEL
 from skyrl_train.sandbox.runtime.podman.host import Host
 from skyrl_train.sandbox.wire import AGENT_PORT
 

@@ -13,7 +13,7 @@ import pytest
 from fakes.engine import FakeEngine
 from fakes.runtime import Server, asynchronous, serving
 from skyrl_train.sandbox.derive import bases_of
-from skyrl_train.sandbox.runtime.engine import BuildFailedError, BuildLateError
+from skyrl_train.sandbox.engine import BuildFailedError, BuildLateError
 
 IMAGE = "localhost/runtime:oh_1"
 RECIPE = b"FROM localhost/box\nRUN true\n"

@@ -10,9 +10,9 @@ from fakes.engine import IMAGE
 from fakes.podman_cli import FakePodman
 from fakes.runtime import asynchronous, serving
 from skyrl_train.sandbox.derive import BuildOptions
+from skyrl_train.sandbox.engine import BuildFailedError, ImageAbsentError
 from skyrl_train.sandbox.fetch import ImageSources
 from skyrl_train.sandbox.inject import ImageFacts, InjectionError
-from skyrl_train.sandbox.runtime.engine import BuildFailedError, ImageAbsentError
 from skyrl_train.sandbox.runtime.podman.image_supply import ImageSupply
 from skyrl_train.sandbox.runtime.podman.previous_server import MARK
 

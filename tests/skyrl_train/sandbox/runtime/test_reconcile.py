@@ -8,7 +8,7 @@ import pytest
 
 from fakes.engine import FakeEngine
 from fakes.runtime import asynchronous, serving
-from skyrl_train.sandbox.runtime.engine import EngineUnsureError
+from skyrl_train.sandbox.engine import EngineUnsureError
 
 
 @asynchronous

@@ -7,7 +7,7 @@ import httpx
 
 from fakes.engine import IMAGE, FakeEngine
 from fakes.runtime import asynchronous, serving
-from skyrl_train.sandbox.runtime.engine import EngineError, EngineUnsureError
+from skyrl_train.sandbox.engine import EngineError, EngineUnsureError
 from skyrl_train.sandbox.wire import ALLOCATOR
 
 

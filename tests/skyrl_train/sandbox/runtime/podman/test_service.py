@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fakes.runtime import asynchronous
-from skyrl_train.sandbox.runtime.engine import EngineUnsureError
+from skyrl_train.sandbox.engine import EngineUnsureError
 from skyrl_train.sandbox.runtime.podman.lost_namespace import reset_lost_namespace
 from skyrl_train.sandbox.runtime.podman.service import Service
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from skyrl_train.fail import UsageError
-from skyrl_train.sandbox.runtime.engine import EngineUnsureError
+from skyrl_train.sandbox.engine import EngineUnsureError
 from skyrl_train.sandbox.runtime.podman.previous_server import MARK
 from skyrl_train.sandbox.runtime.podman.service import Service
 from skyrl_train.sandbox.runtime.podman.store_check import CHECKS, StoreFault, StoreReport, check_by_doctor

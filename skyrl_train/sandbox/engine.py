@@ -1,4 +1,4 @@
-"""The interface of a container engine. `podman/` implements it with Podman; tests have their own."""
+"""The interface of a container engine. `runtime/podman/` implements it with Podman; tests have their own."""
 
 import socket
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,10 @@ from typing import Protocol
 from skyrl_train.fail import TrainError
 from skyrl_train.sandbox.inject import ImageFacts, Mount
 from skyrl_train.sandbox.wire import AGENT_PORT
+
+LABEL = "skyrl.runtime"
+"""Marks the containers of this kind of server; its value is the server's store."""
+SESSION_LABEL, PORT_LABEL = "skyrl.session", "skyrl.port"
 
 
 class EngineError(TrainError):
