@@ -49,4 +49,4 @@ class Reaper:
         try:
             await self.remover.remove_unknown(await self.sandboxes.engine.all())
         except TrainError as error:
-            self.telemetry.events.add("not swept", cause=str(error))
+            self.telemetry.events.add("sweep failed", cause=str(error))

@@ -131,7 +131,7 @@ def test_sessions_of_a_store_that_is_set_aside_fail_with_the_reason(server: Serv
     store.kill_all(reaped=True)
     told = server.up().client().get("/sessions/s1").json()
     assert (told["status"], told["pod_status"]) == ("stopped", "failed")
-    assert told["pod_logs"].startswith(f"its container was in {store.base}, which was set aside")
+    assert told["pod_logs"].startswith(f"its container was in the store {store.base}, which was set aside")
     assert told["runtime_id"] == begun["runtime_id"]
 
 

@@ -11,7 +11,7 @@ from skyrl_train.sandbox.runtime.app import application
 
 
 def client_of(server: Server) -> RuntimeClient:
-    app = application(server.parts, server.running.sessions, server.running.builds, KEY)
+    app = application(server.runtime, KEY)
     return RuntimeClient("http://runtime", KEY, transport=httpx.ASGITransport(app=app))
 
 
@@ -21,7 +21,7 @@ async def test_all_sessions_are_ended_and_their_slots_free(tmp_path: Path) -> No
         await server.start("s1")
         await server.start("s2")
         assert await client.stop_all() == 2
-        await server.until(lambda: not server.parts.book.live())
+        await server.until(lambda: not server.store.records.live())
         assert (await server.start("s3"))["session_id"] == "s3"
 
 

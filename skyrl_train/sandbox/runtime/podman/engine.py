@@ -52,7 +52,7 @@ class PodmanEngine:
         await self.service.open()
         half_made = await asyncio.to_thread(remove_half_made, self._supply.podman, self._run_dir)
         if half_made:
-            self._add_event("half made", containers_removed=half_made)
+            self._add_event("unfinished builds removed", containers=half_made)
         self.host = host_of(await self._api.ask("get", "/info"), mounts=_mounts())
         await remove_leftover_readers(self._api)
         if not self.host.limits:

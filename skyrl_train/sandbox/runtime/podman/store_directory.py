@@ -70,7 +70,7 @@ async def find_store(
         report = await check_store(directory.environ)
         faults = report.faults
         for text in report.unseen:
-            add_event("not seen", store=directory.store, why=text)
+            add_event("store not fully checked", store=directory.store, why=text)
         following = decide(faults)
         if following is StoreDecision.USE:
             return StoreDirectory(

@@ -58,7 +58,7 @@ async def test_an_image_is_built_and_can_be_started(tmp_path: Path) -> None:
         assert await over(server, build_id) == {"build_id": build_id, "status": "SUCCESS", "image": IMAGE}
         assert server.engine.recipes == [RECIPE.decode()]
         assert (await server.start("s1", image="localhost/runtime:oh_2"))["pod_status"] == "ready"
-        assert [event["status"] for event in server.told("build ended")] == ["SUCCESS"]
+        assert [event["status"] for event in server.events("build ended")] == ["SUCCESS"]
         assert list((tmp_path / "builds").iterdir()) == []
         text = (await server.client.get("/metrics")).text
         assert 'skyrl_runtime_builds_total{outcome="built"} 1.0\n' in text

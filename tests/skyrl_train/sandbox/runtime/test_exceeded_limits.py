@@ -32,7 +32,7 @@ async def test_the_status_says_it_once_and_the_sandbox_goes_on(tmp_path: Path) -
             server.clock.time += 2
             session = await server.session("s1")
         assert (session["pod_status"], session["events"]) == ("ready", ["ready", f"limit: {SAID}"])
-        assert [event["why"] for event in server.told("limit")] == [SAID]
+        assert [event["why"] for event in server.events("limit")] == [SAID]
         assert "skyrl_runtime_limits_total 1.0\n" in (await server.client.get("/metrics")).text
 
 

@@ -87,7 +87,7 @@ async def test_a_container_that_nobody_asked_for_goes(tmp_path: Path) -> None:
         await server.start("s1")
     async with serving(tmp_path, engine) as server:
         assert engine.standing == {}
-        assert len(server.told("container without a session")) == 1
+        assert len(server.events("container without a session")) == 1
 
 
 @asynchronous
@@ -106,7 +106,7 @@ async def test_a_removal_that_fails_is_tried_until_it_is_done(tmp_path: Path) ->
         begun = await server.start("s1")
         assert (await server.do("stop", begun["runtime_id"])).status_code == 200
         assert (engine.standing, server.admission.slots.used) == ({}, 0)
-        assert len(server.told("not removed yet")) == 2
+        assert len(server.events("not removed yet")) == 2
 
 
 @asynchronous
