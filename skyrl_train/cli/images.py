@@ -21,7 +21,7 @@ from skyrl_train.config.sections.sandbox import SandboxSection
 from skyrl_train.contracts.errors import TrainError, UsageError
 from skyrl_train.contracts.sandbox.agent_server import BUILD_TARGET, TARGET_OF
 from skyrl_train.contracts.sandbox.references import Reference
-from skyrl_train.sandbox.fetch import Fetched, Fetcher, Step, Store, Ways
+from skyrl_train.sandbox.fetch import Fetched, Fetcher, ImageSources, Step, Store
 from skyrl_train.sandbox.podman_cli import PodmanCli
 from skyrl_train.sandbox.recipe import recipe_of
 from skyrl_train.sandbox.server_bundle import make_bundle
@@ -147,7 +147,7 @@ def _fetched(args: argparse.Namespace, asked: Asked, podman: PodmanCli) -> int:
             version, target = sandbox.agent_server_version, args.build_target
             server, image = sandbox.agent_server, args.server_image
             recipe = recipe_of(server, version, place, target=target, server_image=image)
-        ways = Ways(
+        ways = ImageSources(
             archive=sandbox.image_archive or "",
             mirror=sandbox.image_mirror or "",
             tries=args.tries,
@@ -158,7 +158,7 @@ def _fetched(args: argparse.Namespace, asked: Asked, podman: PodmanCli) -> int:
         return _fetch_all(args, asked, podman, ways)
 
 
-def _fetch_all(args: argparse.Namespace, asked: Asked, podman: PodmanCli, ways: Ways) -> int:
+def _fetch_all(args: argparse.Namespace, asked: Asked, podman: PodmanCli, ways: ImageSources) -> int:
     stop = threading.Event()
     fetcher = Fetcher(podman, ways, wait=stop.wait)
     Store(podman).names()  # a store that is damaged says so once, and not for each image

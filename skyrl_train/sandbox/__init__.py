@@ -1,1 +1,1 @@
-"""The sandbox runtime: containers over Podman, the server that hands them out, and the server inside of each."""
+"""The sandbox runtime: containers with Podman, the server that starts them for clients, and the server inside each one."""

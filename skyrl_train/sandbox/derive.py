@@ -1,4 +1,4 @@
-"""`build`: an image of the task's with the real agent server in it, and the name under which it is found again. Pure."""
+"""The recipe and the name of a derived image: a task's image with the real agent server built in. Pure."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ LABELS = {
     "key": "skyrl.derived.key",
 }
 _RECIPE = 1
-"""Raised when the text below changes what an image holds: older ones are then not taken for it."""
+"""Increase it when the recipe below changes, so that older images are not reused."""
 _FROM = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)(?:[ \t]+AS[ \t]+(\S+))?", re.MULTILINE | re.IGNORECASE)
 _SOURCE_DIRECTORY = "/agent-server"
 _BUNDLE = (
@@ -37,23 +37,23 @@ _SERVER_IMAGE = "ghcr.io/openhands/agent-server:{version}-python"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOptions:
-    """What is put in. `server_image` holds the agent server; none stands for the published one of the version, and
-    `from_context` takes the target's files from the build's own directory instead, where there is no registry."""
+    """What is built in. `server_image`: the image with the agent server; empty: the published one of the version.
+    `from_context`: take the files from the build's own directory instead, without a registry."""
 
     sdk_version: str
     target: str = BUILD_TARGET
     server_image: str | None = None
     from_context: bool = False
     content: str = ""
-    """Of that directory: what tells it from another one with other files."""
+    """The fingerprint of that directory."""
     bundle: str = ""
     """The fingerprint of a `ServerBundle` that is the build's own directory: packages with their own C library."""
 
 
 def cache_key(base_digest: str, options: BuildOptions) -> str:
-    """Of what an image is made of: the same base under another name is the same image."""
+    """A hash of everything that goes into the image: the same base under another name gives the same image."""
     if not base_digest:
-        raise InjectionError("the base image has no digest to tell its derived images by")
+        raise InjectionError("the base image has no digest, so its derived image cannot be named")
     parts = [_RECIPE, base_digest, options.sdk_version, options.target, options.server_image, options.from_context]
     parts += [text for text in (options.bundle, options.content) if text]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
@@ -64,7 +64,7 @@ def derived_image(base_digest: str, options: BuildOptions) -> str:
 
 
 def containerfile(base: str, base_digest: str, options: BuildOptions) -> str:
-    """Raises BadReferenceError or InjectionError: a name with a line in it would be a line of the recipe."""
+    """Raises BadReferenceError or InjectionError: a name with a newline would add a line to the recipe."""
     _check(options)
     parse_reference(base)
     origin = options.server_image or _SERVER_IMAGE.format(version=options.sdk_version)
@@ -91,7 +91,7 @@ def _recipe(lines: Sequence[str], labels: Mapping[str, str]) -> str:
 
 
 def bases_of(recipe: str) -> tuple[str, ...]:
-    """The images that a recipe is made from, each once. What a variable names is left to Podman."""
+    """The base images of a recipe, each once. Names in variables are left to Podman."""
     stages: set[str] = {"scratch"}
     found: dict[str, None] = {}
     for match in _FROM.finditer(recipe):
@@ -108,4 +108,4 @@ def _check(options: BuildOptions) -> None:
     for violation in target_violations(target=options.target, target_type=target_type):
         raise InjectionError(violation.message)
     if not options.sdk_version or not all(char.isalnum() or char in ".-+" for char in options.sdk_version):
-        raise InjectionError(f"{options.sdk_version[:40]!r} is no version of the SDK; wanted one such as '1.58.0'")
+        raise InjectionError(f"{options.sdk_version[:40]!r} is not a version of the SDK; use one such as '1.58.0'")

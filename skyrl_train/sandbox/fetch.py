@@ -1,6 +1,6 @@
-"""Images into the job's store before a sandbox waits for them: from an archive, a mirror or a registry, then built.
+"""Fetches images into the job's store: from an archive, a mirror or a registry, then builds in the agent server.
 
-The store itself is the memory: what is there is not fetched again, and a fetch that was killed left nothing that counts.
+Images in the store are not fetched again, and a fetch that was killed leaves no usable image.
 """
 
 import json
@@ -24,7 +24,7 @@ _HOPELESS = (
     *("manifest unknown", "name unknown", "repository not found", "invalid reference format"),
     *("access denied", "requested access to the resource is denied", "authentication required", "no space left"),
 )
-"""Asking again gives the same."""
+"""Errors that a retry cannot fix."""
 _LIMITED = ("toomanyrequests", "429")
 _LOADED = ("Loaded image: ", "Loaded image(s): ")
 
@@ -38,7 +38,7 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """What became of one image. `detail` says why it failed; empty where it is there now."""
+    """The result for one image. `detail`: why it failed; empty if it is in the store now."""
 
     image: str
     step: Step
@@ -47,7 +47,7 @@ class Fetched:
     derived: str = ""
     tries: int = 1
     log: str = ""
-    """The end of a build's output, where it failed."""
+    """The end of a failed build's output."""
 
     @property
     def ok(self) -> bool:
@@ -60,9 +60,9 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ways:
-    """Where images come from and how long a try may take. `mirror` stands in a registry's place. `scratch`: where the
-    recipes of builds lie; the system's place for such files where it is not said.
+class ImageSources:
+    """The sources of images and the time limits. `mirror` replaces the registry. `scratch`: the directory for recipes of
+    builds; default: the system's temporary directory.
     """
 
     archive: str = ""
@@ -75,17 +75,17 @@ class Ways:
 
 
 class Store:
-    """The images of the store that the environment names."""
+    """The images of a store."""
 
     def __init__(self, podman: PodmanCli) -> None:
         self._podman = podman
 
     def names(self) -> frozenset[str]:
-        """All of them. Raises TrainError where podman does not say."""
+        """All images. Raises TrainError if podman fails."""
         done = self._podman.run("images", "--format", "json", limit_s=SHORT_S)
         if not done.ok:
             raise TrainError(
-                f"podman images: {done.said}; see skyrl-doctor preflight --role runtime --select POD for the store"
+                f"podman images: {done.error_text}; see skyrl-doctor preflight --role runtime --select POD for the store"
             )
         return parse_names(done.out)
 
@@ -98,36 +98,36 @@ class Store:
 
 
 def parse_names(text: str) -> frozenset[str]:
-    """`podman images --format json`; `null` where there are none."""
+    """Parses `podman images --format json`, which prints `null` for no images."""
     try:
-        images = parse_objects(text or "null", "the answer of podman images")
+        images = parse_objects(text or "null", "the output of podman images")
         return frozenset(name for image in images for name in image.texts("Names", ()))
     except FormatError as error:
         raise TrainError(str(error)) from None
 
 
 class Fetcher:
-    """Fetches one image after the other; several threads may call it at once."""
+    """Fetches images; several threads may call it at once."""
 
     def __init__(
         self,
         podman: PodmanCli,
-        ways: Ways,
+        ways: ImageSources,
         *,
         wait: Callable[[float], object],
         clock: Callable[[], float] = time.monotonic,
-        told: Callable[[str, Step], None] = lambda _image, _step: None,
+        on_step: Callable[[str, Step], None] = lambda _image, _step: None,
     ) -> None:
         self._podman = podman
         self._store = Store(podman)
         self._ways = ways
         self._wait = wait
         self._clock = clock
-        self._told = told
+        self._on_step = on_step
         self._archives: Collection[str] = frozenset(os.listdir(ways.archive)) if ways.archive else ()
 
     def fetch(self, reference: Reference, *, again: bool = False) -> Fetched:  # FIX(IMG005)
-        """The image in the store, and where that is asked for its derived image too. `again`: though it is there."""
+        """Brings the image into the store, and its derived image if requested. `again`: even if it is there."""
         began = self._clock()
         found = self._base(reference, began, again=again)
         if not found.ok or self._ways.build is None:
@@ -140,11 +140,11 @@ class Fetcher:
             return Fetched(image=name, step=Step.PRESENT, seconds=self._clock() - began)
         archive = archive_of(reference, self._archives)
         if self._ways.archive and archive is None:
-            detail = f"not in the store, and {self._ways.archive} holds no archive of it"
+            detail = f"not in the store, and {self._ways.archive} has no archive of it"
             return Fetched(image=name, step=Step.LOAD, seconds=self._clock() - began, detail=detail)
         step = Step.LOAD if archive is not None else Step.PULL
         detail, tries = "", 0
-        self._told(name, step)
+        self._on_step(name, step)
         while tries < self._ways.tries:
             tries += 1
             detail = self._load(f"{self._ways.archive}/{archive}", name) if archive else self._pull(reference)
@@ -156,25 +156,27 @@ class Fetcher:
         return Fetched(image=name, step=step, seconds=self._clock() - began, detail=detail, tries=tries)
 
     def _load(self, path: str, name: str) -> str:
-        """Why it failed; empty where the image is there under its name."""
+        """Why it failed; empty if the image is there under its name."""
         done = self._podman.run("load", "--quiet", "--input", path, limit_s=self._ways.limit_s)
         if not done.ok:
-            return f"podman load {path}: {done.said}"
+            return f"podman load {path}: {done.error_text}"
         if self._store.has(name):
             return ""
         loaded = _loaded(done)
         if len(loaded) != 1:
-            return f"{path} holds {', '.join(loaded) or 'no image'}; wanted {name}"
+            return f"{path} contains {', '.join(loaded) or 'no image'}; expected {name}"
         tagged = self._podman.run("tag", loaded[0], name, limit_s=SHORT_S)
-        return "" if tagged.ok else f"{path} holds {loaded[0]}, which cannot be called {name}: {tagged.said}"
+        return (
+            "" if tagged.ok else f"{path} contains {loaded[0]}, which cannot be tagged as {name}: {tagged.error_text}"
+        )
 
     def _pull(self, reference: Reference) -> str:
         mirror = self._ways.mirror
         if not mirror:
             done = self._podman.run("pull", "--quiet", str(reference), limit_s=self._ways.limit_s)
-            return "" if done.ok else f"podman pull: {done.said}"
+            return "" if done.ok else f"podman pull: {done.error_text}"
         if reference.digest:
-            return "a name by digest cannot be given to what a mirror holds; name the mirror in registries.conf instead"
+            return "an image from a mirror cannot get a name with a digest; set the mirror in registries.conf instead"
         there = f"{mirror.rstrip('/')}/{reference.path}:{reference.tag or 'latest'}"
         host = mirror.partition("/")[0].partition(":")[0]
         plain = ("--tls-verify=false",) if host in ("localhost", "127.0.0.1") else ()
@@ -183,7 +185,7 @@ class Fetcher:
             done = self._podman.run("tag", there, str(reference), limit_s=SHORT_S)
         if done.ok:
             done = self._podman.run("untag", there, there, limit_s=SHORT_S)
-        return "" if done.ok else f"from {there}: {done.said}"
+        return "" if done.ok else f"from {there}: {done.error_text}"
 
     def _built(self, reference: Reference, options: BuildOptions, began: float) -> Fetched:
         name = str(reference)
@@ -195,9 +197,9 @@ class Fetcher:
             recipe = containerfile(name, digest, options)
         except TrainError as error:
             return Fetched(image=name, step=Step.BUILD, seconds=self._clock() - began, detail=str(error))
-        self._told(name, Step.BUILD)
+        self._on_step(name, Step.BUILD)
         done = self._build(recipe, derived)
-        detail, log = ("", "") if done.ok else (f"podman build: {done.said}", done.log)
+        detail, log = ("", "") if done.ok else (f"podman build: {done.error_text}", done.log)
         seconds = self._clock() - began
         return Fetched(image=name, step=Step.BUILD, seconds=seconds, detail=detail, derived=derived, log=log)
 

@@ -1,5 +1,5 @@
-"""Which Pythons an image has, and which distribution it is, asked with nothing but its /bin/sh. Pure: the script, and
-what it printed as a value.
+"""The Pythons and the distribution of an image, found with a script for its /bin/sh. Pure: the script and the parser of
+its output.
 """
 
 import re
@@ -20,13 +20,13 @@ print("python", sys.argv[1], *sys.version_info[:3])' "$path" 2>/dev/null || :
 done
 while read -r line; do echo "$line"; done 2>/dev/null </etc/os-release || :
 """
-"""A task's own environment comes last: it is the agent's to break."""
+"""A task's own environment comes last: the agent may break it."""
 
 _FOUND = re.compile(r"^python (/\S+) (\d+) (\d+) (\d+)$", re.MULTILINE)
 
 
 def read_probe(printed: str) -> tuple[Python, ...]:
-    """In the order of preference; those that lack a module which sandboxd needs have printed nothing."""
+    """In order of preference. Pythons without a module that sandboxd needs print nothing."""
     return tuple(
         Python(path=path, version=(int(major), int(minor), int(micro)))
         for path, major, minor, micro in _FOUND.findall(printed)

@@ -1,7 +1,7 @@
-"""How an agent server gets into an image that lacks one: what is mounted, and what is run in place of the image's own.
+"""How an agent server gets into an image: the mounts, and the command that replaces the image's own. Pure.
 
-Pure. The whole command line is given, and the image's entry point is never run: an image that has the agent server as
-its entry point would get it twice (IMG004).
+The command line is always complete and the image's entry point is never run: if the agent server were the entry point,
+it would start twice (IMG004).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,17 +15,17 @@ from skyrl_train.contracts.sandbox.wire import AGENT_PORT, ALLOCATOR, SESSION_KE
 
 SANDBOXD = "/opt/skyrl/sandboxd.pyz"
 PYTHON = "/opt/skyrl/python"
-"""Where both are mounted, read-only."""
+"""The paths of both mounts, which are read-only."""
 OLDEST_PYTHON = (3, 8)
 EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 - inside of the container; what is published of it is the engine's affair
 ISOLATED = ("-I", "-S", "-B")
-"""No variable, no site directory and no file of the image's has a say in how sandboxd starts."""
+"""Start sandboxd independent of the image's variables, site directories and files."""
 _REAL = {"OH_ENABLE_VSCODE": "false", "LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENHANDS_SUPPRESS_BANNER": "1"}
 _KEY_PREFIX = SESSION_KEY_VARIABLES[0].rstrip("0")
 
 
 class InjectionError(TrainError):
-    """No agent server can be brought into this image."""
+    """The agent server cannot get into this image."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Python:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageFacts:
-    """What an image says of itself. `pythons` is None where nobody has looked."""
+    """The facts of an image. `pythons` is None if they were not read."""
 
     entrypoint: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
@@ -46,14 +46,14 @@ class ImageFacts:
     digest: str = ""
     pythons: tuple[Python, ...] | None = None
     system: System | None = None
-    """Its distribution; None where nobody has looked."""
+    """Its distribution; None if it was not read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MountedPython:
-    """A Python of the host with the libraries it needs, its loader among them: it runs on any C library (IMG008).
+    """A Python of the host with its libraries and loader: it runs with any C library (IMG008).
 
-    `source` is its directory on the host, and `command` starts it where that is mounted at PYTHON.
+    `source`: its directory on the host. `command` starts it when that is mounted at PYTHON.
     """
 
     source: str
@@ -63,7 +63,7 @@ class MountedPython:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
-    """Of the host, read-only in the container."""
+    """A path of the host, mounted read-only."""
 
     source: str
     target: str
@@ -71,7 +71,7 @@ class Mount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Injection:
-    """What a container gets instead of what its image says. `user` is what --user takes."""
+    """The settings that replace those of the image. `user`: the value of --user."""
 
     command: tuple[str, ...]
     mounts: tuple[Mount, ...] = ()
@@ -82,7 +82,7 @@ class Injection:
 
 
 def facts_of(inspected: Mapping[str, object], *, pythons: tuple[Python, ...] | None = None) -> ImageFacts:
-    """From one element of `podman image inspect`. Fields that an image leaves out are null there."""
+    """From one element of `podman image inspect`; missing fields are null there."""
     config = inspected.get("Config")
     said: Mapping[str, object] = config if isinstance(config, Mapping) else {}
     environment = [text.partition("=") for text in _words(said.get("Env"))]
@@ -111,13 +111,13 @@ def mount(  # FIX(IMG001)
     processes: int = 0,
     memory_mib: int = 0,
 ) -> Injection:
-    """sandboxd from the host's file `sandboxd`, run by the image's Python, or by a mounted one where it has none.
+    """Mounts sandboxd from the host's file `sandboxd` and runs it with the image's Python, or with a mounted one.
 
-    `requested` is the command that the client sent; only its port counts. `processes` and `memory_mib` are limits that
-    sandboxd holds itself, for engines that cannot; 0 is none.
+    `requested`: the client's command; only its port is used. `processes`, `memory_mib`: limits that sandboxd enforces
+    for engines that cannot; 0: no limit.
     """
     if not session_key:
-        raise InjectionError("a sandbox without a session key would let every process of the node in")
+        raise InjectionError("no session key: every process of the node could use the sandbox")
     port = port_of(requested)
     python, mounts = python_for(image, mounted_python)
     return Injection(
@@ -139,9 +139,11 @@ def native(
     environment: Mapping[str, str] | None = None,
     working_dir: str = "/",
 ) -> Injection:
-    """For an image that has the real agent server, built by us or by others: what the client asked for, once."""
+    """For an image with the real agent server: runs the client's command, once."""
     if not session_key:
-        raise InjectionError("an agent server without a session key listens where nobody reaches it, or lets all in")
+        raise InjectionError(
+            "no session key: the agent server would be unreachable, or open to every process of the node"
+        )
     command = whole_command(image.entrypoint, requested or (BINARY,))
     if not _has(command, "--port"):
         command = (*command, "--port", str(AGENT_PORT))
@@ -157,9 +159,9 @@ def native(
 
 
 def whole_command(entrypoint: Sequence[str], requested: Sequence[str]) -> tuple[str, ...]:  # FIX(IMG004)
-    """The requested command behind the image's init, if it has one, and never behind itself.
+    """The requested command, after the image's init if it has one, and never after itself.
 
-    Up to 1.21.0 the images' entry point is the server alone, since then it is `tini -- SERVER`.
+    Up to 1.21.0 the entry point of the images is the server alone, later it is `tini -- SERVER`.
     """
     init = tuple(entrypoint[: entrypoint.index("--") + 1]) if "--" in entrypoint else ()
     if init and requested[: len(init)] == init:
@@ -168,21 +170,21 @@ def whole_command(entrypoint: Sequence[str], requested: Sequence[str]) -> tuple[
 
 
 def port_of(command: Sequence[str]) -> int:
-    """What stands behind --port; the port that clients of the runtime API ask for where there is none."""
+    """The value of --port; the default port of the runtime API without it."""
     words = [part for word in command for part in (word.split("=", 1) if word.startswith("--port=") else (word,))]
     text = words[words.index("--port") + 1] if "--port" in words[:-1] else str(AGENT_PORT)
     if not (text.isascii() and text.isdecimal()) or not 1024 <= int(text) <= 65535:
-        raise InjectionError(f"--port {text[:20]!r} of the requested command: wanted 1024 to 65535")
+        raise InjectionError(f"--port {text[:20]!r} of the requested command: use 1024 to 65535")
     return int(text)
 
 
 def python_of(image: ImageFacts) -> Python | None:
-    """The first that is new enough."""
+    """The first Python that is new enough."""
     return next((python for python in image.pythons or () if python.version[:2] >= OLDEST_PYTHON), None)
 
 
 def python_for(image: ImageFacts, mounted: MountedPython | None) -> tuple[tuple[str, ...], tuple[Mount, ...]]:
-    """What starts a Python in the image, and what has to be mounted for it. Raises InjectionError."""
+    """The command of a Python in the image, and the mounts for it. Raises InjectionError."""
     own = python_of(image)
     if own is not None:
         return (own.path,), ()
@@ -202,12 +204,12 @@ def _options(port: int, processes: int, memory_mib: int) -> tuple[str, ...]:
 
 
 def real_environment(asked: Mapping[str, str], session_key: str) -> dict[str, str]:
-    """Of the real agent server: no editor, and nothing that it would fetch from a network at its start."""
+    """For the real agent server: no editor, and nothing that it would download at its start."""
     return {**_REAL, **_environment(asked, session_key)}
 
 
 def _environment(asked: Mapping[str, str], session_key: str) -> dict[str, str]:
-    """What the client asked for; the key is the runtime's alone to give."""
+    """The client's variables without session keys: only the runtime sets them."""
     taken = {*SESSION_KEY_VARIABLES}
     kept = {name: text for name, text in asked.items() if name not in taken and not name.startswith(_KEY_PREFIX)}
     return {**kept, SESSION_KEY_VARIABLES[0]: session_key}
@@ -218,7 +220,7 @@ def _has(command: Sequence[str], option: str) -> bool:
 
 
 def _words(value: object) -> tuple[str, ...]:
-    """Of an inspected image: a list of strings, null, or (in old images) one string."""
+    """From an inspected image: a list of strings, null, or (in old images) one string."""
     if isinstance(value, str):
         return (value,)
     return tuple(str(word) for word in value) if isinstance(value, list) else ()

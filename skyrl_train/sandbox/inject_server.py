@@ -1,4 +1,4 @@
-"""How the real agent server gets into an image, by a mount; and our own first process before it, for its limits. Pure."""
+"""Mounts the real agent server into an image, with our own first process for the limits. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,8 +21,8 @@ from skyrl_train.sandbox.server_bundle import PLACE, SITE, ServerBundle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What a session brings with it."""
+class ServerRequest:
+    """The settings of a session."""
 
     session_key: str
     environment: Mapping[str, str]
@@ -31,26 +31,26 @@ class Asked:
     as_root: bool = True
 
 
-def mount_bundle(image: ImageFacts, bundle: ServerBundle, asked: Asked) -> Injection:
-    """The packages with their own Python and C library: whatever the image has of them makes no difference (IMG008)."""
+def mount_bundle(image: ImageFacts, bundle: ServerBundle, request: ServerRequest) -> Injection:
+    """Mounts the packages with their own Python and C library, independent of the image's (IMG008)."""
     mounts = [Mount(source=bundle.directory, target=PLACE)]
     if bundle.site:
         mounts.append(Mount(source=bundle.site, target=f"{PLACE}/{SITE}"))
-    return _injection(image, bundle.command, tuple(mounts), asked)
+    return _injection(image, bundle.command, tuple(mounts), request)
 
 
-def mount_program(image: ImageFacts, program: str, asked: Asked) -> Injection:
-    """The released program. Raises InjectionError where the image's C library is older than what it was built with."""
+def mount_program(image: ImageFacts, program: str, request: ServerRequest) -> Injection:
+    """Mounts the released program. Raises InjectionError if the image's C library is too old for it."""
     refuse_old_library(image)
-    return _injection(image, (BINARY,), (Mount(source=program, target=BINARY),), asked)
+    return _injection(image, (BINARY,), (Mount(source=program, target=BINARY),), request)
 
 
 def refuse_old_library(image: ImageFacts) -> None:  # FIX(IMG008)
-    """One that is not known is not refused: the start tells."""
+    """Does not refuse an unknown library: the start will show it."""
     system = image.system
     if system is None or runs_on(AGENT_SERVER_BUILDER, system) is not False:
         return
-    has = "no C library that is known" if system.glibc is None else shown(system.glibc)
+    has = "an unknown C library" if system.glibc is None else shown(system.glibc)
     raise InjectionError(
         f"IMG008: the image is {system.name}, with {has}; the released openhands-agent-server needs "
         f"{shown(AGENT_SERVER_BUILDER)} or newer; name a virtual environment or a directory of wheels in "
@@ -58,10 +58,10 @@ def refuse_old_library(image: ImageFacts) -> None:  # FIX(IMG008)
     )
 
 
-def guarded(
+def with_init_process(
     injection: Injection, *, python: Sequence[str], sandboxd: str, processes: int, memory_mib: int
 ) -> Injection:
-    """Behind sandboxd as the first process: it reaps what is left behind, and holds the limits that the engine cannot."""
+    """Puts sandboxd before the server as the first process: it reaps orphans and enforces limits that the engine cannot."""
     limits = {"--processes": processes, "--memory-mib": memory_mib}
     words = [word for name, limit in limits.items() if limit for word in (name, str(limit))]
     return replace(
@@ -71,15 +71,19 @@ def guarded(
     )
 
 
-def _injection(image: ImageFacts, program: Sequence[str], mounts: tuple[Mount, ...], asked: Asked) -> Injection:
-    if not asked.session_key:
-        raise InjectionError("an agent server without a session key listens where nobody reaches it, or lets all in")
-    port = port_of(asked.requested)
+def _injection(
+    image: ImageFacts, program: Sequence[str], mounts: tuple[Mount, ...], request: ServerRequest
+) -> Injection:
+    if not request.session_key:
+        raise InjectionError(
+            "no session key: the agent server would be unreachable, or open to every process of the node"
+        )
+    port = port_of(request.requested)
     return Injection(
         command=(*program, "--host", EVERY_ADDRESS, "--port", str(port)),  # FIX(RUN008)
         mounts=mounts,
-        environment=real_environment(asked.environment, asked.session_key),
-        user=user_of(image.user, as_root=asked.as_root),
-        working_dir=asked.working_dir,
+        environment=real_environment(request.environment, request.session_key),
+        user=user_of(image.user, as_root=request.as_root),
+        working_dir=request.working_dir,
         port=port,
     )

@@ -1,7 +1,7 @@
-"""A Python of the host as a directory that can be mounted into any image: interpreter, library, and what it links to.
+"""A Python of the host as a directory to mount into any image: interpreter, library, and the shared libraries it needs.
 
-It is started through its own loader, so that neither the image's C library nor its absence matters (IMG008), and
-without LD_LIBRARY_PATH, so that no command of the agent's inherits a path to our libraries.
+Its own loader starts it, so the image's C library does not matter (IMG008). LD_LIBRARY_PATH is not used, so commands of
+the agent do not inherit a path to our libraries.
 """
 
 import os
@@ -15,7 +15,7 @@ from skyrl_train.sandbox.inject import PYTHON, InjectionError, MountedPython
 
 _LIMIT_S = 60.0
 _AT_ONCE = 100
-"""Files that ldd is asked about in one call."""
+"""Number of files for one call of ldd."""
 _LEFT_OUT = shutil.ignore_patterns(
     "test",
     "tests",
@@ -30,7 +30,7 @@ _LEFT_OUT = shutil.ignore_patterns(
     "*.opt-*.pyc",
 )
 _MODULES = "_json", "_posixsubprocess", "_socket", "_struct", "array", "fcntl", "math", "select", "zlib"
-"""Those of the interpreter's compiled modules that sandboxd loads, where they are no part of the interpreter itself."""
+"""The compiled modules that sandboxd loads, unless they are built into the interpreter."""
 _ASK = """
 import os, sys, sysconfig
 print(os.path.realpath(sys.executable))
@@ -40,7 +40,7 @@ print("%d.%d.%d" % sys.version_info[:3])
 
 
 def bundle_python(directory: Path, python: str = sys.executable) -> MountedPython:
-    """Copies it into the directory; one that is already there whole is used again. Raises InjectionError."""
+    """Copies it into the directory, or reuses a complete copy. Raises InjectionError."""
     executable, library, version = ask_python(python)
     target = directory / f"python-{version}"
     if not target.exists():
@@ -56,7 +56,7 @@ def bundle_python(directory: Path, python: str = sys.executable) -> MountedPytho
 
 
 def ask_python(python: str) -> tuple[Path, Path, str]:
-    """Its program, its library and its version. Raises InjectionError."""
+    """The interpreter's program, library and version. Raises InjectionError."""
     executable, library, version = run_tool([python, "-I", "-c", _ASK]).splitlines()
     return Path(executable), Path(library), version
 
@@ -70,8 +70,8 @@ def copy_python(
     modules: Sequence[str] = ("*",),
     site: Path | None = None,
 ) -> None:
-    """The program, its library, and what these compiled modules, and those below `site`, are linked to. What `site`
-    holds itself stays there: its modules find it beside themselves."""
+    """Copies the program, its library, and the shared libraries of these compiled modules and of those below `site`.
+    Libraries inside `site` stay there: its modules find them."""
     lib = f"lib/python{version.rpartition('.')[0]}"
     (target / "bin").mkdir(parents=True)
     shutil.copy2(executable, target / "bin" / "python3")
@@ -86,7 +86,7 @@ def copy_python(
 
 
 def loader_command(target: Path, at: str) -> tuple[str, ...]:
-    """How it is started where `target` is mounted at `at`: through the loader, where the interpreter wants one."""
+    """The command if `target` is mounted at `at`: through the loader if the interpreter needs one."""
     loader = next((file.name for file in sorted((target / "libs").glob("ld-*"))), None)
     if loader is None:
         return (f"{at}/bin/python3",)
@@ -94,7 +94,7 @@ def loader_command(target: Path, at: str) -> tuple[str, ...]:
 
 
 def _linked(binaries: Sequence[Path]) -> list[str]:
-    """The files that their loader would load, the loader among them; none for a static program."""
+    """The files that the loader would load, including itself; none for a static program."""
     found: dict[str, None] = {}
     for at in range(0, len(binaries), _AT_ONCE):
         said = run_tool(["ldd", *map(str, binaries[at : at + _AT_ONCE])], accept_failure=True)

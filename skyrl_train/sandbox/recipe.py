@@ -1,5 +1,5 @@
-"""What a derived image is made of: `sandbox.agent_server`, or its published image. One rule for `skyrl-train images build`
-and for the runtime.
+"""The agent server for a derived image: from `sandbox.agent_server` or its published image. Used by `skyrl-train images
+build` and by the runtime.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from skyrl_train.sandbox.server_source import Kind, source_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """`context`: the build's own directory, empty where everything comes from images."""
+    """`context`: the build's own directory; empty if everything comes from images."""
 
     options: BuildOptions
     context: str = ""
@@ -26,7 +26,7 @@ class Recipe:
 def recipe_of(
     agent_server: str | None, version: str, place: Path, *, target: str = BUILD_TARGET, server_image: str | None = None
 ) -> Recipe:
-    """Makes below `place` what is copied into images. Raises UsageError or InjectionError."""
+    """Prepares the files to copy into images below `place`. Raises UsageError or InjectionError."""
     if agent_server is None:
         return Recipe(options=BuildOptions(sdk_version=version, target=target, server_image=server_image))
     source = source_of(agent_server, version=version)
@@ -43,7 +43,7 @@ def recipe_of(
 
 
 def _content(directory: str) -> str:
-    """By what stands there and when it was written: reading all of it would take longer than it is worth."""
+    """A hash of names, sizes and times: reading all files would take too long."""
     made = hashlib.sha256()
     for path in sorted(Path(directory).rglob("*")):
         found = path.lstat()
@@ -52,7 +52,7 @@ def _content(directory: str) -> str:
 
 
 def _program_context(program: Path, place: Path) -> Path:
-    """A directory that holds it where an image has it."""
+    """A directory with the program at its path in an image."""
     context = place / f"program-{hashlib.sha256(program.read_bytes()).hexdigest()[:16]}"
     if not context.exists():
         half_done = place / f".{context.name}.{os.getpid()}"

@@ -51,9 +51,9 @@ class BodyRules:
 
     required: Mapping[str, Rule[Any]]
     optional: Mapping[str, Rule[Any]] = field(default_factory=dict)
-    """Missing or null: left out of what is read, so that the reader's default holds."""
+    """A missing or null value is left out of the result, so that the reader's default applies."""
     ignored: Mapping[str, str] = field(default_factory=dict)
-    """Known keys without a meaning here, each with the reason."""
+    """Known keys that are ignored, each with the reason."""
 
     @property
     def schema(self) -> Schema:
@@ -76,7 +76,7 @@ class BodyRules:
 def text(
     expected: str, *, pattern: str = NO_NUL, most: int | None = None, check: Callable[[str], str | None] | None = None
 ) -> Rule[str]:
-    """`pattern` is for the whole text. `check` gives what is wrong beyond the pattern, as a message."""
+    """`pattern` must match the whole text. `check` returns a message for a fault beyond the pattern."""
     whole = re.compile(pattern)
     schema: dict[str, object] = {"type": "string", "pattern": f"^(?:{pattern})$"}
     if most is not None:

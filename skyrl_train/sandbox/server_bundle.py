@@ -1,7 +1,7 @@
 """The real agent server as one directory that any image runs: a Python with its loader and libraries, and its packages.
 
-It carries its own C library, so that neither an old one in the image nor none at all matters (IMG008). The same directory
-is mounted read-only, or copied into a derived image.
+It has its own C library, so the image's does not matter (IMG008). The same directory is mounted read-only, or copied
+into a derived image.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from skyrl_train.sandbox.server_source import (
 )
 
 PLACE = "/opt/skyrl/agent-server"
-"""Where it stands in a sandbox."""
+"""Its path in a sandbox."""
 SITE, RUN, START = "site", "run.py", "server"
 _INSTALL_S, _ASK_S = 1800.0, 60.0
 _LAST_CHARS = 1500
@@ -44,25 +44,25 @@ _ASK_SITE = "import sysconfig; print(sysconfig.get_path('purelib'))"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerBundle:
-    """`directory` goes to PLACE. `site`: the packages, where they are not in it but in an environment of the user's."""
+    """`directory` is mounted at PLACE. `site`: the packages, if they are in an environment of the user instead."""
 
     directory: str
     version: str
     fingerprint: str
-    """Another one for other packages, or another Python."""
+    """Differs for other packages or another Python."""
     command: tuple[str, ...]
     site: str = ""
 
     @property
     def python(self) -> tuple[str, ...]:
-        """Its Python alone, for programs of ours."""
+        """Its Python alone, for our own programs."""
         return self.command[: self.command.index("-I")]
 
 
 def make_bundle(source: ServerSource, place: Path, *, whole: bool, name: str = "") -> ServerBundle:
-    """Below `place`; what is there already is used again. `whole`: with the packages in it, to be copied into an image.
+    """Makes a bundle below `place`, or reuses one. `whole`: with the packages inside, to copy into an image.
 
-    Raises UsageError or InjectionError. It appears by rename: one that was killed half-way is never taken.
+    Raises UsageError or InjectionError. It appears by rename, so an incomplete one is never used.
     """
     if source.kind is Kind.BUNDLE:
         return read_bundle(Path(source.path))
@@ -96,7 +96,7 @@ def make_bundle(source: ServerSource, place: Path, *, whole: bool, name: str = "
 
 
 def read_bundle(directory: Path) -> ServerBundle:
-    """One that was made before, here or elsewhere. Raises UsageError."""
+    """Opens a bundle that was made before, here or elsewhere. Raises UsageError."""
     try:
         found = parse_object((directory / MANIFEST).read_bytes(), MANIFEST)
         return ServerBundle(
@@ -108,12 +108,12 @@ def read_bundle(directory: Path) -> ServerBundle:
         )
     except (OSError, FormatError) as error:
         raise UsageError(
-            f"{directory}/{MANIFEST} cannot be used: {error}; make it again with skyrl-train images server"
+            f"{directory}/{MANIFEST} cannot be used: {error}; run skyrl-train images server again"
         ) from error
 
 
 def _fill(target: Path, source: ServerSource, python: str, own_site: Path | None, *, whole: bool) -> None:
-    """The packages; an empty directory to mount them at, where they stay where they are."""
+    """Installs the packages; makes an empty mount point if they stay in the user's environment."""
     site = target / SITE
     if own_site is None:
         _install(source, python, site)
@@ -142,7 +142,7 @@ def _installer(python: str, words: list[str]) -> list[str]:
         return [python, "-m", "pip", "install", "--disable-pip-version-check", *words]
     uv = shutil.which("uv")
     if uv is None:
-        raise UsageError(f"{python} has no pip, and there is no uv on PATH; one of them installs the agent server")
+        raise UsageError(f"{python} has no pip, and uv is not on PATH; install one of them")
     return [uv, "pip", "install", "--python", python, *words]
 
 
@@ -151,7 +151,7 @@ def _version(source: ServerSource, site: Path | None) -> str:
         return source.version
     found = installed_version(site)
     if found is None:
-        raise UsageError(f"sandbox.agent_server = {source.path!r}: no openhands-agent-server is installed in {site}")
+        raise UsageError(f"sandbox.agent_server = {source.path!r}: openhands-agent-server is not installed in {site}")
     return found
 
 
@@ -163,7 +163,7 @@ def _fingerprint(source: ServerSource, site: Path | None, python: str) -> str:
 
 
 def _contents(source: ServerSource, site: Path | None) -> Iterator[str]:
-    """What tells two sets of packages apart."""
+    """A fingerprint of the packages."""
     if site is not None:
         for record in sorted(site.glob("*.dist-info/RECORD")):
             yield f"{record.parent.name} {hashlib.sha256(record.read_bytes()).hexdigest()}"

@@ -1,4 +1,4 @@
-"""Where the real agent server comes from (`sandbox.agent_server`), told apart by what stands there. Reads names only."""
+"""The source of the real agent server (`sandbox.agent_server`), recognised by its files. Reads names only."""
 
 import os
 import re
@@ -15,23 +15,23 @@ from skyrl_train.sandbox.mounted_python import ask_python
 
 DISTRIBUTION = "openhands_agent_server"
 OLDEST_PYTHON = (3, 12)
-"""Of the agent server's packages."""
+"""The oldest Python for the agent server's packages."""
 INDEX, MANIFEST = "index", "agent-server.json"
 _WHEEL = re.compile(r"([A-Za-z0-9_.]+)-([^-]+)(?:-\d[^-]*)?-([^-]+)-([^-]+)-([^-]+)\.whl")
 _KINDS = (
-    "what `skyrl-train images server` made, a virtual environment that has openhands-agent-server, a directory of wheels, "
-    f"a directory that holds {BINARY.lstrip('/')}, the released program itself, or {INDEX!r} for the package index that pip uses"
+    "a directory from `skyrl-train images server`, a virtual environment with openhands-agent-server, a directory of "
+    f"wheels, a directory with {BINARY.lstrip('/')}, the released program, or {INDEX!r} for pip's package index"
 )
 
 
 class Kind(StrEnum):
     VENV = "venv"
     WHEELS = "wheels"
-    INDEX, MANIFEST = "index", "agent-server.json"
+    INDEX = "index"
     CONTEXT = "context"
-    """A directory with the files of an image, in their places."""
+    """A directory with the files of an image at their paths."""
     BUNDLE = "bundle"
-    """What `skyrl-train images server` made of one of the others."""
+    """Made by `skyrl-train images server` from one of the others."""
     PROGRAM = "program"
     """The released program, one file: built for a C library of its time (IMG008)."""
 
@@ -44,7 +44,7 @@ class ServerSource:
 
 
 def source_of(given: str, *, version: str) -> ServerSource:
-    """Raises UsageError where nothing of the kind stands there. `version`: where it does not say itself."""
+    """Raises UsageError if there is no agent server. `version`: used if the source does not have its own."""
     if given == INDEX:
         return ServerSource(kind=Kind.INDEX, path="", version=version)
     path = os.path.abspath(given)
@@ -60,12 +60,12 @@ def source_of(given: str, *, version: str) -> ServerSource:
     found = sorted(_versions(names), key=_order)
     if found:
         return ServerSource(kind=Kind.WHEELS, path=path, version=found[-1])
-    there = "no such path" if not os.path.exists(path) else "nothing of the kind is there"
-    raise UsageError(f"sandbox.agent_server = {given!r}: {there}; wanted {_KINDS}")
+    there = "no such path" if not os.path.exists(path) else "no agent server found"
+    raise UsageError(f"sandbox.agent_server = {given!r}: {there}; expected {_KINDS}")
 
 
 def python_for(source: ServerSource) -> str:
-    """A Python that is new enough, and that the wheels were made for. Raises UsageError."""
+    """A Python that is new enough and fits the wheels. Raises UsageError."""
     if source.kind is Kind.VENV:
         return f"{source.path}/bin/python"
     tags = {tag for match in _wheels(source) for tag in match[3].split(".") if match[4] != "abi3"}
@@ -78,19 +78,19 @@ def python_for(source: ServerSource) -> str:
     have = ".".join(map(str, sys.version_info[:3]))
     raise UsageError(
         f"sandbox.agent_server = {source.path or INDEX!r} needs Python {'.'.join(map(str, OLDEST_PYTHON))} or newer to "
-        f"install it with; this is {have}, and no newer one is on PATH; name a virtual environment that has it instead"
+        f"install it; this is {have}, and no newer one is on PATH; use a virtual environment with openhands-agent-server instead"
     )
 
 
 def installed_version(site: Path) -> str | None:
-    """Of the agent server below a directory of packages."""
+    """The version of the agent server in a directory of packages."""
     for found in site.glob(f"{DISTRIBUTION}-*.dist-info"):
         return found.name.removesuffix(".dist-info").partition("-")[2]
     return None
 
 
 def _version_of(python: str) -> tuple[int, ...]:
-    """No version where it does not run, as a shim of a tool that is not set up."""
+    """Empty if it does not run, such as a shim of a tool that is not set up."""
     try:
         return tuple(int(part) for part in ask_python(python)[2].split(".")[:2])
     except (TrainError, ValueError):

@@ -15,7 +15,7 @@ PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartRequest:
-    """A session as a client asks for it."""
+    """A session as a client requests it."""
 
     image: str
     session_id: str
@@ -50,7 +50,7 @@ SESSION_ID = text(
     "1 to 128 letters, digits, '.', '_' or '-', the first and the last a letter or digit, and no '..'",
     pattern=r"(?!.*\.\.)[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?",
 )
-"""Ids name directories, labels and routes."""
+"""Used in names of directories, labels and routes."""
 _COMMAND: Rule[tuple[str, ...]] = Rule(
     "a string or a list of strings", {"anyOf": [_STRING.schema, _STRINGS.schema]}, _words
 )

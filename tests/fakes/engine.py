@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from skyrl_train.sandbox.inject import ImageFacts, Python
-from skyrl_train.sandbox.runtime.engine import (
+from skyrl_train.sandbox.engine import (
     Container,
     ContainerSpec,
     EngineError,
@@ -15,6 +14,7 @@ from skyrl_train.sandbox.runtime.engine import (
     ImageAbsentError,
     Phase,
 )
+from skyrl_train.sandbox.inject import ImageFacts, Python
 
 IMAGE = "localhost/box:latest"
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"

@@ -13,8 +13,7 @@ from dataclasses import replace
 
 from fakes.engine import IMAGE
 from lanes.ports import held_ports
-from skyrl_train.sandbox.inject import ImageFacts, Python
-from skyrl_train.sandbox.runtime.engine import (
+from skyrl_train.sandbox.engine import (
     BuildFailedError,
     Container,
     ContainerSpec,
@@ -22,6 +21,7 @@ from skyrl_train.sandbox.runtime.engine import (
     ImageAbsentError,
     Phase,
 )
+from skyrl_train.sandbox.inject import ImageFacts, Python
 from skyrl_train.sandbox.runtime.podman.process_end import until_ended
 
 FACTS = ImageFacts(pythons=(Python(path=sys.executable, version=(3, 11, 0)),))

@@ -60,7 +60,7 @@ class Server:
     async def do(self, what: str, runtime_id: str) -> httpx.Response:
         return await self.client.post(f"/{what}", json={"runtime_id": runtime_id})
 
-    def told(self, event: str) -> list[dict[str, Any]]:
+    def events(self, event: str) -> list[dict[str, Any]]:
         return [dict(entry) for entry in self.runtime.telemetry.events.after(0) if entry["event"] == event]
 
     async def until(self, condition: Callable[[], bool]) -> None:

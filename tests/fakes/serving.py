@@ -8,11 +8,11 @@ from pathlib import Path
 
 from fakes.processes import ProcessEngine
 from fakes.runtime import KEY, SETTINGS
+from skyrl_train.sandbox.engine import Engine
 from skyrl_train.sandbox.runtime.app import application
 from skyrl_train.sandbox.runtime.connections import HEAD_S
 from skyrl_train.sandbox.runtime.connections import http_server as connections
 from skyrl_train.sandbox.runtime.database import Database
-from skyrl_train.sandbox.runtime.engine import Engine
 from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.lifecycle import Runtime
 from skyrl_train.sandbox.runtime.metrics import Metrics

@@ -1,4 +1,4 @@
-"""The routes of the remote runtime API, as today's clients and those of V0 speak it, and a few of our own."""
+"""The routes of the remote runtime API for today's clients and those of V0, and a few of our own."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -68,8 +68,8 @@ class Routes:
         return self._answer(await to(read_change(await read_json(request))))
 
     async def prewarm(self, request: Request) -> Response:
-        wanted, count = read_prewarm(await read_json(request))
-        begun = await self._sessions.start_ahead(wanted, count)
+        sandbox, count = read_prewarm(await read_json(request))
+        begun = await self._sessions.start_ahead(sandbox, count)
         return Json({"begun": begun, "waiting": len(self._sessions.prewarm.waiting())})
 
     async def image_exists(self, request: Request) -> Response:
@@ -82,7 +82,7 @@ class Routes:
         return Json({"registry_prefix": self._runtime.settings.registry_prefix})
 
     async def build(self, request: Request) -> Response:
-        """202: clients of OpenHands 1.0 take no other status for a build that has begun."""
+        """202: clients of OpenHands 1.0 accept no other status for a started build."""
         return Json((await self._runtime.builds.begin(request)).to_json(), 202)
 
     async def build_status(self, request: Request) -> Response:

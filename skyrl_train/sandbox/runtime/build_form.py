@@ -1,6 +1,6 @@
-"""The form of POST /build: a directory as a packed archive in base64, the name of the image, and further names.
+"""The form of POST /build: a directory as a compressed archive in base64, the image's name, and further names.
 
-What a client packed is unpacked with nothing outside of its directory, no devices, and no more than the limits.
+The archive is unpacked without devices or files outside its directory, and within the limits.
 """
 
 import base64
@@ -34,18 +34,18 @@ _FOUR = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildForm:
-    """`directory` holds what was packed; `recipe` is the file in it that says how the image is made."""
+    """`directory`: the unpacked files. `recipe`: the Dockerfile among them."""
 
     image: str
     tags: tuple[str, ...]
     directory: str
     recipe: str
     content: str
-    """The hash of all that is in the directory: the archive's own holds the time of its packing."""
+    """The hash of the directory's files; the archive's own hash would depend on its time of packing."""
 
 
 def read_form(body: Path, content_type: str, place: Path) -> BuildForm:
-    """Unpacks into `place`. Raises RefusedError with what is wrong."""
+    """Unpacks into `place`. Raises RefusedError."""
     archive = place / "context.tar.gz"
     try:
         with open(body, "rb") as file:
@@ -62,12 +62,12 @@ def read_form(body: Path, content_type: str, place: Path) -> BuildForm:
     archive.unlink()
     recipe = next((name for name in _RECIPES if (directory / name).is_file()), None)
     if recipe is None:
-        raise RefusedError(400, f"context: holds no {' and no '.join(_RECIPES)}")
+        raise RefusedError(400, f"context: has no {' or '.join(_RECIPES)}")
     return BuildForm(image=image, tags=tuple(tags), directory=str(directory), recipe=recipe, content=_hash(directory))
 
 
 def _read_parts(file: BinaryIO, content_type: str, archive: Path) -> dict[str, list[str]]:
-    """The words of the form; its archive goes into a file."""
+    """Reads the text fields; writes the archive into a file."""
     words: dict[str, list[str]] = {"target_image": [], "tags": []}
     for fields, content in each_part(file.read, content_type):
         name = fields.get("name", "")
@@ -83,7 +83,7 @@ def _word(content: Iterator[bytes], name: str) -> str:
     for part in content:
         text += part
         if len(text) > _LONGEST_WORD:
-            raise RefusedError(400, f"{name}: longer than {_LONGEST_WORD} bytes")
+            raise RefusedError(400, f"{name}: expected at most {_LONGEST_WORD} bytes")
     return text.decode("utf-8", "replace")
 
 
@@ -99,7 +99,7 @@ def _decode(content: Iterator[bytes], target: Path) -> None:
         if rest:
             raise binascii.Error(f"{len(rest)} characters are left over")
     except binascii.Error as error:
-        raise RefusedError(400, f"context: no base64: {error}") from error
+        raise RefusedError(400, f"context: not base64: {error}") from error
 
 
 def _unpack(archive: Path, directory: Path) -> None:

@@ -1,7 +1,7 @@
-"""The book of all sessions, in memory and in SQLite: an entry is on disk before what it announces is done.
+"""The records of all sessions, in memory and in SQLite. A record is on disk before the step that it announces.
 
-So a server that was killed at any moment leaves a book that says at most one step too much, and the next one looks
-whether that step was done. `synchronous=NORMAL` with a write-ahead log survives the death of the process.
+If the server is killed, the database is at most one step ahead, and the next server checks whether that step was done.
+`synchronous=NORMAL` with a write-ahead log survives the death of the process.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ _BUSY_S = 5.0
 
 
 class DatabaseError(TrainError):
-    """An entry could not be written; nothing was done that it would have announced."""
+    """A record could not be written; its step was not done."""
 
 
 class Database:
@@ -28,7 +28,7 @@ class Database:
 
     def __init__(self, path: str, *, keep_ended: int = 2000) -> None:
         self._keep = keep_ended
-        self._disk = _opened(path)
+        self._disk = _open(path)
         self._records: dict[str, Record] = {}
         self._latest: dict[str, str] = {}
         self._unwritten: set[str] = set()
@@ -43,14 +43,14 @@ class Database:
         self._run("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
 
     def announce(self, record: Record) -> Record:
-        """Before something is done: without the entry it must not be. Raises DatabaseError."""
+        """Writes a record before its step, which must not be done without it. Raises DatabaseError."""
         self._run("INSERT OR REPLACE INTO session VALUES (?, ?)", (record.runtime_id, record.to_json()))
         self._unwritten.discard(record.runtime_id)
         self._remember(record)
         return record
 
     def note(self, record: Record) -> Record:
-        """After something happened: it is true, whether the disk takes it or not."""
+        """Records what has happened; keeps it in memory if the disk fails."""
         self._remember(record)
         try:
             self.announce(record)
@@ -59,7 +59,7 @@ class Database:
         return record
 
     def write_again(self) -> int:
-        """What the disk did not take so far; how many are still left."""
+        """Writes the records that failed so far; returns how many still fail."""
         for runtime_id in tuple(self._unwritten):
             with contextlib.suppress(DatabaseError):
                 self.announce(self._records[runtime_id])
@@ -78,7 +78,7 @@ class Database:
         return tuple(record for record in self._records.values() if record.live)
 
     def forget_old(self) -> None:
-        """Those that ended first go first; what is still to be removed stays."""
+        """Deletes the oldest ended sessions beyond the limit; keeps those with a container to remove."""
         ended = [record for record in self._records.values() if not record.live and not record.removal]
         for record in ended[: max(0, len(ended) - self._keep)]:
             with contextlib.suppress(DatabaseError):
@@ -104,23 +104,23 @@ class Database:
             with self._disk:
                 self._disk.execute(statement, values)
         except sqlite3.Error as error:
-            raise DatabaseError(f"the state of the sessions cannot be written: {error}") from error
+            raise DatabaseError(f"the session records cannot be written: {error}") from error
 
 
-def _opened(path: str) -> sqlite3.Connection:
-    """A damaged book is put aside, and a new one begun: its containers bear a label, and are found by that."""
+def _open(path: str) -> sqlite3.Connection:
+    """Opens the database. A damaged one is renamed and a new one created; its containers are found by their label."""
     try:
-        return _connected(path)
+        return _connect(path)
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
-            raise DatabaseError(f"{path}: {error}; wanted a place that this job may write to") from error
+            raise DatabaseError(f"{path}: {error}; use a directory that this job may write to") from error
         for name in (path, f"{path}-wal", f"{path}-shm"):
             with contextlib.suppress(FileNotFoundError):
                 os.replace(name, f"{name}.damaged")
-        return _connected(path)
+        return _connect(path)
 
 
-def _connected(path: str) -> sqlite3.Connection:
+def _connect(path: str) -> sqlite3.Connection:
     os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600))
     disk = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
     try:
@@ -135,7 +135,7 @@ def _connected(path: str) -> sqlite3.Connection:
 
 
 def _read(disk: sqlite3.Connection) -> Iterator[Record]:
-    """An entry that another version wrote is left out: its container is then one that nobody asked for."""
+    """Skips records of another version: their containers count as containers without a session."""
     for (body,) in disk.execute("SELECT body FROM session").fetchall():
         with contextlib.suppress(KeyError, TypeError, ValueError):
             yield Record.from_json(body)

@@ -1,4 +1,4 @@
-"""What happened, one entry each: kept for GET /events, and one line of the log."""
+"""The server's events: the last ones for GET /events, and a log line for each."""
 
 import json
 import logging
@@ -11,7 +11,7 @@ KEEP = 2000
 
 
 class Events:
-    """The last entries, numbered without a gap, so that a reader knows what it missed."""
+    """The last events. Their numbers have no gaps, so a reader knows what it missed."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -20,15 +20,15 @@ class Events:
 
     def add(self, event: str, **data: object) -> None:
         self._number += 1
-        told = {name: value for name, value in data.items() if value not in (None, "")}
-        self._entries.append({"number": self._number, "time": self._now(), "event": event, **told})
-        _LOG.info("%s %s", event, " ".join(f"{name}={_word(value)}" for name, value in told.items()))
+        entry = {name: value for name, value in data.items() if value not in (None, "")}
+        self._entries.append({"number": self._number, "time": self._now(), "event": event, **entry})
+        _LOG.info("%s %s", event, " ".join(f"{name}={_log_value(value)}" for name, value in entry.items()))
 
     def after(self, number: int, limit: int = KEEP) -> list[Mapping[str, Any]]:
         return [entry for entry in self._entries if entry["number"] > number][:limit]
 
 
-def _word(value: object) -> str:
-    """One line, whatever a client or a container wrote."""
+def _log_value(value: object) -> str:
+    """The value on one line, whatever a client or a container wrote."""
     text = value if isinstance(value, str) else json.dumps(value, default=str)
     return text if text.isascii() and text.isprintable() and " " not in text and '"' not in text else json.dumps(text)

@@ -1,4 +1,4 @@
-"""What a sandbox was held back from, for its status: sandboxd writes it into its log, the kernel counts it in its cgroup."""
+"""The limits that a sandbox exceeded: sandboxd writes them into its log, and the kernel counts them in the cgroup."""
 
 import contextlib
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _MARK = f"sandboxd: {LIMIT}"
 
 
 def limits_in(logs: str) -> tuple[str, ...]:
-    """In the order in which they were written."""
+    """The limits in a sandbox's log, in order."""
     return tuple(line[len(_MARK) :].strip() for line in logs.splitlines() if line.startswith(_MARK))
 
 
@@ -45,8 +45,8 @@ class ExceededLimits:
 
 
 def oom_kills(pid: int, *, proc: str = "/proc", cgroups: str = "/sys/fs/cgroup") -> tuple[str, ...]:
-    """Of the cgroup (version 2) of a container's first process: how often the kernel ended one for its memory, and
-    whether processes were refused."""
+    """Events of a process's cgroup (version 2): how many processes the kernel killed for memory, and whether it refused
+    new ones."""
     with contextlib.suppress(OSError, ValueError):
         with open(f"{proc}/{pid}/cgroup", encoding="utf-8") as file:
             path = next((line[3:].strip() for line in file if line.startswith("0::")), "")
@@ -54,9 +54,9 @@ def oom_kills(pid: int, *, proc: str = "/proc", cgroups: str = "/sys/fs/cgroup")
             return ()
         memory, pids = (_counts(f"{cgroups}{path}/{name}.events") for name in ("memory", "pids"))
         killed, refused = memory.get("oom_kill", 0), pids.get("max", 0)
-        said = [f"out of memory: the kernel ended {killed} processes"] * bool(killed)
-        said += ["as many processes as a sandbox may have: more were refused"] * bool(refused)
-        return tuple(said)
+        limits = [f"out of memory: processes killed by the kernel: {killed}"] * bool(killed)
+        limits += ["process limit reached: the kernel refused new processes"] * bool(refused)
+        return tuple(limits)
     return ()
 
 

@@ -1,4 +1,4 @@
-"""What the server has at the moment it is asked, as gauges."""
+"""Gauges of the server's current sessions, slots and limits."""
 
 from collections import Counter
 from collections.abc import Iterator

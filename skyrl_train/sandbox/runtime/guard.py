@@ -1,23 +1,23 @@
-"""In front of every route: the key, and an answer to whatever goes wrong behind it."""
+"""Checks the key before every route, and turns errors into answers."""
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skyrl_train.contracts.sandbox.wire import HEALTH, RUNTIME_KEY_HEADER
-from skyrl_train.sandbox.runtime.engine import EngineUnsureError
+from skyrl_train.sandbox.engine import EngineUnsureError
 from skyrl_train.sandbox.runtime.keys import same_key
 from skyrl_train.sandbox.runtime.refusals import RefusedError
 from skyrl_train.sandbox.runtime.request_body import Json
 from skyrl_train.sandbox.runtime.telemetry import Telemetry
 
 _OPEN = (HEALTH, "/alive")
-"""Says that the server is there, and nothing else."""
+"""Routes without a key: they only show that the server answers."""
 _RETRY_S = 5
 
 
 class Refusals:
-    """The answers to what is refused: counted, and told in the events."""
+    """Answers refused requests, counts them, and adds an event for each."""
 
     def __init__(self, telemetry: Telemetry) -> None:
         self._events = telemetry.events
@@ -41,7 +41,7 @@ class Refusals:
         return Json({"detail": str(refused)}, refused.status, headers=headers)
 
     def unread(self, status: int, why: str, client: str) -> None:
-        """Of what never became a request."""
+        """For input that never became a request."""
         self._metrics.refused.labels(str(status)).inc()
         self._events.add("refused", status=status, why=why, client=client)
 
@@ -60,13 +60,13 @@ class Guard:
         if request.url.path in _OPEN or same_key(request.headers.get(RUNTIME_KEY_HEADER), self._key):  # FIX(RUN001)
             await self._app(scope, receive, send)
             return
-        given = "a wrong" if RUNTIME_KEY_HEADER in request.headers else "no"
+        given = "wrong" if RUNTIME_KEY_HEADER in request.headers else "missing"
         refused = RefusedError(401, f"{given} key in {RUNTIME_KEY_HEADER}")
         await self.refusals.answer(request, refused)(scope, receive, send)
 
 
 def as_refusal(error: Exception) -> RefusedError:
-    """The engine's troubles are not the client's fault, and often pass."""
+    """An error of the engine is not the client's fault, and is often temporary."""
     if isinstance(error, RefusedError):
         return error
     if isinstance(error, EngineUnsureError):

@@ -1,4 +1,4 @@
-"""The first answer of an agent server: GET /health over a connection into its network."""
+"""Waits for the first answer of an agent server: GET /health over a connection into its network."""
 
 import asyncio
 import socket
@@ -13,7 +13,7 @@ _STATUS_LINE = 64
 
 
 async def wait_until_healthy(connect: Callable[[], Awaitable[socket.socket]]) -> None:
-    """No limit of its own: whoever waits sets one, and watches whether the sandbox has ended."""
+    """Has no limit of its own: the caller sets one, and watches for the end of the sandbox."""
     wait = FIRST_WAIT_S
     while not await _healthy(connect):
         await asyncio.sleep(wait)

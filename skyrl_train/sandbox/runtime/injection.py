@@ -1,6 +1,6 @@
-"""Which agent server sandboxes get, as `[sandbox]` says: ours or the real one, mounted or built into an image.
+"""Which agent server sandboxes get, by `[sandbox]`: ours or the real one, mounted or built into an image.
 
-What is mounted or built in is made once, when the server comes up, and not while a session waits.
+Its files are prepared once when the server starts, not while a session waits.
 """
 
 from collections.abc import Callable
@@ -11,9 +11,15 @@ from skyrl_train.config.sections.sandbox import SandboxSection
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.sandbox.agent_server import BINARY
 from skyrl_train.sandbox.derive import BuildOptions, derived_image
-from skyrl_train.sandbox.fetch import Ways
+from skyrl_train.sandbox.fetch import ImageSources
 from skyrl_train.sandbox.inject import ImageFacts, Injection, InjectionError, MountedPython, native, python_for
-from skyrl_train.sandbox.inject_server import Asked, guarded, mount_bundle, mount_program, refuse_old_library
+from skyrl_train.sandbox.inject_server import (
+    ServerRequest,
+    mount_bundle,
+    mount_program,
+    refuse_old_library,
+    with_init_process,
+)
 from skyrl_train.sandbox.mounted_python import bundle_python
 from skyrl_train.sandbox.recipe import Recipe, recipe_of
 from skyrl_train.sandbox.runtime.plan import Inject, by_mount
@@ -28,8 +34,8 @@ BUILD = "build"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
-    """`recipe` where an image is derived; `bundle` or `program` where the real server is mounted; else it is ours."""
+class AgentServerChoice:
+    """`recipe`: the image is derived. `bundle` or `program`: the real server is mounted. None of them: our own is mounted."""
 
     sandboxd: str
     python: MountedPython | None
@@ -44,7 +50,7 @@ class Chosen:
 
     @property
     def name(self) -> str:
-        """For the log of the start."""
+        """For the event at the start."""
         if self.recipe is not None:
             return f"openhands-agent-server {self.recipe.options.sdk_version}, built in"
         if self.bundle is not None:
@@ -52,9 +58,9 @@ class Chosen:
         return f"{self.program}, mounted" if self.program else "sandboxd, mounted"
 
 
-def choose(sandbox: SandboxSection, place: Path) -> Chosen:
-    """Makes what is to be mounted, or built in, below `place`. Raises UsageError or InjectionError."""
-    ours = Chosen(sandboxd=str(write_zipapp(place)), python=_python(place))
+def choose_agent_server(sandbox: SandboxSection, place: Path) -> AgentServerChoice:
+    """Prepares the files to mount or build in below `place`. Raises UsageError or InjectionError."""
+    ours = AgentServerChoice(sandboxd=str(write_zipapp(place)), python=_python(place))
     if sandbox.inject == BUILD:
         return replace(ours, recipe=recipe_of(sandbox.agent_server, sandbox.agent_server_version, place))
     if sandbox.agent_server is None:
@@ -65,7 +71,7 @@ def choose(sandbox: SandboxSection, place: Path) -> Chosen:
     return replace(ours, bundle=make_bundle(source, place, whole=False))
 
 
-def injector(chosen: Chosen, settings: RuntimeSettings, *, as_root: bool) -> Inject:
+def injector(chosen: AgentServerChoice, settings: RuntimeSettings, *, as_root: bool) -> Inject:
     if chosen.recipe is None and chosen.bundle is None and not chosen.program:
         return by_mount(chosen.sandboxd, python=chosen.python, as_root=as_root, settings=settings)
 
@@ -75,20 +81,20 @@ def injector(chosen: Chosen, settings: RuntimeSettings, *, as_root: bool) -> Inj
     return inject
 
 
-def ways_of(sandbox: SandboxSection, chosen: Chosen) -> Ways:
-    """Where the images of sessions come from: what `skyrl-train images` does for the same configuration."""
+def image_sources(sandbox: SandboxSection, chosen: AgentServerChoice) -> ImageSources:
+    """The sources of images, as `skyrl-train images` uses them for the same configuration."""
     archive = sandbox.image_archive or ""
     if archive and not Path(archive).is_dir():
-        raise UsageError(f"sandbox.image_archive = {archive!r}: no such directory; wanted one of archives of images")
-    ways = Ways(archive=archive, mirror=sandbox.image_mirror or "")
+        raise UsageError(f"sandbox.image_archive = {archive!r}: no such directory; set a directory with image archives")
+    ways = ImageSources(archive=archive, mirror=sandbox.image_mirror or "")
     if chosen.recipe is None:
         return ways
     return replace(ways, build=chosen.recipe.options, context=chosen.recipe.context)
 
 
-def _real(chosen: Chosen, record: Record, image: ImageFacts, *, as_root: bool) -> Injection:
+def _real(chosen: AgentServerChoice, record: Record, image: ImageFacts, *, as_root: bool) -> Injection:
     request = record.request
-    asked = Asked(
+    server_request = ServerRequest(
         session_key=record.key,
         environment=request.environment,
         working_dir=request.working_dir,
@@ -96,9 +102,9 @@ def _real(chosen: Chosen, record: Record, image: ImageFacts, *, as_root: bool) -
         as_root=as_root,
     )
     if chosen.bundle is not None:
-        return mount_bundle(image, chosen.bundle, asked)
+        return mount_bundle(image, chosen.bundle, server_request)
     if chosen.program:
-        return mount_program(image, chosen.program, asked)
+        return mount_program(image, chosen.program, server_request)
     return native(
         image,
         request.command,
@@ -110,13 +116,13 @@ def _real(chosen: Chosen, record: Record, image: ImageFacts, *, as_root: bool) -
 
 
 def _guarded(
-    chosen: Chosen, settings: RuntimeSettings, record: Record, image: ImageFacts, injection: Injection
+    chosen: AgentServerChoice, settings: RuntimeSettings, record: Record, image: ImageFacts, injection: Injection
 ) -> Injection:
-    """With a Python for our first process: the server's own, the image's, or the one that is mounted for it."""
+    """Adds our first process with a Python: the server's own, the image's, or a mounted one."""
     bundle = chosen.bundle or (chosen.recipe.bundle if chosen.recipe is not None else None)
     python, mounts = (bundle.python, ()) if bundle is not None else python_for(image, chosen.python)
     factor = record.request.resource_factor
-    return guarded(
+    return with_init_process(
         replace(injection, mounts=(*injection.mounts, *mounts)),
         python=python,
         sandboxd=chosen.sandboxd,
@@ -126,7 +132,7 @@ def _guarded(
 
 
 def _derived(image: ImageFacts, options: BuildOptions) -> str:
-    """Refused before minutes are spent: the released program on an older C library than its own never runs (IMG008)."""
+    """Refuses at once what would fail after minutes: the released program cannot run with an older C library (IMG008)."""
     if not options.bundle:
         refuse_old_library(image)
     return derived_image(image.digest, options)
@@ -135,12 +141,12 @@ def _derived(image: ImageFacts, options: BuildOptions) -> str:
 def _program(source: ServerSource) -> str:
     path = source.path if source.kind is Kind.PROGRAM else source.path + BINARY
     if not Path(path).is_file():
-        raise InjectionError(f"{path} is not there; wanted the released program, to be mounted")
+        raise InjectionError(f"{path} not found; expected the released program")
     return path
 
 
 def _python(place: Path) -> MountedPython | None:
-    """Without a Python of the host, images need their own, and are told so each."""
+    """None if the host has no usable Python; images without their own are then refused one by one."""
     try:
         return bundle_python(place, usable_python())
     except (InjectionError, OSError):

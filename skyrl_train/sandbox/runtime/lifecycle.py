@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+from skyrl_train.sandbox.engine import Engine
 from skyrl_train.sandbox.runtime.admission import Admission
 from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.database import Database
-from skyrl_train.sandbox.runtime.engine import Engine
 from skyrl_train.sandbox.runtime.exceeded_limits import ExceededLimits
 from skyrl_train.sandbox.runtime.gauges import limit_gauges, session_gauges
 from skyrl_train.sandbox.runtime.images import Derive, SessionImages
@@ -96,7 +96,7 @@ class Runtime:
         self.admission.draining = True
         events.add("draining", sessions=len(records.live()), limit_s=limit_s)
         for record in records.live():
-            await self.remover.end(record.runtime_id, "the runtime ended: its job is over")
+            await self.remover.end(record.runtime_id, "the runtime stopped because its job ended")
         try:
             async with asyncio.timeout(limit_s):
                 await self.store.wait_until(lambda: not any(record.removal for record in records.all()))

@@ -1,5 +1,5 @@
-"""What sandboxes are held to on this host, and by whom. A limit of the configuration is held, refused, or said not to be
-held: never passed over in silence. Pure.
+"""The limits of sandboxes on this host, and what enforces each. A configured limit is enforced, refused, or reported as
+not enforced; it is never ignored silently. Pure.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 class Holder(StrEnum):
     CGROUP = "cgroup"
     SANDBOXD = "sandboxd"
-    """Looks and ends, where a rootless Podman's cgroups cannot."""
+    """Our first process, if rootless Podman has no cgroups for it."""
     DRIVER = "driver"
     KERNEL = "rlimit"
     NOBODY = "nobody"
@@ -22,7 +22,7 @@ class Holder(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """Of a sandbox with resource_factor 1."""
+    """One limit of a sandbox with resource_factor 1."""
 
     what: str
     value: float
@@ -30,11 +30,11 @@ class Limit:
 
 
 def effective(settings: RuntimeSettings, host: Host) -> tuple[Limit, ...]:
-    """Raises UsageError for a limit of the disk that nothing here can hold."""
+    """The limits in effect. Raises UsageError for a disk limit that nothing here can enforce."""
     if settings.disk_mib is not None and not host.disk_quota:
         raise UsageError(
-            f"sandbox.disk_mib = {settings.disk_mib}: this driver cannot limit the disk of a sandbox: {host.why_no_disk}; "
-            "take disk_mib out of [sandbox], or put sandbox.store on a file system that can"
+            f"sandbox.disk_mib = {settings.disk_mib}: the disk of a sandbox cannot be limited here: {host.why_no_disk}; "
+            "remove disk_mib from [sandbox], or put sandbox.store on a file system that can limit it"
         )
     return tuple(_all(settings, host))
 
@@ -49,6 +49,6 @@ def _all(settings: RuntimeSettings, host: Host) -> Iterator[Limit]:
         yield Limit(what="disk_mib", value=settings.disk_mib, held_by=Holder.DRIVER)
 
 
-def told(limits: tuple[Limit, ...]) -> dict[str, str]:
-    """For the log of the start."""
+def limit_texts(limits: tuple[Limit, ...]) -> dict[str, str]:
+    """For the event at the start."""
     return {each.what: f"{each.value:g} ({each.held_by})" for each in limits}

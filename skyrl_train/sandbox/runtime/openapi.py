@@ -34,18 +34,18 @@ _SESSION: Object = {
     },
 }
 _REFUSALS = {
-    "400": "The request cannot be used.",
-    "401": "No key, or a wrong one.",
-    "404": "There is nothing of that name.",
-    "408": "The body did not come in time.",
-    "409": "Not in the state that the session is in.",
+    "400": "The request is invalid.",
+    "401": "The key is missing or wrong.",
+    "404": "Not found.",
+    "408": "The body was not complete in time.",
+    "409": "The session's state or an earlier request does not allow it.",
     "413": "The body is too large.",
-    "415": "The body is no JSON.",
-    "429": "As many builds as there may be; Retry-After says when.",
-    "422": "More than this node has.",
-    "502": "The engine refused.",
+    "415": "The body is not JSON.",
+    "429": "Too many builds; try again after Retry-After.",
+    "422": "The session needs more than this node has.",
+    "502": "Podman refused.",
     "507": "The disk is full.",
-    "503": "Not now; Retry-After says when.",
+    "503": "Not possible now; try again after Retry-After.",
 }
 
 
@@ -65,7 +65,7 @@ def _operation(summary: str, answer: Object, *, body: Schema | None = None, wher
 
 
 def _named_operation(name: str, summary: str, answer: Object, **more: Any) -> Object:
-    """One that links lead to."""
+    """An operation that links refer to."""
     return {"operationId": name, **_operation(summary, answer, **more)}
 
 
@@ -74,7 +74,7 @@ def _parameter(name: str, rule: Rule[Any], place: str = "path") -> Object:
 
 
 def _build_operation() -> Object:
-    made = _operation("Build an image out of a directory", _ANY)
+    made = _operation("Build an image from a directory", _ANY)
     made["responses"]["202"] = made["responses"].pop("200")
     made["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": FORM.schema}}}
     return made
@@ -94,34 +94,38 @@ _BEGUN: Object = {
         "runtime": {"operationId": "runtime", "parameters": {"runtime_id": "$response.body#/runtime_id"}},
     },
 }
-"""What a client does with a session that it has."""
+"""Links to the operations on a started session."""
 _PATHS: Object = {
-    wire.START: {"post": _operation("Start a session's sandbox, or find it", _BEGUN, body=START.schema)},
-    wire.STOP: {"post": _named_operation("stop", "Stop a sandbox for good", _ONE, body=CHANGE.schema)},
-    wire.PAUSE: {"post": _named_operation("pause", "Hold a sandbox", _ONE, body=CHANGE.schema)},
-    wire.RESUME: {"post": _named_operation("resume", "Let a paused sandbox go on", _ONE, body=CHANGE.schema)},
+    wire.START: {"post": _operation("Start a session's sandbox, or return the running one", _BEGUN, body=START.schema)},
+    wire.STOP: {"post": _named_operation("stop", "Stop and remove a sandbox", _ONE, body=CHANGE.schema)},
+    wire.PAUSE: {"post": _named_operation("pause", "Pause a sandbox", _ONE, body=CHANGE.schema)},
+    wire.RESUME: {"post": _named_operation("resume", "Resume a paused sandbox", _ONE, body=CHANGE.schema)},
     f"{wire.SESSIONS}/batch": {
-        "get": _operation("Several sessions", _json(_MANY), where=(_parameter("ids", IDS, "query"),))
+        "get": _operation("Get several sessions", _json(_MANY), where=(_parameter("ids", IDS, "query"),))
     },
     f"{wire.SESSIONS}/{{session_id}}": {
-        "get": _named_operation("session", "A session", _ONE, where=(_parameter("session_id", SESSION_ID),))
+        "get": _named_operation("session", "Get a session", _ONE, where=(_parameter("session_id", SESSION_ID),))
     },
     f"{wire.RUNTIME}/{{runtime_id}}": {
-        "get": _named_operation("runtime", "A sandbox", _ONE, where=(_parameter("runtime_id", RUNTIME_ID),))
+        "get": _named_operation("runtime", "Get a sandbox", _ONE, where=(_parameter("runtime_id", RUNTIME_ID),))
     },
-    wire.LIST: {"get": _operation("What is not over", _ANY)},
-    "/prewarm": {"post": _operation("Make sandboxes ahead", _ANY, body=PREWARM.schema)},
+    wire.LIST: {"get": _operation("List all live sessions", _ANY)},
+    "/prewarm": {"post": _operation("Start sandboxes for later sessions", _ANY, body=PREWARM.schema)},
     wire.IMAGE_EXISTS: {
-        "get": _operation("Whether an image is here", _ANY, where=(_parameter("image", IMAGE, "query"),))
+        "get": _operation("Check whether an image is in the store", _ANY, where=(_parameter("image", IMAGE, "query"),))
     },
-    wire.REGISTRY_PREFIX: {"get": _operation("The prefix of images", _ANY)},
+    wire.REGISTRY_PREFIX: {"get": _operation("Get the prefix for image names", _ANY)},
     wire.BUILD: {"post": _build_operation()},
-    wire.BUILD_STATUS: {"get": _operation("Of a build", _ANY, where=(_parameter("build_id", BUILD_ID, "query"),))},
-    wire.HEALTH: {"get": {**_operation("Whether the server is there", _ANY), "security": []}},
-    wire.METRICS: {
-        "get": _operation("Prometheus' text", {"description": "Metrics.", "content": {"text/plain": {"schema": _TEXT}}})
+    wire.BUILD_STATUS: {
+        "get": _operation("Get the status of a build", _ANY, where=(_parameter("build_id", BUILD_ID, "query"),))
     },
-    wire.EVENTS: {"get": _operation("What happened", _ANY, where=(_parameter("after", EVENT_NUMBER, "query"),))},
+    wire.HEALTH: {"get": {**_operation("Check that the server answers", _ANY), "security": []}},
+    wire.METRICS: {
+        "get": _operation(
+            "Get metrics as Prometheus text", {"description": "Metrics.", "content": {"text/plain": {"schema": _TEXT}}}
+        )
+    },
+    wire.EVENTS: {"get": _operation("List events", _ANY, where=(_parameter("after", EVENT_NUMBER, "query"),))},
 }
 DOCUMENT: Object = {
     "openapi": "3.1.0",

@@ -1,4 +1,4 @@
-"""From a configuration and the words of a command line to what a server is to be. Words win over the configuration."""
+"""Turns a configuration and the options of a command line into settings. Options win."""
 
 import contextlib
 import ipaddress
@@ -15,14 +15,14 @@ from skyrl_train.sandbox.runtime.settings import RuntimeSettings, slots_for
 AUTO = "auto"
 _LOOPBACK = "127.0.0.1"
 _ELSEWHERE = ("192.0.2.1", 9)
-"""An address that is nobody's (RFC 5737)."""
+"""An address reserved for documentation (RFC 5737)."""
 _MIB = 1 << 20
 
 
 def settings_of(
     sandbox: SandboxSection, slurm: SlurmSection, environ: Mapping[str, str], *, slots: int | None, host: str
 ) -> RuntimeSettings:
-    """Raises UsageError where the node has no room for a single sandbox (RUN005)."""
+    """Raises UsageError if the node has no room for a single sandbox (RUN005)."""
     cpus, memory_mib = node_cpus(environ), node_memory_mib(environ)
     inside = bool(environ.get("SLURM_JOB_ID"))
     reserved = sandbox.reserved_cpus if inside else 0  # on a desk every CPU counts, and nothing else is built beside
@@ -35,8 +35,8 @@ def settings_of(
     )
     if found < 1:
         raise UsageError(
-            f"no worker slot: {cpus} CPUs less {reserved} reserved and {memory_mib} MiB hold no sandbox of {sandbox.cpus} CPUs "
-            f"and {sandbox.memory_mib} MiB; lower sandbox.cpus or sandbox.memory_mib, or say --slots"
+            f"no room for a sandbox: the node has {cpus} CPUs ({reserved} reserved) and {memory_mib} MiB, a sandbox needs {sandbox.cpus} CPUs "
+            f"and {sandbox.memory_mib} MiB; lower sandbox.cpus or sandbox.memory_mib, or set --slots"
         )
     made = RuntimeSettings(
         slots=found,
@@ -52,20 +52,20 @@ def settings_of(
 
 
 def address_of(host: str, environ: Mapping[str, str]) -> str:
-    """Loopback, or the one address that the other job reaches this node by. Never every address."""
+    """Loopback, or the address at which the other job reaches this node. Never all addresses."""
     if host == AUTO:
         return _of_this_node(environ) if environ.get("SLURM_JOB_ID") else _LOOPBACK
     try:
         address = _resolved(host)
     except OSError as error:
-        raise UsageError(f"--host {host} is no address of this node: {error.strerror}; name one") from error
+        raise UsageError(f"--host {host} is not an address of this node: {error.strerror}") from error
     if _ip(address).is_unspecified:
-        raise UsageError(f"--host {host} would listen on every network of this node; name the job's own address")
+        raise UsageError(f"--host {host} would listen on every network of this node; use the job's own address")
     return address
 
 
 def _of_this_node(environ: Mapping[str, str]) -> str:
-    """Slurm's name of a node need not be one of its network's, and a host may know itself by loopback only."""
+    """Slurm's name of a node may be unknown to the network, and a host may resolve its own name to loopback."""
     found = _LOOPBACK
     for name in (environ.get("SLURMD_NODENAME"), socket.gethostname()):
         with contextlib.suppress(OSError):
@@ -87,14 +87,14 @@ def _ip(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
 
 
 def node_cpus(environ: Mapping[str, str]) -> int:
-    """What the job may use, which is not what the node has."""
-    said = environ.get("SLURM_CPUS_ON_NODE", "")
+    """The CPUs that the job may use."""
+    text = environ.get("SLURM_CPUS_ON_NODE", "")
     usable = len(os.sched_getaffinity(0))
-    return min(int(said), usable) if said.isdecimal() and int(said) else usable
+    return min(int(text), usable) if text.isdecimal() and int(text) else usable
 
 
 def node_memory_mib(environ: Mapping[str, str]) -> int:
-    """The job's own limit where Slurm says one, else the node's memory."""
-    said = environ.get("SLURM_MEM_PER_NODE", "")
+    """The job's limit if Slurm sets one, else the node's memory."""
+    text = environ.get("SLURM_MEM_PER_NODE", "")
     have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _MIB
-    return min(int(said), have) if said.isdecimal() and int(said) else have
+    return min(int(text), have) if text.isdecimal() and int(text) else have

@@ -1,15 +1,11 @@
-"""From a session to its container: the injection of the agent server, and the limits of the node."""
+"""Turns a session into the settings of its container, with the agent server and the limits."""
 
 from collections.abc import Callable
 
+from skyrl_train.sandbox.engine import LABEL, PORT_LABEL, SESSION_LABEL, ContainerSpec
 from skyrl_train.sandbox.inject import ImageFacts, Injection, MountedPython, mount
-from skyrl_train.sandbox.runtime.engine import ContainerSpec
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
-
-LABEL = "skyrl.runtime"
-"""Marks what this kind of server made; its value is the server's store."""
-SESSION_LABEL, PORT_LABEL = "skyrl.session", "skyrl.port"
 
 Inject = Callable[[Record, ImageFacts], Injection]
 Plan = Callable[[Record, ImageFacts], ContainerSpec]
@@ -23,8 +19,8 @@ def by_mount(
     as_root: bool = True,
     settings: RuntimeSettings | None = None,
 ) -> Inject:
-    """sandboxd out of a file of the host: no image is built. It holds the limits of `settings` too: Podman does not
-    where its cgroups are of the first version."""
+    """Mounts sandboxd from a file of the host, so no image is built. It also enforces the limits of `settings`, which
+    Podman cannot with cgroups of version 1."""
 
     def inject(record: Record, image: ImageFacts) -> Injection:
         request = record.request

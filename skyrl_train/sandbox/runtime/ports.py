@@ -1,8 +1,8 @@
-"""The sandboxes' ports. The server itself listens, and hands each connection into the sandbox's own network.
+"""The sandboxes' ports. The server itself listens, and forwards each connection into the sandbox's own network.
 
-So a port is never lost to somebody else between choosing and binding, no helper process runs for each sandbox, a
-sandbox without any network can be reached, and every connection says that its client is still there. While a sandbox
-cannot answer, the port does, with the status that clients take for it.
+So no other process can take a port between choosing and binding, no helper process runs for each sandbox, a sandbox
+without a network is reachable, and every connection shows that its client is alive. While a sandbox cannot answer, the
+port answers with the status that clients expect.
 """
 
 import asyncio
@@ -15,12 +15,12 @@ from skyrl_train.contracts.errors import TrainError
 _BACKLOG = 128
 _PAUSED = (503, "the sandbox is paused")
 _STARTING = (503, "the sandbox is starting")
-_LOST = (502, "nothing answers in the sandbox")
+_LOST = (502, "the sandbox does not answer")
 _REQUEST_S = 10.0
 
 
 class NotReachableError(TrainError):
-    """Why a connection cannot be handed on: an HTTP status with a sentence."""
+    """Why a connection cannot be forwarded: an HTTP status with a message."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -43,7 +43,7 @@ Dial = Callable[[], Awaitable[socket.socket]]
 
 
 class Pipe(asyncio.Protocol):
-    """One direction's receiver: what comes in goes out at the other end, no faster than that end takes it."""
+    """Forwards one direction of a connection, no faster than the other end reads."""
 
     def __init__(self) -> None:
         self.transport: asyncio.Transport | None = None
@@ -59,7 +59,7 @@ class Pipe(asyncio.Protocol):
             self.peer.transport.write(data)
 
     def eof_received(self) -> bool:
-        """One direction is over; the other may go on."""
+        """Closes one direction; the other may continue."""
         self.ended = True
         if self.peer is None or self.peer.transport is None or self.peer.ended:
             return False
@@ -81,13 +81,13 @@ class Pipe(asyncio.Protocol):
         self.lost()
 
     def lost(self) -> None:
-        """For the outer end, which counts."""
+        """For the client's end, which counts connections."""
 
 
 class Caller(Pipe):
-    """The client's end. It is not read before the sandbox's end stands; what comes all the same is kept.
+    """The client's end. It is read only when the sandbox's end is connected; bytes that arrive earlier are kept.
 
-    Before Python 3.11.4 a transport that `connection_made` pauses reads on.
+    Before Python 3.11.4 a transport that `connection_made` pauses still reads.
     """
 
     def __init__(self, port: "Port") -> None:
@@ -113,10 +113,10 @@ class Caller(Pipe):
         super().connection_made(transport)
         assert self.transport is not None
         self.transport.pause_reading()
-        self._port.entered(self)
+        self._port.caller_connected(self)
 
     def lost(self) -> None:
-        self._port.left(self)
+        self._port.caller_left(self)
 
 
 class Port:
@@ -137,11 +137,11 @@ class Port:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(lambda: Caller(self), sock=listener, backlog=_BACKLOG)
 
-    def entered(self, caller: Caller) -> None:
+    def caller_connected(self, caller: Caller) -> None:
         self.last_used = self._now()
         self._callers[caller] = asyncio.get_running_loop().create_task(self._join(caller))
 
-    def left(self, caller: Caller) -> None:
+    def caller_left(self, caller: Caller) -> None:
         self.last_used = self._now()
         task = self._callers.pop(caller, None)
         if task is not None:
@@ -174,7 +174,7 @@ class Port:
 
 
 async def _refuse(caller: Caller, error: NotReachableError) -> None:
-    """An answer at once, and a moment to read it: closing over unread bytes would take the answer back."""
+    """Answers at once and waits before closing: closing with unread bytes would lose the answer."""
     assert caller.transport is not None
     caller.refused = True
     body = f'{{"detail": "{error}"}}'
@@ -190,7 +190,7 @@ async def _refuse(caller: Caller, error: NotReachableError) -> None:
 
 
 def listen(host: str, port: int = 0) -> socket.socket:
-    """A bound socket; port 0 takes a free one. OSError where it cannot be."""
+    """Returns a bound socket; port 0 takes a free one. Raises OSError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:

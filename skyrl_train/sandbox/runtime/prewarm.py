@@ -31,7 +31,7 @@ class Prewarm:
     now: Callable[[], float]
 
     def waiting(self) -> tuple[Record, ...]:
-        """Those that no session has yet, the oldest first."""
+        """Prewarmed sandboxes without a session, the oldest first."""
         return tuple(record for record in self.store.records.live() if record.session_id is None)
 
     async def take(self, request: StartRequest) -> Record | None:
@@ -51,7 +51,7 @@ class Prewarm:
             if record.session_id is None and not record.live and record.removal
         )
         for record in self.waiting():
-            if going >= self.admission.slots.wanted():
+            if going >= self.admission.slots.missing():
                 return
             going += record.request.resource_factor
-            await self.remover.end(record.runtime_id, "its slot is wanted by a session")
+            await self.remover.end(record.runtime_id, "a session needs its slot")

@@ -39,7 +39,9 @@ class Reaper:
             idle = self.sandboxes.idle_s(record.runtime_id)
             if idle > self.settings.idle_limit_s:
                 self.telemetry.metrics.reaped.inc()
-                await self.remover.end(record.runtime_id, f"left by its client: nobody came for {idle:.0f} s")
+                await self.remover.end(
+                    record.runtime_id, f"idle for {idle:.0f} s: no request and no connection from its client"
+                )
         await self._sweep()
 
     async def _sweep(self) -> None:
@@ -47,4 +49,4 @@ class Reaper:
         try:
             await self.remover.remove_unknown(await self.sandboxes.engine.all())
         except TrainError as error:
-            self.telemetry.events.add("not swept", cause=str(error))
+            self.telemetry.events.add("sweep failed", cause=str(error))

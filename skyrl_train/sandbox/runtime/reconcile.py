@@ -1,14 +1,14 @@
 """Takes over what an earlier server left: its records, and the containers that are really there.
 
-The records say at most one step too much, so the containers decide: what runs and has a session is taken over, what is
-half made is made again, and what has no session is removed.
+The records are at most one step ahead, so the containers decide: a running container with a session is taken over,
+an incomplete one is started again, and one without a session is removed.
 """
 
 from dataclasses import dataclass
 
 from skyrl_train.contracts.sandbox.wire import State
+from skyrl_train.sandbox.engine import Container, Phase
 from skyrl_train.sandbox.runtime.admission import Admission
-from skyrl_train.sandbox.runtime.engine import Container, Phase
 from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.ports import listen
 from skyrl_train.sandbox.runtime.record import COMING_UP, Record
@@ -34,7 +34,7 @@ class Reconciler:
     events: Events
 
     async def run(self) -> None:
-        """Raises what the engine raises: nothing may be started before the containers are known."""
+        """Raises the engine's errors: nothing may start before the containers are known."""
         containers = {container.name: container for container in await self.sandboxes.engine.all()}
         running_first = sorted(self.store.records.all(), key=lambda record: record.state in COMING_UP)
         for record in running_first:
@@ -47,12 +47,12 @@ class Reconciler:
 
     async def _take_over(self, record: Record, container: Container | None) -> None:
         if record.store != self.sandboxes.engine_store:
-            await self._lose(record, f"its container was in {record.store}, which was set aside")
+            await self._lose(record, f"its container was in the store {record.store}, which was set aside")
             return
         try:
             await self.sandboxes.open_port(record, listen(self.host, record.port))
         except OSError as error:
-            await self._lose(record, f"its port {record.port} is taken since: {error.strerror}")
+            await self._lose(record, f"its port {record.port} is no longer free: {error.strerror}")
             return
         if record.state in COMING_UP:
             await self._start_again(record)
@@ -60,7 +60,7 @@ class Reconciler:
         self.admission.take(record.runtime_id, record.request.resource_factor)
         if container is None or container.phase not in _ALIVE:
             why = await why_ended(self.sandboxes.engine, record.runtime_id)
-            await self._lose(record, f"{why}, while no runtime watched")
+            await self._lose(record, f"{why}, while no runtime was running")
             return
         self.sandboxes.containers[record.runtime_id] = container
         state = State.PAUSED if container.phase is Phase.PAUSED else State.READY
@@ -69,13 +69,13 @@ class Reconciler:
         self.watcher.begin(container)
 
     async def _start_again(self, record: Record) -> None:
-        """Whether its agent server answered is not known; a new one is as good, for no client has used this one yet."""
+        """A new sandbox is as good as the old one: no client has used that one yet."""
         decision = self.admission.ask(record.runtime_id, record.request.resource_factor)
         if decision in (SlotDecision.FULL, SlotDecision.TOO_BIG):
             total = self.admission.slots.total
-            await self._lose(record, f"the runtime came up anew with {total} worker slots, and none for it")
+            await self._lose(record, f"the runtime restarted with {total} worker slots, and none is free for it")
             return
-        again = record.now(State.QUEUED, event="again: the runtime came up anew", restarts=record.restarts + 1)
+        again = record.now(State.QUEUED, event="again: the runtime restarted", restarts=record.restarts + 1)
         await self.store.put(again)
         self.starter.begin(record)
 

@@ -1,4 +1,4 @@
-"""One session as the server keeps it: what was asked, where it stands, and what is still to be done for it."""
+"""The record of one session: its request, its state, and whether its container is still to be removed."""
 
 import json
 from dataclasses import asdict, dataclass, replace
@@ -14,15 +14,15 @@ _EVENTS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """`removal`: its container is to go, and nobody has seen yet that it went. Kept until then, over restarts too."""
+    """`removal`: its container must be removed. Set until that is done, also over restarts of the server."""
 
     runtime_id: str
     session_id: str | None
-    """None: made ahead, for the next session that asks for the like."""
+    """None: prewarmed, for the next session with an equal request."""
     request: StartRequest
     state: State
     key: str
-    """Of its agent server."""
+    """The key of its agent server."""
     port: int
     store: str
     created: float
@@ -41,7 +41,7 @@ class Record:
         return replace(self, state=state, events=events, **changes)  # type: ignore[arg-type]  # checked by replace
 
     def session(self, host: str) -> Session:
-        """As clients see it. `pod_logs` is what they show of a failure: the cause stands first."""
+        """The session for clients. They show `pod_logs` after a failure: the cause comes first."""
         name = f"[{host}]" if ":" in host else host
         return Session(
             session_id=self.session_id or "",

@@ -16,27 +16,30 @@ class RefusedError(TrainError):
 
 
 def gone(name: str) -> RefusedError:
-    return RefusedError(404, f"no session or runtime {name!r:.140}")
+    return RefusedError(404, f"unknown session or runtime {name!r:.140}")
 
 
 def draining() -> RefusedError:
-    return RefusedError(503, "this runtime is shutting down: its job ends; nothing is started any more")
+    return RefusedError(503, "the runtime is shutting down because its job ends; no new sandboxes")
 
 
 def too_big(units: int, total: int) -> RefusedError:
-    return RefusedError(422, f"resource_factor {units} takes {units} worker slots; this runtime has {total}")
+    return RefusedError(422, f"resource_factor {units} needs {units} worker slots, but this runtime has {total}")
 
 
 def full(slots: Slots, retry_after_s: int) -> RefusedError:
     return RefusedError(
         503,
-        f"No available worker slots: {slots.used} of {slots.total} in use, {slots.waiting} sessions wait for one",
+        f"No available worker slots: {slots.used} of {slots.total} in use, {slots.waiting} sessions waiting",
         retry_after_s=retry_after_s,
     )
 
 
 def conflict(known: Record, request: StartRequest) -> RefusedError:
-    return RefusedError(409, f"session {known.session_id} runs {known.request.image}; asked for was {request.image}")
+    return RefusedError(
+        409,
+        f"session {known.session_id} already runs {known.request.image}, not {request.image}; use another session_id",
+    )
 
 
 def not_ready(record: Record) -> RefusedError:

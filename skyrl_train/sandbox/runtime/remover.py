@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.sandbox.wire import State
+from skyrl_train.sandbox.engine import Container
 from skyrl_train.sandbox.runtime.admission import Admission
-from skyrl_train.sandbox.runtime.engine import Container
 from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.sandboxes import Sandboxes
 from skyrl_train.sandbox.runtime.store import SessionStore
@@ -68,5 +68,5 @@ class Remover:
         for name in sorted(container.name for container in containers):
             record = self.store.records.get(name)
             if record is None or not (record.live or record.removal):
-                self.events.add("nobody's container", runtime_id=name)
+                self.events.add("container without a session", runtime_id=name)
                 await self.sandboxes.engine.remove(name)

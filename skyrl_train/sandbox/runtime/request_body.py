@@ -1,4 +1,4 @@
-"""Reads the body of a request within its limits, and what an answer is made of."""
+"""Reads the body of a request within its limits; makes JSON answers."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ _READ_S = 30.0
 
 
 class Json(Response):
-    """ASCII on the wire: what a container printed may be no text at all, and must not fail the answer."""
+    """Sends ASCII: output of a container may not be valid text, and must not break the answer."""
 
     media_type = "application/json"
 
@@ -23,14 +23,14 @@ class Json(Response):
 
 
 async def read_body(request: Request, limit: int = LARGEST_BODY) -> bytes:
-    """At most `limit` bytes, in time. Raises RefusedError."""
+    """Reads at most `limit` bytes, in time. Raises RefusedError."""
     try:
         async with asyncio.timeout(_READ_S):
             return await _within(request, limit)
     except TimeoutError as error:
-        raise RefusedError(408, f"the body did not come within {_READ_S:g} s") from error
+        raise RefusedError(408, f"the body was not complete after {_READ_S:g} s") from error
     except ClientDisconnect as error:
-        raise RefusedError(400, "the client went away before its request was whole") from error
+        raise RefusedError(400, "the client disconnected before its request was complete") from error
 
 
 async def _within(request: Request, limit: int) -> bytes:
@@ -38,7 +38,7 @@ async def _within(request: Request, limit: int) -> bytes:
     async for part in request.stream():
         size += len(part)
         if size > limit:
-            raise RefusedError(413, f"the body is larger than {limit} bytes")
+            raise RefusedError(413, f"the body is larger than the limit of {limit} bytes")
         parts.append(part)
     return b"".join(parts)
 
@@ -46,13 +46,13 @@ async def _within(request: Request, limit: int) -> bytes:
 async def read_json(request: Request) -> object:
     content = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if content != "application/json" and not content.endswith("+json"):
-        raise RefusedError(415, f"the body is {content!r:.60}; wanted application/json")
+        raise RefusedError(415, f"content-type is {content!r:.60}; expected application/json")
     body = await read_body(request)
     try:
         return json.loads(body.decode("utf-8"), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise RefusedError(400, f"the body is no JSON: {error!s:.200}") from error
+        raise RefusedError(400, f"the body is not JSON: {error!s:.200}") from error
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

@@ -32,11 +32,11 @@ def _ids(value: object) -> tuple[str, ...]:
 
 IDS: Rule[tuple[str, ...]] = Rule(f"at most {_MOST_IDS} session ids with commas between them", {"type": "string"}, _ids)
 BUILD_ID: Rule[str] = Rule("the id of a build", {"type": "string"}, str)
-"""An id that no build has is answered with 404."""
+"""An unknown id gets 404, whatever it looks like."""
 
 
 def read_start(body: object) -> StartRequest:
-    """Raises RefusedError, as all of these do."""
+    """Raises RefusedError, like all readers here."""
     values = read_body(START, body)
     if values["session_id"] in RESERVED:
         raise RefusedError(400, f"session_id: {values['session_id']!r} is reserved; choose another")
@@ -44,7 +44,7 @@ def read_start(body: object) -> StartRequest:
 
 
 def read_prewarm(body: object) -> tuple[StartRequest, int]:
-    """The sandbox, and how many."""
+    """The sandbox to start, and how many of it."""
     values = {"count": 1, **read_body(PREWARM, body)}
     count: int = values.pop("count")
     return StartRequest(session_id=_PREWARMED, **values), count

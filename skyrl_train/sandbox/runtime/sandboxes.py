@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.sandbox.wire import State
-from skyrl_train.sandbox.runtime.engine import Container, Engine, EngineError, EngineUnsureError
+from skyrl_train.sandbox.engine import Container, Engine, EngineError, EngineUnsureError
 from skyrl_train.sandbox.runtime.ports import NotReachableError, Port
 from skyrl_train.sandbox.runtime.record import COMING_UP, Record
 from skyrl_train.sandbox.runtime.store import SessionStore

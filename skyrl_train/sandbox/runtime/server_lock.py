@@ -1,4 +1,4 @@
-"""Two servers over one store would take each other's sandboxes for nobody's: the second is refused."""
+"""Refuses a second server with the same store: each would remove the other's sandboxes."""
 
 import asyncio
 import contextlib
@@ -9,14 +9,14 @@ from collections.abc import AsyncIterator
 from skyrl_train.contracts.errors import UsageError
 
 DYING_S = 10.0
-"""A server that was killed is seen to be gone a little before its last thread has let go of its files."""
+"""A killed server may hold its files for a moment after it is gone."""
 _STEP_S = 0.05
 _MOST = 32
 
 
 @contextlib.asynccontextmanager
 async def only_one(state: str, *, limit_s: float = DYING_S) -> AsyncIterator[None]:
-    """Raises UsageError where another server still runs after the limit."""
+    """Raises UsageError if another server still runs after the limit."""
     os.makedirs(state, mode=0o700, exist_ok=True)
     descriptor = os.open(f"{state}/lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:

@@ -1,4 +1,4 @@
-"""What clients may do with sessions. Every call is safe to repeat: the answer to the first may have been lost."""
+"""The operations on sessions. Each is safe to repeat: the answer to the first call may have been lost."""
 
 import asyncio
 import secrets
@@ -23,15 +23,15 @@ from skyrl_train.sandbox.start_request import StartRequest
 
 _KEY_BYTES = 32
 _STOP_WAIT_S = 20.0
-"""Clients wait 30 s for /stop. The record has `removal` by then, and the container goes without them."""
+"""Clients wait 30 s for /stop. The record has `removal` by then, and the removal continues without them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sessions:
-    """One server's. Raises RefusedError with the status that says why."""
+    """The sessions of one server. Raises RefusedError."""
 
     host: str
-    """Where the sandboxes' ports are."""
+    """The address of the sandboxes' ports."""
     store: SessionStore
     sandboxes: Sandboxes
     admission: Admission
@@ -43,12 +43,12 @@ class Sessions:
     now: Callable[[], float]
 
     def of_session(self, session_id: str) -> Record:
-        return self._known(self.store.records.of_session(session_id), session_id)
+        return self._touched(self.store.records.of_session(session_id), session_id)
 
     def get(self, runtime_id: str) -> Record:
-        return self._known(self.store.records.get(runtime_id), runtime_id)
+        return self._touched(self.store.records.get(runtime_id), runtime_id)
 
-    def _known(self, record: Record | None, name: str) -> Record:
+    def _touched(self, record: Record | None, name: str) -> Record:
         if record is None:
             raise gone(name)
         self.sandboxes.touch(record.runtime_id)
@@ -71,7 +71,7 @@ class Sessions:
         return record
 
     async def start_ahead(self, request: StartRequest, count: int) -> int:
-        """As many as there are free slots for; how many that were."""
+        """Starts up to `count` sandboxes in free slots; returns how many."""
         begun, slots = 0, self.admission.slots
         while begun < count and request.resource_factor <= slots.free and not slots.waiting:
             self.admission.refuse_if_draining()
@@ -89,7 +89,7 @@ class Sessions:
             listener = listen(self.host)
         except OSError as error:
             self.admission.release(runtime_id)
-            raise RefusedError(503, f"no port for the sandbox on {self.host}: {error.strerror}") from error
+            raise RefusedError(503, f"cannot open a port for the sandbox on {self.host}: {error.strerror}") from error
         record = Record(
             runtime_id=runtime_id,
             session_id=session_id,
@@ -111,7 +111,7 @@ class Sessions:
         return record
 
     async def settled(self, runtime_id: str, limit_s: float) -> Record:
-        """The session when it no longer comes up, or as it is after the limit."""
+        """The session when it has started or failed, or as it is after the limit."""
         try:
             async with asyncio.timeout(limit_s):
                 await self.store.wait_until(lambda: self.store.current(runtime_id).state not in COMING_UP)

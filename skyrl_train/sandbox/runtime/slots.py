@@ -1,6 +1,6 @@
-"""Who may run now, and who waits. Pure: no clock, no tasks.
+"""The worker slots of a node and the queue for them. Pure: no clock, no tasks.
 
-First come, first served, also where a later, smaller one would fit: a session of factor 8 must not wait for ever.
+First come, first served, even if a later, smaller session would fit: a session of factor 8 must not wait for ever.
 """
 
 from collections import OrderedDict
@@ -11,9 +11,9 @@ class SlotDecision(Enum):
     GRANTED = auto()
     QUEUED = auto()
     FULL = auto()
-    """The queue has no place; later it may."""
+    """The queue is full; a later try may succeed."""
     TOO_BIG = auto()
-    """More than the node has."""
+    """The session needs more slots than the node has."""
 
 
 class Slots:
@@ -49,11 +49,11 @@ class Slots:
         return SlotDecision.QUEUED
 
     def take(self, name: str, units: int) -> None:
-        """For what runs already when the server comes up; it may be more than there is."""
+        """For sandboxes that run already when the server starts; they may use more than `total`."""
         self._held[name] = units
 
     def release(self, name: str) -> tuple[str, ...]:
-        """Gives back what `name` held or waited for; the names that may run now."""
+        """Releases what `name` held or waited for; returns the names that may run now."""
         self._held.pop(name, None)
         self._waiting.pop(name, None)
         granted = []
@@ -66,7 +66,7 @@ class Slots:
             granted.append(following)
         return tuple(granted)
 
-    def wanted(self) -> int:
-        """Units that the first in the queue lacks."""
+    def missing(self) -> int:
+        """How many slots the first in the queue lacks."""
         first = next(iter(self._waiting.values()), 0)
         return max(0, first - self.free)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 from skyrl_train.contracts.sandbox.wire import State
+from skyrl_train.sandbox.engine import BuildFailedError, Container, EngineError, EngineUnsureError
 from skyrl_train.sandbox.inject import ImageFacts, InjectionError
 from skyrl_train.sandbox.runtime.admission import Admission
 from skyrl_train.sandbox.runtime.database import DatabaseError
-from skyrl_train.sandbox.runtime.engine import BuildFailedError, Container, EngineError, EngineUnsureError
 from skyrl_train.sandbox.runtime.health import wait_until_healthy
 from skyrl_train.sandbox.runtime.images import SessionImages
 from skyrl_train.sandbox.runtime.plan import Plan
@@ -127,8 +127,8 @@ class Starter:
         store, engine, runtime_id = self.store, self.sandboxes.engine, container.name
         ended = asyncio.ensure_future(engine.ended(container))
         healthy = asyncio.ensure_future(wait_until_healthy(lambda: engine.connect(container)))
-        unwanted = asyncio.ensure_future(store.wait_until(lambda: not store.current(runtime_id).live))
-        waits: set[asyncio.Future[None]] = {ended, healthy, unwanted}
+        ended_by_client = asyncio.ensure_future(store.wait_until(lambda: not store.current(runtime_id).live))
+        waits: set[asyncio.Future[None]] = {ended, healthy, ended_by_client}
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
             if healthy.done():
@@ -149,4 +149,4 @@ class Starter:
 
 
 def _last_event(record: Record) -> str:
-    return record.events[-1] if record.events else "nothing was heard of it"
+    return record.events[-1] if record.events else "no events"

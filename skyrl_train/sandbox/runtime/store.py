@@ -1,4 +1,4 @@
-"""The sessions of one server: their records, and a wake-up for whoever waits for a change."""
+"""The sessions of one server: their records, and a way to wait for changes."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class SessionStore:
         return record
 
     async def put(self, record: Record) -> Record:
-        """Writes down a step that was taken, and wakes whoever waits."""
+        """Records a step that was done, and wakes waiting tasks."""
         self.records.note(record)
         async with self._changed:
             self._changed.notify_all()

@@ -17,7 +17,7 @@ class Tasks:
         _ = self._started(work, name)
 
     async def start_and_wait(self, work: Coroutine[object, object, None], name: str, *, limit_s: float) -> None:
-        """Returns when it ends or after the limit; it goes on then."""
+        """Returns when it ends or after the limit; it continues then."""
         await asyncio.wait({self._started(work, name)}, timeout=limit_s)
 
     def _started(self, work: Coroutine[object, object, None], name: str) -> "asyncio.Future[None]":

@@ -1,10 +1,10 @@
-"""Notices at once when a sandbox ends without anybody having asked, and says why."""
+"""Notices at once when a sandbox ends unexpectedly, and records why."""
 
 import asyncio
 from dataclasses import dataclass
 
 from skyrl_train.contracts.errors import TrainError
-from skyrl_train.sandbox.runtime.engine import Container, Engine, Phase
+from skyrl_train.sandbox.engine import Container, Engine, Phase
 from skyrl_train.sandbox.runtime.exceeded_limits import limits_in
 from skyrl_train.sandbox.runtime.remover import Remover
 from skyrl_train.sandbox.runtime.sandboxes import Sandboxes
@@ -45,9 +45,9 @@ async def why_ended(engine: Engine, runtime_id: str) -> str:
     try:
         found = await _find_ended(engine, runtime_id)
     except TrainError as error:
-        return f"the sandbox ended, and Podman could not say why: {error}"
+        return f"the sandbox ended; Podman could not give its exit status: {error}"
     if found is None:
-        return "the sandbox is gone: its container was removed by somebody else"
+        return "the sandbox is gone: its container was removed by something else"
     return f"the sandbox ended: {_ending(found)}"
 
 
@@ -64,11 +64,11 @@ async def _find_ended(engine: Engine, runtime_id: str) -> Container | None:
 def _ending(found: Container) -> str:
     code = found.exit_code
     if found.out_of_memory:
-        return f"it was out of memory (exit status {code})"
+        return f"out of memory (exit status {code})"
     if code == _NOT_FOUND:
-        return "its command was not found in the image (exit status 127)"
+        return "command not found in the image (exit status 127)"
     if code == _NOT_EXECUTABLE:
-        return "its command could not be run (exit status 126)"
+        return "command cannot be executed (exit status 126)"
     if code > _SIGNALLED:
         number = code - _SIGNALLED
         return f"killed by {_NAMES.get(number, f'signal {number}')} (exit status {code})"

@@ -1,8 +1,8 @@
-"""sandboxd as one file: a zip archive that Python runs, the same bytes whenever and wherever one Python makes it.
+"""sandboxd as one file: a zip archive that Python runs. One Python always makes the same bytes.
 
-The modules keep their places below the package, so that they import each other by the same names in the archive and
-out of it. Their compiled forms, for the Python that makes the archive, lie beside them: they halve the start-up where
-that Python is mounted too. Any other one compiles the text.
+The modules keep their paths, so that they import each other by the same names inside and outside the archive. Their
+compiled forms for the Python that makes the archive are included: they halve the start-up if that Python is mounted.
+Any other Python compiles the source.
 """
 
 import hashlib
@@ -54,7 +54,7 @@ def zipapp_bytes() -> bytes:
 
 
 def _compiled(name: str, text: bytes) -> bytes:
-    """Valid whatever the times of files are: an archive's text never changes."""
+    """Valid whatever the times of files are, since the archive's source never changes."""
     with tempfile.TemporaryDirectory() as directory:
         source, target = Path(directory, "source.py"), Path(directory, "compiled")
         source.write_bytes(text)
@@ -64,9 +64,9 @@ def _compiled(name: str, text: bytes) -> bytes:
 
 
 def write_zipapp(directory: Path) -> Path:
-    """Writes sandboxd into the directory, under a name that holds the hash of its bytes; one that is there is kept.
+    """Writes sandboxd into the directory, with a hash of its bytes in its name; keeps an existing file.
 
-    Sandboxes of an older version may still run from its file: it is never written over.
+    It is never overwritten: sandboxes of an older version may still run from their file.
     """
     content = zipapp_bytes()
     target = directory / f"sandboxd-{hashlib.sha256(content).hexdigest()[:16]}.pyz"

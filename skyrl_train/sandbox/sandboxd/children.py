@@ -1,8 +1,8 @@
-"""Processes: all are started here, and all are reaped here, whoever's they were.
+"""Starts all processes, and reaps all of them, also orphans.
 
-As the first process of a container sandboxd inherits every orphan. One thread waits for whichever child ends next, so
-that none stays a zombie and none is waited for twice. sandboxd runs with the standard library alone, so this is its own
-runner and not `skyrl_train.process`.
+As the first process of a container sandboxd inherits every orphan. One thread waits for the next child to end, so that
+none stays a zombie and none is waited for twice. sandboxd runs with the standard library alone, so it has its own runner
+and does not use `skyrl_train.process`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import subprocess
 import threading
 
 _LOOK_AGAIN_S = 5.0
-"""A process that an engine put into the container leaves its orphans here without any child of ours having run."""
+"""Checks without a child of ours: a process that the engine put into the container may leave orphans."""
 _FIRST_TO_GO = b"500"
-"""oom_score_adj of children: the kernel ends the one that takes the memory, and sandboxd can say so."""
+"""oom_score_adj of children: the kernel kills them before sandboxd, which can then report it."""
 _NICE = 5
-"""Of children: however many they become, sandboxd gets to run among them, and can end them."""
+"""Priority of children: however many there are, sandboxd still runs and can kill them."""
 
 
 class Child:
-    """A process that leads its own session. `ended` is a file descriptor that reads end-of-file once it has ended."""
+    """A process with its own session. `ended`: a file descriptor that reads end-of-file when it has ended."""
 
     __slots__ = ("_write_end", "done", "ended", "exit_code", "pid")
 
@@ -33,7 +33,7 @@ class Child:
         self.ended, self._write_end = os.pipe()
 
     def finish(self, status: int) -> None:
-        """As subprocess counts: a signal is a negative number."""
+        """As in subprocess: a signal is a negative number."""
         self.exit_code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
         self.done.set()
         os.close(self._write_end)
@@ -43,7 +43,7 @@ class Child:
 
 
 class Children:
-    """Every process below this one."""
+    """All processes below this one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -54,7 +54,7 @@ class Children:
         threading.Thread(target=self._reap, name="reaper", daemon=True).start()
 
     def spawn(self, argv: list[str], *, cwd: str | None, env: dict[str, str]) -> tuple[Child, int, int]:
-        """Starts it; the descriptors read its output and its errors, and are the caller's to close."""
+        """Starts a process. Returns it with descriptors of its stdout and stderr, which the caller closes."""
         out, out_end = os.pipe()
         err, err_end = os.pipe()
         try:
@@ -86,12 +86,12 @@ class Children:
         return child
 
     def signal(self, child: Child, number: int) -> None:
-        """To its whole process group, what it left in the background included."""
+        """Signals its whole process group, including background processes."""
         with self._lock, contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, number)
 
     def end(self, child: Child, *, grace_s: float) -> None:
-        """Asks first. What does not end in time, and what ignores the question, is ended all the same."""
+        """Sends SIGTERM, then SIGKILL to what is left."""
         self.signal(child, signal.SIGTERM)
         child.done.wait(grace_s)
         self.signal(child, signal.SIGKILL)
@@ -116,7 +116,7 @@ class Children:
                 self._reap_one(found.si_pid)
 
     def _reap_one(self, pid: int) -> None:
-        """Under the lock, so that the number is not given to a new child in between."""
+        """Holds the lock, so that the id is not reused by a new child in between."""
         with self._lock:
             try:
                 _, status = os.waitpid(pid, 0)
@@ -140,7 +140,7 @@ def start_unwatched(argv: list[str]) -> int:
 
 
 def _stand_back(pid: int) -> None:
-    """Where the machine runs short of something, children do before sandboxd does."""
+    """Runs in the child: it gets a lower priority than sandboxd, so shortages hit it first."""
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, 0) + _NICE)
     try:

@@ -1,10 +1,10 @@
-"""Output of any length in bounded memory: its beginning, its end, and how much was left out between. Pure."""
+"""Output of any length in bounded memory: its beginning, its end, and the number of bytes left out. Pure."""
 
 from __future__ import annotations
 
 
-class Clip:
-    """Keeps `limit` bytes: the first half as they come, and the last half as they change."""
+class ClippedOutput:
+    """Keeps `limit` bytes: the first half and the last half of the output."""
 
     __slots__ = ("_half", "_head", "_seen", "_tail")
 
@@ -29,13 +29,11 @@ class Clip:
         return self._seen - len(self._head) - min(len(self._tail), self._half)
 
     def text(self) -> str:
-        """What was kept. Bytes that are no UTF-8, one that was cut among them, become replacement characters."""
+        """The kept output. Bytes that are not UTF-8 become replacement characters."""
         tail = self._tail[-self._half :]
         left_out = self.left_out
         if not left_out:
             return (self._head + tail).decode("utf-8", "replace")
         kept = len(self._head) + len(tail)
-        middle = (
-            f"\n[sandboxd: {left_out} bytes left out here; of {self._seen} the first and last {kept // 2} are kept]\n"
-        )
+        middle = f"\n[sandboxd: {left_out} bytes left out of {self._seen}; the first and last {kept // 2} are kept]\n"
         return self._head.decode("utf-8", "replace") + middle + tail.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""A command: run in a shell of its own, in a process group of its own, ended at its time-out, its output bounded."""
+"""Runs a command in its own shell and process group, with a time limit and bounded output."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import time
 from skyrl_train.contracts.sandboxd_api import ALLOCATOR, SESSION_KEY_VARIABLES, TIMED_OUT
 from skyrl_train.sandbox.sandboxd.children import Child, Children
 from skyrl_train.sandbox.sandboxd.events import Events, command_event, output_event
-from skyrl_train.sandbox.sandboxd.limit_enforcer import Warden
-from skyrl_train.sandbox.sandboxd.output_reader import LEFTOVER_S, Reading
+from skyrl_train.sandbox.sandboxd.limit_enforcer import LimitEnforcer
+from skyrl_train.sandbox.sandboxd.output_reader import LEFTOVER_S, OutputReader
 
 OUTPUT_LIMIT = 4 * 1024 * 1024
-"""Bytes kept of each of a command's two streams. The end is kept too: that is where tests print their summary."""
+"""Bytes kept of stdout and of stderr, each. The end is kept too: tests print their summary there."""
 GRACE_S = 1.0
-"""Between the question and the end."""
+"""Between SIGTERM and SIGKILL."""
 LONGEST_S = 20 * 86400
-"""What still can be waited for at once, in milliseconds of 31 bits."""
+"""The longest single wait: 31 bits of milliseconds."""
 _SECRET_PREFIX = SESSION_KEY_VARIABLES[0].rstrip("0")
 
 
 def child_environment(environ: dict[str, str]) -> dict[str, str]:
-    """What this process was given for others: no keys of ours, no locale that Python set for itself at its start."""
+    """The environment of children: without our keys, and without the locale that Python set for itself."""
     taken = {*SESSION_KEY_VARIABLES, *([] if "LC_CTYPE" in given_names() else ["LC_CTYPE"])}
     taken.update(name for name, text in ALLOCATOR.items() if environ.get(name) == text)
     kept = {name: text for name, text in environ.items() if name not in taken and not name.startswith(_SECRET_PREFIX)}
@@ -39,19 +39,25 @@ def given_names() -> set[str]:
 
 
 def shell() -> str:  # FIX(RUN006)
-    """bash wherever there is one: `source`, `[[` and arrays are what agents and scripts write."""
+    """bash if there is one: agents and scripts use `source`, `[[` and arrays."""
     return "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 
 
 class Commands:
-    """Those that run, by their ids, and what they gave."""
+    """The running commands by id, and their output."""
 
     def __init__(
-        self, children: Children, events: Events, warden: Warden, *, env: dict[str, str], limit: int = OUTPUT_LIMIT
+        self,
+        children: Children,
+        events: Events,
+        enforcer: LimitEnforcer,
+        *,
+        env: dict[str, str],
+        limit: int = OUTPUT_LIMIT,
     ) -> None:
         self._children = children
         self.events = events
-        self._warden = warden
+        self._enforcer = enforcer
         self._env = env
         self._limit = limit
         self._shell = shell()
@@ -71,7 +77,7 @@ class Commands:
         return event
 
     def stop(self, command_id: str) -> bool:
-        """Whether there is or was such a command. One whose process is not there yet ends as soon as it is."""
+        """Stops a command; returns whether it is known. A command that is just starting is stopped as soon as it runs."""
         with self._lock:
             known = command_id in self._running
             child = self._running.get(command_id)
@@ -106,14 +112,14 @@ class Commands:
         except (OSError, ValueError) as error:
             return self._finish(event, TIMED_OUT, "", f"Error executing command: {error}")
         self._known(str(event["id"]), child)
-        reading = Reading(child, out, err, limit=self._limit)
+        reading = OutputReader(child, out, err, limit=self._limit)
         ended = reading.until(deadline)
         if not ended:
             self._children.end(child, grace_s=GRACE_S)
             reading.until(time.monotonic() + LEFTOVER_S)
         stdout, stderr = reading.close()
-        if child.exit_code and self._warden.said_since(began):
-            stderr += f"\n[sandboxd: {self._warden.said_since(began)}]\n"
+        if child.exit_code and self._enforcer.said_since(began):
+            stderr += f"\n[sandboxd: {self._enforcer.said_since(began)}]\n"
         if not ended:  # the words by which clients tell a time-out
             stderr += ("\n" if stderr else "") + f"Command timed out after {timeout} seconds"
         return self._finish(event, child.exit_code if ended else TIMED_OUT, stdout, stderr)

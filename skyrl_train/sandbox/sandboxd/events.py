@@ -1,4 +1,4 @@
-"""What commands were started and what they gave, as clients search for it, in bounded memory."""
+"""The events of commands and their output for clients to search, in bounded memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections import deque
 from skyrl_train.contracts.sandboxd_api import BASH_COMMAND, BASH_OUTPUT
 
 KEPT_BYTES = 16 * 1024 * 1024
-"""Of memory, for commands and outputs. The oldest go first; the newest are kept whatever their size."""
+"""Memory for commands and outputs. The oldest are dropped first; the newest are kept whatever their size."""
 _ALWAYS_KEPT = 2
 
 
@@ -49,7 +49,7 @@ def output_event(command_id: str, exit_code: int, stdout: str, stderr: str) -> d
 
 
 class Search:
-    """What GET …/bash_events/search asks for."""
+    """The parameters of GET …/bash_events/search."""
 
     __slots__ = ("command_id", "kind", "limit", "newest_first", "order_above", "page_id", "since", "until")
 
@@ -64,7 +64,7 @@ class Search:
         self.limit = 100
 
     def wants(self, event: dict[str, object]) -> bool:
-        """A command's own event has no command_id and no order: the first leaves it out, the second does not."""
+        """A command's own event has no command_id and no order: a filter by command_id leaves it out, one by order does not."""
         order = event.get("order")
         return (
             self.kind in (None, event["kind"])
@@ -76,7 +76,7 @@ class Search:
 
 
 class Events:
-    """In the order in which they came, which is that of their times."""
+    """The events in order of arrival, which is that of their times."""
 
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
         self._lock = threading.Lock()
@@ -115,5 +115,5 @@ class Events:
 
 
 def _size(event: dict[str, object]) -> int:
-    """A text of other letters than ours takes two or four bytes for each."""
+    """Other letters than Latin ones take two or four bytes each."""
     return 512 + sum(sys.getsizeof(event.get(key)) for key in ("command", "stdout", "stderr"))

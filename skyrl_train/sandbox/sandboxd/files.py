@@ -1,4 +1,4 @@
-"""Files of the sandbox, up and down, in constant memory."""
+"""Uploads and downloads files in constant memory."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _BAD_PARENT = (errno.ENOTDIR, errno.EEXIST)
 
 
 def upload(request: Request, path: str) -> dict[str, object]:
-    """The file appears under its name when all of it has come: a body that breaks off leaves what was there before.
-    One that is there keeps its rights, and a link its target."""
+    """Writes a file, which appears when it is complete; an incomplete body changes nothing. An existing file keeps its
+    permissions, and a link its target."""
     target = os.path.realpath(absolute_path(path))
     _refuse_all_but_files(path, target)
     chunks = file_chunks(request.body.read, request.headers.get("content-type", ""))
@@ -47,7 +47,7 @@ def upload(request: Request, path: str) -> dict[str, object]:
 
 
 def open_for_download(path: str) -> tuple[int, dict[str, str]]:
-    """A descriptor, which is the caller's to close, and the headers."""
+    """A descriptor, which the caller closes, and the headers."""
     absolute_path(path)
     try:  # a pipe nobody writes to would hold an open that waits
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -72,7 +72,7 @@ def create_directory(path: str) -> dict[str, object]:
 
 
 def refusal(error: OSError, what: str) -> HttpError:
-    """What the file system said, as a status that says whose fault it is."""
+    """Turns an error of the file system into a status."""
     said = f"Failed to {what}: {error}"
     if error.errno in _NO_SPACE:
         return HttpError(507, said)

@@ -1,7 +1,7 @@
-"""What changed in a repository, as the real server tells it.
+"""The changes in a repository, in the format of the real server.
 
-Repositories of sandboxes are somebody else's by their owner, and their remotes cannot be reached: git is told to trust
-the first, and is never asked about the second.
+Repositories of sandboxes may belong to another user, and their remotes cannot be reached. So git is set to trust the
+owner, and remotes are never contacted.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ _STATUS = {"M": "UPDATED", "U": "UPDATED", "T": "UPDATED", "A": "ADDED", "D": "D
 
 
 class GitError(Exception):
-    """git said no."""
+    """git failed."""
 
 
 class GitAbsentError(GitError):
-    """Nothing can be said of any repository, which is not the same as that nothing changed."""
+    """git cannot run, which is not the same as a repository without changes."""
 
 
 class NoRepositoryError(Exception):
-    """There is nothing here that git could be asked about."""
+    """There is no repository here."""
 
 
 class Git:
-    """git in one directory."""
+    """Runs git in one directory."""
 
     def __init__(self, children: Children, env: dict[str, str], directory: str) -> None:
         self._children = children
@@ -53,7 +53,7 @@ class Git:
         return ran.stdout
 
     def maybe(self, *words: str) -> str | None:
-        """One line, or None where git says no."""
+        """One line of output, or None if git fails."""
         try:
             return self.ask(*words).strip() or None
         except GitAbsentError:
@@ -71,7 +71,7 @@ class Git:
 
 
 def base_of(git: Git, ref: str | None) -> str:
-    """What changes are counted from: the ref that was asked for, else what the branch left its remote at, else HEAD."""
+    """The base of the changes: the requested ref, else where the branch left its remote, else HEAD."""
     if ref is not None:
         if ref.startswith("-"):
             raise GitError("ref must not start with '-'")
@@ -90,7 +90,7 @@ def base_of(git: Git, ref: str | None) -> str:
 
 
 def _fork_point(git: Git, branch: str | None) -> str | None:
-    """Where the branch left the remote's default branch, or the local one where there is no remote."""
+    """Where the branch left the remote's default branch, or the local default branch without a remote."""
     default = git.maybe("rev-parse", "--abbrev-ref", "origin/HEAD")
     if default is not None and default.startswith("origin/"):
         return git.maybe("merge-base", "HEAD", default) or git.maybe("rev-parse", "--verify", default)
@@ -103,7 +103,7 @@ def _fork_point(git: Git, branch: str | None) -> str | None:
 
 
 def changes(git: Git, ref: str | None) -> list[dict[str, str]]:
-    """Of the repository, and of those one level below it. No repository at all has no changes."""
+    """The changes of the repository and of those one level below. Empty without a repository."""
     nested = [name for name in _names(git.directory) if os.path.exists(os.path.join(git.directory, name, ".git"))]
     try:
         own = _changes_in(git, ref)
@@ -116,7 +116,7 @@ def changes(git: Git, ref: str | None) -> list[dict[str, str]]:
 
 
 def diff(git_of: Git, path: str, ref: str | None) -> dict[str, str | None]:
-    """The text of one file before and after."""
+    """The text of a file before and after."""
     path = os.path.realpath(path)
     gone = not os.path.lexists(path)
     if not gone and os.path.getsize(path) > MAX_FILE:

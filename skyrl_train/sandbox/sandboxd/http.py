@@ -1,6 +1,6 @@
-"""HTTP/1.1 on one connection: requests read with bounds, their bodies as a stream.
+"""HTTP/1.1 on one connection: reads requests within limits, and their bodies as a stream.
 
-The standard library's own server brings in the mail parser and half a hundred modules: twice the start-up and memory.
+The standard library's server would load the mail parser and about fifty modules: twice the start-up time and memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _HEX = b"0123456789abcdefABCDEF"
 
 
 class HttpError(Exception):
-    """An answer that ends the handling of a request: its status, and what `detail` says."""
+    """Ends a request with this status and `detail`."""
 
     def __init__(self, status: int, detail: object, **headers: str) -> None:
         super().__init__(str(detail))
@@ -24,24 +24,24 @@ class HttpError(Exception):
 
 
 class DisconnectedError(Exception):
-    """The other side is gone, or does not go on in time: nobody is there to answer."""
+    """The client is gone or too slow: there is nobody to answer."""
 
 
 class Stream:
-    """Bytes as they come from a connection."""
+    """Reads bytes from a connection."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._buffer = b""
 
     def read(self, size: int) -> bytes:
-        """At least one byte and at most `size`."""
+        """Reads at least one byte and at most `size`."""
         data = self._buffer[:size] if self._buffer else self._receive(size)
         self._buffer = self._buffer[size:]
         return data
 
     def head(self) -> bytes | None:
-        """Up to the empty line; None where the connection ends before a request begins."""
+        """Reads up to the empty line; None if the connection ends before a request begins."""
         while True:
             end = self._buffer.find(b"\r\n\r\n")
             if 0 <= end <= MAX_HEAD:
@@ -55,7 +55,7 @@ class Stream:
     def line(self) -> bytes:
         while b"\r\n" not in self._buffer:
             if len(self._buffer) > 256 or not self._fill():
-                raise HttpError(400, "A chunk's length was expected")
+                raise HttpError(400, "Expected the length of a chunk")
         line, self._buffer = self._buffer.split(b"\r\n", 1)
         return line
 
@@ -79,7 +79,7 @@ class Stream:
 
 
 class Body:
-    """A request's body, of a known length or in chunks. Read once, from its start to its end."""
+    """A request's body, of known length or in chunks. It can be read once."""
 
     def __init__(self, stream: Stream, length: int | None, *, before: bytes = b"", connection: socket.socket) -> None:
         self._stream = stream
@@ -90,7 +90,7 @@ class Body:
         self.length = length
 
     def read(self, size: int = CHUNK) -> bytes:
-        """At most `size` bytes; none at the end."""
+        """Reads at most `size` bytes; empty at the end."""
         if self._before:  # the client waits until it is told to go on
             self._connection.sendall(self._before)
             self._before = b""
@@ -113,7 +113,7 @@ class Body:
             parts.append(data)
 
     def drain(self) -> bool:
-        """Whether what was left of it is read and gone, so that the connection can be used again."""
+        """Reads the rest of the body; returns whether the connection can be used again."""
         if self._before or (self.length or 0) > _MAX_DRAIN:
             return self._left == 0
         try:
@@ -135,7 +135,7 @@ class Body:
         data = self._stream.read(min(size, self._chunk))
         self._chunk -= len(data)
         if self._chunk == 0 and self._stream.line():
-            raise HttpError(400, "A chunk is longer than it said")
+            raise HttpError(400, "A chunk is longer than its stated length")
         return data
 
 
@@ -160,9 +160,9 @@ def read_request(stream: Stream, connection: socket.socket) -> Request | None:
     first, _, rest = head.decode("latin-1").partition("\r\n")
     words = first.split(" ")
     if len(words) != 3 or not words[1].startswith("/"):
-        raise HttpError(400, "This is no HTTP request")
+        raise HttpError(400, "Not an HTTP request")
     if words[2] not in ("HTTP/1.1", "HTTP/1.0"):
-        raise HttpError(505, "HTTP/1.1 is spoken here")
+        raise HttpError(505, "Expected HTTP/1.1")
     headers = _headers(rest)
     if words[2] == "HTTP/1.0":
         headers.setdefault("connection", "close")
@@ -171,7 +171,7 @@ def read_request(stream: Stream, connection: socket.socket) -> Request | None:
 
 
 def decode(text: str, *, plus: bool = False) -> str:
-    """Percent-encoded UTF-8. Bytes that are none stay as they are, since file names may be any bytes."""
+    """Decodes percent-encoded UTF-8. Other bytes stay as they are, since file names may be any bytes."""
     raw = (text.replace("+", " ") if plus else text).encode("latin-1")
     first, *rest = raw.split(b"%")
     parts = [first]
@@ -187,15 +187,15 @@ def parse_query(query: str) -> dict[str, str]:
 
 
 def _headers(text: str) -> dict[str, str]:
-    """Names in small letters. Two that differ on where a body ends would let one request hide in another."""
+    """Reads headers with names in lower case. Two different lengths of a body would let one request hide in another."""
     headers: dict[str, str] = {}
     for line in text.split("\r\n") if text else ():
         name, colon, value = line.partition(":")
         name = name.lower()
         if not colon or not name or name != name.strip() or "\0" in line or "\n" in line:
-            raise HttpError(400, "A header of the request is malformed")
+            raise HttpError(400, "Malformed header")
         if name in headers and name in ("content-length", "transfer-encoding", "host"):
-            raise HttpError(400, f"The header {name} is there twice")
+            raise HttpError(400, f"The header {name} appears twice")
         headers[name] = value.strip()
     return headers
 
@@ -205,15 +205,15 @@ def _body(headers: dict[str, str], stream: Stream, connection: socket.socket) ->
     before = b"HTTP/1.1 100 Continue\r\n\r\n" if headers.get("expect", "").lower() == "100-continue" else b""
     if coding is not None:
         if length is not None or coding.lower() != "chunked":
-            raise HttpError(400, "transfer-encoding must be chunked, and without a content-length")
+            raise HttpError(400, "transfer-encoding must be chunked, without content-length")
         return Body(stream, None, before=before, connection=connection)
     if length is not None and not (length.isascii() and length.isdigit() and len(length) < 19):
-        raise HttpError(400, "content-length is no number")
+        raise HttpError(400, "content-length is not a number")
     return Body(stream, int(length or 0), before=before, connection=connection)
 
 
 def _chunk_length(line: bytes) -> int:
     text = line.split(b";")[0].strip()
     if not text or len(text) > 15 or text.strip(_HEX):
-        raise HttpError(400, "A chunk's length is malformed")
+        raise HttpError(400, "Malformed length of a chunk")
     return int(text, 16)

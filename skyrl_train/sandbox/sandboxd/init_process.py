@@ -1,5 +1,5 @@
-"""The first process of a sandbox in which another server runs: reaps what is left behind, holds the limits, passes on
-what it is asked, and ends when that server does.
+"""The first process of a sandbox with another server: reaps orphans, enforces the limits, forwards signals, and exits when
+that server does.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from skyrl_train.sandbox.sandboxd.children import start_unwatched
 _SIGNALLED = 128
 
 
-def run(argv: list[str], *, start_warden: Callable[[], None], log: Callable[[str], None]) -> int:
-    """Ends with the exit status for a shell: a signal is 128 and its number. It returns where nothing could be run."""
+def run(argv: list[str], *, start_enforcer: Callable[[], None], log: Callable[[str], None]) -> int:
+    """Exits with the server's status; a signal counts as 128 plus its number. Returns only if nothing could be run."""
     server, early = [0], []
 
     def pass_on(number: int, _frame: object) -> None:
-        """What comes before the server is there is told to it then."""
+        """Forwards a signal, or keeps it until the server has started."""
         if not server[0]:
             early.append(number)
             return
@@ -35,11 +35,11 @@ def run(argv: list[str], *, start_warden: Callable[[], None], log: Callable[[str
         return 127 if isinstance(error, FileNotFoundError) else 126
     for asked in early:
         pass_on(asked, None)
-    start_warden()
+    start_enforcer()
     status = _reap_until(pid)
     code = _SIGNALLED + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-    log(f"{argv[0]} ended with {code}")
-    os._exit(code)  # the warden's thread must not see the interpreter taken down around it
+    log(f"{argv[0]} exited with status {code}")
+    os._exit(code)  # the enforcer's thread must not see the interpreter taken down around it
 
 
 def _reap_until(wanted: int) -> int:

@@ -1,8 +1,8 @@
-"""Limits of the whole sandbox, where the engine's are not: under cgroups of the first version a rootless Podman takes
-limits and leaves them out of account.
+"""Enforces the limits of the whole sandbox if the engine cannot: with cgroups of version 1 rootless Podman accepts limits
+and ignores them.
 
-As the first process of its own namespace sandboxd sees all others, and may end them all at once. What ends is the
-command that went too far; sandboxd and the other sandboxes go on.
+As the first process of its namespace sandboxd sees all others, and may kill them all at once. That ends the command
+that exceeded the limit; sandboxd and the other sandboxes continue.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from skyrl_train.contracts.sandboxd_api import LIMIT
 
 STEP_S = 0.02
 _LOOK_EVERY = 5
-"""Steps. In between only the namespace's last process number is read, which tells of a burst."""
+"""In steps. In between, only the namespace's last process id is read, which reveals a burst."""
 _QUIET_S = 1.0
 _AFTERMATH_S = 10.0
-"""In which the dead of a burst may still be there."""
+"""Time in which dead processes of a burst may still exist."""
 _PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
 
 
-class Warden:
-    """Looks at every process of the namespace; 0 stands for no limit."""
+class LimitEnforcer:
+    """Checks all processes of the namespace; 0: no limit."""
 
     def __init__(self, *, processes: int, memory_mib: int, log: Callable[[str], None]) -> None:
         self._processes = processes
@@ -36,12 +36,12 @@ class Warden:
         self._said = ""
 
     def start(self) -> None:
-        """Only where this is the first process: elsewhere the others are somebody else's."""
+        """Starts only as the first process: otherwise the other processes belong to others."""
         if os.getpid() == 1 and (self._processes or self._memory_kib):
-            threading.Thread(target=self._watch, name="warden", daemon=True).start()
+            threading.Thread(target=self._watch, name="enforcer", daemon=True).start()
 
     def said_since(self, began: float) -> str:
-        """What was ended since then (of time.monotonic), for whoever asks why a command ended."""
+        """The limit exceeded since this time (of time.monotonic), to explain the end of a command."""
         return self._said if self._acted >= began else ""
 
     def _watch(self) -> None:
@@ -59,11 +59,11 @@ class Warden:
                 self._weigh(pids)
 
     def _end_all(self) -> None:
-        """In one call: what is ended one by one has forked again by then."""
-        self._end(-1, f"more than the {self._processes} processes that a sandbox may have: all were ended")
+        """Kills all in one call: processes killed one by one would fork again meanwhile."""
+        self._end(-1, f"more than the limit of {self._processes} processes: all were killed")
 
     def _weigh(self, pids: list[int]) -> None:
-        """First by the quick figure, which counts shared pages again and again, then by the true one."""
+        """Checks the quick figure first, which counts shared pages several times, then the exact one."""
         if sum(_resident_kib(pid) for pid in pids) <= self._memory_kib:
             return
         weights = {pid: _proportional_kib(pid) for pid in pids}
@@ -74,11 +74,11 @@ class Warden:
         limit = self._memory_kib // 1024
         self._end(
             heaviest,
-            f"{total // 1024} MiB of memory, more than the {limit} that a sandbox may have: the largest was ended",
+            f"{total // 1024} MiB of memory, more than the limit of {limit} MiB: the largest process was killed",
         )
 
     def _end(self, pid: int, said: str) -> None:
-        """Told before it is done: who sees it ended asks why at once, and where it was all that ran, this process ends too."""
+        """Reports before killing: a reader may ask at once for the reason, and this process may end with the others."""
         now = time.monotonic()
         if now - self._acted > _QUIET_S:
             self._log(LIMIT + said)
@@ -89,8 +89,8 @@ class Warden:
 
 
 def _others(most: int, *, living: bool) -> list[int]:
-    """No more than are too many: each entry that is read lets another thread go first, and in a burst one is always
-    there to reap the dead. `living`: those that only wait to be reaped are no burst of their own."""
+    """Stops counting at the limit: each entry lets another thread run first, and in a burst one is always reaping.
+    `living`: without processes that only wait to be reaped."""
     pids = []
     with os.scandir("/proc") as entries:
         for entry in entries:
@@ -107,13 +107,13 @@ def _is_dead(pid: str) -> bool:
 
 
 def _last_pid() -> int:
-    """The last that this namespace has given out."""
+    """The namespace's last process id."""
     words = _read("/proc/loadavg").split()
     return int(words[-1]) if words else 0
 
 
 def _resident_kib(pid: int) -> int:
-    """Without what is shared with files."""
+    """Without memory shared with files."""
     text = _read(f"/proc/{pid}/statm").split()
     return (int(text[1]) - int(text[2])) * _PAGE_KIB if len(text) > 2 else 0
 

@@ -13,7 +13,7 @@ from skyrl_train.sandbox.sandboxd import init_process
 from skyrl_train.sandbox.sandboxd.children import Children
 from skyrl_train.sandbox.sandboxd.commands import OUTPUT_LIMIT, Commands, child_environment
 from skyrl_train.sandbox.sandboxd.events import Events
-from skyrl_train.sandbox.sandboxd.limit_enforcer import Warden
+from skyrl_train.sandbox.sandboxd.limit_enforcer import LimitEnforcer
 from skyrl_train.sandbox.sandboxd.routes import VERSION, Routes
 from skyrl_train.sandbox.sandboxd.server import Server, listen, log
 
@@ -26,12 +26,12 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - a container's port is published from any of its addresses
 _GRACE_S = 1.0
 _SWITCH_S = 0.0002
-"""How long a thread waits for one that computes. Ours are short; while many processes end there is always one."""
+"""How long a thread waits for another one. Ours are short; while many processes end, one always computes."""
 _MOST = {"port": 65535, "output-limit": 1 << 30, "processes": 1 << 22, "memory-mib": 1 << 30}
 
 
 class ArgumentError(Exception):
-    """What was asked for cannot be."""
+    """Invalid arguments or settings."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -43,11 +43,11 @@ def main(argv: list[str] | None = None) -> int:
             sys.stdout.write(USAGE)
             return 0
         if "run" in options:
-            return init_process.run(command, start_warden=warden_of(options).start, log=log)
+            return init_process.run(command, start_enforcer=limit_enforcer_of(options).start, log=log)
         keys = session_keys(dict(os.environ))
         host = options.get("host") or (EVERYWHERE if keys else LOOPBACK[0])
         if not keys and host not in LOOPBACK:
-            raise ArgumentError(f"no session key: set {SESSION_KEY_VARIABLES[0]}, or listen on {LOOPBACK[0]}")
+            raise ArgumentError(f"no session key: set {SESSION_KEY_VARIABLES[0]}, or use --host {LOOPBACK[0]}")
         listener = listen(host, int(options.get("port", PORT)))
     except (ArgumentError, OSError) as error:
         sys.stderr.write(f"sandboxd: {error}\n{USAGE}")
@@ -57,29 +57,31 @@ def main(argv: list[str] | None = None) -> int:
     _wait_for_the_end()
     listener.close()
     children.end_all(grace_s=_GRACE_S)
-    log("ended as asked")
+    log("stopped by a signal")
     os._exit(0)  # threads that are in the middle of something must not see the interpreter taken down around them
 
 
 def serve(listener: socket.socket, keys: list[str], options: dict[str, str]) -> Children:
-    warden = warden_of(options)
-    warden.start()
+    enforcer = limit_enforcer_of(options)
+    enforcer.start()
     sys.setswitchinterval(_SWITCH_S)
     env = child_environment(dict(os.environ))
     children = Children()
     children.start_reaping()
     limit = int(options.get("output-limit", OUTPUT_LIMIT))
-    commands = Commands(children, Events(), warden, env=env, limit=limit)
+    commands = Commands(children, Events(), enforcer, env=env, limit=limit)
     Server(listener, Routes(commands, children, env=env), keys).start()
     return children
 
 
-def warden_of(options: dict[str, str]) -> Warden:
-    return Warden(processes=int(options.get("processes", 0)), memory_mib=int(options.get("memory-mib", 0)), log=log)
+def limit_enforcer_of(options: dict[str, str]) -> LimitEnforcer:
+    return LimitEnforcer(
+        processes=int(options.get("processes", 0)), memory_mib=int(options.get("memory-mib", 0)), log=log
+    )
 
 
 def session_keys(environ: dict[str, str]) -> list[str]:
-    """OH_SESSION_API_KEYS_0 and on, else SESSION_API_KEY. An empty one is none: it would let everybody in."""
+    """OH_SESSION_API_KEYS_0 and following, else SESSION_API_KEY. Empty keys are ignored: they would match everybody."""
     many, one = SESSION_KEY_VARIABLES
     prefix = many.rstrip("0")
     numbered = [name for name in sorted(environ) if name.startswith(prefix) and name[len(prefix) :].isdecimal()]
@@ -88,13 +90,13 @@ def session_keys(environ: dict[str, str]) -> list[str]:
 
 
 def divided(argv: list[str]) -> tuple[list[str], list[str]]:
-    """Our own words, and behind `--run --` the command of another server."""
+    """Our own arguments, and the command of another server after `--run --`."""
     if RUN not in argv:
         return argv, []
     at = argv.index(RUN)
     command = argv[at + 2 :]
     if argv[at + 1 : at + 2] != ["--"] or not command:
-        raise ArgumentError(f"{RUN} wants `-- COMMAND…` behind it")
+        raise ArgumentError(f"{RUN} needs `-- COMMAND…` after it")
     return [*argv[:at], f"{RUN}=yes"], command
 
 
@@ -110,12 +112,12 @@ def read_arguments(argv: list[str]) -> dict[str, str]:
             raise ArgumentError(f"unknown argument {name!r}")
         if not equals:
             if not words:
-                raise ArgumentError(f"{name} wants a value")
+                raise ArgumentError(f"{name} needs a value")
             value = words.pop(0)
         options[name[2:]] = value
     for name, most in _MOST.items():
         if name in options and not (options[name].isascii() and options[name].isdigit() and int(options[name]) <= most):
-            raise ArgumentError(f"--{name} wants a number up to {int(most)}, found {options[name]!r}")
+            raise ArgumentError(f"--{name} needs a number up to {int(most)}, found {options[name]!r}")
     return options
 
 
@@ -125,7 +127,7 @@ def _name(listener: socket.socket) -> str:
 
 
 def _wait_for_the_end() -> None:
-    """The first process of a container is sent SIGTERM to no effect unless it asks for it."""
+    """The first process of a container ignores SIGTERM unless it has a handler."""
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
     signal.set_wakeup_fd(write_end)

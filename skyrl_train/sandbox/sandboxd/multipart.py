@@ -1,4 +1,4 @@
-"""The one file of a multipart/form-data body, as a stream: a body of any size passes in constant memory. Pure."""
+"""Reads a multipart/form-data body as a stream, in constant memory. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _CHUNK = 256 * 1024
 
 
 def file_chunks(read: Callable[[int], bytes], content_type: str) -> Iterator[bytes] | None:
-    """The content of the part that is named "file" and has a file name; None where there is none. Parts before it are
-    passed over: clients of 1.8.2 send one. Raises HttpError(400) for a body that is cut short or is something else."""
+    """The content of the part that is named "file" and has a file name; None without one. Skips parts before it, which
+    clients of 1.8.2 send. Raises HttpError(400) for an incomplete or other body."""
     parts = _Parts(read, _boundary(content_type))
     parts.skip()
     while True:
@@ -26,7 +26,7 @@ def file_chunks(read: Callable[[int], bytes], content_type: str) -> Iterator[byt
 
 
 def each_part(read: Callable[[int], bytes], content_type: str) -> Iterator[tuple[dict[str, str], Iterator[bytes]]]:
-    """What the header of each part says of it, and its content, which is to be read before the next one."""
+    """The fields and the content of each part; read the content before the next part."""
     parts = _Parts(read, _boundary(content_type))
     parts.skip()
     while True:
@@ -46,22 +46,22 @@ class _Parts:
         self._buffer = b"\r\n"  # the first delimiter may stand at the very start
 
     def head(self) -> bytes | None:
-        """The headers of the part that begins here; None after the last one."""
+        """The headers of the next part; None after the last one."""
         while len(self._buffer) < 2:
             self._more()
         if self._buffer.startswith(b"--"):
             return None
         if not self._buffer.startswith(b"\r\n"):
-            raise _malformed("a boundary is followed by something else")
+            raise _malformed("unexpected data after a boundary")
         while b"\r\n\r\n" not in self._buffer:
             if len(self._buffer) > _MAX_PART_HEAD:
-                raise _malformed("the headers of a part do not end")
+                raise _malformed("the headers of a part are incomplete")
             self._more()
         head, _, self._buffer = self._buffer.partition(b"\r\n\r\n")
         return head
 
     def content(self) -> Iterator[bytes]:
-        """Up to the next delimiter, which is consumed."""
+        """The content up to the next delimiter, which is consumed."""
         keep = len(self._delimiter) - 1
         while True:
             at = self._buffer.find(self._delimiter)
@@ -82,7 +82,7 @@ class _Parts:
     def _more(self) -> None:
         data = self._read(_CHUNK)
         if not data:
-            raise _malformed("it ends before its last boundary")
+            raise _malformed("the last boundary is missing")
         self._buffer += data
 
 
@@ -93,10 +93,10 @@ def _malformed(why: str) -> HttpError:
 def _boundary(content_type: str) -> bytes:
     kind, _, rest = content_type.partition(";")
     if kind.strip().lower() != "multipart/form-data":
-        raise _malformed(f"it is {kind.strip()[:80] or 'of no content-type'}, wanted is multipart/form-data")
+        raise _malformed(f"it is {kind.strip()[:80] or 'of no content-type'}; expected multipart/form-data")
     boundary = parameters(rest).get("boundary", "")
     if not 0 < len(boundary) <= 200:
-        raise _malformed("its content-type names no boundary")
+        raise _malformed("content-type has no boundary")
     return boundary.encode("latin-1", "replace")
 
 
@@ -109,7 +109,7 @@ def _disposition(head: bytes) -> dict[str, str]:
 
 
 def parameters(text: str) -> dict[str, str]:
-    """`name=value; other="a \\"quoted\\" value"`, names in small letters."""
+    """`name=value; other="a \\"quoted\\" value"`, names in lower case."""
     found: dict[str, str] = {}
     while text.strip(" ;"):
         name, _, text = text.partition("=")

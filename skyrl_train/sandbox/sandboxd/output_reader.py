@@ -1,4 +1,4 @@
-"""What a child writes, until it ends or its time does."""
+"""Reads a child's output until it ends or its time is over."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import threading
 import time
 
 from skyrl_train.sandbox.sandboxd.children import Child, Children
-from skyrl_train.sandbox.sandboxd.clipped_output import Clip
+from skyrl_train.sandbox.sandboxd.clipped_output import ClippedOutput
 
 LEFTOVER_S = 0.2
-"""How long output is still read after the shell ended, where something in the background holds on to it."""
+"""How long output is read after the shell ended, while a background process keeps it open."""
 _CHUNK = 65536
 
 
-class Ran:
-    """How a program of ours ended; no exit code where it had to be ended."""
+class ProgramResult:
+    """The result of a program of ours; no exit code if it was killed."""
 
     __slots__ = ("exit_code", "stderr", "stdout")
 
@@ -26,12 +26,12 @@ class Ran:
         self.stderr = stderr
 
 
-class Reading:
-    """Both streams of a command and its end, in one wait."""
+class OutputReader:
+    """Waits for both streams of a command and for its end."""
 
     def __init__(self, child: Child, out: int, err: int, *, limit: int) -> None:
         self._child = child
-        self._clips = {out: Clip(limit), err: Clip(limit)}
+        self._clips = {out: ClippedOutput(limit), err: ClippedOutput(limit)}
         self._open = {out, err}
         self._poll = select.poll()
         self._alive = True
@@ -40,19 +40,19 @@ class Reading:
             self._poll.register(descriptor, select.POLLIN)
 
     def until(self, deadline: float) -> bool:
-        """Reads; whether the command ended before then. What it left in the background holds nobody up."""
+        """Reads until the given time; returns whether the command ended. Background processes do not delay this."""
         while self._open or self._alive:
             left = deadline - time.monotonic()
             ready = self._poll.poll(max(0, left) * 1000) if left > 0 else []
             if not ready:
                 return not self._alive
             for descriptor, _ in ready:
-                self._take(descriptor)
+                self._read_from(descriptor)
             if not self._alive:
                 deadline = min(deadline, self._last_word)
         return True
 
-    def _take(self, descriptor: int) -> None:
+    def _read_from(self, descriptor: int) -> None:
         if descriptor == self._child.ended:
             self._alive = False
             self._last_word = time.monotonic() + LEFTOVER_S
@@ -66,7 +66,7 @@ class Reading:
             self._open.discard(descriptor)
 
     def close(self) -> tuple[str, str]:
-        """Both texts. A pipe that something in the background writes to is emptied until that has ended."""
+        """Both texts. A pipe of a background process is drained until that has ended."""
         left = set(self._open)
         for descriptor in self._clips:
             if descriptor not in left:
@@ -92,13 +92,15 @@ def _drain(descriptor: int) -> None:
     os.close(descriptor)
 
 
-def run(children: Children, argv: list[str], *, cwd: str, env: dict[str, str], limit_s: float, limit: int) -> Ran:
-    """A program of ours, to its end. Raises OSError where it cannot be started."""
+def run(
+    children: Children, argv: list[str], *, cwd: str, env: dict[str, str], limit_s: float, limit: int
+) -> ProgramResult:
+    """Runs a program of ours to its end. Raises OSError if it cannot be started."""
     child, out, err = children.spawn(argv, cwd=cwd, env=env)
-    reading = Reading(child, out, err, limit=limit)
+    reading = OutputReader(child, out, err, limit=limit)
     ended = reading.until(time.monotonic() + limit_s)
     if not ended:
         children.end(child, grace_s=0.2)
         reading.until(time.monotonic() + LEFTOVER_S)
     stdout, stderr = reading.close()
-    return Ran(child.exit_code if ended else None, stdout, stderr)
+    return ProgramResult(child.exit_code if ended else None, stdout, stderr)

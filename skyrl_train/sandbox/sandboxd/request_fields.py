@@ -1,4 +1,4 @@
-"""What a request gives, read once into types; what cannot be read is answered in the real server's words (422)."""
+"""Reads the values of requests; invalid ones get the real server's messages (422)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _SEARCH_LIMIT = 100
 _UTC = timezone.utc  # noqa: UP017 - Python 3.8 has no UTC
 
 
-def problem(kind: str, place: list[str], message: str, given: object = None) -> HttpError:
+def validation_error(kind: str, place: list[str], message: str, given: object = None) -> HttpError:
     return HttpError(422, [{"type": kind, "loc": place, "msg": message, "input": given}])
 
 
 def missing(*place: str) -> HttpError:
-    return problem("missing", list(place), "Field required")
+    return validation_error("missing", list(place), "Field required")
 
 
 def query(request: Request, name: str) -> str:
@@ -30,7 +30,7 @@ def query(request: Request, name: str) -> str:
 
 
 def absolute_path(path: str) -> str:
-    """One that says where it leads. `..` is refused: what names a file elsewhere is a mistake or an attempt."""
+    """An absolute path. `..` is refused: it is a mistake or an attack."""
     if not path.startswith("/"):
         raise HttpError(400, "Path must be absolute")
     if "\0" in path:
@@ -41,7 +41,7 @@ def absolute_path(path: str) -> str:
 
 
 def command_request(request: Request) -> tuple[str, str | None, int]:
-    """Command, directory and time-out in seconds."""
+    """The command, its directory and its limit in seconds."""
     body = _json_object(request)
     if "command" not in body:
         raise missing("body", "command")
@@ -54,24 +54,26 @@ def search_request(request: Request) -> Search:
     search.kind = asked.get("kind__eq")
     if search.kind not in (None, BASH_COMMAND, BASH_OUTPUT):
         said = f"Input should be '{BASH_COMMAND}' or '{BASH_OUTPUT}'"
-        raise problem("literal_error", ["query", "kind__eq"], said, search.kind)
+        raise validation_error("literal_error", ["query", "kind__eq"], said, search.kind)
     if "command_id__eq" in asked:
         search.command_id = identifier(asked["command_id__eq"], "query", "command_id__eq")
     if "order__gt" in asked:
         search.order_above = _integer(asked["order__gt"], "order__gt")
     order = asked.get("sort_order", "TIMESTAMP")
     if order not in ("TIMESTAMP", "TIMESTAMP_DESC"):
-        raise problem("enum", ["query", "sort_order"], "Input should be 'TIMESTAMP' or 'TIMESTAMP_DESC'", order)
+        raise validation_error(
+            "enum", ["query", "sort_order"], "Input should be 'TIMESTAMP' or 'TIMESTAMP_DESC'", order
+        )
     search.newest_first = order == "TIMESTAMP_DESC"
     search.page_id = asked.get("page_id")
     search.since = _time(asked, "timestamp__gte")
     search.until = _time(asked, "timestamp__lt")
     search.limit = _integer(asked.get("limit", str(_SEARCH_LIMIT)), "limit")
     if search.limit < 1:
-        raise problem("greater_than", ["query", "limit"], "Input should be greater than 0", asked["limit"])
+        raise validation_error("greater_than", ["query", "limit"], "Input should be greater than 0", asked["limit"])
     if search.limit > _SEARCH_LIMIT:
         said = f"Input should be less than or equal to {int(_SEARCH_LIMIT)}"
-        raise problem("less_than_equal", ["query", "limit"], said, asked["limit"])
+        raise validation_error("less_than_equal", ["query", "limit"], said, asked["limit"])
     return search
 
 
@@ -79,7 +81,7 @@ def identifier(text: str, *place: str) -> str:
     """A UUID in any of its spellings, as 32 hexadecimal digits."""
     plain = text.lower().replace("-", "")
     if len(plain) != 32 or not _HEX.issuperset(plain):
-        raise problem("uuid_parsing", list(place), "Input should be a valid UUID", text)
+        raise validation_error("uuid_parsing", list(place), "Input should be a valid UUID", text)
     return plain
 
 
@@ -90,32 +92,34 @@ def _json_object(request: Request) -> dict[str, object]:
     try:
         body = json.loads(raw.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise problem("json_invalid", ["body", "0"], f"JSON decode error: {error}") from None
+        raise validation_error("json_invalid", ["body", "0"], f"JSON decode error: {error}") from None
     if not isinstance(body, dict):
         said = "Input should be a valid dictionary or object to extract fields from"
-        raise problem("model_attributes_type", ["body"], said)
+        raise validation_error("model_attributes_type", ["body"], said)
     return body
 
 
 def _text(body: dict[str, object], name: str) -> str:
     value = body[name]
     if not isinstance(value, str):
-        raise problem("string_type", ["body", name], "Input should be a valid string", value)
+        raise validation_error("string_type", ["body", name], "Input should be a valid string", value)
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:
-        raise problem("string_unicode", ["body", name], "Input should be a valid string: half a surrogate") from None
+        raise validation_error(
+            "string_unicode", ["body", name], "Input should be a valid string: half a surrogate"
+        ) from None
     return value
 
 
 def _timeout(value: object) -> int:
-    """Whole seconds; text of digits counts, as it does with the real server."""
+    """Whole seconds; digits as text are accepted, as by the real server."""
     if isinstance(value, float) and value == value and abs(value) < 1e15 and int(value) == value:
         value = int(value)
     if isinstance(value, str):
         return _integer(value, "timeout", where="body")
     if not isinstance(value, int):
-        raise problem("int_type", ["body", "timeout"], "Input should be a valid integer", _printable(value))
+        raise validation_error("int_type", ["body", "timeout"], "Input should be a valid integer", _printable(value))
     return int(value)
 
 
@@ -126,11 +130,11 @@ def _integer(text: str, name: str, *, where: str = "query") -> int:
         return int(text)
     except ValueError:
         said = "Input should be a valid integer, unable to parse string as an integer"
-        raise problem("int_parsing", [where, name], said, text[:100]) from None
+        raise validation_error("int_parsing", [where, name], said, text[:100]) from None
 
 
 def _time(asked: dict[str, str], name: str) -> str | None:
-    """As events write it; one without a zone is UTC."""
+    """In the format of events; a time without a zone is UTC."""
     if name not in asked:
         return None
     try:
@@ -138,7 +142,9 @@ def _time(asked: dict[str, str], name: str) -> str | None:
         aware = time if time.tzinfo else time.replace(tzinfo=_UTC)
         return aware.astimezone(_UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     except (ValueError, OverflowError):
-        raise problem("datetime_parsing", ["query", name], "Input should be a valid datetime", asked[name]) from None
+        raise validation_error(
+            "datetime_parsing", ["query", name], "Input should be a valid datetime", asked[name]
+        ) from None
 
 
 def _printable(value: object) -> object:

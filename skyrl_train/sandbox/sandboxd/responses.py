@@ -1,4 +1,4 @@
-"""Answers to requests: JSON at once, files from the disk to the network."""
+"""Sends answers: JSON, and files straight from disk to network."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def send_json(connection: socket.socket, status: int, value: object, *, close: b
 
 
 def send_file(connection: socket.socket, file: int, headers: dict[str, str], *, close: bool) -> bool:
-    """From the disk to the network without passing through here. Whether all that was promised was there."""
+    """Sends a file without copying it; returns whether it had its full length."""
     size = os.fstat(file).st_size
     with open(file, "rb", buffering=0, closefd=False) as reader:
         if size == 0 and stat.S_ISREG(os.fstat(file).st_mode):  # as every file of /proc says
@@ -51,7 +51,7 @@ def send_file(connection: socket.socket, file: int, headers: dict[str, str], *, 
 
 
 def _pieces(value: object) -> Iterator[bytes]:
-    """JSON. A long text goes through in slices: whole it would be there three times over, in six bytes a letter."""
+    """Encodes JSON. A long text is encoded in slices: in one piece it would need three copies of six bytes a letter."""
     if isinstance(value, dict):
         for number, (key, item) in enumerate(value.items()):
             yield (b"," if number else b"{") + _dumps(key) + b":"

@@ -1,4 +1,4 @@
-"""Which request is answered by what. Paths, statuses and JSON are those of openhands-agent-server."""
+"""The routes. Paths, statuses and JSON are those of openhands-agent-server."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from skyrl_train.sandbox.sandboxd.request_fields import (
 
 VERSION = "0.1.0"
 SPEAKS = "1.58.0"
-"""The newest openhands-agent-server that these routes were compared with."""
+"""The newest openhands-agent-server that these routes are tested against."""
 _OPEN = (sandboxd_api.ALIVE, sandboxd_api.HEALTH, sandboxd_api.READY, sandboxd_api.SERVER_INFO, "/")
 
 
 class Routes:
-    """The table of routes, and what answers them."""
+    """The table of routes and their handlers."""
 
     def __init__(self, commands: Commands, children: Children, *, env: dict[str, str]) -> None:
         self._commands = commands
@@ -129,7 +129,7 @@ class Routes:
 
     def _diff(self, request: Request, path: str) -> object:
         if "commit" in request.query:
-            raise HttpError(501, "sandboxd offers no diff of a single commit: ask with 'ref', or run git")
+            raise HttpError(501, "sandboxd has no diff of a single commit: use 'ref', or run git")
         try:
             return git.diff(self._git("/"), _rooted(path), request.query.get("ref"))
         except git.NoRepositoryError:
@@ -139,7 +139,7 @@ class Routes:
 
 
 class Download:
-    """A file on its way; opened at once, so that a refusal comes before any byte."""
+    """A file to send; opened at once, so that a refusal comes before the first byte."""
 
     def __init__(self, path: str) -> None:
         self._file, self._headers = files.open_for_download(path)
@@ -158,7 +158,7 @@ def _allowed(methods: dict[str, Callable[..., object]], request: Request) -> Cal
 
 
 def _rooted(path: str) -> str:
-    """Clients of 1.8.2 join a path to the route, and a path library then takes one of two slashes away."""
+    """Clients of 1.8.2 append the path to the route, and a library then removes one of two slashes."""
     return absolute_path(path if path.startswith("/") else f"/{path}")
 
 
@@ -171,4 +171,4 @@ def _ready(_: Request) -> object:
 
 
 def _no_batches(_: Request) -> object:
-    raise HttpError(501, f"sandboxd does not hand out events in batches: use {sandboxd_api.BASH_SEARCH}")
+    raise HttpError(501, f"sandboxd has no batches of events: use {sandboxd_api.BASH_SEARCH}")

@@ -1,7 +1,7 @@
-"""Connections: each has a thread while it lasts, and some threads wait beforehand.
+"""Connections: each has its own thread, and some threads are started ahead.
 
-When a command has used up the sandbox's processes no thread can be started any more; those that wait still answer, and
-the command can still be stopped.
+When a command has used up the sandbox's processes, no thread can be started any more. The waiting threads still answer,
+so the command can be stopped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from skyrl_train.sandbox.sandboxd.routes import Download, Routes
 WAITING = 4
 MOST_CONNECTIONS = 128
 IDLE_S = 900.0
-"""Longer than any client keeps a connection, so that none is closed under a request that is on its way."""
+"""Longer than any client keeps a connection, so that no request on its way is lost."""
 STALLED_S = 120.0
 _LINGER_S = 5.0
 _MOST_LINGER = 64 * 1024 * 1024
@@ -27,7 +27,7 @@ _BACKLOG = 256
 
 
 class Server:
-    """Listens; `keys` are the session keys that count, and none means that none is wanted."""
+    """Listens for requests. `keys`: the valid session keys; empty: no key is needed."""
 
     def __init__(self, listener: socket.socket, routes: Routes, keys: list[str]) -> None:
         self._listener = listener
@@ -83,10 +83,10 @@ class Server:
         except (DisconnectedError, OSError):
             pass
         except Exception as error:  # noqa: BLE001 - a fault of ours costs one connection, and no thread
-            log(f"fault on a connection from {peer}: {type(error).__name__}: {error}")
+            log(f"error on a connection from {peer}: {type(error).__name__}: {error}")
 
     def _one(self, connection: socket.socket, stream: Stream, peer: str) -> bool:
-        """One request; whether another may follow on this connection."""
+        """Handles one request; returns whether another may follow on this connection."""
         connection.settimeout(IDLE_S)
         request = None
         try:
@@ -116,7 +116,7 @@ class Server:
             raise HttpError(500, f"{type(error).__name__}: {error}") from error
 
     def _check_key(self, request: Request) -> None:
-        """Every key is looked at, and each in the same time."""
+        """Compares all keys, each in constant time."""
         given = request.headers.get(SESSION_KEY_HEADER.lower(), "").encode("latin-1")
         if self._keys and not sum(_compare_digest(given, key) for key in self._keys):
             raise HttpError(401, "Unauthorized")
@@ -140,13 +140,13 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def log(line: str) -> None:
-    """One line, whatever a client put into it."""
+    """The text on one line, whatever a client wrote."""
     sys.stderr.write(f"sandboxd: {line.encode('unicode_escape').decode('ascii')}\n")
     sys.stderr.flush()
 
 
 def _linger(connection: socket.socket) -> None:
-    """Takes what is still being sent: a connection that is closed on it is reset, and the answer is lost with it."""
+    """Reads what is still being sent: closing with unread bytes resets the connection and loses the answer."""
     connection.shutdown(socket.SHUT_WR)
     connection.settimeout(_LINGER_S)
     left = _MOST_LINGER

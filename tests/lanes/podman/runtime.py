@@ -20,8 +20,8 @@ import httpx
 from lanes.podman.lab import IMAGE, SHORT_S, Lab, state_of, strays, wait_until
 from skyrl_doctor.cli.app import dispatch
 from skyrl_train.config.sections.sandbox import SandboxSection
-from skyrl_train.sandbox.runtime.podman.store_check import CHECKS, Examined, read_report
-from skyrl_train.sandbox.runtime.podman.store_directory import Home, made_home
+from skyrl_train.sandbox.runtime.podman.store_check import CHECKS, StoreReport, read_report
+from skyrl_train.sandbox.runtime.podman.store_directory import StoreDirectory, create_store
 from skyrl_train.sandbox.runtime.serve import Options, serve
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 
@@ -30,7 +30,7 @@ UP_S = 300.0
 _LOG = 6000
 
 
-async def forked_doctor(environ: Mapping[str, str]) -> Examined:
+async def forked_doctor(environ: Mapping[str, str]) -> StoreReport:
     """As `by_doctor`, in a fork in place of a new interpreter."""
     return read_report(await asyncio.to_thread(_report, environ))
 
@@ -55,8 +55,8 @@ def _report(environ: Mapping[str, str]) -> str:
     return text
 
 
-async def nobody_looks(_environ: Mapping[str, str]) -> Examined:
-    return Examined()
+async def nobody_looks(_environ: Mapping[str, str]) -> StoreReport:
+    return StoreReport()
 
 
 class Zygote:
@@ -137,15 +137,15 @@ class Server:
             return (self.lab.base / "server.log").read_text(errors="replace")
         return ""
 
-    def home(self) -> Home:
+    def home(self) -> StoreDirectory:
         """The store, made if it is not there; the server may be up."""
         self.base.mkdir(exist_ok=True)
         os.chown(self.base, self.lab.user.uid, self.lab.user.gid)
 
-        def find() -> Home:
-            return made_home(dict(self.lab.env), base=str(self.base), uid=os.getuid(), kernel=os.uname().release)
+        def find() -> StoreDirectory:
+            return create_store(dict(self.lab.env), base=str(self.base), uid=os.getuid(), kernel=os.uname().release)
 
-        found: Home = self.lab.child(find)
+        found: StoreDirectory = self.lab.child(find)
         return found
 
     def podman(self, *words: str, limit_s: float = SHORT_S) -> "subprocess.CompletedProcess[str]":
@@ -236,7 +236,7 @@ def _serve(server: Server) -> int:
         base=str(server.base),
         drain_s=server.drain_s,
         sandbox=server.sandbox,
-        examine=forked_doctor if server.doctor else nobody_looks,
+        check_store=forked_doctor if server.doctor else nobody_looks,
     )
     return asyncio.run(serve(options))
 

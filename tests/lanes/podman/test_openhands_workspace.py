@@ -157,7 +157,7 @@ def test_a_wrong_key_and_an_absent_image_are_told(server: Server) -> None:
 
     with pytest.raises(httpx.HTTPStatusError, match="401"):
         APIRemoteWorkspace(runtime_api_url=server.url, runtime_api_key="wrong", server_image=IMAGE, session_id="a")
-    with pytest.raises(ValueError, match="localhost/none:1 is not in the store, and image_pull_policy is Never"):
+    with pytest.raises(ValueError, match="localhost/none:1 is not in the store and image_pull_policy is Never"):
         APIRemoteWorkspace(
             runtime_api_url=server.url,
             runtime_api_key=server.key,

@@ -131,7 +131,7 @@ def test_sessions_of_a_store_that_is_set_aside_fail_with_the_reason(server: Serv
     store.kill_all(reaped=True)
     told = server.up().client().get("/sessions/s1").json()
     assert (told["status"], told["pod_status"]) == ("stopped", "failed")
-    assert told["pod_logs"].startswith(f"its container was in {store.base}, which was set aside")
+    assert told["pod_logs"].startswith(f"its container was in the store {store.base}, which was set aside")
     assert told["runtime_id"] == begun["runtime_id"]
 
 
@@ -158,14 +158,14 @@ def test_a_store_that_was_moved_is_refused(server: Server, image_archive: Path) 
     store_of(elsewhere).kill_all()
     elsewhere.base.rename(server.base)
     said = refused(server)
-    assert "no store for sandboxes on this node: POD002: the store in " in said, said
+    assert "no usable store for sandboxes on this node: POD002: the store in " in said, said
 
 
 def test_a_user_without_subordinate_ids_is_refused(bare: Lab) -> None:  # noqa: F811 -- the fixture
     server = Server(recording(bare))
     server.base.mkdir()
     said = refused(server)
-    assert "no store for sandboxes on this node: POD003: /etc/subuid gives" in said
+    assert "no usable store for sandboxes on this node: POD003: /etc/subuid gives" in said
     assert repaired(bare) == set()
     server.close()
 
@@ -174,7 +174,7 @@ def test_a_node_without_a_container_runtime_is_refused(server: Server) -> None:
     conf = server.lab.base / "containers.conf"
     lines = [line for line in conf.read_text().splitlines() if not line.startswith("runtime")]
     conf.write_text("\n".join([*lines, 'runtime = "nowhere"', ""]))
-    assert "no store for sandboxes on this node: POD008: " in refused(server)
+    assert "no usable store for sandboxes on this node: POD008: " in refused(server)
 
 
 def test_damaged_locks_of_the_users_other_stores_are_none_of_its_affair(server: Server) -> None:

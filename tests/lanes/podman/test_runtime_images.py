@@ -113,7 +113,7 @@ def test_images_come_out_of_the_archive_when_a_session_wants_them(serving: Serve
     assert [entry["image"] for entry in named(serving, "image loaded")] == [ABSENT]
     failed = start(client, "s2", image="skyrl/two:1")
     assert failed["pod_logs"].startswith(
-        f"image skyrl/two:1 cannot be had: not in the store, and {archive} holds no archive of it"
+        f"image skyrl/two:1 is not available: not in the store, and {archive} has no archive of it"
     )
     assert len(named(serving, "image failed")) == 1
 

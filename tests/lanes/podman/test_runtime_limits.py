@@ -28,7 +28,7 @@ EAT = "'held = []\nwhile True: held.append(bytearray(8 << 20))'"
 PROCESSES, MEMORY = 900, 1536 << 20
 """The outer limits: some ten times what a sandbox may have."""
 _CGROUPS = Path("/sys/fs/cgroup")
-BOMBED, ATE = "more than the 64 processes", "MiB of memory, more than the 256"
+BOMBED, ATE = "more than the limit of 64 processes", "MiB of memory, more than the limit of 256 MiB"
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_with_the_real_server_its_sandbox_ends_and_the_status_says_why(server: S
         say(hostile, BOMB)
     wait_until(lambda: client.get("/sessions/hostile").json()["pod_status"] == "failed")
     logs = client.get("/sessions/hostile").json()["pod_logs"]
-    wanted = "the sandbox ended: killed by SIGKILL (exit status 137); more than the 64 processes"
+    wanted = "the sandbox ended: killed by SIGKILL (exit status 137); more than the limit of 64 processes"
     assert logs.startswith(wanted), logs
     assert say(bystander, "echo unharmed")["stdout"] == "unharmed\n"
     wait_until(lambda: hostile["runtime_id"] not in server.podman("ps", "-a", "--format", "{{.Names}}").stdout)

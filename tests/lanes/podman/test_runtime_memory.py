@@ -117,6 +117,6 @@ def test_ten_megabytes_of_output_a_second_are_cut_with_a_notice(server: Server) 
     done, grew, seconds = sampled(server, work)
     poured = SECONDS * 10
     assert (done.exit_code, done.timed_out) == (0, False)
-    assert "bytes left out here" in done.stdout
+    assert "bytes left out of" in done.stdout
     assert len(done.stdout) < 5 * MIB
     judge("10 MiB of output a second", grew, poured_mib=poured, seconds=round(seconds, 1), kept=len(done.stdout))

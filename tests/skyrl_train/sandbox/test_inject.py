@@ -113,7 +113,7 @@ def test_port_of_a_command(command: tuple[str, ...], port: int) -> None:
 
 @pytest.mark.parametrize("text", ["80", "65536", "x", "-1", "٣٠٠٠", ""])
 def test_a_port_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(InjectionError, match=r"^--port .*: wanted 1024 to 65535"):
+    with pytest.raises(InjectionError, match=r"^--port .*: use 1024 to 65535"):
         port_of(("x", "--port", text))
 
 

@@ -4,13 +4,15 @@ import pytest
 
 from skyrl_train.contracts.sandbox.glibc import System
 from skyrl_train.sandbox.inject import SANDBOXD, ImageFacts, Injection, InjectionError, Mount
-from skyrl_train.sandbox.inject_server import Asked, guarded, mount_bundle, mount_program
+from skyrl_train.sandbox.inject_server import ServerRequest, mount_bundle, mount_program, with_init_process
 from skyrl_train.sandbox.server_bundle import PLACE, ServerBundle
 
 BINARY = "/usr/local/bin/openhands-agent-server"
 COMMAND = (f"{PLACE}/bin/python3", "-I", "-S", f"{PLACE}/run.py")
 BUNDLE = ServerBundle(directory="/srv/b", version="1.58.0", fingerprint="f", command=COMMAND, site="/srv/venv/site")
-ASKED = Asked(session_key="k", environment={"A": "b", "SESSION_API_KEY": "mine"}, requested=(BINARY, "--port", "8000"))
+ASKED = ServerRequest(
+    session_key="k", environment={"A": "b", "SESSION_API_KEY": "mine"}, requested=(BINARY, "--port", "8000")
+)
 ENVIRONMENT = {
     "OH_ENABLE_VSCODE": "false",
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -51,13 +53,13 @@ def test_an_older_library_is_refused(name: str, glibc: tuple[int, int], has: str
 
 
 def test_no_key_is_refused() -> None:
-    with pytest.raises(InjectionError, match="without a session key"):
-        mount_bundle(ImageFacts(), BUNDLE, Asked(session_key="", environment={}))
+    with pytest.raises(InjectionError, match="no session key"):
+        mount_bundle(ImageFacts(), BUNDLE, ServerRequest(session_key="", environment={}))
 
 
 def test_our_first_process_stands_before_it() -> None:
     injection = mount_bundle(ImageFacts(), BUNDLE, ASKED)
-    made = guarded(injection, python=("py",), sandboxd="/srv/s.pyz", processes=64, memory_mib=0)
+    made = with_init_process(injection, python=("py",), sandboxd="/srv/s.pyz", processes=64, memory_mib=0)
     options = ("--processes", "64", "--run", "--")
     assert made.command == ("py", "-I", "-S", "-B", SANDBOXD, *options, *injection.command)
     assert made.mounts == (*injection.mounts, Mount(source="/srv/s.pyz", target=SANDBOXD))

@@ -21,7 +21,7 @@ def test_says_what_the_command_said(tmp_path: Path) -> None:
     cli = program(tmp_path, 'echo "out $*"; echo err >&2; exit 3')
     done = cli.run("image", "exists", "a b", limit_s=60)
     assert done == Done(rc=3, out="out image exists a b\n", err="err\n")
-    assert (done.ok, done.said) == (False, "err")
+    assert (done.ok, done.error_text) == (False, "err")
 
 
 def test_no_podman_is_the_users_to_mend() -> None:
@@ -33,7 +33,7 @@ def test_ends_at_its_limit_with_all_that_it_started(tmp_path: Path) -> None:
     cli = program(tmp_path, f"sleep 600 & echo $! >{tmp_path}/pid; wait")
     began = time.monotonic()
     done = cli.run("pull", limit_s=1.5)
-    assert (done.rc, done.why) == (None, "no end within 1.5 s")
+    assert (done.rc, done.why) == (None, "timed out after 1.5 s")
     assert time.monotonic() - began < 300
     child = int((tmp_path / "pid").read_text())
     while alive(child):  # a killed process is there until the kernel has taken it away

@@ -47,13 +47,13 @@ def test_a_program_is_a_file_that_the_kernel_runs(tmp_path: Path) -> None:
     assert found(program) == ServerSource(kind=Kind.PROGRAM, path=str(program), version="1.2.3")
 
 
-@pytest.mark.parametrize(("made", "said"), [("absent", "no such path"), ("empty", "nothing of the kind is there")])
+@pytest.mark.parametrize(("made", "said"), [("absent", "no such path"), ("empty", "no agent server found")])
 def test_what_is_nothing_of_the_kind_is_refused(tmp_path: Path, made: str, said: str) -> None:
     path = tmp_path / made
     if made == "empty":
         path.mkdir()
         (path / "pydantic-2.0-py3-none-any.whl").touch()
-    wanted = rf"^sandbox\.agent_server = {re.escape(repr(str(path)))}: {said}; wanted what `skyrl-train images server`"
+    wanted = rf"^sandbox\.agent_server = {re.escape(repr(str(path)))}: {said}; expected a directory from `skyrl-train images server`"
     with pytest.raises(UsageError, match=wanted):
         found(path)
 
@@ -64,7 +64,7 @@ def test_a_python_that_is_too_old_says_which_is_wanted(tmp_path: Path, monkeypat
     if sys.version_info >= (3, 12):
         assert python_for(found(tmp_path)) == sys.executable
         return
-    with pytest.raises(UsageError, match=r"needs Python 3\.12 or newer to install it with; this is 3\."):
+    with pytest.raises(UsageError, match=r"needs Python 3\.12 or newer to install it; this is 3\."):
         python_for(found(tmp_path))
 
 

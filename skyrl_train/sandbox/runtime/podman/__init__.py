@@ -1,1 +1,1 @@
-"""Podman as the engine: a service of our own on a private socket, a store of the job's own, connections into sandboxes."""
+"""Podman as the engine: its own service on a private socket, a store for the job, connections into sandboxes."""

@@ -1,6 +1,6 @@
 """Calls to Podman's service through podman-py, in threads, each within a time limit.
 
-podman-py's own objects ask for each container anew after every step; its session underneath makes one request a step.
+podman-py's objects inspect a container again after every step; its session makes one request a step.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Any
 from podman.api.client import APIClient
 from podman.errors import APIError, PodmanError
 
-from skyrl_train.sandbox.runtime.engine import EngineError, EngineUnsureError
+from skyrl_train.sandbox.engine import EngineError, EngineUnsureError
 
 CALL_S = 60.0
 _OK = range(200, 300)
@@ -31,11 +31,11 @@ _PASSING = (
 
 
 class Absent(EngineError):  # noqa: N818 -- an answer, where absence is one
-    """404."""
+    """Status 404."""
 
 
 class Api:
-    """One service's. Threads keep their connections, as sessions of `requests` are for one thread."""
+    """Calls one service. Each thread has its own connection: a session of `requests` is for one thread."""
 
     def __init__(self, socket_path: str, threads: int) -> None:
         self._url = f"unix://{socket_path}"
@@ -45,11 +45,11 @@ class Api:
     async def ask(
         self, method: str, path: str, *, limit_s: float = CALL_S, body: object = None, **params: object
     ) -> Any:
-        """The answer's JSON; bytes where it is none. EngineError: the answer is no. EngineUnsureError: no answer."""
+        """Returns the answer's JSON, or bytes if it is not JSON. EngineError: Podman refused. EngineUnsureError: no answer."""
         return await self._in_thread(lambda: self._ask(method, path, limit_s, body, params))
 
     async def _in_thread(self, work: Callable[[], Any]) -> Any:
-        """Who is cancelled waits for the call all the same: what it does must not be done behind our back."""
+        """A cancelled task still waits for its call, which must not take effect unnoticed."""
         future = asyncio.get_running_loop().run_in_executor(self._pool, work)
         try:
             return await asyncio.shield(future)
@@ -94,7 +94,7 @@ def _query(params: Mapping[str, object]) -> dict[str, str]:
 
 
 def _json(content: bytes) -> Any:
-    """Frames of a log are no text at all, though json would guess an encoding for them."""
+    """Frames of a log are not text, though json would guess an encoding for them."""
     try:
         return json.loads(content.decode("utf-8"))
     except ValueError:
@@ -102,8 +102,8 @@ def _json(content: bytes) -> Any:
 
 
 def _refusal(status: int, content: bytes) -> EngineError | EngineUnsureError:
-    said = _json(content)
-    words = str(said.get("message") or said.get("cause")) if isinstance(said, dict) else str(content[:300])
+    body = _json(content)
+    words = str(body.get("message") or body.get("cause")) if isinstance(body, dict) else str(content[:300])
     if status == _ABSENT:
         return Absent(f"Podman: {words}")
     if status == _CONFLICT or any(text in words.lower() for text in _PASSING):

@@ -1,4 +1,4 @@
-"""The engine over Podman. See docs/adr/0014-runtime-server.md for what goes through which interface, and why."""
+"""The engine with Podman. docs/adr/0014-runtime-server.md says which interface is used for what, and why."""
 
 import asyncio
 import contextlib
@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from skyrl_train.sandbox.inject import ImageFacts, facts_of
-from skyrl_train.sandbox.runtime.engine import (
+from skyrl_train.sandbox.engine import (
+    LABEL,
     Container,
     ContainerSpec,
     EngineError,
@@ -16,47 +16,47 @@ from skyrl_train.sandbox.runtime.engine import (
     ImageAbsentError,
     Phase,
 )
-from skyrl_train.sandbox.runtime.plan import LABEL
+from skyrl_train.sandbox.inject import ImageFacts, facts_of
 from skyrl_train.sandbox.runtime.podman.api import Absent, Api
 from skyrl_train.sandbox.runtime.podman.host import Host, host_of
-from skyrl_train.sandbox.runtime.podman.image_contents import looked_into, remove_looks
+from skyrl_train.sandbox.runtime.podman.image_contents import read_contents, remove_leftover_readers
 from skyrl_train.sandbox.runtime.podman.image_supply import ImageSupply
 from skyrl_train.sandbox.runtime.podman.leftovers import end_leftovers
-from skyrl_train.sandbox.runtime.podman.namespace_client import Inside
+from skyrl_train.sandbox.runtime.podman.namespace_client import NamespaceClient
 from skyrl_train.sandbox.runtime.podman.previous_server import remove_half_made
 from skyrl_train.sandbox.runtime.podman.process_end import until_ended
 from skyrl_train.sandbox.runtime.podman.service import Service
-from skyrl_train.sandbox.runtime.podman.spec import inspected, listed, log_text, payload
+from skyrl_train.sandbox.runtime.podman.spec import container_of_inspect, container_of_list, log_text, payload
 
 _LOG_LINES = 200
 _LOG_CHARACTERS = 16_384
 
 
 class PodmanEngine:
-    """One store's."""
+    """The engine of one store."""
 
     def __init__(
-        self, service: Service, supply: ImageSupply, *, run_dir: str, threads: int, told: Callable[..., None]
+        self, service: Service, supply: ImageSupply, *, run_dir: str, threads: int, add_event: Callable[..., None]
     ) -> None:
         self.service = service
         self._supply = supply
         self._api = Api(service.socket_path, threads)
-        self._inside = Inside()
+        self._namespaces = NamespaceClient()
         self._run_dir = run_dir
-        self._told = told
+        self._add_event = add_event
         self._facts: dict[str, ImageFacts] = {}
-        self._looking: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._image_locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self.host = Host()
 
     async def open(self) -> None:
         await self.service.open()
         half_made = await asyncio.to_thread(remove_half_made, self._supply.podman, self._run_dir)
         if half_made:
-            self._told("half made", containers_removed=half_made)
+            self._add_event("unfinished builds removed", containers=half_made)
         self.host = host_of(await self._api.ask("get", "/info"), mounts=_mounts())
-        await remove_looks(self._api)
+        await remove_leftover_readers(self._api)
         if not self.host.limits:
-            self._told("no limits", why=self.host.why_no_limits)
+            self._add_event("no limits", why=self.host.why_no_limits)
 
     async def start(self, spec: ContainerSpec) -> Container:
         body = payload(spec, self.host)
@@ -67,10 +67,10 @@ class PodmanEngine:
         try:
             await self._api.ask("post", f"/containers/{spec.name}/start")
         except Absent as error:
-            raise EngineUnsureError(f"{spec.name} went between two steps: {error}") from error
+            raise EngineUnsureError(f"{spec.name} disappeared before it was started: {error}") from error
         started = await self.find(spec.name)
         if started is None:
-            raise EngineUnsureError(f"{spec.name} was started, and is gone")
+            raise EngineUnsureError(f"{spec.name} was started but no longer exists")
         return started
 
     async def remove(self, name: str) -> None:
@@ -81,27 +81,27 @@ class PodmanEngine:
                 raise EngineUnsureError(f"Podman did not remove {name}: {failed[0]}")
 
     async def pause(self, container: Container) -> None:
-        """By the cgroup where there is one, else process by process."""
+        """Uses the cgroup if there is one, else signals each process."""
         if self.host.freezer:
             await self._api.ask("post", f"/containers/{container.name}/pause")
         else:
-            await self._inside.stop(container.pid)
+            await self._namespaces.stop(container.pid)
 
     async def resume(self, container: Container) -> None:
         if self.host.freezer:
             await self._api.ask("post", f"/containers/{container.name}/unpause")
         else:
-            await self._inside.go_on(container.pid)
+            await self._namespaces.go_on(container.pid)
 
     async def find(self, name: str) -> Container | None:
         try:
-            return _stopped(inspected(name, await self._api.ask("get", f"/containers/{name}/json")))
+            return _with_pause(container_of_inspect(name, await self._api.ask("get", f"/containers/{name}/json")))
         except Absent:
             return None
 
     async def all(self) -> tuple[Container, ...]:
         found = await self._api.ask("get", "/containers/json", all=True, filters={"label": [LABEL]})
-        return tuple(_stopped(listed(each)) for each in found or ())
+        return tuple(_with_pause(container_of_list(each)) for each in found or ())
 
     async def logs(self, name: str) -> str:
         try:
@@ -118,10 +118,10 @@ class PodmanEngine:
         except Absent:
             return None
         identity = str(body["Id"])
-        async with self._looking[identity]:
+        async with self._image_locks[identity]:
             if identity not in self._facts:
                 facts = facts_of(body)
-                pythons, system = await looked_into(self._api, reference, identity)
+                pythons, system = await read_contents(self._api, reference, identity)
                 self._facts[identity] = replace(facts, pythons=pythons, system=system)
         return self._facts[identity]
 
@@ -135,7 +135,7 @@ class PodmanEngine:
         await self._supply.build_from(directory, recipe, names)
 
     async def connect(self, container: Container) -> socket.socket:
-        return await self._inside.connect(container.pid, container.port)
+        return await self._namespaces.connect(container.pid, container.port)
 
     async def ended(self, container: Container) -> None:
         await until_ended(container.pid)
@@ -146,7 +146,7 @@ class PodmanEngine:
                 for container in await self.all():
                     await self.remove(container.name)
         await self._supply.close()
-        await self._inside.close()
+        await self._namespaces.close()
         await self.service.close()
         self._api.close()
         await asyncio.to_thread(end_leftovers, self._run_dir)
@@ -158,8 +158,8 @@ def _mounts() -> str:
     return ""
 
 
-def _stopped(container: Container) -> Container:
-    """Podman does not know of those that were stopped without its help."""
+def _with_pause(container: Container) -> Container:
+    """Marks a container as paused if we stopped its processes without Podman."""
     if container.phase is not Phase.RUNNING:
         return container
     with contextlib.suppress(OSError), open(f"/proc/{container.pid}/stat", encoding="utf-8", errors="replace") as file:

@@ -1,4 +1,4 @@
-"""What Podman says of its host, and which limits can be set here."""
+"""Podman's facts about its host, and the limits that can be set here."""
 
 import resource
 from collections.abc import Mapping
@@ -9,31 +9,32 @@ _WANTED = frozenset({"cpu", "memory", "pids"})
 _PROJECT_QUOTA = frozenset({"pquota", "prjquota"})
 _OPEN_FILES = 20_000
 _PROCESSES = 20_000
-"""Podman's service asks for more than it has itself: it comes down to the kernel's pid_max, 32,768 by default."""
+"""Podman's service asks for more than it may have: the kernel's pid_max is 32,768 by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
     limits: bool = False
-    """CPU, memory and processes of a container."""
-    why_no_limits: str = "nobody has looked"
+    """Whether CPU, memory and processes of a container can be limited."""
+    why_no_limits: str = "not checked"
     freezer: bool = False
     disk_quota: bool = False
-    why_no_disk: str = "nobody has looked"
+    why_no_disk: str = "not checked"
     open_files: int = field(default_factory=lambda: _at_most(resource.RLIMIT_NOFILE, _OPEN_FILES))
     processes: int = field(default_factory=lambda: _at_most(resource.RLIMIT_NPROC, _PROCESSES))
 
 
 def host_of(info: Mapping[str, Any], *, mounts: str = "") -> Host:
-    """From GET /info, and /proc/self/mountinfo for the store's file system. Without a delegated cgroup (a job of Slurm has none) a rootless Podman sets no limits."""
+    """From GET /info and, for the store's file system, /proc/self/mountinfo. Rootless Podman sets no limits without a
+    delegated cgroup, which a Slurm job does not have."""
     host, store = info.get("host") or {}, info.get("store") or {}
     rootless = bool((host.get("security") or {}).get("rootless"))
     version, controllers = str(host.get("cgroupVersion")), frozenset(host.get("cgroupControllers") or ())
     why = ""
     if rootless and version != "v2":
-        why = f"rootless Podman sets no limits on cgroup {version}; wanted v2"
+        why = f"rootless Podman cannot set limits with cgroup {version}; v2 is needed"
     elif rootless and not controllers >= _WANTED:
-        why = f"this user has the cgroup controllers {', '.join(sorted(controllers)) or 'none'}; wanted cpu, memory and pids"
+        why = f"this user has the cgroup controllers {', '.join(sorted(controllers)) or 'none'}; cpu, memory and pids are needed"
     no_disk = _why_no_disk(store, mounts, rootless=rootless)
     return Host(
         limits=not why,
@@ -45,20 +46,20 @@ def host_of(info: Mapping[str, Any], *, mounts: str = "") -> Host:
 
 
 def _why_no_disk(store: Mapping[str, Any], mounts: str, *, rootless: bool) -> str:
-    """Podman's overlay driver gives each container a project of xfs, which wants the mount's option and root's powers."""
+    """Podman's overlay driver uses project quotas of xfs, which need a mount option and root."""
     driver = str(store.get("graphDriverName") or "unknown")
     below = str((store.get("graphStatus") or {}).get("Backing Filesystem") or "unknown")
     have = f"{driver} on {below}, {'rootless' if rootless else 'rootful'}"
     if driver != "overlay" or below != "xfs" or rootless:
-        return f"it is {have}; wanted overlay on xfs that is mounted with pquota, and rootful Podman"
+        return f"the driver is {have}; overlay on xfs with the mount option pquota and rootful Podman are needed"
     options = _options_of(str(store.get("graphRoot") or ""), mounts)
     if not options & _PROJECT_QUOTA:
-        return f"it is {have}, mounted without project quotas; wanted the mount option pquota"
+        return f"the driver is {have}, mounted without project quotas; use the mount option pquota"
     return ""
 
 
 def _options_of(path: str, mounts: str) -> frozenset[str]:
-    """Of the file system that holds the path."""
+    """The mount options of the file system that holds the path."""
     found, longest = "", -1
     for line in mounts.splitlines():
         before, _, after = line.partition(" - ")
@@ -72,7 +73,7 @@ def _options_of(path: str, mounts: str) -> frozenset[str]:
     return frozenset(found.split(","))
 
 
-def _at_most(kind: int, wanted: int) -> int:
-    """Of a process without root's powers no limit is above its own hard one."""
+def _at_most(kind: int, limit: int) -> int:
+    """Without root no limit can exceed the process's own hard limit."""
     hard = resource.getrlimit(kind)[1]
-    return wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+    return limit if hard == resource.RLIM_INFINITY else min(hard, limit)

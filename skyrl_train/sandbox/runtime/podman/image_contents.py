@@ -1,13 +1,13 @@
-"""Asks an image for its Pythons and its distribution, once: a container of it runs a few words of shell."""
+"""Reads the Pythons and the distribution of an image: a container of it runs a short shell script."""
 
 import asyncio
 import contextlib
 import secrets
 
 from skyrl_train.contracts.sandbox.glibc import System, system_of
+from skyrl_train.sandbox.engine import ContainerSpec, EngineError, EngineUnsureError
 from skyrl_train.sandbox.image_pythons import PROBE, read_probe
 from skyrl_train.sandbox.inject import Python
-from skyrl_train.sandbox.runtime.engine import ContainerSpec, EngineError, EngineUnsureError
 from skyrl_train.sandbox.runtime.podman.api import Absent, Api
 from skyrl_train.sandbox.runtime.podman.host import Host
 from skyrl_train.sandbox.runtime.podman.process_end import until_ended
@@ -18,8 +18,8 @@ _LABEL = "skyrl.look"
 _REMOVALS, _AGAIN_S = 10, 0.2
 
 
-async def looked_into(api: Api, reference: str, identity: str) -> tuple[tuple[Python, ...], System | None]:
-    """None of them where the image has no shell; the mounted one is taken then."""
+async def read_contents(api: Api, reference: str, identity: str) -> tuple[tuple[Python, ...], System | None]:
+    """Empty if the image has no shell; the mounted Python is used then."""
     name = f"skyrl-look-{identity[:12]}-{secrets.token_hex(4)}"
     spec = ContainerSpec(
         name=name,
@@ -52,7 +52,7 @@ async def looked_into(api: Api, reference: str, identity: str) -> tuple[tuple[Py
 
 
 async def _remove(api: Api, name: str) -> None:
-    """It has just ended, and Podman may be cleaning up behind it."""
+    """Retries: the container has just ended, and Podman may still be cleaning up."""
     for _ in range(_REMOVALS):
         try:
             await api.ask("delete", f"/containers/{name}", force=True, timeout=0, v=True)
@@ -64,7 +64,7 @@ async def _remove(api: Api, name: str) -> None:
             return
 
 
-async def remove_looks(api: Api) -> None:
-    """Those of a server that was killed meanwhile."""
+async def remove_leftover_readers(api: Api) -> None:
+    """Removes the containers of a server that was killed meanwhile."""
     for found in await api.ask("get", "/containers/json", all=True, filters={"label": [_LABEL]}) or ():
         await _remove(api, str(found["Id"]))

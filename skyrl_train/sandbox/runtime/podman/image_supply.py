@@ -1,6 +1,5 @@
-"""Images for sessions, by the rule of `skyrl-train images`: archive, mirror or registry, then the agent server built in.
-
-However many sessions wait for an image, it is fetched once. Whoever gives up waiting leaves the others theirs.
+"""Fetches images for sessions as `skyrl-train images` does: from archive, mirror or registry; then builds in the agent
+server. An image is fetched once for all sessions that wait for it; one that stops waiting does not affect the others.
 """
 
 import asyncio
@@ -12,9 +11,9 @@ from pathlib import Path
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.sandbox.references import parse_reference
 from skyrl_train.sandbox.derive import bases_of
-from skyrl_train.sandbox.fetch import Fetched, Fetcher, Step, Ways
+from skyrl_train.sandbox.engine import BuildFailedError, BuildLateError, ImageAbsentError
+from skyrl_train.sandbox.fetch import Fetched, Fetcher, ImageSources, Step
 from skyrl_train.sandbox.podman_cli import PodmanCli
-from skyrl_train.sandbox.runtime.engine import BuildFailedError, BuildLateError, ImageAbsentError
 from skyrl_train.sandbox.runtime.podman.previous_server import MARK
 
 _BEGUN = {Step.LOAD: "image loading", Step.PULL: "image pulling", Step.BUILD: "image building"}
@@ -23,41 +22,41 @@ _AT_ONCE = 2
 
 
 class ImageSupply:
-    """One store's. `told` hears of every step, with its seconds."""
+    """The images of one store. `add_event` gets every step with its duration."""
 
     def __init__(
         self,
         environ: Mapping[str, str],
-        ways: Ways,
+        ways: ImageSources,
         *,
         prefix: str,
         network: bool = False,
         run_dir: str,
-        told: Callable[..., None],
+        add_event: Callable[..., None],
     ) -> None:
         self.podman = PodmanCli(environ={**environ, MARK: run_dir})
         self.ways = replace(ways, scratch=run_dir)  # a kill leaves them where the job's sweep finds them
         self._prefix = prefix
         self._network = network
-        self._told = told
+        self._add_event = add_event
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="image")
         self._running: dict[tuple[str, bool], asyncio.Task[Fetched]] = {}
 
     async def fetch(self, image: str, *, again: bool = False) -> str:
-        """The name under which it is in the store. Raises ImageAbsentError with the reason."""
+        """Returns the image's name in the store. Raises ImageAbsentError with the reason."""
         found = await self._once(image, build=False, again=again)
         if not found.ok:
-            raise ImageAbsentError(f"image {image} cannot be had: {found.detail}")
+            raise ImageAbsentError(f"image {image} is not available: {found.detail}")
         return found.image
 
     async def build(self, image: str) -> None:
-        """The derived image of one that is there. Raises BuildFailedError with the end of the build's output."""
+        """Builds the derived image. Raises BuildFailedError with the end of the build's output."""
         found = await self._once(image, build=True, again=False)
         if not found.ok:
             raise BuildFailedError(f"the agent server could not be built into {image}: {found.detail}", found.log)
 
     async def build_from(self, directory: str, recipe: str, names: Sequence[str]) -> None:
-        """What it is made from comes as the images of sessions do. Raises BuildFailedError."""
+        """Fetches base images as for sessions, then builds. Raises BuildFailedError."""
         text = Path(directory, recipe).read_text(encoding="utf-8", errors="replace")
         for base in bases_of(text):
             try:
@@ -72,7 +71,7 @@ class ImageSupply:
         if done.rc is None:
             raise BuildLateError(f"podman build: {done.why}", done.log)
         if not done.ok:
-            raise BuildFailedError(f"podman build ended with {done.rc}", done.log)
+            raise BuildFailedError(f"podman build exited with status {done.rc}", done.log)
 
     async def _once(self, image: str, *, build: bool, again: bool) -> Fetched:
         key = (image, build)
@@ -86,11 +85,11 @@ class ImageSupply:
         loop = asyncio.get_running_loop()
         ways = self.ways if build else replace(self.ways, build=None)
 
-        def begun(name: str, step: Step) -> None:
-            loop.call_soon_threadsafe(lambda: self._told(_BEGUN[step], image=name))
+        def on_step(name: str, step: Step) -> None:
+            loop.call_soon_threadsafe(lambda: self._add_event(_BEGUN[step], image=name))
 
         def work() -> Fetched:
-            fetcher = Fetcher(self.podman, ways, wait=self.podman.ending.wait, told=begun)
+            fetcher = Fetcher(self.podman, ways, wait=self.podman.ending.wait, on_step=on_step)
             return fetcher.fetch(parse_reference(image, prefix=self._prefix), again=again)
 
         try:
@@ -104,10 +103,10 @@ class ImageSupply:
     def _tell(self, found: Fetched) -> None:
         seconds = round(found.seconds, 3)
         if not found.ok:
-            self._told("image failed", image=found.image, step=found.step.value, seconds=seconds, why=found.detail)
+            self._add_event("image failed", image=found.image, step=found.step.value, seconds=seconds, why=found.detail)
         elif found.step is not Step.PRESENT:
             tries = None if found.tries == 1 else found.tries
-            self._told(_DONE[found.step], image=found.image, seconds=seconds, derived=found.derived, tries=tries)
+            self._add_event(_DONE[found.step], image=found.image, seconds=seconds, derived=found.derived, tries=tries)
 
     async def close(self) -> None:
         await asyncio.to_thread(self.podman.end_all)

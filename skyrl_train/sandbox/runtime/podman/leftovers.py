@@ -1,6 +1,6 @@
-"""Ends what still runs of a store: the processes that its pid files name, and those that were started in its place.
+"""Kills the remaining processes of a store: those in its pid files, and those with its run directory in their environment.
 
-Only with the store's own run directory, by process id, and each looked at again right before: ids are used anew.
+Each process is checked again right before it is killed by its id, because ids are reused.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ _WAIT_S = 5.0
 
 
 def end_leftovers(run_dir: str) -> tuple[int, ...]:  # FIX(POD004)
-    """The ids of what was ended. It returns when they are gone, or after a few seconds."""
+    """Returns the ids of the killed processes, when they are gone or after a few seconds."""
     candidates = set(others())
     found = dict.fromkeys((*_named(run_dir), *(pid for pid in candidates if _has_variable(pid, run_dir))))
     ended = [pid for pid in found if pid in candidates and killed(pid, lambda each: _belongs(each, run_dir))]
@@ -32,7 +32,7 @@ def _named(run_dir: str) -> list[int]:
 
 
 def _belongs(pid: int, run_dir: str) -> bool:
-    """A container's first process has another environment than Podman's: its parent is conmon, or was."""
+    """A container's processes do not have Podman's environment, so their root is checked too."""
     return _has_variable(pid, run_dir) or _in_container_of(pid, run_dir)
 
 
@@ -41,8 +41,8 @@ def _has_variable(pid: int, run_dir: str) -> bool:
 
 
 def _in_container_of(pid: int, run_dir: str) -> bool:
-    """Its root is a layer of the store that lies beside the run directory. The mounts that it shares with us say nothing:
-    a root's Podman mounts its store where every process of the host sees it.
+    """Whether its root is a layer of the store beside the run directory. Mounts that it shares with us do not count: the
+    Podman of root mounts its store where every process of the host sees it.
     """
     graph = f"{os.path.dirname(run_dir)}/graph/".encode()
     return graph in read(f"/proc/{pid}/mountinfo") and mounts_of(pid) not in ("", mounts_of("self"))

@@ -1,4 +1,4 @@
-"""Our end of `namespaces`: connections into containers without a published port, and processes stopped without a cgroup."""
+"""The client of `namespaces`: connects into containers without a published port, and stops processes without a cgroup."""
 
 import array
 import asyncio
@@ -13,7 +13,7 @@ import sys
 from importlib import resources
 from typing import Any
 
-from skyrl_train.sandbox.runtime.engine import EngineUnsureError
+from skyrl_train.sandbox.engine import EngineUnsureError
 
 _ANSWER_S = 10.0
 _CONNECT_S = 5.0
@@ -23,12 +23,12 @@ _GONE = (errno.ENOENT, errno.ESRCH)
 
 
 def usable_python() -> str:
-    """Ours, or one of the node where this user may not run ours."""
+    """Our own Python, or the node's if this user may not run ours."""
     return sys.executable if os.access(sys.executable, os.R_OK | os.X_OK) else shutil.which("python3") or "python3"
 
 
-class Inside:
-    """Starts the child when it is first wanted, and again after it ended."""
+class NamespaceClient:
+    """Starts the child on first use, and again after it ended."""
 
     def __init__(self) -> None:
         self._channel: socket.socket | None = None
@@ -38,7 +38,7 @@ class Inside:
         self._starting = asyncio.Lock()
 
     async def connect(self, pid: int, port: int) -> socket.socket:
-        """OSError where nobody listens. The socket lives in the container's network, wherever it is used."""
+        """Connects to a port in the container's network. Raises OSError if nothing listens there."""
         _, made = await self._ask("connect", pid)
         assert made is not None
         made.setblocking(False)  # noqa: FBT003 -- as the standard library has it
@@ -65,19 +65,19 @@ class Inside:
                 await asyncio.get_running_loop().sock_sendall(
                     channel, json.dumps({"number": number, "do": do, "pid": pid}).encode()
                 )
-                told, made = await future
+                reply, made = await future
         except (OSError, TimeoutError) as error:
             await self.close()
-            raise EngineUnsureError(f"the way into the sandboxes is blocked: {str(error) or 'no answer'}") from error
+            raise EngineUnsureError(f"the namespace helper does not answer: {str(error) or 'timed out'}") from error
         finally:
             self._waiting.pop(number, None)
-        if told.get("errno") in _GONE:
-            raise ConnectionRefusedError(told["errno"], f"its process is gone: {told['error']}")
-        if "error" in told:
+        if reply.get("errno") in _GONE:
+            raise ConnectionRefusedError(reply["errno"], f"the process is gone: {reply['error']}")
+        if "error" in reply:
             # A namespace that it cannot enter from the one it is in: a new child can.
             await self.close()
-            raise EngineUnsureError(f"no way into the sandbox: {told['error']}")
-        return told, made
+            raise EngineUnsureError(f"cannot enter the sandbox's namespace: {reply['error']}")
+        return reply, made
 
     async def _open(self) -> socket.socket:
         async with self._starting:
@@ -100,7 +100,7 @@ class Inside:
                     )
                 except OSError as error:
                     ours.close()
-                    raise EngineUnsureError(f"the way into the sandboxes cannot be opened: {error}") from error
+                    raise EngineUnsureError(f"the namespace helper cannot be started: {error}") from error
             self._channel = ours
             asyncio.get_running_loop().add_reader(ours, self._receive, ours)
             return ours
@@ -119,10 +119,10 @@ class Inside:
         if not packet:
             self._lost(channel)
             return
-        told = json.loads(packet)
-        future = self._waiting.get(told["number"])
+        reply = json.loads(packet)
+        future = self._waiting.get(reply["number"])
         if future is not None and not future.done():
-            future.set_result((told, made))
+            future.set_result((reply, made))
         elif made is not None:
             made.close()
 
@@ -133,7 +133,7 @@ class Inside:
             self._channel = None
         for future in self._waiting.values():
             if not future.done():
-                future.set_exception(ConnectionResetError("its process ended"))
+                future.set_exception(ConnectionResetError("the namespace helper ended"))
 
     async def close(self) -> None:
         process, self._process = self._process, None

@@ -1,8 +1,7 @@
 """A child program: makes sockets in the networks of containers, and stops or continues their processes.
 
-It enters the user namespace of the containers, where it may do both, and there is no way back: hence a process of its
-own. It reads requests from its standard input, a socket of packets, and ends when that is closed. Standard library only;
-Python 3.8.
+It enters the user namespace of the containers, where it may do both. There is no way back, hence a separate process. It
+reads requests from its standard input, a packet socket, and ends when that is closed. Standard library only; Python 3.8.
 """
 
 from __future__ import annotations
@@ -34,33 +33,33 @@ def enter(path: str, kind: int) -> None:
 
 
 def enter_user_namespace(pid: int) -> None:
-    """That of the containers; a rootful engine's are in our own."""
+    """Enters the containers' namespace; with a rootful engine it is our own."""
     path = f"/proc/{pid}/ns/user"
     if os.readlink(path) != os.readlink("/proc/self/ns/user"):
         enter(path, USER)
 
 
 def connectable(pid: int) -> socket.socket:
-    """A socket in the network of a process."""
+    """Makes a socket in the network of a process."""
     enter_user_namespace(pid)
     enter(f"/proc/{pid}/ns/net", NETWORK)
     return socket.socket(socket.AF_INET, socket.SOCK_STREAM)
 
 
-def tell_all(pid: int, number: int) -> int:
-    """A signal to every process of a container. One that is made meanwhile is seen in the next round."""
+def signal_all(pid: int, number: int) -> int:
+    """Signals every process of a container. New ones are found in the next round."""
     enter_user_namespace(pid)
-    wanted = os.readlink(f"/proc/{pid}/ns/pid")
-    told: set[int] = set()
+    namespace = os.readlink(f"/proc/{pid}/ns/pid")
+    signalled: set[int] = set()
     for _ in range(_ROUNDS):
-        new = [each for each in members(wanted) if each not in told]
+        new = [each for each in members(namespace) if each not in signalled]
         if not new:
             break
         for each in new:
-            told.add(each)
+            signalled.add(each)
             with contextlib.suppress(ProcessLookupError):
                 os.kill(each, number)
-    return len(told)
+    return len(signalled)
 
 
 def members(namespace: str) -> Iterator[int]:
@@ -71,12 +70,12 @@ def members(namespace: str) -> Iterator[int]:
 
 
 def answer(request: dict[str, Any]) -> tuple[dict[str, Any], socket.socket | None]:
-    """What to send back, and the socket that goes with it."""
+    """The reply, and the socket to send with it."""
     try:
         if request["do"] == "connect":
             return {}, connectable(request["pid"])
         number = signal.SIGSTOP if request["do"] == "stop" else signal.SIGCONT
-        return {"told": tell_all(request["pid"], number)}, None
+        return {"signalled": signal_all(request["pid"], number)}, None
     except OSError as error:
         return {"error": str(error), "errno": error.errno}, None
 
@@ -88,10 +87,10 @@ def main() -> int:
             if not packet:
                 return 0
             request = json.loads(packet.decode())
-            told, made = answer(request)
-            told["number"] = request["number"]
+            reply, made = answer(request)
+            reply["number"] = request["number"]
             passed = [] if made is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [made.fileno()]))]
-            channel.sendmsg([json.dumps(told).encode()], passed)
+            channel.sendmsg([json.dumps(reply).encode()], passed)
             if made is not None:
                 made.close()
 

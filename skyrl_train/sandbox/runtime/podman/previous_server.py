@@ -1,5 +1,5 @@
-"""What a server that was killed left at work and half made: its service, loads, pulls and builds that go on, and the
-containers of builds. An image itself is never half made: Podman gives it its name when it is whole.
+"""Cleans up after a killed server: its service, its running loads, pulls and builds, and the containers of builds. An image
+is never incomplete: Podman names it when it is whole.
 """
 
 import contextlib
@@ -10,17 +10,17 @@ from skyrl_train.procfs import environ_of, killed, pids, read, until_gone
 from skyrl_train.sandbox.podman_cli import PodmanCli
 
 MARK = "SKYRL_IMAGES_OF"
-"""In the environment of what fetches and builds; its value is the store's run directory."""
+"""In the environment of fetches and builds; its value is the store's run directory."""
 _WORKING = "-working-container"
-"""What Podman calls the container of a build."""
+"""The suffix of a build container's name."""
 _REMOVE_S, _GONE_S = 60.0, 5.0
 
 
-def end_earlier(run_dir: str, socket_path: str) -> int:  # FIX(POD007)
-    """Loads, pulls and builds of a server that was killed go on without it, and so does its service: how many were ended.
-    Before anybody looks at the store: one of them that holds its lock reads as a store that is stuck.
+def end_previous(run_dir: str, socket_path: str) -> int:  # FIX(POD007)
+    """Kills the service, loads, pulls and builds of a killed server, which would continue; returns how many. Runs before
+    the store is checked: if one of them holds its lock, the store looks stuck.
 
-    Of what fetches and builds, the whole session; in the service's are the networks of containers that live on.
+    Kills the whole session of a fetch or build, but not of the service: it contains the networks of living containers.
     """
     sessions = {_session(pid) for pid in pids() if _fetches(pid, run_dir)} - {0, os.getsid(0)}
 
@@ -48,7 +48,7 @@ def _session(pid: int) -> int:
 
 
 def remove_half_made(podman: PodmanCli, run_dir: str) -> int:
-    """The containers of builds that nobody goes on with; how many there were. The store's own list is only read."""
+    """Removes the containers of abandoned builds; returns how many. Only reads the store's own list."""
     path = f"{os.path.dirname(run_dir)}/graph/overlay-containers/containers.json"
     try:
         with open(path, encoding="utf-8") as file:

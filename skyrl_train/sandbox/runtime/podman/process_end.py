@@ -1,11 +1,11 @@
-"""When a process has ended, told by the kernel: at once, and without Podman, whose own `wait` may take 20 s more."""
+"""Waits for the end of a process through the kernel: at once, while Podman's own `wait` may take 20 s longer."""
 
 import asyncio
 import os
 
 
 async def until_ended(pid: int) -> None:
-    """A descriptor of a process can be read when it has ended. One that is not there has ended before."""
+    """A pidfd becomes readable when its process ends. A missing process has ended before."""
     try:
         descriptor = os.pidfd_open(pid)
     except OSError:

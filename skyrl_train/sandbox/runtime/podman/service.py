@@ -1,4 +1,4 @@
-"""`podman system service` as a child of this server: started, watched, started again when it dies, ended with its group."""
+"""Runs `podman system service` as a child: watches it, restarts it when it dies, and kills its group at the end."""
 
 import asyncio
 import contextlib
@@ -6,11 +6,11 @@ import os
 import signal
 from collections.abc import Callable, Mapping
 
-from skyrl_train.sandbox.runtime.engine import EngineUnsureError
-from skyrl_train.sandbox.runtime.podman.lost_namespace import revive
+from skyrl_train.sandbox.engine import EngineUnsureError
+from skyrl_train.sandbox.runtime.podman.lost_namespace import reset_lost_namespace
 
 LONGEST_PATH = 107
-"""Of a unix socket, in bytes."""
+"""Longest path of a unix socket, in bytes."""
 _UP_S = 30.0
 _STEP_S = 0.02
 _AGAIN_S = (0.0, 0.5, 1.0, 2.0, 5.0)
@@ -19,12 +19,12 @@ _WORDS = 2000
 
 
 class Service:
-    """One server's. `told` hears of every end that nobody asked for."""
+    """The service of one server. `on_end` is called when it ends unexpectedly."""
 
-    def __init__(self, socket_path: str, environ: Mapping[str, str], told: Callable[[str], None]) -> None:
+    def __init__(self, socket_path: str, environ: Mapping[str, str], on_end: Callable[[str], None]) -> None:
         self.socket_path = socket_path
         self._environ = environ
-        self._told = told
+        self._on_end = on_end
         self._process: asyncio.subprocess.Process | None = None
         self._keeper: asyncio.Task[None] | None = None
         self.restarts = 0
@@ -34,7 +34,7 @@ class Service:
         return self._process.pid if self._process else 0
 
     async def open(self) -> None:
-        """Raises EngineUnsureError with what Podman said."""
+        """Raises EngineUnsureError with Podman's output."""
         await self._start()
         self._keeper = asyncio.get_running_loop().create_task(self._keep())
 
@@ -69,10 +69,10 @@ class Service:
                     await asyncio.sleep(_STEP_S)
         except TimeoutError as error:
             raise EngineUnsureError(
-                f"Podman's service does not listen after {_UP_S:g} s; it said: {self._said()}"
+                f"Podman's service does not listen after {_UP_S:g} s; its output: {self._last_output()}"
             ) from error
         if process.returncode is not None:
-            raise EngineUnsureError(f"Podman's service ended with {process.returncode}: {self._said()}")
+            raise EngineUnsureError(f"Podman's service exited with status {process.returncode}: {self._last_output()}")
 
     async def _listens(self) -> bool:
         try:
@@ -82,17 +82,17 @@ class Service:
         writer.close()
         return True
 
-    def _said(self) -> str:
+    def _last_output(self) -> str:
         with contextlib.suppress(OSError), open(f"{self.socket_path}.log", "rb") as file:
             return file.read()[-_WORDS:].decode("utf-8", "replace").strip() or "nothing"
         return "nothing"
 
     async def _keep(self) -> None:
-        """Its containers live on without it: a new service finds them."""
+        """Restarts the service; its containers keep running, and the new one finds them."""
         while True:
             assert self._process is not None
             await self._process.wait()
-            self._told(f"Podman's service ended with {self._process.returncode}: {self._said()}")
+            self._on_end(f"Podman's service exited with status {self._process.returncode}: {self._last_output()}")
             await self._again()
 
     async def _again(self) -> None:
@@ -104,11 +104,11 @@ class Service:
             try:
                 await self._start()
             except EngineUnsureError as error:
-                self._told(str(error))
+                self._on_end(str(error))
                 await self._end()
-                done = await asyncio.to_thread(revive, os.path.dirname(self.socket_path), str(error))
+                done = await asyncio.to_thread(reset_lost_namespace, os.path.dirname(self.socket_path), str(error))
                 if done:
-                    self._told(done)
+                    self._on_end(done)
                 continue
             return
 

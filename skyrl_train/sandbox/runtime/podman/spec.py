@@ -1,24 +1,23 @@
-"""A container as Podman's API takes it, and as it tells of it. Pure."""
+"""Converts containers to and from the format of Podman's API. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from skyrl_train.contracts.sandbox.wire import AGENT_PORT
+from skyrl_train.sandbox.engine import PORT_LABEL, Container, ContainerSpec, Phase
 from skyrl_train.sandbox.inject import Mount
-from skyrl_train.sandbox.runtime.engine import Container, ContainerSpec, Phase
-from skyrl_train.sandbox.runtime.plan import PORT_LABEL
 from skyrl_train.sandbox.runtime.podman.host import Host
 
 _PERIOD_US = 100_000
 _LOG_BYTES = 1 << 20
 _FIRST_TO_GO = 500
-"""The kernel, short of memory, takes a sandbox before the server."""
+"""When memory is short, the kernel kills a sandbox before the server."""
 _PHASES = {"running": Phase.RUNNING, "paused": Phase.PAUSED, "created": Phase.CREATED, "configured": Phase.CREATED}
 _FRAME = 8
 
 
 def payload(spec: ContainerSpec, host: Host) -> dict[str, Any]:
-    """The body of POST /containers/create, with as many of the limits as this host can set."""
+    """The body of POST /containers/create, with the limits that this host can set."""
     made: dict[str, Any] = {
         "name": spec.name,
         "image": spec.image,
@@ -58,7 +57,7 @@ def _mount(mount: Mount) -> dict[str, Any]:
     return {"type": "bind", "source": mount.source, "destination": mount.target, "options": options}
 
 
-def inspected(name: str, body: Mapping[str, Any]) -> Container:
+def container_of_inspect(name: str, body: Mapping[str, Any]) -> Container:
     """From GET /containers/NAME/json."""
     state = body["State"]
     return Container(
@@ -71,7 +70,7 @@ def inspected(name: str, body: Mapping[str, Any]) -> Container:
     )
 
 
-def listed(body: Mapping[str, Any]) -> Container:
+def container_of_list(body: Mapping[str, Any]) -> Container:
     """From an entry of GET /containers/json."""
     return Container(
         name=str(body["Names"][0]),

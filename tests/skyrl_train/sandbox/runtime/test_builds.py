@@ -13,7 +13,7 @@ import pytest
 from fakes.engine import FakeEngine
 from fakes.runtime import Server, asynchronous, serving
 from skyrl_train.sandbox.derive import bases_of
-from skyrl_train.sandbox.runtime.engine import BuildFailedError, BuildLateError
+from skyrl_train.sandbox.engine import BuildFailedError, BuildLateError
 
 IMAGE = "localhost/runtime:oh_1"
 RECIPE = b"FROM localhost/box\nRUN true\n"
@@ -58,7 +58,7 @@ async def test_an_image_is_built_and_can_be_started(tmp_path: Path) -> None:
         assert await over(server, build_id) == {"build_id": build_id, "status": "SUCCESS", "image": IMAGE}
         assert server.engine.recipes == [RECIPE.decode()]
         assert (await server.start("s1", image="localhost/runtime:oh_2"))["pod_status"] == "ready"
-        assert [event["status"] for event in server.told("build ended")] == ["SUCCESS"]
+        assert [event["status"] for event in server.events("build ended")] == ["SUCCESS"]
         assert list((tmp_path / "builds").iterdir()) == []
         text = (await server.client.get("/metrics")).text
         assert 'skyrl_runtime_builds_total{outcome="built"} 1.0\n' in text
@@ -71,7 +71,7 @@ async def test_who_asks_for_the_same_shares_the_build(tmp_path: Path) -> None:
         answers = await asyncio.gather(*(asked(server, packed()) for _ in range(5)))
         assert len({answer.json()["build_id"] for answer in answers}) == 1
         refused = await asked(server, packed(("./more", b"x")))
-        assert (refused.status_code, "out of another directory" in refused.text) == (409, True)
+        assert (refused.status_code, "from another directory" in refused.text) == (409, True)
         held.set()
         build_id = answers[0].json()["build_id"]
         await over(server, build_id)
@@ -117,14 +117,14 @@ async def test_a_server_that_was_killed_in_a_build_leaves_a_failure(tmp_path: Pa
         assert (await over(server, done))["status"] == "SUCCESS"
         ended = await over(server, build_id)
         assert ended["status"] == "INTERNAL_ERROR"
-        assert ended["error"] == "the runtime was killed while it built; ask for it again"
+        assert ended["error"] == "the runtime was killed during the build; start it again"
         assert (await asked(server, packed(("./b", b"")))).status_code == 202
 
 
 @pytest.mark.parametrize(
     ("context", "image", "status", "said"),
     [
-        (b"no base64!", IMAGE, 400, "context: no base64"),
+        (b"no base64!", IMAGE, 400, "context: not base64"),
         (b"QUJD", IMAGE, 400, "context: cannot be unpacked"),
         (packed()[:-6], IMAGE, 400, "context: "),
         (packed(recipe=b"") , "A B", 400, "target_image: 'A B' holds white space"),
@@ -160,7 +160,7 @@ async def test_what_is_no_form_is_refused(tmp_path: Path) -> None:
         with tarfile.open(fileobj=empty, mode="w:gz"):
             pass
         answer = await asked(server, base64.b64encode(empty.getvalue()))
-        assert answer.json() == {"detail": "context: holds no Dockerfile and no Containerfile"}
+        assert answer.json() == {"detail": "context: has no Dockerfile or Containerfile"}
         assert (await server.client.get("/build_status", params={"build_id": "no"})).status_code == 404
         assert (await server.client.get("/build_status")).status_code == 404
         assert list((tmp_path / "builds").iterdir()) == []

@@ -23,7 +23,7 @@ def test_first_come_first_served_also_for_the_big() -> None:
         SlotDecision.QUEUED,
         SlotDecision.QUEUED,
     ]
-    assert slots.wanted() == 2
+    assert slots.missing() == 2
     assert slots.release("a") == ("b",)
     assert slots.release("b") == ("c",)
 
@@ -64,7 +64,7 @@ async def test_a_full_queue_says_when_to_come_again(tmp_path: Path) -> None:
         await server.start("s2")
         answer = await server.client.post("/start", json={"image": IMAGE, "session_id": "s3"})
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
-        assert answer.json() == {"detail": "No available worker slots: 1 of 1 in use, 1 sessions wait for one"}
+        assert answer.json() == {"detail": "No available worker slots: 1 of 1 in use, 1 sessions waiting"}
         assert (await server.client.get("/sessions/s3")).status_code == 404
 
 

@@ -32,7 +32,7 @@ async def test_the_status_says_it_once_and_the_sandbox_goes_on(tmp_path: Path) -
             server.clock.time += 2
             session = await server.session("s1")
         assert (session["pod_status"], session["events"]) == ("ready", ["ready", f"limit: {SAID}"])
-        assert [event["why"] for event in server.told("limit")] == [SAID]
+        assert [event["why"] for event in server.events("limit")] == [SAID]
         assert "skyrl_runtime_limits_total 1.0\n" in (await server.client.get("/metrics")).text
 
 
@@ -58,8 +58,8 @@ def test_what_the_kernel_counted(tmp_path: Path) -> None:
     (group / "memory.events").write_text("low 0\noom 2\noom_kill 2\n")
     (group / "pids.events").write_text("max 9\n")
     assert oom_kills(7, **ask) == (
-        "out of memory: the kernel ended 2 processes",
-        "as many processes as a sandbox may have: more were refused",
+        "out of memory: processes killed by the kernel: 2",
+        "process limit reached: the kernel refused new processes",
     )
     (group / "memory.events").write_text("garbage")
     (group / "pids.events").write_text("max 0\n")

@@ -10,9 +10,9 @@ from fakes.engine import IMAGE
 from fakes.podman_cli import FakePodman
 from fakes.runtime import asynchronous, serving
 from skyrl_train.sandbox.derive import BuildOptions
-from skyrl_train.sandbox.fetch import Ways
+from skyrl_train.sandbox.engine import BuildFailedError, ImageAbsentError
+from skyrl_train.sandbox.fetch import ImageSources
 from skyrl_train.sandbox.inject import ImageFacts, InjectionError
-from skyrl_train.sandbox.runtime.engine import BuildFailedError, ImageAbsentError
 from skyrl_train.sandbox.runtime.podman.image_supply import ImageSupply
 from skyrl_train.sandbox.runtime.podman.previous_server import MARK
 
@@ -35,7 +35,7 @@ async def test_always_fetches_again_and_never_does_not(tmp_path: Path) -> None:
         await server.start("s1", image_pull_policy="Always")
         assert f"fetch again {IMAGE}" in server.engine.calls
         failed = await server.start("s2", image=ABSENT, image_pull_policy="Never")
-        assert failed["pod_logs"].startswith(f"image {ABSENT} is not in the store, and image_pull_policy is Never")
+        assert failed["pod_logs"].startswith(f"image {ABSENT} is not in the store and image_pull_policy is Never")
 
 
 @asynchronous
@@ -76,8 +76,8 @@ class Told(list[tuple[str, dict[str, Any]]]):
         self.append((event, {name: value for name, value in data.items() if value is not None and name != "seconds"}))
 
 
-def supplied(told: Told, ways: Ways, run_dir: str = "/run/x", **store: Any) -> tuple[ImageSupply, FakePodman]:
-    supply = ImageSupply({}, ways, prefix="docker.io/", run_dir=run_dir, told=told)
+def supplied(told: Told, ways: ImageSources, run_dir: str = "/run/x", **store: Any) -> tuple[ImageSupply, FakePodman]:
+    supply = ImageSupply({}, ways, prefix="docker.io/", run_dir=run_dir, add_event=told)
     assert supply.podman.environ == {MARK: run_dir}
     podman = FakePodman(**store)
     supply.podman = podman
@@ -87,7 +87,7 @@ def supplied(told: Told, ways: Ways, run_dir: str = "/run/x", **store: Any) -> t
 @asynchronous
 async def test_however_many_wait_for_an_image_it_is_fetched_once() -> None:
     told = Told()
-    supply, podman = supplied(told, Ways(), remote={ABSENT})
+    supply, podman = supplied(told, ImageSources(), remote={ABSENT})
     names = await asyncio.gather(*(supply.fetch("a/bc:1") for _ in range(10)))
     assert set(names) == {ABSENT}
     assert [words for words in podman.asked if words.startswith("pull")] == [f"pull --quiet {ABSENT}"]
@@ -97,7 +97,7 @@ async def test_however_many_wait_for_an_image_it_is_fetched_once() -> None:
 
 @asynchronous
 async def test_who_gives_up_leaves_the_others_theirs() -> None:
-    supply, _ = supplied(Told(), Ways(), remote={ABSENT})
+    supply, _ = supplied(Told(), ImageSources(), remote={ABSENT})
     waiting = [asyncio.create_task(supply.fetch(ABSENT)) for _ in range(2)]
     await asyncio.sleep(0)
     waiting[0].cancel()
@@ -110,10 +110,12 @@ async def test_an_archive_serves_a_session_and_nothing_is_pulled(tmp_path: Path)
     (tmp_path / "docker.io_a_bc_1.tar").touch()
     told = Told()
     supply, podman = supplied(
-        told, Ways(archive=str(tmp_path)), archives={f"{tmp_path}/docker.io_a_bc_1.tar": [ABSENT]}, remote={"x"}
+        told, ImageSources(archive=str(tmp_path)), archives={f"{tmp_path}/docker.io_a_bc_1.tar": [ABSENT]}, remote={"x"}
     )
     assert await supply.fetch("a/bc:1") == ABSENT
-    with pytest.raises(ImageAbsentError, match=r"image a/other:1 cannot be had: not in the store, and .* no archive"):
+    with pytest.raises(
+        ImageAbsentError, match=r"image a/other:1 is not available: not in the store, and .* no archive"
+    ):
         await supply.fetch("a/other:1")
     assert not [words for words in podman.asked if words.startswith("pull")]
     assert [event for event, _ in told] == ["image loading", "image loaded", "image failed"]
@@ -122,7 +124,7 @@ async def test_an_archive_serves_a_session_and_nothing_is_pulled(tmp_path: Path)
 
 @asynchronous
 async def test_a_build_is_shared_and_its_failure_brings_its_log(tmp_path: Path) -> None:
-    ways = Ways(build=BuildOptions(sdk_version="1.58.0"))
+    ways = ImageSources(build=BuildOptions(sdk_version="1.58.0"))
     supply, podman = supplied(Told(), ways, str(tmp_path), store={ABSENT})
     await asyncio.gather(*(supply.build(ABSENT) for _ in range(5)))
     assert len(podman.recipes) == 1

@@ -13,7 +13,7 @@ from skyrl_train.contracts.sandbox.glibc import System
 from skyrl_train.contracts.sandbox.wire import State
 from skyrl_train.sandbox.derive import derived_image
 from skyrl_train.sandbox.inject import ImageFacts, InjectionError, Python
-from skyrl_train.sandbox.runtime.injection import Chosen, choose, injector, ways_of
+from skyrl_train.sandbox.runtime.injection import AgentServerChoice, choose_agent_server, image_sources, injector
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 from skyrl_train.sandbox.server_bundle import PLACE, ServerBundle
@@ -45,11 +45,11 @@ def bundle(tmp_path: Path) -> ServerBundle:
     return made
 
 
-def chosen_by(tmp_path: Path, **section: object) -> Chosen:
-    return choose(SandboxSection(**section), tmp_path / "place")  # type: ignore[arg-type]  # keys of the section
+def chosen_by(tmp_path: Path, **section: object) -> AgentServerChoice:
+    return choose_agent_server(SandboxSection(**section), tmp_path / "place")  # type: ignore[arg-type]  # keys of the section
 
 
-def command_of(chosen: Chosen, image: ImageFacts = FACTS) -> tuple[str, ...]:
+def command_of(chosen: AgentServerChoice, image: ImageFacts = FACTS) -> tuple[str, ...]:
     return injector(chosen, SETTINGS, as_root=True)(RECORD, image).command
 
 
@@ -80,7 +80,7 @@ def test_the_real_one_is_built_in_and_then_started_by_what_the_client_asked_for(
     assert chosen.derive(FACTS).startswith("localhost/skyrl-derived:")
     words = command_of(chosen)
     assert words[words.index("--") + 1 :] == (BINARY, "--port", "60000", "--host", "0.0.0.0")
-    ways = ways_of(SandboxSection(inject="build", image_mirror="m.site"), chosen)
+    ways = image_sources(SandboxSection(inject="build", image_mirror="m.site"), chosen)
     assert (ways.build, ways.context, ways.mirror) == (chosen.recipe.options, bundle.directory, "m.site")
 
 
@@ -110,4 +110,4 @@ def test_what_is_not_there_is_refused_when_the_server_comes_up(tmp_path: Path) -
     with pytest.raises(UsageError, match="no such path"):
         chosen_by(tmp_path, agent_server=str(tmp_path / "absent"))
     with pytest.raises(UsageError, match=r"sandbox\.image_archive = .*: no such directory"):
-        ways_of(SandboxSection(image_archive=str(tmp_path / "absent")), chosen_by(tmp_path))
+        image_sources(SandboxSection(image_archive=str(tmp_path / "absent")), chosen_by(tmp_path))

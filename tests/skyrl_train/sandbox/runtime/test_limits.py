@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from skyrl_train.contracts.errors import UsageError
-from skyrl_train.sandbox.runtime.limits import Holder, Limit, effective, told
+from skyrl_train.sandbox.runtime.limits import Holder, Limit, effective, limit_texts
 from skyrl_train.sandbox.runtime.podman.host import Host, host_of
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 
@@ -28,12 +28,12 @@ def test_on_xfs_with_project_quotas_the_disk_is_limited() -> None:
 @pytest.mark.parametrize(
     ("changes", "mounts", "why"),
     [
-        ({"rootless": True}, XFS, "it is overlay on xfs, rootless; wanted overlay on xfs that is mounted with pquota, and rootful Podman"),
-        ({"graphDriverName": "vfs"}, XFS, "it is vfs on xfs, rootful; wanted overlay on xfs that is mounted with pquota, and rootful Podman"),
-        ({"graphStatus": {}}, XFS, "it is overlay on unknown, rootful; wanted overlay on xfs that is mounted with pquota, and rootful Podman"),
-        ({}, XFS.replace(",prjquota", ",noquota"), "it is overlay on xfs, rootful, mounted without project quotas; wanted the mount option pquota"),
-        ({"graphRoot": "/srv2/graph"}, ROOT + XFS, "it is overlay on xfs, rootful, mounted without project quotas; wanted the mount option pquota"),
-        ({}, "no mounts\n", "it is overlay on xfs, rootful, mounted without project quotas; wanted the mount option pquota"),
+        ({"rootless": True}, XFS, "the driver is overlay on xfs, rootless; overlay on xfs with the mount option pquota and rootful Podman are needed"),
+        ({"graphDriverName": "vfs"}, XFS, "the driver is vfs on xfs, rootful; overlay on xfs with the mount option pquota and rootful Podman are needed"),
+        ({"graphStatus": {}}, XFS, "the driver is overlay on unknown, rootful; overlay on xfs with the mount option pquota and rootful Podman are needed"),
+        ({}, XFS.replace(",prjquota", ",noquota"), "the driver is overlay on xfs, rootful, mounted without project quotas; use the mount option pquota"),
+        ({"graphRoot": "/srv2/graph"}, ROOT + XFS, "the driver is overlay on xfs, rootful, mounted without project quotas; use the mount option pquota"),
+        ({}, "no mounts\n", "the driver is overlay on xfs, rootful, mounted without project quotas; use the mount option pquota"),
     ],
 )  # fmt: skip
 def test_every_other_driver_says_why_not(changes: dict[str, Any], mounts: str, why: str) -> None:
@@ -43,9 +43,9 @@ def test_every_other_driver_says_why_not(changes: dict[str, Any], mounts: str, w
 
 def test_a_limit_of_the_disk_that_nobody_holds_is_refused() -> None:
     settings = RuntimeSettings(slots=1, disk_mib=2048)
-    wanted = r"sandbox.disk_mib = 2048: this driver cannot limit the disk of a sandbox: it is vfs; take disk_mib out"
+    wanted = r"sandbox.disk_mib = 2048: the disk of a sandbox cannot be limited here: the driver is vfs; remove disk_mib from [sandbox]"
     with pytest.raises(UsageError, match=re.escape(wanted)):
-        effective(settings, Host(why_no_disk="it is vfs"))
+        effective(settings, Host(why_no_disk="the driver is vfs"))
     found = effective(settings, Host(limits=True, disk_quota=True))
     assert found[-1] == Limit(what="disk_mib", value=2048, held_by=Holder.DRIVER)
 
@@ -53,7 +53,7 @@ def test_a_limit_of_the_disk_that_nobody_holds_is_refused() -> None:
 @pytest.mark.parametrize(("cgroups", "cpus", "rest"), [(True, "cgroup", "cgroup"), (False, "nobody", "sandboxd")])
 def test_who_holds_what_is_told(cgroups: bool, cpus: str, rest: str) -> None:
     limits = effective(SETTINGS, Host(limits=cgroups, open_files=1000))
-    assert told(limits) == {
+    assert limit_texts(limits) == {
         "cpus": f"2 ({cpus})",
         "memory_mib": f"256 ({rest})",
         "processes": f"64 ({rest})",

@@ -68,7 +68,7 @@ def test_outside_of_slurm_nobody_else_can_reach_it() -> None:
 def test_a_host_that_was_named_is_taken_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", Network({"a": "10.0.0.7", "0.0.0.0": "0.0.0.0"}).getaddrinfo)
     assert address_of("a", IN_JOB) == "10.0.0.7"
-    with pytest.raises(UsageError, match="--host b is no address of this node: Name or service not known"):
+    with pytest.raises(UsageError, match="--host b is not an address of this node: Name or service not known"):
         address_of("b", IN_JOB)
     with pytest.raises(UsageError, match="would listen on every network"):
         address_of("0.0.0.0", IN_JOB)

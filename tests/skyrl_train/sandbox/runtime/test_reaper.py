@@ -20,7 +20,9 @@ async def test_a_session_that_nobody_talks_to_is_taken_away(tmp_path: Path) -> N
         await server.runtime.reaper.reap()
         await server.until(lambda: len(server.engine.standing) == 1)
         assert (await server.session("kept"))["pod_status"] == "ready"
-        assert (await server.session("left"))["pod_logs"] == "left by its client: nobody came for 61 s"
+        assert (await server.session("left"))[
+            "pod_logs"
+        ] == "idle for 61 s: no request and no connection from its client"
 
 
 @asynchronous
@@ -42,7 +44,7 @@ async def test_draining_takes_all_away_and_starts_nothing(tmp_path: Path) -> Non
         await server.start("s2")
         server.admission.draining = True
         answer = await server.client.post("/start", json={"image": "localhost/box:latest", "session_id": "s3"})
-        assert (answer.status_code, answer.json()["detail"][:29]) == (503, "this runtime is shutting down")
+        assert (answer.status_code, answer.json()["detail"][:28]) == (503, "the runtime is shutting down")
         await server.runtime.drain(5)
         assert engine.standing == {}
 

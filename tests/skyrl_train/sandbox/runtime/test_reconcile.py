@@ -8,7 +8,7 @@ import pytest
 
 from fakes.engine import FakeEngine
 from fakes.runtime import asynchronous, serving
-from skyrl_train.sandbox.runtime.engine import EngineUnsureError
+from skyrl_train.sandbox.engine import EngineUnsureError
 
 
 @asynchronous
@@ -87,7 +87,7 @@ async def test_a_container_that_nobody_asked_for_goes(tmp_path: Path) -> None:
         await server.start("s1")
     async with serving(tmp_path, engine) as server:
         assert engine.standing == {}
-        assert len(server.told("nobody's container")) == 1
+        assert len(server.events("container without a session")) == 1
 
 
 @asynchronous
@@ -95,7 +95,7 @@ async def test_a_store_that_was_set_aside_takes_its_sessions_with_it(tmp_path: P
     async with serving(tmp_path) as server:
         await server.start("s1")
     async with serving(tmp_path, FakeEngine(), store="/store-2") as server:
-        assert (await server.session("s1"))["pod_logs"] == "its container was in /store, which was set aside"
+        assert (await server.session("s1"))["pod_logs"] == "its container was in the store /store, which was set aside"
 
 
 @asynchronous
@@ -106,7 +106,7 @@ async def test_a_removal_that_fails_is_tried_until_it_is_done(tmp_path: Path) ->
         begun = await server.start("s1")
         assert (await server.do("stop", begun["runtime_id"])).status_code == 200
         assert (engine.standing, server.admission.slots.used) == ({}, 0)
-        assert len(server.told("not removed yet")) == 2
+        assert len(server.events("not removed yet")) == 2
 
 
 @asynchronous

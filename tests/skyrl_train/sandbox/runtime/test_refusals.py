@@ -25,7 +25,7 @@ async def test_a_wrong_key_opens_nothing(tmp_path: Path, key: str | None) -> Non
             assert answer.status_code == 401
         assert (await server.client.get("/health", headers=headers)).json() == {"status": "ok"}
         assert server.engine.standing == {}
-        assert [entry["status"] for entry in server.told("refused")] == [401] * 4
+        assert [entry["status"] for entry in server.events("refused")] == [401] * 4
 
 
 @asynchronous
@@ -71,7 +71,7 @@ async def test_a_body_that_cannot_be_used_starts_nothing(tmp_path: Path, body: b
         answer = await server.client.post("/start", content=body, headers={"Content-Type": "application/json"})
         assert (answer.status_code, list(answer.json())) == (status, ["detail"])
         assert server.engine.calls == ["all"]
-        assert [entry["status"] for entry in server.told("refused")] == [status]
+        assert [entry["status"] for entry in server.events("refused")] == [status]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import httpx
 from fakes.engine import IMAGE, FakeEngine
 from fakes.runtime import asynchronous, serving
 from skyrl_train.contracts.sandbox.wire import ALLOCATOR
-from skyrl_train.sandbox.runtime.engine import EngineError, EngineUnsureError
+from skyrl_train.sandbox.engine import EngineError, EngineUnsureError
 
 
 @asynchronous
@@ -39,7 +39,7 @@ async def test_one_session_of_two_images_is_refused(tmp_path: Path) -> None:
         answer = await server.client.post("/start", json={"image": "localhost/other", "session_id": "s1"})
         assert (answer.status_code, answer.json()) == (
             409,
-            {"detail": f"session s1 runs {IMAGE}; asked for was localhost/other"},
+            {"detail": f"session s1 already runs {IMAGE}, not localhost/other; use another session_id"},
         )
 
 

@@ -103,7 +103,7 @@ def test_what_a_command_leaves_in_the_background_holds_nobody_up(sandboxd: Sandb
 def test_more_output_than_is_kept_is_cut_in_the_middle_with_a_notice(tmp_path: Path) -> None:
     with running(tmp_path, "--output-limit", "100") as sandboxd:
         exit_code, stdout, _ = told(sandboxd.execute("printf 'a%.0s' {1..60}; printf 'b%.0s' {1..60}"))
-        notice = "\n[sandboxd: 20 bytes left out here; of 120 the first and last 50 are kept]\n"
+        notice = "\n[sandboxd: 20 bytes left out of 120; the first and last 50 are kept]\n"
         assert (exit_code, stdout) == (0, "a" * 50 + notice + "b" * 50)
 
 

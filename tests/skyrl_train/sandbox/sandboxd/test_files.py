@@ -114,7 +114,7 @@ def test_an_upload_that_breaks_off_leaves_what_was_there(sandboxd: Sandboxd, tmp
         headers={"content-type": "multipart/form-data; boundary=B"},
     )
     assert answer.status_code == 400
-    assert answer.json() == {"detail": "There was an error parsing the body: it ends before its last boundary"}
+    assert answer.json() == {"detail": "There was an error parsing the body: the last boundary is missing"}
     assert [(entry.name, entry.read_text()) for entry in tmp_path.iterdir()] == [("file", "old")]
 
 

@@ -21,7 +21,7 @@ def argv(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 )
 def test_it_ends_as_the_server_ends(argv: list[str], script: str, code: int) -> None:
     done = subprocess.run([*argv, "--run", "--", "sh", "-c", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (code, f"sandboxd: sh ended with {code}\n")
+    assert (done.returncode, done.stderr) == (code, f"sandboxd: sh exited with status {code}\n")
 
 
 def test_it_passes_on_what_it_is_asked(argv: list[str], tmp_path: Path) -> None:
@@ -38,8 +38,8 @@ def test_it_passes_on_what_it_is_asked(argv: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("--run",), 2, "--run wants `-- COMMAND…` behind it"),
-        (("--run", "--"), 2, "--run wants `-- COMMAND…` behind it"),
+        (("--run",), 2, "--run needs `-- COMMAND…` after it"),
+        (("--run", "--"), 2, "--run needs `-- COMMAND…` after it"),
         (("--run", "--", "/nowhere/server"), 127, "/nowhere/server cannot be run: No such file or directory"),
         (("--run", "--", "/"), 126, "/ cannot be run: Permission denied"),
     ],

@@ -1,4 +1,4 @@
-"""What the warden of a sandbox says, and when."""
+"""What the enforcer of a sandbox says, and when."""
 
 import signal
 
@@ -12,7 +12,7 @@ from skyrl_train.sandbox.sandboxd import limit_enforcer
 def test_why_a_command_was_ended_is_known_before_it_is(monkeypatch: pytest.MonkeyPatch, gone: bool) -> None:
     """Whoever waits for the command asks at once, and a sandbox in which nothing else runs is over with it."""
     logged, known = list[str](), list[tuple[str, list[str]]]()
-    made = limit_enforcer.Warden(processes=4, memory_mib=0, log=logged.append)
+    made = limit_enforcer.LimitEnforcer(processes=4, memory_mib=0, log=logged.append)
 
     def kill(pid: int, number: signal.Signals) -> None:
         assert (pid, number) == (-1, signal.SIGKILL)
@@ -22,5 +22,5 @@ def test_why_a_command_was_ended_is_known_before_it_is(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(limit_enforcer.os, "kill", kill)
     made._end_all()
-    said = "more than the 4 processes that a sandbox may have: all were ended"
+    said = "more than the limit of 4 processes: all were killed"
     assert known == [(said, [LIMIT + said])]

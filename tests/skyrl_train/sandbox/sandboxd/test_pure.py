@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from skyrl_train.contracts.sandboxd_api import SESSION_KEY_VARIABLES
 from skyrl_train.sandbox.sandboxd import request_fields
 from skyrl_train.sandbox.sandboxd.bundle import write_zipapp, zipapp_bytes
-from skyrl_train.sandbox.sandboxd.clipped_output import Clip
+from skyrl_train.sandbox.sandboxd.clipped_output import ClippedOutput
 from skyrl_train.sandbox.sandboxd.events import Events, Search, command_event, output_event
 from skyrl_train.sandbox.sandboxd.http import HttpError, decode, parse_query
 from skyrl_train.sandbox.sandboxd.main import session_keys
@@ -31,7 +31,7 @@ STANDARD = set(sys.stdlib_module_names)
 
 @given(st.lists(st.binary(max_size=40)), st.integers(2, 64))
 def test_a_clip_keeps_the_beginning_and_the_end(chunks: list[bytes], limit: int) -> None:
-    clip = Clip(limit)
+    clip = ClippedOutput(limit)
     for chunk in chunks:
         clip.add(chunk)
     whole, half = b"".join(chunks), limit // 2

@@ -232,12 +232,12 @@ def test_it_ends_when_asked(tmp_path: Path, number: int) -> None:
 @pytest.mark.parametrize(
     ("arguments", "env", "said"),
     [
-        (["--host", "0.0.0.0"], {}, "no session key: set OH_SESSION_API_KEYS_0, or listen on 127.0.0.1"),
+        (["--host", "0.0.0.0"], {}, "no session key: set OH_SESSION_API_KEYS_0, or use --host 127.0.0.1"),
         (["--host", "0.0.0.0"], {"OH_SESSION_API_KEYS_0": "", "SESSION_API_KEY": ""}, "no session key"),
-        (["--port", "x"], {}, "--port wants a number up to 65535, found 'x'"),
-        (["--port", "65536"], {}, "--port wants a number up to 65535"),
-        (["--port"], {}, "--port wants a value"),
-        (["--output-limit", "-1"], {}, "--output-limit wants a number"),
+        (["--port", "x"], {}, "--port needs a number up to 65535, found 'x'"),
+        (["--port", "65536"], {}, "--port needs a number up to 65535"),
+        (["--port"], {}, "--port needs a value"),
+        (["--output-limit", "-1"], {}, "--output-limit needs a number"),
         (["--reload"], {}, "unknown argument '--reload'"),
         (["--host", "203.0.113.1", "--port=0"], {"SESSION_API_KEY": "k"}, "Cannot assign requested address"),
     ],

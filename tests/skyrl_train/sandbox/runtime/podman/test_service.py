@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fakes.runtime import asynchronous
-from skyrl_train.sandbox.runtime.engine import EngineUnsureError
-from skyrl_train.sandbox.runtime.podman.lost_namespace import revive
+from skyrl_train.sandbox.engine import EngineUnsureError
+from skyrl_train.sandbox.runtime.podman.lost_namespace import reset_lost_namespace
 from skyrl_train.sandbox.runtime.podman.service import Service
 
 LOST = (
@@ -64,7 +64,7 @@ async def test_a_service_that_dies_is_started_again_and_told(lab: Lab) -> None:
     try:
         os.kill(lab.service.pid, signal.SIGKILL)
         await until_restarted(lab, 1)
-        assert lab.told == ["Podman's service ended with -9: nothing"]
+        assert lab.told == ["Podman's service exited with status -9: nothing"]
     finally:
         await lab.service.close()
     assert not os.path.exists(lab.service.socket_path)
@@ -79,9 +79,9 @@ async def test_a_namespace_that_was_lost_is_made_anew_without_a_repair(lab: Lab)
         await until_restarted(lab, 2)
         assert (alive.exists(), pause.exists()) == (False, False)
         assert lab.told == [
-            "Podman's service ended with -9: nothing",
-            f"Podman's service ended with 1: {LOST}",
-            "the namespace of the sandboxes was lost: the store is as after a boot, 0 processes ended",
+            "Podman's service exited with status -9: nothing",
+            f"Podman's service exited with status 1: {LOST}",
+            "the namespace of the sandboxes was lost; the store is now as after a boot, 0 processes were killed",
         ]
         words = {word for line in lab.record.read_text().splitlines() for word in line.split()}
         assert words == {"system", "service", "--time=0", f"unix://{lab.service.socket_path}"}
@@ -107,12 +107,12 @@ async def test_at_the_start_a_lost_namespace_is_not_ours_to_mend(lab: Lab) -> No
 )
 def test_where_a_sandbox_may_live_only_the_pause_process_is_forgotten(lab: Lab, said: str) -> None:
     alive, pause = lab.mark("alive"), lab.mark("pause.pid")
-    assert revive(str(lab.run_dir), said) == "the pause process is gone, and forgotten"
+    assert reset_lost_namespace(str(lab.run_dir), said) == "the pause process was gone; its pid file was removed"
     assert (alive.exists(), pause.exists()) == (True, False)
 
 
 @pytest.mark.parametrize("said", ["no space left on device", "database is locked", ""])
 def test_other_troubles_are_others(lab: Lab, said: str) -> None:
     alive, pause = lab.mark("alive"), lab.mark("pause.pid")
-    assert revive(str(lab.run_dir), said) == ""
+    assert reset_lost_namespace(str(lab.run_dir), said) == ""
     assert (alive.exists(), pause.exists()) == (True, True)

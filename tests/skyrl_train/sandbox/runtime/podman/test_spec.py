@@ -4,7 +4,7 @@ import resource
 
 import pytest
 
-from skyrl_train.sandbox.runtime.engine import ContainerSpec
+from skyrl_train.sandbox.engine import ContainerSpec
 from skyrl_train.sandbox.runtime.podman.host import Host, host_of
 from skyrl_train.sandbox.runtime.podman.spec import payload
 

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from skyrl_train.contracts.errors import UsageError
-from skyrl_train.sandbox.runtime.engine import EngineUnsureError
+from skyrl_train.sandbox.engine import EngineUnsureError
 from skyrl_train.sandbox.runtime.podman.previous_server import MARK
 from skyrl_train.sandbox.runtime.podman.service import Service
-from skyrl_train.sandbox.runtime.podman.store_check import CHECKS, Examined, Fault, by_doctor
-from skyrl_train.sandbox.runtime.podman.store_directory import Home, find_home
+from skyrl_train.sandbox.runtime.podman.store_check import CHECKS, StoreFault, StoreReport, check_by_doctor
+from skyrl_train.sandbox.runtime.podman.store_directory import StoreDirectory, find_store
 
 OF_THE_STORE = ("POD001", "POD005", "POD006", "POD007")
 OF_THE_NODE = ("POD002", "POD003", "POD008")
@@ -48,15 +48,15 @@ class Node:
         self.environ = {"PATH": f"{base}/bin:{os.environ['PATH']}", "HOME": f"{base}/home", "USER": "me"}
         self.told: list[tuple[str, dict[str, Any]]] = []
 
-    def find(self, examine: Any) -> Home:
+    def find(self, check_store: Any) -> StoreDirectory:
         return asyncio.run(
-            find_home(
+            find_store(
                 self.environ,
                 base=str(self.stores),
                 uid=os.getuid(),
                 kernel="6.1.0",
-                examine=examine,
-                told=lambda event, **data: self.told.append((event, data)),
+                check_store=check_store,
+                add_event=lambda event, **data: self.told.append((event, data)),
             )
         )
 
@@ -74,11 +74,11 @@ def node() -> Iterator[Node]:
 def first_store_has(*faults: str) -> Any:
     seen: list[Mapping[str, str]] = []
 
-    async def examine(environ: Mapping[str, str]) -> Examined:
+    async def check_store(environ: Mapping[str, str]) -> StoreReport:
         seen.append(environ)
-        return Examined(tuple(Fault(each, "what is wrong") for each in faults) if len(seen) == 1 else ())
+        return StoreReport(tuple(StoreFault(each, "what is wrong") for each in faults) if len(seen) == 1 else ())
 
-    return examine
+    return check_store
 
 
 def test_every_check_of_a_store_is_one_or_the_other() -> None:
@@ -89,9 +89,9 @@ def test_every_check_of_a_store_is_one_or_the_other() -> None:
 def test_a_fault_of_the_store_sets_it_aside_and_says_so(node: Node, check_id: str) -> None:
     first = node.find(first_store_has())
     (Path(first.store) / "graph" / "kept").write_text("as it was")
-    home = node.find(first_store_has(check_id))
-    assert home.store != first.store
-    assert home.set_aside == (f"{first.store}: {check_id}: what is wrong",)
+    directory = node.find(first_store_has(check_id))
+    assert directory.store != first.store
+    assert directory.set_aside == (f"{first.store}: {check_id}: what is wrong",)
     assert node.told == [
         (
             "store set aside",
@@ -104,23 +104,25 @@ def test_a_fault_of_the_store_sets_it_aside_and_says_so(node: Node, check_id: st
 
 def test_what_an_earlier_server_left_at_work_is_ended_before_anybody_looks(node: Node) -> None:
     """A build that goes on, or is stopped, holds the store's lock: the doctor would call the store stuck."""
-    home = node.find(first_store_has())
-    environ = {**os.environ, MARK: home.run_dir}
-    service = (sys.executable, "-c", "import signal; signal.pause()", "service", f"unix://{home.socket}")
+    directory = node.find(first_store_has())
+    environ = {**os.environ, MARK: directory.run_dir}
+    service = (sys.executable, "-c", "import signal; signal.pause()", "service", f"unix://{directory.socket}")
     left = [
         subprocess.Popen(("sleep", "600"), env=environ, start_new_session=True),
         subprocess.Popen(service, start_new_session=True),
     ]
-    other = subprocess.Popen(("sleep", "600"), env={**os.environ, MARK: f"{home.run_dir}-2"}, start_new_session=True)
+    other = subprocess.Popen(
+        ("sleep", "600"), env={**os.environ, MARK: f"{directory.run_dir}-2"}, start_new_session=True
+    )
     seen: list[int | None] = []
 
-    async def examine(_environ: Mapping[str, str]) -> Examined:
+    async def check_store(_environ: Mapping[str, str]) -> StoreReport:
         seen.extend(each.poll() for each in left)
-        return Examined()
+        return StoreReport()
 
     try:
         left[0].send_signal(signal.SIGSTOP)
-        assert node.find(examine).store == home.store
+        assert node.find(check_store).store == directory.store
         assert seen == [-signal.SIGKILL, -signal.SIGKILL]
         assert other.poll() is None
     finally:
@@ -133,7 +135,7 @@ def test_what_an_earlier_server_left_at_work_is_ended_before_anybody_looks(node:
 def test_a_fault_of_the_node_is_refused_and_says_so(node: Node, check_id: str) -> None:
     with pytest.raises(UsageError) as refused:
         node.find(first_store_has(check_id))
-    assert str(refused.value) == f"no store for sandboxes on this node: {check_id}: what is wrong"
+    assert str(refused.value) == f"no usable store for sandboxes on this node: {check_id}: what is wrong"
     assert (node.told, node.words()) == ([], set())
 
 
@@ -143,11 +145,11 @@ def test_a_fault_of_the_node_beside_one_of_the_store_is_refused(node: Node) -> N
 
 
 def test_a_node_where_no_store_is_whole_is_refused_in_the_end(node: Node) -> None:
-    async def examine(_environ: Mapping[str, str]) -> Examined:
-        return Examined((Fault("POD006", "what is wrong"),))
+    async def check_store(_environ: Mapping[str, str]) -> StoreReport:
+        return StoreReport((StoreFault("POD006", "what is wrong"),))
 
     with pytest.raises(UsageError, match="POD006: what is wrong"):
-        node.find(examine)
+        node.find(check_store)
     assert len(node.told) == 5
     assert node.words() == set()
 
@@ -155,24 +157,24 @@ def test_a_node_where_no_store_is_whole_is_refused_in_the_end(node: Node) -> Non
 @pytest.fixture
 def damaged(node: Node) -> str:
     """The store of an earlier server of this job, whose book of layers was cut off by a full disk."""
-    home = node.find(first_store_has())
-    layers = Path(home.store) / "graph" / "overlay-layers" / "layers.json"
+    directory = node.find(first_store_has())
+    layers = Path(directory.store) / "graph" / "overlay-layers" / "layers.json"
     layers.parent.mkdir(parents=True)
     layers.write_text('[{"id": "3f5b1c0e')
-    return home.store
+    return directory.store
 
 
 def test_with_the_real_doctor_and_a_real_service_nothing_is_repaired(node: Node, damaged: str) -> None:
     """What Podman's own message asks for is run by nobody."""
 
-    async def only_the_damage(environ: Mapping[str, str]) -> Examined:
-        found = await by_doctor(environ)  # the machine that runs this test need not be a sandbox node
-        return Examined(tuple(fault for fault in found.faults if fault.id == "POD006"))
+    async def only_the_damage(environ: Mapping[str, str]) -> StoreReport:
+        found = await check_by_doctor(environ)  # the machine that runs this test need not be a sandbox node
+        return StoreReport(tuple(fault for fault in found.faults if fault.id == "POD006"))
 
-    home = node.find(only_the_damage)
+    directory = node.find(only_the_damage)
     assert [event for event, _ in node.told] == ["store set aside"]
     assert node.told[0][1]["store"] == damaged
     with pytest.raises(EngineUnsureError, match="told: system service --time=0"):
-        asyncio.run(Service(home.socket, home.environ, lambda _text: None).open())
+        asyncio.run(Service(directory.socket, directory.environ, lambda _text: None).open())
     assert node.words() >= {"system", "service"}
     assert node.words() & NEVER == set()

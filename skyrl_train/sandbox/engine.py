@@ -1,4 +1,4 @@
-"""What the server asks of a container engine. Podman's implementation is in `podman/`; tests have one of their own."""
+"""The interface of a container engine. `runtime/podman/` implements it with Podman; tests have their own."""
 
 import socket
 from collections.abc import Mapping, Sequence
@@ -10,17 +10,21 @@ from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.sandbox.wire import AGENT_PORT
 from skyrl_train.sandbox.inject import ImageFacts, Mount
 
+LABEL = "skyrl.runtime"
+"""Marks the containers of this kind of server; its value is the server's store."""
+SESSION_LABEL, PORT_LABEL = "skyrl.session", "skyrl.port"
+
 
 class EngineError(TrainError):
-    """The engine answered, and the answer is no: asking again gives the same."""
+    """The engine refused; repeating the call will not help."""
 
 
 class ImageAbsentError(EngineError):
-    """Neither here nor to be had."""
+    """The image is not in the store and cannot be fetched."""
 
 
 class BuildFailedError(EngineError):
-    """An image could not be made; `log` is the end of what the build printed."""
+    """An image build failed; `log` is the end of its output."""
 
     def __init__(self, message: str, log: str = "") -> None:
         super().__init__(message)
@@ -28,11 +32,11 @@ class BuildFailedError(EngineError):
 
 
 class BuildLateError(BuildFailedError):
-    """It was ended at its limit."""
+    """The build hit its time limit."""
 
 
 class EngineUnsureError(TrainError):
-    """No answer, or one cut short: what was asked may have been done or not. Look, take away, ask again."""
+    """No complete answer: the call may have taken effect or not. Check, remove, and try again."""
 
 
 class Phase(StrEnum):
@@ -44,7 +48,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContainerSpec:
-    """A container to be. `command` is the whole command line: the image's own entry point is never run (IMG004)."""
+    """The settings of a container. `command` is the complete command line: the image's entry point is never run (IMG004)."""
 
     name: str
     image: str
@@ -52,7 +56,7 @@ class ContainerSpec:
     environment: Mapping[str, str]
     working_dir: str
     mounts: tuple[Mount, ...]
-    """Read-only; there is no other kind."""
+    """All mounts are read-only."""
     labels: Mapping[str, str]
     cpus: float
     memory_mib: int
@@ -61,30 +65,30 @@ class ContainerSpec:
     network: bool = False
     user: str = "0"
     port: int = AGENT_PORT
-    """Where the agent server listens inside."""
+    """The agent server's port inside."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Container:
-    """A container as the engine sees it."""
+    """A container as the engine reports it."""
 
     name: str
     phase: Phase
     pid: int = 0
-    """Of its first process, as the host counts; 0 where none runs."""
+    """Of its first process, on the host; 0 if it does not run."""
     exit_code: int = 0
     out_of_memory: bool = False
     port: int = AGENT_PORT
 
 
 class Engine(Protocol):
-    """Every call ends within the engine's own time limit, with EngineError or EngineUnsureError where it cannot be done."""
+    """Every call ends within the engine's own time limit and raises EngineError or EngineUnsureError if it fails."""
 
     async def start(self, spec: ContainerSpec) -> Container:
-        """Creates and starts. After an error a container of that name may stand half made."""
+        """Creates and starts a container. After an error an incomplete container of that name may exist."""
 
     async def remove(self, name: str) -> None:
-        """Nothing of that name is left afterwards; that there was nothing is fine."""
+        """Removes the container; does nothing if there is none."""
 
     async def pause(self, container: Container) -> None: ...
 
@@ -93,29 +97,29 @@ class Engine(Protocol):
     async def find(self, name: str) -> Container | None: ...
 
     async def all(self) -> tuple[Container, ...]:
-        """Those that this server's label marks, in any phase."""
+        """All containers with this server's label, in any phase."""
 
     async def logs(self, name: str) -> str:
-        """The last lines that a container printed; empty where there are none to be had."""
+        """The last lines that a container printed; empty if there are none."""
 
     async def image(self, reference: str) -> ImageFacts | None:
-        """What an image of the store says of itself, its Pythons among it; None where it is not there."""
+        """The facts of an image in the store, including its Pythons; None if it is missing."""
 
     async def fetch(self, reference: str, *, again: bool = False) -> str:
-        """Into the store, once for all who ask meanwhile; its whole name. `again`: though it is there. Raises
-        ImageAbsentError."""
+        """Fetches an image into the store, once for all callers; returns its full name. `again`: even if it is there.
+        Raises ImageAbsentError."""
 
     async def build(self, reference: str) -> None:
-        """The derived image of one that is in the store. Raises BuildFailedError."""
+        """Builds the derived image of an image in the store. Raises BuildFailedError."""
 
     async def build_from(self, directory: str, recipe: str, names: Sequence[str]) -> None:
-        """An image out of a directory, by a file in it, under all these names. Raises BuildFailedError."""
+        """Builds an image from a directory with the file `recipe`, under all these names. Raises BuildFailedError."""
 
     async def connect(self, container: Container) -> socket.socket:
-        """A connection to the agent server inside. OSError where nobody listens."""
+        """Connects to the agent server inside. Raises OSError if it does not listen."""
 
     async def ended(self, container: Container) -> None:
         """Returns when the container's first process has ended."""
 
     async def close(self, limit_s: float) -> None:
-        """Ends the engine and whatever of its containers is left."""
+        """Stops the engine and removes the remaining containers."""
