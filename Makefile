@@ -12,7 +12,7 @@ JOBS ?= auto
 RUN_TESTS ?=
 WITHOUT_LANES := not (slurm or podman or vllm or verl or openhands or gpu or e2e)
 
-.PHONY: help preflight test lint types docs bench lock clean
+.PHONY: help preflight test docs bench hooks lock clean
 
 help:  ## what there is to make
 	@sed -n 's/^\([a-z]*\):.*##/\1\t/p' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ docs: $(DEV)/.docs  ## generate the pages and build the site into site/
 bench: $(DEV)/.ready $(BENCH)/.ready  ## start-up and preflight beside other tools, as ratios
 	$(DEV)/bin/python -m benchmarks.preflight $(BENCH_FLAGS)
 	$(DEV)/bin/python -m benchmarks.diagnose $(BENCH_FLAGS)
+
+hooks: $(DEV)/.ready  ## run the checks for contributors before each commit
+	$(DEV)/bin/pre-commit install
 
 lock: $(DEV)/.ready  ## pin all environments anew
 	$(DEV)/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/dev.txt

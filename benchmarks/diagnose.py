@@ -19,8 +19,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from skyrl_doctor.logs.engine import LOOKS_AHEAD, engine
-from skyrl_doctor.logs.patterns import installed
+from skyrl_doctor.logs.match.engine import LOOKS_AHEAD
+from skyrl_doctor.logs.match.engines import engine
+from skyrl_doctor.logs.match.patterns import installed
 
 RAY = "\x1b[36m(TaskRunner pid=81234)\x1b[0m "
 LINES: tuple[Callable[[random.Random], str], ...] = (

@@ -5,7 +5,7 @@ python benchmarks/parse_calls.py
 
 import time
 
-from skyrl_train.agent.call_parser import parse_call
+from skyrl_train.contracts.agent.call_parser import parse_call
 
 SOURCE = "def add(a: int, b: int) -> int:\n    if a < b:\n        return b + a\n    return a + b\n\n\n"
 TURN = (

@@ -9,12 +9,12 @@ import tracemalloc
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from skyrl_train.agent.arguments import Action
-from skyrl_train.agent.limits import Limits
 from skyrl_train.agent.loop import rollout
-from skyrl_train.agent.ports import Task
 from skyrl_train.agent.scripted import ScriptedModel
-from skyrl_train.agent.transcript import Message, Result, Transcript
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.limits import Limits
+from skyrl_train.contracts.agent.ports import Task
+from skyrl_train.contracts.agent.transcript import Message, Result, Transcript
 
 ROLLOUTS, TURNS, ROUNDS, ANSWER_S = 64, 40, 4, 0.02
 LIMITS = Limits(model_len=200_000, prompt_tokens=10_000, response_tokens=100_000, reply_tokens=4000, turns=TURNS)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from skyrl_train.sandbox.sandboxd.api import ALLOCATOR
+from skyrl_train.contracts.sandboxd_api import ALLOCATOR
 from skyrl_train.sandbox.sandboxd.bundle import write_zipapp
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

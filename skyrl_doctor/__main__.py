@@ -6,14 +6,14 @@ import time
 
 
 def main() -> int:
-    from skyrl_train.cli import streams
+    from skyrl_train.contracts import streams
 
     return streams.run("skyrl-doctor", lambda: _command(sys.argv[1:]))
 
 
 def _command(words: list[str]) -> int:
     if words == ["--version"]:
-        from skyrl_train.version import VERSION
+        from skyrl_train.contracts.version import VERSION
 
         sys.stdout.write(f"skyrl-doctor {VERSION}\n")
         return 0
@@ -24,11 +24,13 @@ def _command(words: list[str]) -> int:
 
 def _age_s() -> float:
     """Age of this process in seconds. A --deadline counts from the start of the process."""
+    from skyrl_train.contracts.proc_stat import parse_stat
+
     try:
-        with open("/proc/self/stat", encoding="utf-8", errors="replace") as file:
-            started_ticks = int(file.read().rpartition(")")[2].split()[19])
-        return time.clock_gettime(time.CLOCK_BOOTTIME) - started_ticks / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError, AttributeError):  # no Linux
+        with open("/proc/self/stat", "rb") as file:
+            started = parse_stat(file.read()).started
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, AttributeError):  # not Linux
         return 0.0
 
 

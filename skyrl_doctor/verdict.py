@@ -5,7 +5,7 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.plan.source import COMMAND_LINE, read_source
 from skyrl_doctor.report.model import Report
-from skyrl_train.verdict import LIFETIME_S, Verdict, config_hash, write
+from skyrl_train.contracts.verdict import LIFETIME_S, Verdict, config_hash, write
 
 
 def write_verdict(job_dir: str, report: Report, *, unknown_allowed: bool) -> str:

@@ -4,8 +4,8 @@ import sys
 
 
 def main() -> int:
-    from skyrl_train.cli import streams
     from skyrl_train.cli.app import dispatch
+    from skyrl_train.contracts import streams
 
     return streams.run("skyrl-train", lambda: dispatch(sys.argv[1:]))
 

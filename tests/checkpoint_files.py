@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from skyrl_train.checkpoints.layout import CRITIC, DATA, TRACKER, directory_of
+from skyrl_train.contracts.checkpoints.layout import CRITIC, DATA, TRACKER, directory_of
 
 Wrote = Callable[[], None]
 

@@ -8,7 +8,7 @@ from skyrl_doctor.core.model import Finding, Outcome, Status
 from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.only import config_only
+from skyrl_doctor.structure_only import config_only
 from support import registry
 
 ROOT = Path(__file__).parent.parent

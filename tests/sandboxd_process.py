@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 
-from skyrl_train.sandbox.sandboxd.api import ALLOCATOR
+from skyrl_train.contracts.sandboxd_api import ALLOCATOR
 from skyrl_train.sandbox.sandboxd.bundle import write_zipapp
 
 KEY = "a session key"

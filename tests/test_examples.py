@@ -9,7 +9,7 @@ import pytest
 
 from plans import ROOT, alone, example
 from skyrl_doctor.core.model import Severity
-from skyrl_doctor.plan.only import config_only
+from skyrl_doctor.structure_only import config_only
 from support import registry
 
 OLD = "examples/prime-rl-2025"

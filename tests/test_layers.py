@@ -49,13 +49,13 @@ def test_importing_everything_loads_nothing_heavy_and_does_nothing() -> None:
     found = imported()
     names = found.pop("names")
     assert isinstance(names, list)
-    assert {"skyrl_doctor.cli.preflight", "skyrl_doctor.probes.environ", "checks.env.stale_vllm_variable"} <= set(names)
+    assert {"skyrl_doctor.cli.preflight", "skyrl_doctor.facts.environ", "checks.env.stale_vllm_variable"} <= set(names)
     assert found == {"heavy": [], "same": True, "threads": 1}
 
 
 def test_the_command_line_imports_only_the_command_that_was_asked_for() -> None:
     code = (
-        "import sys; from skyrl_doctor.cli.app import SKYRL_DOCTOR; from skyrl_train.cli.frame import parser; parser(SKYRL_DOCTOR, 'preflight')\n"
+        "import sys; from skyrl_doctor.cli.app import SKYRL_DOCTOR; from skyrl_train.contracts.command_line import parser; parser(SKYRL_DOCTOR, 'preflight')\n"
         "print(sorted(n for n in sys.modules if n.startswith(('skyrl_doctor.', 'checks', 'skyrl_train'))))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
@@ -70,9 +70,9 @@ def test_the_command_line_imports_only_the_command_that_was_asked_for() -> None:
         "skyrl_doctor.report",
         "skyrl_doctor.report.formats",
         "skyrl_train",
-        "skyrl_train.cli",
-        "skyrl_train.cli.frame",
-        "skyrl_train.version",
+        "skyrl_train.contracts",
+        "skyrl_train.contracts.command_line",
+        "skyrl_train.contracts.version",
     }
 
 
@@ -86,7 +86,7 @@ compiled = [
     for module in list(sys.modules.values()) if module.__name__.partition(".")[0] in ("skyrl_doctor", "checks", "skyrl_train")
     for name, kind in vars(module).items()
     if isinstance(kind, type) and kind.__module__ == module.__name__ and "__dataclass_fields__" in vars(kind)
-    and getattr(vars(kind).get("__init__"), "__module__", "") != "skyrl_train.record"
+    and getattr(vars(kind).get("__init__"), "__module__", "") != "skyrl_train.contracts.record"
 ]
 json.dump({"loaded": sorted(sys.modules), "compiled": sorted(compiled)}, report)
 """
@@ -98,16 +98,16 @@ NOT_WAITED_FOR = frozenset({
 })  # fmt: skip
 """Each is ten milliseconds or a tenth of them; together they were a third of a start."""
 COMPILED = [
-    "skyrl_doctor.facts.nvidia_smi._Listed",
-    "skyrl_train.agent.calls.Call",
-    "skyrl_train.agent.calls.CallError",
-    "skyrl_train.agent.calls.Span",
-    "skyrl_train.rewards.run.SuiteRun",
-    "skyrl_train.rewards.score.Scored",
-    "skyrl_train.rewards.score.Unscorable",
-    "skyrl_train.sandbox.wire.Session",
-    "skyrl_train.tasks.rows.BadRow",
-    "skyrl_train.tasks.rows.TaskRow",
+    "skyrl_doctor.facts.gpu.nvidia_smi._Listed",
+    "skyrl_train.contracts.agent.calls.Call",
+    "skyrl_train.contracts.agent.calls.CallError",
+    "skyrl_train.contracts.agent.calls.Span",
+    "skyrl_train.contracts.rewards.suite_run.SuiteRun",
+    "skyrl_train.contracts.rewards.score.Scored",
+    "skyrl_train.contracts.rewards.score.Unscorable",
+    "skyrl_train.contracts.sandbox.wire.Session",
+    "skyrl_train.contracts.tasks.rows.BadRow",
+    "skyrl_train.contracts.tasks.rows.TaskRow",
 ]
 """Filled in step by step, made by the million, or sent between processes: there they are worth a compile, and all others
 are records (adr 0008)."""
@@ -124,7 +124,7 @@ def test_a_preflight_of_a_node_loads_no_more_than_it_needs(tmp_path: Path) -> No
         check=True,
     )
     found = json.loads(done.stdout)
-    assert {"checks.gpu.mig_uuid", "skyrl_doctor.probes.gpu", "skyrl_train.node.mig"} <= set(found["loaded"])
+    assert {"checks.gpu.mig_uuid", "skyrl_doctor.facts.gpu.probe", "skyrl_train.node.mig"} <= set(found["loaded"])
     assert NOT_WAITED_FOR & set(found["loaded"]) == set()
     assert sorted(set(found["compiled"]) - set(COMPILED)) == []
 

@@ -3,8 +3,6 @@
 import json
 import os
 import re
-import signal
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +12,7 @@ from benchmarks.calibration import models, record
 from benchmarks.calibration.campaign import KL, OFFLOAD
 from benchmarks.calibration.cases import A, Case, Knobs, case
 from benchmarks.calibration.shapes import SHAPES
+from skyrl_train import process
 
 LIMIT_S = 330
 STEP = re.compile(r"step:(\d+) - (.*)")
@@ -100,12 +99,8 @@ def launch(overrides: Mapping[str, Any], log: Path) -> int:
     command = [sys.executable, "-m", "verl.trainer.main_ppo", *(f"++{key}={value}" for key, value in overrides.items())]
     environ = os.environ | {"HYDRA_FULL_ERROR": "1", "VLLM_NO_USAGE_STATS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
     with log.open("w") as file:
-        process = subprocess.Popen(command, stdout=file, stderr=file, env=environ, start_new_session=True)
-        try:
-            return process.wait(timeout=LIMIT_S)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            return -1
+        done = process.run(command, limit_s=LIMIT_S, grace_s=0.0, stdout=file, stderr=file, env=environ)
+    return -1 if done.status is None else done.status
 
 
 def run_case(subject: Case, folder: Path) -> dict[str, Any]:

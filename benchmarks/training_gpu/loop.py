@@ -17,10 +17,10 @@ from verl.experimental.agent_loop import AgentLoopOutput
 from verl.experimental.agent_loop.single_turn_agent_loop import SingleTurnAgentLoop
 
 from benchmarks.training_gpu.marks import GO
-from skyrl_train.agent.arguments import Action
-from skyrl_train.agent.ports import OpenSandbox, Sandbox, Scorer, Task
-from skyrl_train.agent.transcript import Result, Transcript
-from skyrl_train.rewards.score import Score, Scored
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.ports import OpenSandbox, Sandbox, Scorer, Task
+from skyrl_train.contracts.agent.transcript import Result, Transcript
+from skyrl_train.contracts.rewards.score import Score, Scored
 from skyrl_train.rl.agent_loop import SkyrlAgentLoop
 from skyrl_train.tasks.r2e_sandbox import TESTS_FOUND
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.training_gpu.marks import OF, RUN
-from skyrl_train.processes import environ_of
+from skyrl_train.procfs import environ_of
 
 EVERY_S = 0.25
 GIB = 2**30

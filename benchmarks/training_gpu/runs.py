@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import threading
 import time
 import uuid
@@ -13,7 +12,8 @@ from typing import Any
 
 from benchmarks.training_gpu import cpu
 from benchmarks.training_gpu.marks import GO, LIMIT, MOVED, OF, RUN
-from skyrl_train.launch.child import end, end_marked
+from skyrl_train import process as processes
+from skyrl_train.launch.marks import end_marked
 
 BEGUN = "Training Progress:"
 """verl's bar appears when all is loaded and the first step begins."""
@@ -31,7 +31,7 @@ class Run:
     mark: str
     folder: Path
     tell: Callable[[dict[str, Any]], None]
-    process: "subprocess.Popen[bytes]"
+    process: processes.Child
     began: float = field(default_factory=time.monotonic)
     steps: list[dict[str, float]] = field(default_factory=list)
     begun_s: float | None = None
@@ -82,9 +82,9 @@ class Run:
     def end(self) -> None:
         """Nothing of it is left. A run that hung, or was stopped after its steps, has the exit status of its signal."""
         self.look()
-        end(self.process, 3.0)
+        self.process.end(3.0)
         end_marked({RUN: self.mark}, 3.0)
-        self.exit = self.process.returncode
+        self.exit = self.process.status
         self.tell({"run": self.name, "exit": self.exit, "wall_s": time.monotonic() - self.began, "moved": self.moved()})
 
     def moved(self) -> list[dict[str, float]]:
@@ -126,15 +126,7 @@ def start(
         **more,
     }
     with (folder / f"{name}.log").open("wb") as log:
-        process = subprocess.Popen(
-            list(words),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env=environ,
-            cwd=folder,
-            start_new_session=True,
-        )
+        process = processes.start(words, stdout=log, stderr=log, env=environ, cwd=folder)
     run = Run(name, mark, folder, tell, process)
     threading.Thread(target=run.watch, name=name, daemon=True).start()
     return run

@@ -9,7 +9,7 @@ The SDK's events are frozen and forbid what they do not know: each exported even
 and whatever reads the rollouts afterwards gets none.
 
 ## How to fix
-Install the openhands-sdk that the requirements name, or bring `skyrl_train/agent/events.py` up to the newer one.
+Install the openhands-sdk that the requirements name, or bring `skyrl_train/contracts/agent/events.py` up to the newer one.
 
 ## Example
     pydantic_core._pydantic_core.ValidationError: 5 validation errors for ActionEvent
@@ -20,14 +20,34 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.agent_packages import AgentPackages
 
+CAUSE = "ActionEvent of this SDK wants fields that were not given"
 
-@check("AGT005", fix="skyrl_train/agent/events.py")
+SIGNATURES = (
+    Signature(
+        pattern=r"ActionEvent(?:\.__init__)?\(\) (?:missing|got an unexpected)",
+        sample="TypeError: ActionEvent.__init__() missing 2 required keyword-only arguments: 'tool_call_id' and 'llm_response_id'",
+        explain=CAUSE,
+        versions="openhands-sdk",
+    ),
+    Signature(
+        pattern=r"validation errors? for ActionEvent",
+        sample="pydantic_core._pydantic_core.ValidationError: 5 validation errors for ActionEvent",
+        explain=CAUSE,
+        versions="openhands-sdk",
+    ),
+)
+
+
+@check("AGT005", fix="skyrl_train/contracts/agent/events.py")
 def action_event_fields(packages: AgentPackages) -> Iterator[Finding]:
     if not packages.sdk:
         raise NotApplicable(f"openhands-sdk is not installed for {packages.python}")
-    from skyrl_train.agent.events import EVENT_FIELDS  # with all records of the agent: only where there is an SDK
+    from skyrl_train.contracts.agent.events import (
+        EVENT_FIELDS,  # with all records of the agent: only where there is an SDK
+    )
 
     for name, ours in EVENT_FIELDS.items():
         if name not in packages.required:

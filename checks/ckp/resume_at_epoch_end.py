@@ -25,7 +25,7 @@ from skyrl_doctor.facts.checkpoints import AUTO, Checkpoints
 from skyrl_doctor.facts.prompts import PromptLengths
 from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.checkpoints.resume import last_step
+from skyrl_train.contracts.checkpoints.rules import last_step
 
 STEPS, EPOCHS, BATCH = "trainer.steps", "trainer.epochs", "data.train_batch_size"
 RESUME, OWN = "trainer.resume", "run-config"

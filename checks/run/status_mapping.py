@@ -11,7 +11,7 @@ broken, and the start ends.
 
 ## How to fix
 Map the states: `STARTING` is `running`, an agent server that answers is `ready`, a container that ended is `failed`.
-`skyrl-train runtime serve` does; the table is in skyrl_train/sandbox/wire.py.
+`skyrl-train runtime serve` does; the table is in skyrl_train/contracts/sandbox/wire.py.
 
 ## Example
     Runtime not yet ready (status: running)
@@ -22,7 +22,27 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.runtime import PROBE_SESSION, Canary, RuntimeAnswers
+
+CAUSE = "the server's states are not those that the client knows: only `ready` ends the wait"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Runtime not yet ready \(status: running\)|Runtime \(ID=[^)]{1,80}\) is not yet ready\. Status: running|Unknown pod status: ",
+        sample="Runtime not yet ready (status: running)",
+        explain=CAUSE,
+        versions="openhands-workspace, OpenHands V0",
+        at_least=5,
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:unknown|unexpected|unrecogni[sz]ed|invalid) (?:pod|runtime|sandbox|container)[ _](?:status|state)\b",
+    sample="ValueError: unexpected pod status 'exited' from the runtime server",
+    explain=CAUSE,
+    versions="any",
+)
 
 _ID = "RUN004"
 _UPGRADE = Remedy(
@@ -30,7 +50,7 @@ _UPGRADE = Remedy(
 )
 
 
-@check("RUN004", fix="skyrl_train/sandbox/wire.py")
+@check("RUN004", fix="skyrl_train/contracts/sandbox/wire.py")
 def status_mapping(answers: RuntimeAnswers, canary: Canary | None) -> Iterator[Finding]:
     said, place = answers.with_key, answers.place
     if said.status is None or said.status in (401, 403):

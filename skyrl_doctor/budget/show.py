@@ -7,7 +7,7 @@ from typing import Any
 from skyrl_doctor.budget.bars import draw_bars
 from skyrl_doctor.budget.findings import best_changes
 from skyrl_doctor.budget.job import own_settings
-from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
+from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.memory import Change, Component, PhaseBudget, Solution, gib
 

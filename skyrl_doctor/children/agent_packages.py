@@ -106,8 +106,8 @@ def own_records():
     try:
         import pickle
 
-        from skyrl_train.agent.limits import Limits
-        from skyrl_train.agent.metrics import Counts
+        from skyrl_train.contracts.agent.limits import Limits
+        from skyrl_train.contracts.agent.metrics import Counts
 
         samples = [Counts(rollouts=1), Limits(model_len=2, prompt_tokens=1, response_tokens=1, reply_tokens=1)]
         for sample in samples:

@@ -4,9 +4,9 @@ import time
 from collections.abc import Sequence
 
 from skyrl_doctor.core.errors import UsageError
-from skyrl_train.cli.frame import Program, command_of
-from skyrl_train.cli.frame import dispatch as run
-from skyrl_train.version import VERSION
+from skyrl_train.contracts.command_line import Program, command_of
+from skyrl_train.contracts.command_line import dispatch as run
+from skyrl_train.contracts.version import VERSION
 
 COMMANDS = {
     "preflight": "check this machine and this configuration before a run",

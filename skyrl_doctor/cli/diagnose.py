@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skyrl_doctor.core.check import Check
-    from skyrl_doctor.logs.choose import Diagnosis
+    from skyrl_doctor.logs.cause.root_cause import Diagnosis
 
 FOUND, UNREADABLE = 1, 2
 

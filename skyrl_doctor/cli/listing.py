@@ -46,7 +46,7 @@ def rows(checks: "tuple[Check, ...]") -> list[dict[str, Any]]:
 
 def row(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
     """One failure as JSON types. A check of another package has no entry."""
-    from skyrl_doctor.elsewhere import finders
+    from skyrl_doctor.found_by import finders, page
     from skyrl_doctor.page import parse
 
     named = check or entry
@@ -59,22 +59,18 @@ def row(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
         "core": entry.core if entry else False,
         "when": [when.value for when in entry.when] if entry else [],
         "roles": sorted(check.roles) if check else [],
-        "summary": parse(check.page).summary if check else None,
+        "summary": parse(page(entry, check)).summary,
         "fix": check.fix if check else None,
-        "module": check.module if check else None,
+        "module": named.module,
     }
 
 
 def table(known: list[dict[str, Any]]) -> Iterator[str]:
     """One line per failure, so that grep prints all of it."""
-    from skyrl_doctor.catalogue import catalogue
-    from skyrl_doctor.elsewhere import told
     from skyrl_doctor.report.plain import plain
 
     width = max(len(row["slug"]) for row in known)
-    entries = {entry.id: entry for entry in catalogue().entries}
     for row in known:
         when = "".join(row["when"]) or "-"
         roles = ",".join(row["roles"]) or "-"
-        summary = plain(row["summary"]) if row["built"] else told(entries[row["id"]])
-        yield f"{row['id']:<8}{row['slug']:<{width}}  {when:<3}  {roles:<17}  {summary}".rstrip()
+        yield f"{row['id']:<8}{row['slug']:<{width}}  {when:<3}  {roles:<17}  {plain(row['summary'])}".rstrip()

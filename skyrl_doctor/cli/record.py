@@ -25,15 +25,15 @@ def run(args: argparse.Namespace) -> int:
     import os
 
     from skyrl_doctor.cli.session import machine_of, options_of
-    from skyrl_doctor.core.bounded import bounded
     from skyrl_doctor.core.errors import CouldNotLook, UsageError
     from skyrl_doctor.core.model import Role
+    from skyrl_doctor.core.time_limit import call_within
     from skyrl_doctor.examination import READ_LIMIT_S
     from skyrl_doctor.examination import run as examine
     from skyrl_doctor.machine.local import LocalMachine
     from skyrl_doctor.machine.recorded import Recorder, today
     from skyrl_doctor.roles import guess_roles
-    from skyrl_train.version import VERSION
+    from skyrl_train.contracts.version import VERSION
 
     if os.path.exists(os.path.join(args.directory, "machine.json")):
         raise UsageError(f"{args.directory} already holds a recording; give a new directory")
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     recorder = Recorder(machine)
     options = dataclasses.replace(options_of(args), roles=frozenset(Role))  # a recording must serve every role
     with contextlib.suppress(CouldNotLook):  # the recording needs what the role is guessed from
-        bounded(READ_LIMIT_S, lambda: guess_roles(recorder), "guessing the role")
+        call_within(READ_LIMIT_S, lambda: guess_roles(recorder), "guessing the role")
     report = examine(recorder, LocalMachine(), options)
     about = {"source": "real", "date": today(machine.now()), "doctor": VERSION, "verdict": report.verdict}
     try:

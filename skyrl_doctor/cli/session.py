@@ -13,10 +13,10 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.report.formats import render
 from skyrl_doctor.report.model import Report
-from skyrl_train import files
+from skyrl_train.contracts import files
 
 if TYPE_CHECKING:
-    from skyrl_doctor.node import Advice
+    from skyrl_doctor.advice import Advice
 
 
 def options_of(args: argparse.Namespace) -> Options:
@@ -57,7 +57,7 @@ def examine(args: argparse.Namespace) -> Report:
 
 def advice_of(args: argparse.Namespace, role: Role | None = None) -> "Advice":
     """The settings that this machine needs in this role. Without a role: runtime if that is its only role, else gpu."""
-    from skyrl_doctor.node import advise
+    from skyrl_doctor.advice import advise
 
     machine = machine_of(args)
     options = options_of(args)

@@ -3,11 +3,11 @@
 import os
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.logs.choose import Diagnosis, choose
-from skyrl_doctor.logs.patterns import installed
-from skyrl_doctor.logs.scan import Scan
-from skyrl_doctor.logs.sources import collect
-from skyrl_doctor.logs.whole import read
+from skyrl_doctor.logs.cause.root_cause import Diagnosis, choose
+from skyrl_doctor.logs.judge.files import read
+from skyrl_doctor.logs.judge.scanner import Scan
+from skyrl_doctor.logs.match.patterns import installed
+from skyrl_doctor.logs.read.sources import collect
 
 
 @record

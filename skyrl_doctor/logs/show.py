@@ -6,10 +6,10 @@ from typing import Any
 
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.signature import Part
-from skyrl_doctor.logs.choose import Diagnosis
-from skyrl_doctor.logs.clusters import Cluster
-from skyrl_doctor.logs.lines import Line
-from skyrl_doctor.logs.scan import Hit
+from skyrl_doctor.logs.cause.root_cause import Diagnosis
+from skyrl_doctor.logs.judge.clusters import Cluster
+from skyrl_doctor.logs.judge.lines import Line
+from skyrl_doctor.logs.judge.scanner import Hit
 from skyrl_doctor.page import parse, wrapped
 from skyrl_doctor.report.plain import encodable, plain
 

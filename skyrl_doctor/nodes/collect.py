@@ -2,20 +2,17 @@
 
 import contextlib
 import os
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.core.record import record
+from skyrl_doctor.machine.process import Child
 from skyrl_doctor.nodes.clock import serve_time
 from skyrl_doctor.nodes.node_report import NodeResult, NoReport, read
 from skyrl_train.node.hostlist import NotAHostlist, expand
 
 MOST_BYTES = 8 << 20
-_STEP_S = 0.05
 _FINISH_S, _END_S = 10.0, 5.0
 
 
@@ -80,40 +77,22 @@ def _run(one: Round, port: int) -> str:
         str(port),
     )
     try:
-        child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+        child = Child(words)
     except OSError as error:
         raise UsageError(f"cannot run {one.step[0]}: {error.strerror}") from None
-    timed_out = True
+    in_time = False
     try:
-        timed_out = _wait(one, child)
+        in_time = child.wait(one.limit_s, until=lambda: _all_reported(one))
     finally:
-        _end(child, 0.0 if timed_out else _FINISH_S)
-    if timed_out:
+        # A step that has written everything may finish: srun kills its tasks on SIGTERM, and they may have to clean up.
+        status = child.end(finish_s=_FINISH_S if in_time else 0.0, grace_s=_END_S)
+    if not in_time:
         return f"no report within {one.limit_s:g} s"
-    return f"its task wrote no report ({one.step[0]} exited with status {child.returncode})"
+    return f"its task wrote no report ({one.step[0]} exited with status {status})"
 
 
-def _wait(one: Round, child: "subprocess.Popen[bytes]") -> bool:
-    """Waits for all reports, for the end of the step or for the limit. Returns whether the limit was reached."""
-    end = time.monotonic() + one.limit_s
-    while child.poll() is None and not all(os.path.exists(report_path(one.directory, node)) for node in one.nodes):
-        if time.monotonic() >= end:
-            return True
-        time.sleep(_STEP_S)
-    return False
-
-
-def _end(child: "subprocess.Popen[bytes]", finish_s: float) -> None:
-    """Ends the step. It first gets time to finish, because srun kills its tasks on SIGTERM and they may have to clean up."""
-    for number, limit_s in ((0, finish_s), (signal.SIGTERM, _END_S), (signal.SIGKILL, _END_S)):
-        if child.poll() is not None:
-            return
-        if number:
-            os.killpg(child.pid, number)
-        try:
-            child.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            continue
+def _all_reported(one: Round) -> bool:
+    return all(os.path.exists(report_path(one.directory, node)) for node in one.nodes)
 
 
 def _read_report(directory: str, node: str, reason: str) -> NodeResult:
@@ -135,7 +114,7 @@ def _remove(path: str) -> None:
 
 def write_lists(directory: str, states: Mapping[str, Sequence[str]]) -> None:
     """Writes nodes_passing.txt and so on: one name per line, as `sbatch --exclude` reads it."""
-    from skyrl_train.files import write_whole
+    from skyrl_train.contracts.files import write_whole
 
     for state, names in states.items():
         try:

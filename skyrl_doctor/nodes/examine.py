@@ -22,9 +22,9 @@ from skyrl_doctor.nodes.collect import (
 from skyrl_doctor.nodes.merge import merge
 from skyrl_doctor.nodes.traits import ABSENT
 from skyrl_doctor.report.model import Report
-from skyrl_train.files import write_whole
+from skyrl_train.contracts.files import write_whole
+from skyrl_train.contracts.version import VERSION
 from skyrl_train.node.ray_cluster import LAUNCH_ADDRESS, ports
-from skyrl_train.version import VERSION
 
 NAME = "SLURMD_NODENAME"
 SLACK_S = 30.0

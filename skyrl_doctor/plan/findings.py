@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Severity
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.config.violation import Violation
+from skyrl_train.contracts.violation import Violation
 
 NO_PLAN = "no configuration given"
 

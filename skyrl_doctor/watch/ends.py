@@ -6,7 +6,7 @@ from dataclasses import replace
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.observe import Hit, Left, Observation
 from skyrl_doctor.watch.rules.wall import OVER, TRAINER
-from skyrl_train.launch.names import COMPLETE
+from skyrl_train.contracts.job_files import COMPLETE
 
 QUIET_S = 300.0
 DRAIN_S = 2.0

@@ -1,8 +1,8 @@
 """The files that a watch keeps in the job's directory, and how they are written: whole or not at all."""
 
-from skyrl_train import files
-from skyrl_train.launch.names import COUNTS as COUNTS
-from skyrl_train.launch.names import SUMMARY as SUMMARY
+from skyrl_train.contracts import files
+from skyrl_train.contracts.job_files import COUNTS as COUNTS
+from skyrl_train.contracts.job_files import SUMMARY as SUMMARY
 
 EVENTS, STATE, PROM, LOG, LOCK = "events.jsonl", "watch.state.json", "health.prom", "watch.log", "watch.lock"
 

@@ -150,7 +150,7 @@ class Recheck:
 
 @record(kw_only=True)
 class Rollouts:
-    """The trainer's own count of one step's rollouts: `counts` is the JSON of skyrl_train.agent.metrics.Counts."""
+    """The trainer's own count of one step's rollouts: `counts` is the JSON of skyrl_train.contracts.agent.metrics.Counts."""
 
     at: float
     counts: str

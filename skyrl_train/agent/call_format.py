@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from skyrl_train.agent.call_errors import call_error
-from skyrl_train.agent.call_parser import parse_call
-from skyrl_train.agent.calls import FUNCTION_CLOSE, Call, CallError, CallErrorKind, Span
+from skyrl_train.contracts.agent.call_errors import call_error
+from skyrl_train.contracts.agent.call_parser import parse_call
+from skyrl_train.contracts.agent.calls import FUNCTION_CLOSE, Call, CallError, CallErrorKind, Span
 
 
 def format_call(name: str, arguments: Sequence[tuple[str, str]]) -> str | CallError:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from skyrl_train.agent.finish import Finish
-from skyrl_train.agent.ports import Task
-from skyrl_train.agent.transcript import Step, Transcript
-from skyrl_train.rewards.score import Score
+from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.ports import Task
+from skyrl_train.contracts.agent.transcript import Step, Transcript
+from skyrl_train.contracts.rewards.score import Score
 
 
 @dataclass(slots=True)

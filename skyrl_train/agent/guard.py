@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from skyrl_train.agent.finish import Finish
+from skyrl_train.contracts.agent.finish import Finish
 
 
 @dataclass(frozen=True, slots=True)

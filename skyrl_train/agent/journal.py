@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from skyrl_train.agent.transcript import Transcript
-from skyrl_train.payloads import from_json, to_json
+from skyrl_train.contracts.agent.transcript import Transcript
+from skyrl_train.contracts.payloads import from_json, to_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 
 from skyrl_train.agent.draft import Draft
-from skyrl_train.agent.finish import MASKED, Finish
 from skyrl_train.agent.guard import End, EndOfRolloutError, guarded
-from skyrl_train.agent.limits import Limits
-from skyrl_train.agent.ports import Model, OpenSandbox, Sandbox, Scorer, Task
-from skyrl_train.agent.tools import TOOLS, Tool
-from skyrl_train.agent.transcript import Transcript
 from skyrl_train.agent.turns import run_turns
-from skyrl_train.rewards.score import Score, Unscorable, UnscorableReason
+from skyrl_train.contracts.agent.finish import MASKED, Finish
+from skyrl_train.contracts.agent.limits import Limits
+from skyrl_train.contracts.agent.ports import Model, OpenSandbox, Sandbox, Scorer, Task
+from skyrl_train.contracts.agent.tools import TOOLS, Tool
+from skyrl_train.contracts.agent.transcript import Transcript
+from skyrl_train.contracts.rewards.score import Score, Unscorable, UnscorableReason
 
 CANCELLED = End(Finish.CANCELLED, "cancelled from outside")
 

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 
-from skyrl_train.agent.calls import Ended
-from skyrl_train.agent.transcript import Message, Reply
+from skyrl_train.contracts.agent.calls import Ended
+from skyrl_train.contracts.agent.transcript import Message, Reply
 
 END_OF_TURN = 0
 """The token after a message. All others are code points, so that ids and text say the same."""

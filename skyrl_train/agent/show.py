@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from skyrl_train.agent.calls import CallError
-from skyrl_train.agent.results import shortened
-from skyrl_train.agent.transcript import Step, Transcript
-from skyrl_train.rewards.score import Scored
+from skyrl_train.contracts.agent.calls import CallError
+from skyrl_train.contracts.agent.results import shortened
+from skyrl_train.contracts.agent.transcript import Step, Transcript
+from skyrl_train.contracts.rewards.score import Scored
 
 SHOWN_CHARS = 2_000
 """As much of a result as is shown."""

@@ -5,7 +5,7 @@ on other tokens than were sampled (AGT016).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from skyrl_train.agent.transcript import Transcript
+from skyrl_train.contracts.agent.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,17 @@
 
 from collections.abc import Hashable, Sequence
 
-from skyrl_train.agent.arguments import Action, check_call
-from skyrl_train.agent.call_parser import parse_call
-from skyrl_train.agent.calls import Call, CallError, CallErrorKind
 from skyrl_train.agent.draft import Draft
-from skyrl_train.agent.finish import Finish
 from skyrl_train.agent.guard import End, guarded
-from skyrl_train.agent.limits import Limits, is_stuck, reply_room, result_fits
-from skyrl_train.agent.ports import Model, Sandbox
-from skyrl_train.agent.results import result_message, shortened
-from skyrl_train.agent.tools import FINISH, THINK, Tool
-from skyrl_train.agent.transcript import Result, Step, valid_reply, valid_result
+from skyrl_train.contracts.agent.arguments import Action, check_call
+from skyrl_train.contracts.agent.call_parser import parse_call
+from skyrl_train.contracts.agent.calls import Call, CallError, CallErrorKind
+from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.limits import Limits, is_stuck, reply_room, result_fits
+from skyrl_train.contracts.agent.ports import Model, Sandbox
+from skyrl_train.contracts.agent.results import result_message, shortened
+from skyrl_train.contracts.agent.tools import FINISH, THINK, Tool
+from skyrl_train.contracts.agent.transcript import Result, Step, valid_reply, valid_result
 
 THOUGHT_NOTED = "Your thought has been noted."
 

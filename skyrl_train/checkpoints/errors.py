@@ -1,6 +1,6 @@
 """What goes wrong with checkpoints: each with what was found, what was wanted and what to do."""
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 
 
 class CheckpointError(UsageError):

@@ -3,11 +3,11 @@
 import contextlib
 import os
 
-from skyrl_train.checkpoints import layout, manifest
 from skyrl_train.checkpoints.errors import CheckpointError
-from skyrl_train.checkpoints.layout import KINDS, MANIFEST
 from skyrl_train.checkpoints.saved import Saved, listed, look
 from skyrl_train.checkpoints.store import point, sync_directory
+from skyrl_train.contracts.checkpoints import layout, manifest
+from skyrl_train.contracts.checkpoints.layout import KINDS, MANIFEST
 
 
 def finish(root: str, step: int, *, critic: bool | None = None, kinds: tuple[str, ...] = KINDS) -> Saved:

@@ -5,16 +5,16 @@ the adapter beside it: loaded as a model that is one without its training. Ours 
 weights, and gives the directory its name when all of it is there.
 """
 
-import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from skyrl_train.checkpoints import layout
 from skyrl_train.checkpoints.errors import CheckpointError
 from skyrl_train.checkpoints.saved import Saved, listed
+from skyrl_train.contracts.checkpoints import layout
+from skyrl_train.contracts.typed import FormatError, parse_object
+from skyrl_train.process import run
 
 CHILD = Path(__file__).parent.parent / "rl" / "merge_child.py"
 WHY_CHARS = 400
@@ -64,17 +64,15 @@ def _usable(saved: Saved, to: str, role: str) -> None:
 
 def _asked(words: tuple[str, ...], limit_s: float) -> dict[str, int]:
     try:
-        done = subprocess.run(
-            words, capture_output=True, text=True, timeout=limit_s, check=False, stdin=subprocess.DEVNULL
-        )
+        done = run(words, limit_s=limit_s)
     except OSError as error:
         raise CheckpointError(f"{words[0]}: {error.strerror or error}; wanted a Python (--python)") from None
-    except subprocess.TimeoutExpired:
-        raise CheckpointError(f"the merge took more than {limit_s:g} s (--limit)") from None
+    if done.timed_out:
+        raise CheckpointError(f"the merge took more than {limit_s:g} s (--limit)")
     try:
-        said = json.loads(done.stdout.splitlines()[-1])
-        return {"tensors": int(said["tensors"]), "adapters": int(said["adapters"])}
-    except (IndexError, ValueError, KeyError, TypeError):
-        why = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        said = parse_object(done.text.splitlines()[-1])
+        return {"tensors": said.integer("tensors"), "adapters": said.integer("adapters")}
+    except (IndexError, FormatError):
+        why = (done.error_text.strip().splitlines() or [f"exit status {done.status}"])[-1]
         wanted = "; wanted one with torch and transformers (--python)" if "No module named" in why else ""
         raise CheckpointError(f"{words[0]} could not merge it: {why[:WHY_CHARS]}{wanted}") from None

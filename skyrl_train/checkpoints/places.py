@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
-from skyrl_train.launch.directory import ROOT
+from skyrl_train.contracts.job_files import LAUNCHES
 
 if TYPE_CHECKING:
     from skyrl_train.config.run import RunConfig
@@ -18,4 +18,4 @@ def checkpoint_root(config: "RunConfig", work_dir: str) -> str:
 def work_dir_of(job_dir: str) -> str:
     """Where a launch was made: beside the directory of launches; here, where its directory was put elsewhere."""
     above = os.path.dirname(os.path.abspath(job_dir))
-    return os.path.dirname(above) if os.path.basename(above) == ROOT else os.getcwd()
+    return os.path.dirname(above) if os.path.basename(above) == LAUNCHES else os.getcwd()

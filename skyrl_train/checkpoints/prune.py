@@ -5,9 +5,9 @@ import re
 from typing import NamedTuple
 
 from skyrl_train.checkpoints.errors import CheckpointError
-from skyrl_train.checkpoints.layout import DISCARDED, KINDS, STEP
 from skyrl_train.checkpoints.saved import Saved, State
 from skyrl_train.checkpoints.store import Survey, survey, sync_directory
+from skyrl_train.contracts.checkpoints.layout import DISCARDED, KINDS, STEP
 
 _LEFT = re.compile(rf"{DISCARDED}{STEP}\d{{1,9}}")
 

@@ -4,12 +4,13 @@ import contextlib
 import os
 from typing import Literal, NamedTuple
 
-from skyrl_train.checkpoints import layout
 from skyrl_train.checkpoints.errors import CheckpointError
 from skyrl_train.checkpoints.finish import seal
-from skyrl_train.checkpoints.layout import KINDS
 from skyrl_train.checkpoints.saved import Saved, look
 from skyrl_train.checkpoints.store import Survey, point, survey
+from skyrl_train.contracts.checkpoints import layout
+from skyrl_train.contracts.checkpoints.layout import KINDS
+from skyrl_train.contracts.checkpoints.rules import world_fault
 
 Mode = Literal["auto", "disable", "path"]
 SHOWN = 3
@@ -75,15 +76,6 @@ def _resumed(saved: Saved, ranks: int | None, said: tuple[str, ...]) -> Resume:
     return Resume(saved.path, saved.step, (*said, f"training goes on from {saved.path}"))
 
 
-def world_fault(worlds: tuple[int, ...], ranks: int) -> str | None:
-    """Shards are loaded by rank: verl looks for its own number of GPUs in the names, and finds no file."""
-    if worlds == (ranks,):
-        return None
-    return (
-        f"was saved by {' and '.join(map(str, worlds)) or 'no'} GPUs and this run has {ranks}; wanted the same number"
-    )
-
-
 def _named(named: str | None, *, critic: bool | None, kinds: tuple[str, ...]) -> Saved:
     path = os.path.abspath(named or "")  # and no slash at its end: verl takes int() of what follows global_step_
     if not named or layout.step_of(os.path.basename(path)) is None:
@@ -121,13 +113,6 @@ def _repaired(found: Survey, last: Saved) -> tuple[str, ...]:
         with contextlib.suppress(OSError):
             point(found.root, last.step)
     return said
-
-
-def last_step(*, steps: int | None, epochs: int | None, rows: int | None, batch: int | None) -> int | None:
-    """Where verl's trainer ends: `steps` and `epochs` both bound it. None where neither is known."""
-    each = rows // batch if rows is not None and batch else None
-    by_epochs = each * epochs if each is not None and epochs is not None else None
-    return min((end for end in (steps, by_epochs) if end is not None), default=None)
 
 
 def _ending(start: Resume, end: int | None) -> Resume:

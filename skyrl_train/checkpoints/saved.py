@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from skyrl_train.checkpoints import layout, manifest
-from skyrl_train.checkpoints.layout import KINDS, MANIFEST, Listing
+from skyrl_train.contracts.checkpoints import layout, manifest
+from skyrl_train.contracts.checkpoints.layout import KINDS, MANIFEST, Listing
 
 
 class State(StrEnum):

@@ -4,11 +4,11 @@ import contextlib
 import os
 from typing import NamedTuple
 
-from skyrl_train.checkpoints import layout
 from skyrl_train.checkpoints.errors import CheckpointError
-from skyrl_train.checkpoints.layout import KINDS, TRACKER
 from skyrl_train.checkpoints.saved import Saved, look
-from skyrl_train.files import write_whole
+from skyrl_train.contracts.checkpoints import layout
+from skyrl_train.contracts.checkpoints.layout import KINDS, TRACKER
+from skyrl_train.contracts.files import write_whole
 
 MOST_TRACKER = 64
 

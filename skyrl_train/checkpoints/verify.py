@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from skyrl_train.checkpoints.resume import world_fault
 from skyrl_train.checkpoints.saved import Saved, deep_faults, strangers
+from skyrl_train.contracts.checkpoints.rules import world_fault
 
 
 def more_faults(saved: Saved, *, ranks: int | None, deep: bool) -> Iterator[str]:

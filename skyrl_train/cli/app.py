@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from skyrl_train.cli.frame import Program
-from skyrl_train.cli.frame import dispatch as run
-from skyrl_train.fail import UsageError
-from skyrl_train.version import VERSION
+from skyrl_train.contracts.command_line import Program
+from skyrl_train.contracts.command_line import dispatch as run
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.version import VERSION
 
 COMMANDS: dict[str, str] = {
     "launch": "submit two Slurm jobs from one configuration, or run them here",

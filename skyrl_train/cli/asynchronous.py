@@ -5,7 +5,7 @@ import signal
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from skyrl_train.cli.frame import ENDS, Terminated
+from skyrl_train.contracts.command_line import ENDS, Terminated
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 
 FAULTY = 1
 MOST_S = 7 * 86_400
@@ -45,8 +45,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _place(path: str) -> tuple[str, int | None]:
     """The directory of checkpoints, and the step if one is named."""
-    from skyrl_train.checkpoints import layout
     from skyrl_train.checkpoints.places import checkpoint_root, work_dir_of
+    from skyrl_train.contracts.checkpoints import layout
     from skyrl_train.launch import commands
 
     path = os.path.abspath(path)
@@ -114,8 +114,8 @@ def _merge(args: argparse.Namespace, root: str, step: int | None) -> int:
     import json
 
     from skyrl_train.checkpoints import last_good, look
-    from skyrl_train.checkpoints.layout import directory_of
     from skyrl_train.checkpoints.merge import merge
+    from skyrl_train.contracts.checkpoints.layout import directory_of
 
     if not 0 < args.limit <= MOST_S:
         raise UsageError(f"--limit is {args.limit:g}; wanted seconds, at most a week")

@@ -9,10 +9,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.tasks.rows import BadRow
 from skyrl_train.tasks.convert import verl_row
 from skyrl_train.tasks.datasets import LINES, PARQUET
-from skyrl_train.tasks.rows import BadRow
 from skyrl_train.tasks.sinks import blamed, replaced, sink
 from skyrl_train.tasks.sources import tasks_of
 

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Iterator
 
 from skyrl_train.agent.show import printable
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.tasks.rows import BadRow, TaskRow
 from skyrl_train.tasks.converted import fault_of_row, is_converted
 from skyrl_train.tasks.datasets import rows_of
-from skyrl_train.tasks.rows import BadRow, TaskRow
 from skyrl_train.tasks.sources import tasks_of
 
 SHOWN = 20

@@ -10,19 +10,19 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from skyrl_train.agent.ports import Sandbox
 from skyrl_train.agent.sandboxes.podman import Image, podman_sandbox
 from skyrl_train.cli.asynchronous import run_async
-from skyrl_train.fail import UsageError
-from skyrl_train.rewards.oracle import SUFFIX, OracleReport, TaskVerdict, Verdict, report_json
+from skyrl_train.contracts.agent.ports import Sandbox
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.rewards.oracle import SUFFIX, OracleReport, TaskVerdict, Verdict, report_json
+from skyrl_train.contracts.tasks.rows import TaskRow, read_row
+from skyrl_train.demo.choose import choose
+from skyrl_train.demo.rows import TASKS, r2e_row
+from skyrl_train.demo.seed import write_seed
+from skyrl_train.demo.task import DemoTask
 from skyrl_train.rewards.trial import tried
 from skyrl_train.tasks.datasets import rows_of
-from skyrl_train.tasks.demo.choose import choose
-from skyrl_train.tasks.demo.rows import TASKS, r2e_row
-from skyrl_train.tasks.demo.seed import write_seed
-from skyrl_train.tasks.demo.task import DemoTask
 from skyrl_train.tasks.gold import gold_of
-from skyrl_train.tasks.rows import TaskRow, read_row
 from skyrl_train.tasks.sinks import replaced
 
 DEMO = "demo"

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from skyrl_train.agent.journal import append
 from skyrl_train.agent.show import shown, worth
-from skyrl_train.agent.transcript import Transcript
 from skyrl_train.cli.asynchronous import run_async
-from skyrl_train.fail import UsageError
-from skyrl_train.rewards.score import Scored
-from skyrl_train.tasks.demo.choose import choose
-from skyrl_train.tasks.demo.play import play
-from skyrl_train.tasks.demo.rows import TASKS
-from skyrl_train.tasks.demo.task import DemoTask
+from skyrl_train.contracts.agent.transcript import Transcript
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.rewards.score import Scored
+from skyrl_train.demo.choose import choose
+from skyrl_train.demo.play import play
+from skyrl_train.demo.rows import TASKS
+from skyrl_train.demo.task import DemoTask
 from skyrl_train.tasks.sinks import blamed
 
 DONE, NOT_SOLVED = 0, 1

@@ -18,12 +18,12 @@ from typing import TextIO
 
 from skyrl_train.cli.images_target import Asked, asked_of, with_words
 from skyrl_train.config.sections.sandbox import SandboxSection
-from skyrl_train.fail import TrainError, UsageError
-from skyrl_train.sandbox.agent_server import BUILD_TARGET, TARGET_OF
+from skyrl_train.contracts.errors import TrainError, UsageError
+from skyrl_train.contracts.sandbox.agent_server import BUILD_TARGET, TARGET_OF
+from skyrl_train.contracts.sandbox.references import Reference
 from skyrl_train.sandbox.fetch import Fetched, Fetcher, Step, Store, Ways
 from skyrl_train.sandbox.podman_cli import PodmanCli
 from skyrl_train.sandbox.recipe import recipe_of
-from skyrl_train.sandbox.references import Reference
 from skyrl_train.sandbox.server_bundle import make_bundle
 from skyrl_train.sandbox.server_source import INDEX, source_of
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from skyrl_train.config.load import ConfigError, read
 from skyrl_train.config.sections.sandbox import SandboxSection
-from skyrl_train.fail import UsageError
-from skyrl_train.sandbox.references import BadReferenceError, Reference, parse_reference
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.sandbox.references import BadReferenceError, Reference, parse_reference
 from skyrl_train.tasks.datasets import images_of, is_dataset
 
 

@@ -52,12 +52,13 @@ def run(args: argparse.Namespace) -> int:
     assert request is not None
     from datetime import datetime
 
+    from skyrl_train.contracts.job_files import LAUNCHES
     from skyrl_train.launch import directory, partitions
 
     _refuse_in_vain(request, args)
     if not args.local:
         partitions.refuse(request.config, request.roles)
-    root = os.path.join(os.getcwd(), directory.ROOT)
+    root = os.path.join(os.getcwd(), LAUNCHES)
     new = not (args.job_dir and os.path.isdir(args.job_dir))
     job_dir = directory.adopt(args.job_dir) if args.job_dir else directory.create(root, datetime.now())  # noqa: DTZ005 -- a name for the user's own clock
     with directory.unless_in_vain(job_dir, new=new):
@@ -81,7 +82,7 @@ def _looked_at(args: argparse.Namespace) -> "tuple[Request | None, str | None]":
     """The request, and why the doctor refuses it. Both read the configuration at once; the doctor's word counts first."""
     import tempfile
 
-    from skyrl_train.fail import UsageError
+    from skyrl_train.contracts.errors import UsageError
     from skyrl_train.launch import gate
 
     with (
@@ -107,7 +108,7 @@ def _get_ready() -> None:
 
 
 def _started(request: "Request", args: argparse.Namespace, job_dir: str) -> int:
-    from skyrl_train.fail import UsageError
+    from skyrl_train.contracts.errors import UsageError
     from skyrl_train.launch import commands, local
     from skyrl_train.launch.launch import prepare, submit
     from skyrl_train.launch.slurm import SlurmError
@@ -129,10 +130,10 @@ def _request(args: argparse.Namespace) -> "Request":
     import os
 
     from skyrl_train.config.load import ConfigError, parse
-    from skyrl_train.fail import UsageError
+    from skyrl_train.contracts.errors import UsageError
+    from skyrl_train.contracts.job_files import one_url
     from skyrl_train.launch.launch import Request
     from skyrl_train.launch.prime import prime_run
-    from skyrl_train.launch.url import one_url
 
     if args.skip_runtime != (args.runtime_url is not None):
         raise UsageError("--skip-runtime and --runtime-url belong together: say where the runtime is that runs already")
@@ -169,7 +170,7 @@ def _request(args: argparse.Namespace) -> "Request":
 
 def _roles(args: argparse.Namespace, *, has_own: bool) -> "tuple[Role, ...]":
     """Which jobs are started. A prime-rl run has no sandboxes of ours unless it is asked to."""
-    from skyrl_train.fail import UsageError
+    from skyrl_train.contracts.errors import UsageError
     from skyrl_train.launch.role import Role
 
     if args.runtime_only and not has_own:
@@ -198,7 +199,7 @@ def _commands(request: "Request", args: argparse.Namespace, job_dir: str) -> "Co
 
 def _words(args: argparse.Namespace) -> list[tuple[str, ...]]:
     """What the runtime and the trainer are to run, where the user says it."""
-    from skyrl_train.fail import UsageError
+    from skyrl_train.contracts.errors import UsageError
 
     try:
         return [tuple(shlex.split(line or "")) for line in (args.runtime_command, args.trainer_command)]
@@ -209,11 +210,11 @@ def _words(args: argparse.Namespace) -> list[tuple[str, ...]]:
 def _dry_run(request: "Request", args: argparse.Namespace) -> int:
     import os
 
-    from skyrl_train.launch import directory
+    from skyrl_train.contracts.job_files import LAUNCHES
     from skyrl_train.launch.launch import extra_files, planned, sbatch_options
     from skyrl_train.launch.render import node_script, script
 
-    job_dir = os.path.abspath(args.job_dir or os.path.join(directory.ROOT, "TIMESTAMP_launch"))
+    job_dir = os.path.abspath(args.job_dir or os.path.join(LAUNCHES, "TIMESTAMP_launch"))
     submitted: dict[str, str] = {}
     for role, job in planned(request, job_dir).items():
         path = os.path.join(job_dir, f"{role}.sh")

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     import logging
     import sys
 
-    from skyrl_train.fail import TrainError, UsageError
+    from skyrl_train.contracts.errors import TrainError, UsageError
     from skyrl_train.launch.needs import refuse_without_packages
     from skyrl_train.launch.role import Role
 
@@ -87,7 +87,7 @@ def _sections(args: argparse.Namespace) -> "tuple[SandboxSection, SlurmSection]"
     from skyrl_train.config.load import ConfigError, from_resolved, read
     from skyrl_train.config.sections.sandbox import SandboxSection
     from skyrl_train.config.sections.slurm import SlurmSection
-    from skyrl_train.fail import UsageError
+    from skyrl_train.contracts.errors import UsageError
 
     kept = os.path.join(args.job_dir, _RESOLVED)
     if args.config is None and not os.path.exists(kept):

@@ -9,8 +9,8 @@ from pathlib import Path
 from skyrl_train.agent.journal import Unreadable, read
 from skyrl_train.agent.show import SHOWN_CHARS, printable, shown, worth
 from skyrl_train.agent.tokens import retokenised
-from skyrl_train.agent.transcript import Transcript
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.agent.transcript import Transcript
+from skyrl_train.contracts.errors import UsageError
 
 WHOLE = sys.maxsize
 LISTED = 100

@@ -11,9 +11,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import os
 
+    from skyrl_train.contracts.job_files import LAUNCHES
     from skyrl_train.launch import directory
     from skyrl_train.launch.status import lines
 
-    job_dir = os.path.abspath(args.job_dir or directory.latest(directory.ROOT))
+    job_dir = os.path.abspath(args.job_dir or directory.latest(LAUNCHES))
     sys.stdout.write("".join(f"{line}\n" for line in lines(job_dir)))
     return 0

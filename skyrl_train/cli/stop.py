@@ -11,10 +11,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import os
 
-    from skyrl_train.fail import UsageError
+    from skyrl_train.contracts.errors import UsageError
+    from skyrl_train.contracts.job_files import LAUNCHES
     from skyrl_train.launch import directory, local, slurm, stop
 
-    job_dir = os.path.abspath(args.job_dir or directory.latest(directory.ROOT))
+    job_dir = os.path.abspath(args.job_dir or directory.latest(LAUNCHES))
     jobs = directory.read_jobs(job_dir)
     if not jobs:
         raise UsageError(f"{job_dir} tells of no submitted job")

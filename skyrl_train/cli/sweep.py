@@ -20,7 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import os
 
-    from skyrl_train.fail import UsageError
+    from skyrl_train.contracts.errors import UsageError
     from skyrl_train.launch import leavings
     from skyrl_train.node.podman_store import LOCAL_BASE
 
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _must_be_over(job_id: str) -> None:
-    from skyrl_train.fail import UsageError
+    from skyrl_train.contracts.errors import UsageError
     from skyrl_train.launch import slurm
     from skyrl_train.launch.runtime_watch import ALIVE
 

@@ -11,9 +11,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from skyrl_train.cli.frame import USAGE_ERROR
-    from skyrl_train.fail import UsageError
-    from skyrl_train.rl.say import say_cause
+    from skyrl_train.contracts.command_line import USAGE_ERROR
+    from skyrl_train.contracts.errors import UsageError
+    from skyrl_train.contracts.run_log import say_cause
 
     try:
         return _run(args)
@@ -25,10 +25,10 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     import os
 
+    from skyrl_train.contracts.run_log import say
     from skyrl_train.launch import commands
     from skyrl_train.launch.needs import refuse_without_packages
     from skyrl_train.launch.role import Role
-    from skyrl_train.rl.say import say
 
     job_dir = os.path.abspath(args.job_dir)
     commands.read(job_dir)  # a UsageError where it is no directory of a launch
@@ -51,8 +51,8 @@ def _refusal(job_dir: str) -> str | None:
     import socket
     import time
 
-    from skyrl_train import verdict
-    from skyrl_train.fail import UsageError
+    from skyrl_train.contracts import verdict
+    from skyrl_train.contracts.errors import UsageError
     from skyrl_train.launch import directory
 
     try:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from skyrl_train.config.violation import Violation
+from skyrl_train.contracts.violation import Violation
 
 MICRO_BATCHES = (
     "actor.micro_batch_size_per_gpu",

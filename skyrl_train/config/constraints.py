@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from skyrl_train.config import adapter, batch, context, offload, slots, walltime
-from skyrl_train.config.violation import Violation
+from skyrl_train.contracts.violation import Violation
 
 if TYPE_CHECKING:
     from skyrl_train.config.run import RunConfig

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from skyrl_train.config.violation import Violation
+from skyrl_train.contracts.violation import Violation
 
 LEAST_ROOM = 1
 """Tokens that a call must be able to generate at the least."""

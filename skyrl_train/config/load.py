@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from skyrl_train.config.constraints import violations
 from skyrl_train.config.run import RunConfig
-from skyrl_train.config.violation import Violation
+from skyrl_train.contracts.violation import Violation
 
 NOT_CONFIG = ("waivers",)
 """Tables of a target that are the doctor's."""

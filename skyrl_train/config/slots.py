@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from skyrl_train.config.violation import Violation
+from skyrl_train.contracts.violation import Violation
 
 RESERVED_CPUS = 4
 """CPUs that the runtime keeps for itself and for image builds where nothing else is said."""

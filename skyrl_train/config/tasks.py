@@ -1,7 +1,7 @@
 """What our own trainer wants of a configuration before it can begin. Pure."""
 
 from skyrl_train.config.run import RunConfig
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 
 
 def refuse_without_tasks(config: RunConfig) -> None:

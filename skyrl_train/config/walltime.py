@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from skyrl_train.config.violation import Violation
+from skyrl_train.contracts.violation import Violation
 
 PATTERN = r"^(?:\d+|\d+:\d{1,2}|\d+:\d{1,2}:\d{1,2}|\d+-\d{1,2}(?::\d{1,2}){0,2}|UNLIMITED|INFINITE)$"
 """minutes, minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes, days-hours:minutes:seconds"""

@@ -1,21 +1,29 @@
 """The way out of a job: it tells how it ended, and leaves nothing here and nobody waiting there."""
 
-import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping
 
-from skyrl_train.fail import TrainError
+from skyrl_train.config.run import RunConfig
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.job_files import COMPLETE
 from skyrl_train.launch import directory, leavings, sidecar, slurm, steps, turns
-from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked
-from skyrl_train.launch.names import COMPLETE
+from skyrl_train.launch.marks import MARK, ROLE_MARK, end_marked
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import TRAINER_ENDED
 from skyrl_train.launch.work import Work, say
+from skyrl_train.process import INHERIT, run
 
 STRAYS_GRACE_S = 5.0
 
 
-def close(work: Work, ended: directory.Ended) -> None:
+def close(
+    work: Work,
+    ended: directory.Ended,
+    *,
+    clear: Callable[[Mapping[str, str]], list[str]] = leavings.of_this_job,
+    write_summary: Callable[[RunConfig, str], None] = sidecar.post_mortem,
+) -> None:
     """Tells how it ended, then ends what is left here and the other job."""
     if work.role is Role.RUNTIME and ended.reason == TRAINER_ENDED:
         ended = directory.Ended(0, "", ended.at)
@@ -29,25 +37,24 @@ def close(work: Work, ended: directory.Ended) -> None:
         say(f"ended {len(left)} processes that the {work.role} had left")
     if work.nodes and ended.status and not work.signals.stop:
         _clear_nodes(work)
-    for trouble in leavings.of_this_job(work.environ):
+    for trouble in clear(work.environ):
         say(trouble)
     if work.job_id and not superseded:
         _end_other(work, ended, turn)
     if work.role is Role.TRAINER and not turn:  # last: of all this it takes the longest, and Slurm waits for nobody
-        sidecar.post_mortem(work.config, work.job_dir)
+        write_summary(work.config, work.job_dir)
 
 
 def _clear_nodes(work: Work) -> None:
     """A part on a node that was killed has cleared nothing. Those that Slurm tells to end have heard it, and it starts no more."""
+    words, limit_s = steps.clear(work.config, work.job_dir, sys.executable), steps.CLEAR_LIMIT_S
     try:
-        subprocess.run(
-            steps.clear(work.config, work.job_dir, sys.executable),
-            stdin=subprocess.DEVNULL,
-            timeout=steps.CLEAR_LIMIT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        say(f"the other nodes were not cleared: {error}; `skyrl-train sweep {work.job_id}` on each does it")
+        done = run(words, limit_s=limit_s, stdout=INHERIT, stderr=INHERIT)
+        why = f"{words[0]} timed out after {limit_s:g} s" if done.timed_out else ""
+    except OSError as error:
+        why = str(error)
+    if why:
+        say(f"the other nodes were not cleared: {why}; run `skyrl-train sweep {work.job_id}` on each")
 
 
 def _tell(work: Work, role: Role, ended: directory.Ended) -> None:

@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from skyrl_train.config.load import from_resolved
 from skyrl_train.config.run import RunConfig
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.typed import parse_object
 from skyrl_train.launch import directory
 from skyrl_train.launch.role import Role
 
@@ -67,12 +68,12 @@ def read(job_dir: str) -> Launch:
 
 
 def _commands(text: str) -> Commands:
-    said = json.loads(text)
+    found = parse_object(text, FILE)
     return Commands(
-        runtime=tuple(said["runtime"]),
-        trainer=tuple(said["trainer"]),
-        runtime_url=said["runtime_url"],
-        logs=tuple(said.get("logs", ())),
+        runtime=found.texts("runtime"),
+        trainer=found.texts("trainer"),
+        runtime_url=found.text("runtime_url", None),
+        logs=found.texts("logs", ()),
     )
 
 
@@ -82,7 +83,7 @@ def _kept(job_dir: str, name: str, parse: Callable[[str], T]) -> T:
             return parse(file.read())
     except OSError as error:
         raise UsageError(f"{job_dir} is no directory of a launch: {name}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError):
+    except ValueError:
         raise UsageError(
             f"{job_dir} is no directory of a launch, or a damaged one: {name} is not what was written"
         ) from None

@@ -9,19 +9,18 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
 
-from skyrl_train.fail import UsageError
-from skyrl_train.files import write_whole
-from skyrl_train.launch.names import COMPLETE, READY, URL
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.files import write_whole
+from skyrl_train.contracts.job_files import COMPLETE, READY, URL, one_url
+from skyrl_train.contracts.typed import Fields, FormatError, parse_object
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.url import one_url
 
-ROOT = ".skyrl_jobs"
 CONFIG, RESOLVED, JOBS = "config.toml", "config.json", "jobs.json"
 NONE = ""
 """In the place of a job's id: there was one, and another is to come."""
 URL_BYTES = 4096
+_MOST_BYTES = 4 << 20
 _OF_THIS_LAUNCH = (
     "wanted a directory of this launch alone: leave --job-dir out, or name a new one; the earlier one stays as it is"
 )
@@ -124,15 +123,15 @@ def write_jobs(job_dir: str, jobs: Mapping[str, str]) -> None:
 
 def read_jobs(job_dir: str) -> dict[str, str]:
     """The ids of the jobs by role, as far as they were submitted. Nothing but an id may reach scancel."""
-    found = _json(job_dir, JOBS) or {}
-    ids = {role: str(found.get(role, "")) for role in Role}
-    return {str(role): job_id for role, job_id in ids.items() if _JOB_ID.fullmatch(job_id)}
+    found = read_object(os.path.join(job_dir, JOBS))
+    ids = {str(role): str(found.value(role)) for role in Role} if found is not None else {}
+    return {role: job_id for role, job_id in ids.items() if _JOB_ID.fullmatch(job_id)}
 
 
 def is_superseded(job_dir: str, role: Role, job_id: str) -> bool:
     """Whether another job of this role came after this one. The first may run before its id is written."""
-    found = _json(job_dir, JOBS) or {}
-    return bool(job_id) and role in found and str(found[role]) != job_id
+    found = read_object(os.path.join(job_dir, JOBS))
+    return bool(job_id) and found is not None and role in found and str(found.value(role)) != job_id
 
 
 def ended_name(role: Role) -> str:
@@ -154,10 +153,10 @@ def write_ended(job_dir: str, role: Role, ended: Ended) -> None:
 
 
 def read_ended(job_dir: str, role: Role) -> Ended | None:
-    found = _json(job_dir, ended_name(role))
+    found = read_object(os.path.join(job_dir, ended_name(role)))
     try:
-        return Ended(int(found["status"]), str(found["reason"]), float(found["at"])) if found else None
-    except (KeyError, TypeError, ValueError):
+        return Ended(found.integer("status"), found.text("reason"), found.number("at")) if found else None
+    except FormatError:
         return Ended(1, f"{ended_name(role)} is damaged", 0.0)
 
 
@@ -179,10 +178,10 @@ def runtime_url(job_dir: str) -> str | None:
     return url
 
 
-def _json(job_dir: str, name: str) -> dict[str, Any] | None:
+def read_object(path: str) -> Fields | None:
+    """The JSON object in a file of the job; None where there is none, or half of one."""
     try:
-        with open(os.path.join(job_dir, name), encoding="utf-8") as file:
-            found = json.load(file)
-    except (OSError, ValueError):
+        with open(path, "rb") as file:
+            return parse_object(file.read(_MOST_BYTES + 1), os.path.basename(path), most_bytes=_MOST_BYTES)
+    except (OSError, FormatError):
         return None
-    return found if isinstance(found, dict) else None

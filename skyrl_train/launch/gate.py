@@ -1,21 +1,19 @@
 """The doctor's gate, as a command: before anything is submitted, and in the first lines of each job."""
 
-import json
 import os
 import shlex
-import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.job_files import NODES, one_url
+from skyrl_train.contracts.typed import Fields, FormatError, parse_object
 from skyrl_train.launch.directory import CONFIG
-from skyrl_train.launch.names import NODES
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.url import one_url
 from skyrl_train.node.ray_env import RUNTIME_URL
+from skyrl_train.process import DROP, KEEP, Child, started
 
 LOGIN_LIMIT_S = 60.0
 DOCTOR = ("-m", "skyrl_doctor")
@@ -50,20 +48,18 @@ def gated(role: Role, job_dir: str, payload: Sequence[str], look: Sequence[str] 
 class Look:
     """The doctor's look at a configuration, in a process of its own while the caller goes on."""
 
-    def __init__(self, child: "subprocess.Popen[str]", report: str) -> None:
+    def __init__(self, child: Child, report: str) -> None:
         self._child, self._report = child, report
         self._end_at = time.monotonic() + LOGIN_LIMIT_S
 
     def refusal(self) -> str | None:
         """Waits for the end; why it is refused, else nothing."""
-        try:
-            _, said_wrong = self._child.communicate(timeout=max(0.1, self._end_at - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            raise UsageError(f"the login gate did not answer within {LOGIN_LIMIT_S:g} s") from None
-        status = self._child.returncode
-        if status not in (0, 1, 3):
-            raise UsageError(f"the login gate failed: {said_wrong.strip()[-400:]}")
-        return None if status == 0 else "\n".join(said(self._report)) or f"exit status {status}"
+        done = self._child.collect(max(0.1, self._end_at - time.monotonic()))
+        if done.timed_out:
+            raise UsageError(f"the login gate did not answer within {LOGIN_LIMIT_S:g} s")
+        if done.status not in (0, 1, 3):
+            raise UsageError(f"the login gate failed: {done.error_text.strip()[-400:]}")
+        return None if done.ok else "\n".join(said(self._report)) or f"exit status {done.status}"
 
 
 @contextmanager
@@ -72,19 +68,8 @@ def login(config: str, report: str, runtime_url: str | None = None) -> Iterator[
     what = ("--role", "login", "--ignore", ",".join(NEEDLESS_AT_LOGIN))
     words = (sys.executable, *DOCTOR, "preflight", config, *what, "--format", "json", "--output", report)
     env = {**os.environ, **environment(runtime_url)}
-    with subprocess.Popen(
-        words,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-    ) as child:
-        try:
-            yield Look(child, report)
-        finally:
-            child.kill()  # nothing where it has ended
+    with started(words, env=env, stdout=DROP, stderr=KEEP) as child:
+        yield Look(child, report)
 
 
 def refusal(role: Role, job_dir: str) -> str:
@@ -95,32 +80,39 @@ def refusal(role: Role, job_dir: str) -> str:
 def said(path: str) -> Iterator[str]:
     """Each error of a report, and what could not be looked at where there is none. Nothing of a damaged one."""
     try:
-        with open(path, encoding="utf-8") as file:
-            yield from list(_said(json.load(file)["outcomes"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        with open(path, "rb") as file:
+            yield from list(_said(parse_object(file.read()).objects("outcomes")))
+    except (OSError, FormatError):
         return
 
 
-def _said(outcomes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _said(outcomes: Sequence[Fields]) -> Iterator[str]:
     errors = [
-        f"{outcome['id']} {found['message']}{_where(found['location'])}{_to_do(found['remedy'])}"
+        f"{outcome.text('id')} {found.text('message')}{_where(found)}{_to_do(found)}"
         for outcome in outcomes
-        for found in outcome["findings"]
-        if outcome["severity"] == "error" and outcome["status"] == "fail"
+        for found in outcome.objects("findings")
+        if outcome.text("severity") == "error" and outcome.text("status") == "fail"
     ]
-    unknown = [f"{one['id']} could not look: {one['reason']}" for one in outcomes if one["status"] == "unknown"]
+    unknown = [
+        f"{one.text('id')} could not look: {one.text('reason')}" for one in outcomes if one.text("status") == "unknown"
+    ]
     yield from errors or unknown
 
 
-def _where(place: Mapping[str, Any] | None) -> str:
+def _where(found: Fields) -> str:
+    place = found.inner_or_none("location")
     if place is None:
         return ""
-    return f" (at {place['file']}{':' + str(place['line']) if place['line'] else ''})"
+    line = place.integer("line", 0)
+    return f" (at {place.text('file')}{f':{line}' if line else ''})"
 
 
-def _to_do(remedy: Mapping[str, Any] | None) -> str:
+def _to_do(found: Fields) -> str:
     """In one line: whoever is refused should not have to look into a report first."""
+    remedy = found.inner_or_none("remedy")
     if remedy is None:
         return ""
-    settings = (f"{name} = {value}" for name, value in remedy["settings"].items())
-    return ". To do: " + ": ".join(filter(None, (remedy["summary"], ", ".join((*remedy["commands"], *settings)))))
+    settings = (f"{name} = {value}" for name, value in remedy.named_texts("settings").items())
+    return ". To do: " + ": ".join(
+        filter(None, (remedy.text("summary"), ", ".join((*remedy.texts("commands"), *settings))))
+    )

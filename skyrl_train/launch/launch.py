@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from skyrl_train.config.load import resolved
 from skyrl_train.config.run import RunConfig
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.job_files import PRIME_CONFIG, PRIME_SCRIPT
 from skyrl_train.launch import directory, slurm
 from skyrl_train.launch.jobs import Job, jobs
-from skyrl_train.launch.names import PRIME_CONFIG, PRIME_SCRIPT
 from skyrl_train.launch.prime import PrimeRun
 from skyrl_train.launch.render import node_script, prime_script, script
 from skyrl_train.launch.role import Role

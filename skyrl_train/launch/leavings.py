@@ -5,7 +5,6 @@ import ctypes
 import os
 import shutil
 import stat
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,7 +12,8 @@ from skyrl_train.launch import slurm, strays
 from skyrl_train.node.caches import scratch_candidates
 from skyrl_train.node.places import job_directories
 from skyrl_train.node.podman_store import LOCAL_BASE, job_directory
-from skyrl_train.processes import Belongs
+from skyrl_train.process import run
+from skyrl_train.procfs import Belongs
 
 LIMIT_S = 60.0
 ROUNDS = 3
@@ -75,15 +75,11 @@ def remove(path: str, *, uid: int | None = None) -> str:
     if not os.path.exists(path):
         return ""
     try:
-        subprocess.run(
-            (shutil.which("podman") or "podman", "unshare", "rm", "-rf", path),
-            timeout=LIMIT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = run((shutil.which("podman") or "podman", "unshare", "rm", "-rf", path), limit_s=LIMIT_S)
+    except OSError as error:
         return f"{path} could not be removed: {error}"
+    if done.timed_out:
+        return f"{path} could not be removed: podman unshare timed out after {LIMIT_S:g} s"
     shutil.rmtree(path, ignore_errors=True)
     return f"{path} could not be removed as a whole" if os.path.exists(path) else ""
 

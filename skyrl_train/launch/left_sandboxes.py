@@ -6,9 +6,9 @@ next turn would wait for the slots until they fail. The runtime is this launch's
 
 import os
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.job_files import KEY
 from skyrl_train.launch import directory
-from skyrl_train.launch.names import KEY
 
 
 def end(job_dir: str) -> str:

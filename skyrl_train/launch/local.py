@@ -2,16 +2,16 @@
 
 import os
 import signal
-import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch import directory, leavings
-from skyrl_train.launch.child import MARK, end, end_marked, marked, of_local_launches, wait
+from skyrl_train.launch.marks import MARK, end_marked, marked, of_local_launches
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.slurm import OF_THE_SITE
 from skyrl_train.node.ray import ADDRESS, OWN_CLUSTER
+from skyrl_train.process import Child, signal_group, start, wait_until
 
 GRACE_S = 30.0
 LOCAL = "local"
@@ -28,18 +28,18 @@ def run(job_dir: str, paths: Mapping[Role, str], stopped: Callable[[], bool], sa
         children = {}
         for role, path in paths.items():
             children[role] = _started(job_dir, role, path, environ)
-            stack.callback(end, children[role], GRACE_S)  # however this ends, and before anything waits for them
+            stack.callback(children[role].end, GRACE_S)  # however this ends, and before anything waits for them
         directory.write_jobs(job_dir, {role: f"{LOCAL}:{child.pid}" for role, child in children.items()})
         say(f"started {' and '.join(f'{role} as process {child.pid}' for role, child in children.items())}")
         last = children.get(Role.TRAINER) or children[Role.RUNTIME]
         while last.poll() is None and not stopped():
-            wait(lambda: last.poll() is not None or stopped(), 1.0)
+            wait_until(lambda: last.poll() is not None or stopped(), 1.0)
         if not stopped():  # the runtime sees that the trainer has ended, and ends by itself
-            wait(lambda: all(child.poll() is not None for child in children.values()), GRACE_S)
+            wait_until(lambda: all(child.poll() is not None for child in children.values()), GRACE_S)
     for role in paths:
         ended = directory.read_ended(job_dir, role)
         say(f"{role}: {(ended.reason or f'exit status {ended.status}') if ended else 'ended without a word'}")
-    return last.returncode if last.returncode >= 0 else 128 - last.returncode
+    return last.status if last.status >= 0 else 128 - last.status
 
 
 def _clear(job_dir: str, say: Callable[[str], None]) -> None:
@@ -53,26 +53,13 @@ def _clear(job_dir: str, say: Callable[[str], None]) -> None:
 def stop(job_id: str, job_dir: str) -> bool:
     """Tells a local job to end; whether there was one."""
     pid = int(job_id.partition(":")[2])
-    if pid not in marked({MARK: job_dir}):
-        return False
-    try:
-        os.killpg(pid, signal.SIGTERM)
-    except ProcessLookupError:
-        return False
-    return True
+    return pid in marked({MARK: job_dir}) and signal_group(pid, signal.SIGTERM)
 
 
-def _started(job_dir: str, role: Role, path: str, environ: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+def _started(job_dir: str, role: Role, path: str, environ: Mapping[str, str]) -> Child:
     logs = [os.path.join(job_dir, directory.log(role, LOCAL, stream)) for stream in ("out", "err")]
     try:
         with open(logs[0], "ab") as out, open(logs[1], "ab") as err:
-            return subprocess.Popen(
-                ["/bin/bash", path],
-                env=dict(environ),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
-            )
+            return start(["/bin/bash", path], env=environ, stdout=out, stderr=err)
     except OSError as error:
         raise UsageError(f"the {role} cannot be started: {error}") from None

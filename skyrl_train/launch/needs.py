@@ -1,12 +1,12 @@
 """The packages that our own runtime and our own trainer want of the interpreter that runs them."""
 
-import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch.role import Role
+from skyrl_train.process import run
 
 NEEDED = {
     Role.RUNTIME: ("httpx", "podman", "starlette", "uvicorn"),
@@ -34,7 +34,7 @@ def _missing_here(names: Sequence[str]) -> list[str]:
 def _missing(python: str, names: Sequence[str]) -> list[str]:
     argv = [python, "-c", LOOK, "skyrl_train", *names]
     try:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S)
-    except (OSError, subprocess.TimeoutExpired):
+        done = run(argv, limit_s=LIMIT_S)
+    except OSError:
         return []
-    return done.stdout.split() if done.returncode == 0 else []
+    return done.text.split() if done.ok else []

@@ -1,16 +1,18 @@
 """What the nodes of a trainer job tell each other: the head's address, and each node its own state while it lives."""
 
+import contextlib
 import json
 import os
 import secrets
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from skyrl_train.fail import UsageError
-from skyrl_train.files import write_whole
-from skyrl_train.launch.names import RAY
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.files import write_whole
+from skyrl_train.contracts.job_files import RAY
+from skyrl_train.contracts.typed import Fields, FormatError
+from skyrl_train.launch.directory import read_object
 from skyrl_train.node.ray_cluster import Head
 
 HEAD, HEAD_ENDED, WARNED, TOKEN = "head.json", "head_ended.json", "warned.json", "token"
@@ -53,8 +55,8 @@ def head(job_dir: str) -> Head | None:
     """None until the head has told."""
     found = _read(job_dir, HEAD)
     try:
-        return Head(str(found["host"]), int(found["port"])) if found else None
-    except (KeyError, TypeError, ValueError):
+        return Head(found.text("host"), found.integer("port")) if found else None
+    except FormatError:
         return None
 
 
@@ -76,7 +78,7 @@ def tell_head_ended(job_dir: str, status: int) -> None:
 
 def head_ended_well(job_dir: str) -> bool:
     found = _read(job_dir, HEAD_ENDED)
-    return found is not None and found.get("status") == 0
+    return found is not None and found.value("status") == 0
 
 
 def warn(job_dir: str) -> None:
@@ -110,12 +112,22 @@ def states(job_dir: str, nodes: Iterable[str]) -> dict[str, NodeState]:
     found = {}
     for node in nodes:
         said = _read(job_dir, f"node_{node}.json")
-        try:
+        with contextlib.suppress(FormatError):
             if said:
-                found[node] = NodeState(**said)
-        except TypeError:
-            continue
+                found[node] = _state(said)
     return found
+
+
+def _state(said: Fields) -> NodeState:
+    return NodeState(
+        node=said.text("node"),
+        state=said.text("state"),
+        beat=said.integer("beat"),
+        status=said.integer("status"),
+        reason=said.text("reason"),
+        signal=said.flag("signal"),
+        at=said.number("at"),
+    )
 
 
 def _write(job_dir: str, name: str, data: Mapping[str, object]) -> None:
@@ -126,10 +138,5 @@ def _write(job_dir: str, name: str, data: Mapping[str, object]) -> None:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
 
-def _read(job_dir: str, name: str) -> "dict[str, Any] | None":
-    try:
-        with open(os.path.join(job_dir, RAY, name), encoding="utf-8") as file:
-            found = json.load(file)
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
+def _read(job_dir: str, name: str) -> Fields | None:
+    return read_object(os.path.join(job_dir, RAY, name))

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from skyrl_train.launch import leavings, node_settings
-from skyrl_train.launch.child import started
 from skyrl_train.launch.work import say
+from skyrl_train.process import started
 
 GRACE_S = 8.0
 STEP_S = 0.1
@@ -26,7 +26,7 @@ def run(script: str, words: Sequence[str], told_to_end: Callable[[], bool]) -> i
 
 
 def _looked(words: Sequence[str], told_to_end: Callable[[], bool]) -> int:
-    with started(words, os.environ, GRACE_S) as child:
+    with started(words, grace_s=GRACE_S) as child:
         while child.poll() is None and not told_to_end():
             time.sleep(STEP_S)
-    return child.returncode if child.returncode >= 0 else 1
+    return child.status if child.status >= 0 else 1

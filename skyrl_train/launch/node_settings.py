@@ -5,14 +5,13 @@ is told to end.
 """
 
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from typing import IO
 
-from skyrl_train.fail import TrainError
-from skyrl_train.launch.child import end, wait
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.process import start, wait_until
 
 LIMIT_S = 120.0
 _GRACE_S = 5.0
@@ -25,35 +24,29 @@ class SettingsError(TrainError):
         super().__init__(f"this node's settings could not be worked out: {why}")
 
 
-def take(script: str, told_to_end: Callable[[], bool]) -> bool:
+def take(script: str, told_to_end: Callable[[], bool], *, limit_s: float = LIMIT_S) -> bool:
     """This process's environment becomes what the script makes of it. Not where it was told to end meanwhile.
 
     It is told in a file of its own: bash runs BASH_ENV first, which may print.
     """
     with tempfile.TemporaryFile() as made, tempfile.TemporaryFile() as said:
         try:
-            child = subprocess.Popen(
-                ("/bin/bash", script, "cp", "/proc/self/environ", f"/proc/self/fd/{made.fileno()}"),
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
-                pass_fds=(made.fileno(),),
-                start_new_session=True,
-            )
+            argv = ("/bin/bash", script, "cp", "/proc/self/environ", f"/proc/self/fd/{made.fileno()}")
+            child = start(argv, stdout=said, stderr=said, pass_fds=(made.fileno(),))
         except OSError as error:
             raise SettingsError(str(error)) from None
         try:
-            ended = wait(lambda: child.poll() is not None or told_to_end(), LIMIT_S)
+            ended = wait_until(lambda: child.poll() is not None or told_to_end(), limit_s)
         finally:
-            end(child, _GRACE_S)
+            child.end(_GRACE_S)
         if told_to_end():
             return False
         words = _text(said).strip()
         if words:
             sys.stderr.write(f"{words}\n")
-        if not ended or child.returncode:
-            why = words.rpartition("\n")[2] or f"{script} ended with {child.returncode}"
-            raise SettingsError(why if ended else f"no answer within {LIMIT_S:g} s")
+        if not ended or child.status:
+            why = words.rpartition("\n")[2] or f"{script} ended with {child.status}"
+            raise SettingsError(why if ended else f"no answer within {limit_s:g} s")
         _become(dict(word.split(b"=", 1) for word in _bytes(made).split(b"\0") if b"=" in word))
     return True
 

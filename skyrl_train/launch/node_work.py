@@ -2,16 +2,15 @@
 
 import os
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from skyrl_train.config.run import RunConfig
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
 from skyrl_train.launch import leavings, node_files, node_settings
-from skyrl_train.launch.child import MARK, ROLE_MARK, end_marked, started
+from skyrl_train.launch.marks import MARK, ROLE_MARK, end_marked
 from skyrl_train.launch.node_files import ENDED, ENDING, UP, NodeState
 from skyrl_train.launch.node_watch import BEAT_S
 from skyrl_train.launch.role import Role
@@ -19,6 +18,7 @@ from skyrl_train.launch.signals import Signals
 from skyrl_train.launch.work import say
 from skyrl_train.node import ray_cluster
 from skyrl_train.node.ray_cluster import Head
+from skyrl_train.process import Child, started
 
 NODE_MARK = "SKYRL_JOB_NODE"
 """What this part starts has it in its environment; what the supervisor starts beside it on the same node has not."""
@@ -105,17 +105,19 @@ def _head(work: NodeWork, teller: Teller) -> End:
     teller.tell(node_files.STARTING)
     environ = ray_cluster.cluster_environ(work.environ, node_files.token_path(work.job_dir))
     head, client_port = _free_ports(work.environ)
-    with started(ray_cluster.head_words(work.python, head, client_port, work.share), environ, RAY_GRACE_S) as ray:
+    with started(
+        ray_cluster.head_words(work.python, head, client_port, work.share), env=environ, grace_s=RAY_GRACE_S
+    ) as ray:
         node_files.tell_head(work.job_dir, head)
         teller.tell(UP)
         environ = ray_cluster.driver_environ(environ, head)
         lacking = node_files.lacking_path(work.job_dir)
         slurm = work.config.slurm
         wanted = (head.address, str(slurm.nodes), str(slurm.nodes * slurm.gpus_per_node), f"{JOIN_LIMIT_S:g}", lacking)
-        with started((work.python, READY, *wanted), environ, STEP_S) as waiting:
+        with started((work.python, READY, *wanted), env=environ, grace_s=STEP_S) as waiting:
             end = _follow(work, teller, ray, waiting)
         if end.status == 0:
-            with started(work.payload, environ, PAYLOAD_GRACE_S) as trainer:
+            with started(work.payload, env=environ, grace_s=PAYLOAD_GRACE_S) as trainer:
                 end = _follow(work, teller, ray, trainer)
         else:
             end = replace(end, reason=node_files.lacking(work.job_dir) or end.reason)
@@ -136,14 +138,12 @@ def _worker(work: NodeWork, teller: Teller) -> End:
         teller.beat()
         time.sleep(STEP_S)
     environ = ray_cluster.cluster_environ(work.environ, node_files.token_path(work.job_dir))
-    with started(ray_cluster.worker_words(work.python, head, work.share), environ, RAY_GRACE_S) as ray:
+    with started(ray_cluster.worker_words(work.python, head, work.share), env=environ, grace_s=RAY_GRACE_S) as ray:
         teller.tell(UP)
         return _follow(work, teller, ray, None)
 
 
-def _follow(
-    work: NodeWork, teller: Teller, ray: "subprocess.Popen[bytes]", child: "subprocess.Popen[bytes] | None"
-) -> End:
+def _follow(work: NodeWork, teller: Teller, ray: Child, child: Child | None) -> End:
     """Until the child ends, or Ray, or the job is told to; on a worker also until the head has ended."""
     end: End | None = None
     while end is None:
@@ -155,7 +155,7 @@ def _follow(
     return end
 
 
-def _now(work: NodeWork, ray: "subprocess.Popen[bytes]", child: "subprocess.Popen[bytes] | None") -> End | None:
+def _now(work: NodeWork, ray: Child, child: Child | None) -> End | None:
     signals = work.signals
     if signals.stop:
         return _told(work)
@@ -163,14 +163,14 @@ def _now(work: NodeWork, ray: "subprocess.Popen[bytes]", child: "subprocess.Pope
         if not signals.passed_on and node_files.is_warned(work.job_dir):
             signals.pass_on(child.pid)
         if child.poll() is not None:
-            status = child.returncode if child.returncode >= 0 else 128 - child.returncode
+            status = child.status if child.status >= 0 else 128 - child.status
             return End(status, f"the trainer ended with {status}" if status else "")
     elif node_files.head_has_ended(work.job_dir):
         return End()
     if ray.poll() is not None:
         if child is None and node_files.head_has_ended(work.job_dir, surely=True):
             return End()
-        return End(1, f"Ray ended with {ray.returncode}; its own words stand above in the log")
+        return End(1, f"Ray ended with {ray.status}; its own words stand above in the log")
     return None
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from skyrl_train.config.run import RunConfig
 from skyrl_train.config.walltime import minutes
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch import slurm
 from skyrl_train.launch.role import Role
 

@@ -15,8 +15,8 @@ from skyrl_train.config.dialect import SEED, prime_gpus, prime_schema
 from skyrl_train.config.load import ConfigError, shaped
 from skyrl_train.config.run import RunConfig
 from skyrl_train.config.walltime import minutes
-from skyrl_train.fail import UsageError
-from skyrl_train.launch.names import PRIME_CONFIG, PRIME_SCRIPT
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.job_files import PRIME_CONFIG, PRIME_SCRIPT
 
 NOT_FOR_RL = ("slurm", "waivers")
 """Tables that are not the engine's: ours to act upon, and the doctor's."""

@@ -5,7 +5,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch.directory import CONFIG
 from skyrl_train.launch.jobs import Job
 from skyrl_train.launch.prime import PrimeRun

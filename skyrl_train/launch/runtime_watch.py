@@ -5,11 +5,11 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 
-from skyrl_train import verdict
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts import verdict
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch import directory, slurm
 from skyrl_train.launch.role import Role
-from skyrl_train.processes import lives
+from skyrl_train.procfs import lives
 
 PROBE_S = 3.0
 SLURM_EVERY_S = 30.0

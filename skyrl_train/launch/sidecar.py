@@ -1,17 +1,16 @@
 """The doctor's watch beside the trainer's payload. Whatever becomes of it, the job goes on."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from skyrl_train.checkpoints.places import checkpoint_root, work_dir_of
 from skyrl_train.config.run import RunConfig
-from skyrl_train.launch.child import end
 from skyrl_train.launch.gate import DOCTOR
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.work import say
+from skyrl_train.process import Child, run, start
 
 LOG = "watch.log"
 GRACE_S = 10.0
@@ -40,7 +39,7 @@ def words(config: RunConfig, job_dir: str, jobs: Mapping[str, str], logs: Sequen
 @contextmanager
 def watched(
     config: RunConfig, job_dir: str, jobs: Mapping[str, str], environ: Mapping[str, str], logs: Sequence[str] = ()
-) -> Iterator["subprocess.Popen[bytes] | None"]:
+) -> Iterator[Child | None]:
     """Runs the watch until the context ends. The summary is written once, when both jobs have ended: `post_mortem`."""
     if not config.watch.enabled:
         yield None
@@ -50,16 +49,14 @@ def watched(
         yield sidecar
     finally:
         if sidecar is not None:
-            end(sidecar, GRACE_S)
+            sidecar.end(GRACE_S)
 
 
-def _started(line: tuple[str, ...], job_dir: str, environ: Mapping[str, str]) -> "subprocess.Popen[bytes] | None":
+def _started(line: tuple[str, ...], job_dir: str, environ: Mapping[str, str]) -> Child | None:
     """Nothing where there is no room for its log: the job needs no watch to run."""
     try:
         with open(os.path.join(job_dir, LOG), "ab") as log:
-            return subprocess.Popen(
-                line, env=dict(environ), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
-            )
+            return start(line, env=environ, stdout=log, stderr=log)
     except OSError as error:
         say(f"no watch: {error}")
         return None
@@ -71,13 +68,10 @@ def post_mortem(config: RunConfig, job_dir: str) -> None:
         return
     try:
         with open(os.path.join(job_dir, LOG), "ab") as log:
-            subprocess.run(
-                (sys.executable, *DOCTOR, "watch", job_dir, "--post-mortem"),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                timeout=POST_MORTEM_LIMIT_S,
-                check=False,
-            )
-    except (OSError, subprocess.TimeoutExpired) as error:
+            argv = (sys.executable, *DOCTOR, "watch", job_dir, "--post-mortem")
+            done = run(argv, limit_s=POST_MORTEM_LIMIT_S, stdout=log, stderr=log)
+    except OSError as error:
         say(f"no summary: {error}")
+        return
+    if done.timed_out:
+        say(f"no summary: the doctor timed out after {POST_MORTEM_LIMIT_S:g} s")

@@ -5,7 +5,7 @@ import signal
 import time
 from dataclasses import dataclass
 
-from skyrl_train.processes import listens
+from skyrl_train.procfs import listens
 
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PATIENCE_S = 60.0

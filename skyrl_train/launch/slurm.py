@@ -1,16 +1,14 @@
 """Slurm's commands, each with a limit. What they say wrong is told with their own words."""
 
-import contextlib
 import os
 import re
 import shlex
-import signal
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skyrl_train.config.walltime import minutes
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.process import KEEP, Child, start
 
 LIMIT_S = 30.0
 RESTARTS = "SLURM_RESTART_COUNT"
@@ -110,45 +108,32 @@ def _asked(*words: str, limit_s: float = LIMIT_S) -> str:
 
 
 def _run(*words: str, limit_s: float = LIMIT_S, environ: Mapping[str, str] | None = None) -> str:
-    """A command in a group of its own: with it goes what it started, such as the program behind a site's wrapper."""
+    """What it printed. With it ends what it started, such as the program behind a site's wrapper. Raises SlurmError."""
     try:
-        child = subprocess.Popen(
-            words,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            errors="replace",
-            env=None if environ is None else dict(environ),
-            start_new_session=True,
-        )
+        child = start(words, env=environ, stdout=KEEP, stderr=KEEP)
     except FileNotFoundError:
         raise SlurmError(f"{words[0]} is not installed here: launch from a login node, or say --local") from None
     except OSError as error:
         raise SlurmError(f"{words[0]} cannot be run: {error.strerror}") from None
-    with child:
-        try:
-            out, err = child.communicate(timeout=limit_s)
-        except BaseException as error:
-            _cut_short(child, None if isinstance(error, subprocess.TimeoutExpired) else words)
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
-            raise SlurmError(f"{shown(words)} did not answer within {limit_s:g} s{_perhaps(words)}") from None
-    if child.returncode:
-        said = "; ".join((err or out).strip().splitlines()) or "no reason given"
+    try:
+        done = child.collect(limit_s, grace_s=0.0)
+    except BaseException:  # a signal that ends the launch
+        if words[0] == "sbatch":
+            _take_back(child)
+        raise
+    finally:
+        child.end(0.0)
+    if done.timed_out:
+        raise SlurmError(f"{shown(words)} did not answer within {limit_s:g} s{_perhaps(words)}")
+    if not done.ok:
+        said = "; ".join((done.error_text or done.text).strip().splitlines()) or "no reason given"
         raise SlurmError(f"{words[0]} refused: {said}{_perhaps(words) if _BUSY in said else ''}")
-    return out
+    return done.text
 
 
-def _cut_short(child: "subprocess.Popen[str]", interrupted: Sequence[str] | None) -> None:
-    """Ends a command. An sbatch that we are told to end in the middle of may finish, and its job is cancelled."""
-    out = ""
-    if interrupted and interrupted[0] == "sbatch":
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            out, _ = child.communicate(timeout=FINISH_S)
-    if child.poll() is None:  # not waited for yet: the number is still its own
-        os.killpg(child.pid, signal.SIGKILL)
-    found = _ID.fullmatch(out.strip())
+def _take_back(sbatch: Child) -> None:
+    """Lets an interrupted sbatch finish, and cancels the job that it submitted."""
+    found = _ID.fullmatch(sbatch.collect(FINISH_S, grace_s=0.0).text.strip())
     if found:
         cancel(found[1])
 

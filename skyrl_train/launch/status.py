@@ -1,20 +1,20 @@
 """What is known of a launch, from its directory, Slurm, the runtime and the doctor."""
 
-import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 
 from skyrl_train.checkpoints import CheckpointError, last_good
 from skyrl_train.checkpoints.places import checkpoint_root, work_dir_of
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.job_files import PRIME_CONFIG, READY
+from skyrl_train.contracts.typed import FormatError, parse_object
 from skyrl_train.launch import commands, directory, gate, local, slurm
-from skyrl_train.launch.child import MARK, marked
-from skyrl_train.launch.names import PRIME_CONFIG, READY
+from skyrl_train.launch.marks import MARK, marked
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import asked, gone
+from skyrl_train.process import run
 
 DOCTOR_LIMIT_S = 30.0
 
@@ -78,12 +78,15 @@ def _checkpoint(place: str) -> str:
 def _opinion(job_dir: str) -> str:
     words = (sys.executable, *gate.DOCTOR, "diagnose", job_dir, "--format", "json")
     try:
-        done = subprocess.run(
-            words, capture_output=True, text=True, timeout=DOCTOR_LIMIT_S, check=False, stdin=subprocess.DEVNULL
-        )
-        root = json.loads(done.stdout)["root"]
-    except subprocess.TimeoutExpired:
-        return f"no answer within {DOCTOR_LIMIT_S:g} s"
-    except (ValueError, KeyError, TypeError):
+        done = run(words, limit_s=DOCTOR_LIMIT_S)
+        if done.timed_out:
+            return f"no answer within {DOCTOR_LIMIT_S:g} s"
+        found = parse_object(done.text)
+        if "root" not in [*found]:
+            return "no opinion yet"
+        root = found.inner_or_none("root")
+        if root is None:
+            return "no known failure in the logs"
+        return f"{root.text('id')} {root.text('explain')} ({root.text('file')}:{root.integer('line')})"
+    except (OSError, FormatError):
         return "no opinion yet"
-    return f"{root['id']} {root['explain']} ({root['file']}:{root['line']})" if root else "no known failure in the logs"

@@ -7,7 +7,7 @@ lies in the directories of the job.
 import os
 from collections.abc import Sequence
 
-from skyrl_train.processes import Belongs, environ_of, killed, mounts_of, others, read, until_gone
+from skyrl_train.procfs import Belongs, environ_of, killed, mounts_of, others, read, until_gone
 
 ROUNDS = 5
 """One that is made while the others end is found in the next round."""

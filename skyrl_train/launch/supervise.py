@@ -1,14 +1,13 @@
 """Inside a job: wait for what it needs, pass the gate, run the payload, and leave nothing behind on any way out."""
 
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
 from skyrl_train.launch import (
     directory,
     left_sandboxes,
@@ -19,9 +18,9 @@ from skyrl_train.launch import (
     steps,
     turns,
 )
-from skyrl_train.launch.child import MARK, ROLE_MARK, started
 from skyrl_train.launch.closing import close
 from skyrl_train.launch.gate import environment, gated, refusal
+from skyrl_train.launch.marks import MARK, ROLE_MARK
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import (
     SLURM_EVERY_S,
@@ -32,6 +31,7 @@ from skyrl_train.launch.runtime_watch import (
     why_not_ready,
 )
 from skyrl_train.launch.work import Followed, Work, say
+from skyrl_train.process import Child, started
 
 REFUSED = 78
 GRACE_S = 20.0
@@ -73,9 +73,10 @@ def _run(work: Work) -> directory.Ended:
         node_files.begin(work.job_dir)
         others.append(node_watch.Beats(work.job_dir, work.nodes, time.monotonic))
     environ = {**work.environ, **environment(work.external_url), MARK: work.job_dir, ROLE_MARK: work.role}
-    with _beside(work, environ), started(_words(work), environ, NODES_GRACE_S if work.nodes else GRACE_S) as child:
+    grace_s = NODES_GRACE_S if work.nodes else GRACE_S
+    with _beside(work, environ), started(_words(work), env=environ, grace_s=grace_s) as child:
         reason = _follow(work, child, others)
-    status = child.returncode
+    status = child.status
     if reason:
         return _ended(1, reason)
     if work.signals.stop:
@@ -141,7 +142,7 @@ def _take_turn(work: Work) -> None:
         say(said)
 
 
-def _follow(work: Work, child: subprocess.Popen[bytes], others: Sequence[Followed]) -> str:
+def _follow(work: Work, child: Child, others: Sequence[Followed]) -> str:
     """Until the payload ends or must end; why, where it is not the payload's own doing."""
     next_look = time.monotonic() + ASK_EVERY_S
     while child.poll() is None and not work.signals.stop:
@@ -156,7 +157,7 @@ def _follow(work: Work, child: subprocess.Popen[bytes], others: Sequence[Followe
     return ""
 
 
-def _warn(work: Work, child: subprocess.Popen[bytes]) -> None:
+def _warn(work: Work, child: Child) -> None:
     if work.nodes:
         work.signals.passed_on = True
         node_files.warn(work.job_dir)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.job_files import KEY, READY, URL
 from skyrl_train.launch import directory, slurm
-from skyrl_train.launch.names import KEY, READY, URL
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import ALIVE, soon
 

@@ -8,8 +8,8 @@ passes over spaces.
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
+from skyrl_train.contracts.record import record
 from skyrl_train.node.settings import Preparation, Setting
-from skyrl_train.record import record
 
 LEGACY = "PYTORCH_CUDA_ALLOC_CONF"
 UNIFIED = "PYTORCH_ALLOC_CONF"

@@ -8,8 +8,8 @@ import os
 import re
 from collections.abc import Collection, Mapping
 
+from skyrl_train.contracts.record import record
 from skyrl_train.node.settings import Directory, Preparation, Setting
-from skyrl_train.record import record
 
 TRITON = "Triton"
 SYSTEM_TMP = "/tmp"  # noqa: S108 -- the programs' own default

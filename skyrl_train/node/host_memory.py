@@ -6,7 +6,7 @@ P parameters of B bytes each: weights B·P, gradients B·P, Adam's two moments 2
 import re
 from collections.abc import Mapping
 
-from skyrl_train.record import record
+from skyrl_train.contracts.record import record
 
 GIB = 1 << 30
 PROCESSES_GIB = 6.0

@@ -7,9 +7,9 @@ number; 0 means it only where it is the one thing that this step can see.
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
+from skyrl_train.contracts.record import record
 from skyrl_train.node.settings import Preparation, Setting
 from skyrl_train.node.visible_devices import NO_DEVICES, VARIABLE, Entry, Form, Kind, VisibleDevices, parse
-from skyrl_train.record import record
 
 WORKING_INDEX = "0"
 

@@ -6,7 +6,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from skyrl_train.record import record
+from skyrl_train.contracts.record import record
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
 
+from skyrl_train.contracts.record import record
 from skyrl_train.node.settings import Preparation, Setting
-from skyrl_train.record import record
 
 NAMES = ("no_proxy", "NO_PROXY")
 LOOPBACK = ("localhost", "127.0.0.1")

@@ -8,8 +8,8 @@ import os
 import re
 from collections.abc import Mapping
 
+from skyrl_train.contracts.record import record
 from skyrl_train.node.settings import Preparation, Setting
-from skyrl_train.record import record
 
 VARIABLE = "UV_PYTHON"
 NO_COMPILER = "Failed to find C compiler. Please specify via CC environment variable"

@@ -7,8 +7,8 @@ the node, whatever job it belongs to.
 
 from collections.abc import Iterator, Mapping
 
+from skyrl_train.contracts.record import record
 from skyrl_train.node.ray import ADDRESS, head_port
-from skyrl_train.record import record
 
 LAUNCH_ADDRESS = "SLURM_LAUNCH_NODE_IPADDR"
 """Of the node where srun runs, as the nodes of the step reach it: srun tells each of its tasks."""

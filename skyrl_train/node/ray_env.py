@@ -7,7 +7,7 @@ secret is handed on only where it is not there already.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from skyrl_train.record import record
+from skyrl_train.contracts.record import record
 
 RUNTIME_URL = "SANDBOX_REMOTE_RUNTIME_API_URL"
 RUNTIME_KEYS = ("SANDBOX_API_KEY", "ALLHANDS_API_KEY")

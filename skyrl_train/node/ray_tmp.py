@@ -3,8 +3,8 @@
 import os
 from collections.abc import Mapping
 
+from skyrl_train.contracts.record import record
 from skyrl_train.node.settings import Directory, Preparation, Setting
-from skyrl_train.record import record
 
 LIMIT_BYTES = 107
 """unix(7): sun_path holds 108 bytes with its closing zero."""

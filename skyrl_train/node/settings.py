@@ -1,6 +1,6 @@
 """The result of a node rule: variables to set or unset, directories and files that they name. Plain data."""
 
-from skyrl_train.record import record
+from skyrl_train.contracts.record import record
 
 
 @record(kw_only=True)

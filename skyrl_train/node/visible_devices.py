@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from enum import StrEnum
 
-from skyrl_train.record import record
+from skyrl_train.contracts.record import record
 
 VARIABLE = "CUDA_VISIBLE_DEVICES"
 NO_DEVICES = "NoDevFiles"

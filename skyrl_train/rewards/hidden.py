@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
-from skyrl_train.agent.ports import Sandbox, Scorer
-from skyrl_train.agent.transcript import Transcript
-from skyrl_train.rewards.score import Score, Unscorable, UnscorableReason
+from skyrl_train.contracts.agent.ports import Sandbox, Scorer
+from skyrl_train.contracts.agent.transcript import Transcript
+from skyrl_train.contracts.rewards.score import Score, Unscorable, UnscorableReason
 from skyrl_train.rewards.suite import PREPARE_S, NoTestsError, prepare, run_script
 from skyrl_train.tasks.r2e_sandbox import FORGET, PACK, PACKED, RESTORE
 

@@ -2,15 +2,15 @@
 
 import shlex
 
-from skyrl_train.agent.arguments import Action
-from skyrl_train.agent.ports import Sandbox, Scorer
-from skyrl_train.agent.transcript import Result, Transcript
-from skyrl_train.fail import TrainError
-from skyrl_train.rewards.run import SuiteRun, score_run
-from skyrl_train.rewards.score import Score
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.ports import Sandbox, Scorer
+from skyrl_train.contracts.agent.transcript import Result, Transcript
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.rewards.score import Score
+from skyrl_train.contracts.rewards.suite_run import SuiteRun, score_run
+from skyrl_train.contracts.tasks.rows import R2E_GYM, SWE_BENCH
 from skyrl_train.rewards.swe import score_swe_run
 from skyrl_train.tasks.r2e_sandbox import PREPARE, RUN_TESTS, has_tests
-from skyrl_train.tasks.rows import R2E_GYM, SWE_BENCH
 
 TESTS_S = 300.0
 """R2E-Gym's own limit."""

@@ -1,10 +1,10 @@
 """SWE-bench's reward: each test of FAIL_TO_PASS and PASS_TO_PASS must pass, whatever the others do."""
 
-import json
 import re
 
-from skyrl_train.rewards.run import SuiteRun, obstacle_of
-from skyrl_train.rewards.score import Score, Scored, Unscorable, UnscorableReason
+from skyrl_train.contracts.rewards.score import Score, Scored, Unscorable, UnscorableReason
+from skyrl_train.contracts.rewards.suite_run import SuiteRun, obstacle_of
+from skyrl_train.contracts.typed import FormatError, parse_object
 
 PASSES = frozenset({"PASSED", "XFAIL"})
 """Statuses that count as passed, as in SWE-bench's own grading."""
@@ -50,9 +50,7 @@ def score_swe_run(run: SuiteRun, expected_json: str) -> Score:
 
 def _wanted(expected_json: str) -> frozenset[str] | Unscorable:
     try:
-        loaded = json.loads(expected_json)
-    except (ValueError, RecursionError) as error:
-        return Unscorable(UnscorableReason.EXPECTATION_UNREADABLE, f"no JSON: {error}")
-    if not isinstance(loaded, dict) or not loaded:
-        return Unscorable(UnscorableReason.EXPECTATION_UNREADABLE, "no object that names tests")
-    return frozenset(loaded)
+        found = frozenset(parse_object(expected_json))
+    except FormatError as error:
+        return Unscorable(UnscorableReason.EXPECTATION_UNREADABLE, str(error))
+    return found or Unscorable(UnscorableReason.EXPECTATION_UNREADABLE, "it names no test")

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
-from skyrl_train.agent.arguments import Action
-from skyrl_train.agent.finish import Finish
 from skyrl_train.agent.guard import End, EndOfRolloutError, guarded
-from skyrl_train.agent.ports import Sandbox
-from skyrl_train.agent.transcript import Result
-from skyrl_train.rewards.oracle import TaskVerdict, Verdict, verdict_of
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.ports import Sandbox
+from skyrl_train.contracts.agent.transcript import Result
+from skyrl_train.contracts.rewards.oracle import TaskVerdict, Verdict, verdict_of
+from skyrl_train.contracts.tasks.rows import TaskRow
 from skyrl_train.rewards.suite import prepare, suite_score
 from skyrl_train.tasks.gold import GoldDiff, GoldFiles
-from skyrl_train.tasks.rows import TaskRow
 
 TRIAL_S = 1800.0
 EDIT_S = 60.0

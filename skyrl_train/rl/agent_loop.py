@@ -12,16 +12,16 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics
 from skyrl_train.agent import journal
 from skyrl_train.agent.guard import described
 from skyrl_train.agent.loop import rollout
-from skyrl_train.agent.ports import OpenSandbox, Sandbox, Scorer, Task
-from skyrl_train.agent.tools import TOOLS
-from skyrl_train.agent.transcript import Message, Transcript
 from skyrl_train.config.run import RunConfig
+from skyrl_train.contracts.agent.ports import OpenSandbox, Sandbox, Scorer, Task
+from skyrl_train.contracts.agent.tools import TOOLS
+from skyrl_train.contracts.agent.transcript import Message, Transcript
+from skyrl_train.contracts.rewards.score import Score
+from skyrl_train.contracts.run_log import say
 from skyrl_train.rewards.hidden import Hidden
-from skyrl_train.rewards.score import Score
 from skyrl_train.rewards.suite import prepare, suite_scorer
 from skyrl_train.rl import ends
 from skyrl_train.rl.engine import EngineModel
-from skyrl_train.rl.say import say
 from skyrl_train.rl.seeds import reply_seed
 from skyrl_train.rl.shared import Shared, runtime_sandboxes, shared
 from skyrl_train.rl.trained import Trained, trained

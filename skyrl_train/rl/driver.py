@@ -12,12 +12,12 @@ import transfer_queue
 from skyrl_train.checkpoints.places import checkpoint_root
 from skyrl_train.checkpoints.resume import Resume, resume_from
 from skyrl_train.config.run import RunConfig
-from skyrl_train.fail import TrainError, UsageError
+from skyrl_train.contracts.errors import TrainError, UsageError
+from skyrl_train.contracts.run_log import say, say_cause
 from skyrl_train.rl import ray_start
 from skyrl_train.rl.loops import agent_loops
 from skyrl_train.rl.overrides import Place, overrides
 from skyrl_train.rl.phases import END, START, phase
-from skyrl_train.rl.say import say, say_cause
 from skyrl_train.rl.settings import composed, write_agent_loops
 from skyrl_train.rl.shared import shared
 from skyrl_train.rl.trainer import StoppedError, Trainer, Warned

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from skyrl_train.agent.finish import Finish
-from skyrl_train.agent.metrics import Counts, count_one, in_groups
-from skyrl_train.agent.transcript import Transcript
-from skyrl_train.payloads import from_json, to_json
+from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.metrics import Counts, count_one, in_groups
+from skyrl_train.contracts.agent.transcript import Transcript
+from skyrl_train.contracts.payloads import from_json, to_json
 from skyrl_train.rl.trained import Trained, Untrained, group_of
 
 PARTITION = "skyrl_ends"

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from skyrl_train.agent.calls import Ended
-from skyrl_train.agent.transcript import Message, Reply
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.agent.calls import Ended
+from skyrl_train.contracts.agent.transcript import Message, Reply
+from skyrl_train.contracts.errors import TrainError
 
 MARK = "SKYRL-REPLY"
 """Stands in for a reply while the template is asked what follows one."""

@@ -9,6 +9,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from skyrl_train.contracts.typed import parse_object
+
 VARIABLE = "SKYRL_PHASES_FD"
 START, END = "start-up", "end"
 """The first, and the last of a driver that ends by its own will."""
@@ -47,12 +49,13 @@ class Clock:
     limits: dict[str, float] = field(default_factory=dict)
 
     def hear(self, line: str, now: float) -> None:
-        said = json.loads(line)
+        said = parse_object(line, "a line of the driver's phases")
         if "begin" in said:
-            self.limits[said["begin"]] = float(said["limit_s"])
-            self.ends[said["begin"]] = now + float(said["limit_s"])
+            name, limit_s = said.text("begin"), said.number("limit_s")
+            self.limits[name] = limit_s
+            self.ends[name] = now + limit_s
         else:
-            self.ends.pop(said["end"], None)
+            self.ends.pop(said.text("end"), None)
 
     def late(self, now: float) -> str | None:
         """The phase that should have ended first."""

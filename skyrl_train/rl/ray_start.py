@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 from verl.trainer.constants_ppo import get_ppo_ray_runtime_env
 
 from skyrl_train.config.run import RunConfig
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
 from skyrl_train.node.ray import ADDRESS, OWN_CLUSTER, starts_own_cluster
 from skyrl_train.node.ray_env import needs, unproven, worker_variables
 from skyrl_train.rl import seeds

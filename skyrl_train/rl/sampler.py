@@ -9,14 +9,14 @@ import transfer_queue
 from transfer_queue import KVBatchMeta
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
-from skyrl_train.agent.counted import line
-from skyrl_train.agent.metrics import Counts, figures
-from skyrl_train.fail import TrainError
-from skyrl_train.files import append_line
-from skyrl_train.launch.names import COUNTS
+from skyrl_train.contracts.agent.counts_file import line
+from skyrl_train.contracts.agent.metrics import Counts, figures
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.files import append_line
+from skyrl_train.contracts.job_files import COUNTS
+from skyrl_train.contracts.run_log import say
 from skyrl_train.rl import ends
 from skyrl_train.rl.phases import phase
-from skyrl_train.rl.say import say
 from skyrl_train.rl.shared import shared
 from skyrl_train.rl.trained import comparable, group_of
 

@@ -5,8 +5,8 @@ from typing import Any
 from verl.trainer.ppo.checkpoint_callback import CheckpointCallback
 
 from skyrl_train.checkpoints.finish import finish
-from skyrl_train.checkpoints.layout import kinds_of
 from skyrl_train.checkpoints.prune import prune
+from skyrl_train.contracts.checkpoints.layout import kinds_of
 from skyrl_train.rl.shared import shared
 
 

@@ -9,7 +9,7 @@ from verl.trainer.ppo.utils import need_critic, need_reference_policy
 from verl.utils.config import validate_config
 from verl.utils.device import auto_set_device
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.rl.overrides import AGENT_LOOPS
 
 LOOP = "skyrl_train.rl.agent_loop.SkyrlAgentLoop"

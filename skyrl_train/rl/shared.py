@@ -6,13 +6,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from skyrl_train.agent.limits import Limits
-from skyrl_train.agent.ports import OpenSandbox
 from skyrl_train.config.load import from_resolved
 from skyrl_train.config.run import RunConfig
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.agent.limits import Limits
+from skyrl_train.contracts.agent.ports import OpenSandbox
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.job_files import KEY, READY
 from skyrl_train.launch import commands, directory
-from skyrl_train.launch.names import KEY, READY
 from skyrl_train.node.ray_env import runtime_key_variable
 from skyrl_train.sandbox.client import runtime
 from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted

@@ -6,11 +6,11 @@ from typing import Any
 import torch
 from torch.utils.data import Dataset
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.tasks.rows import TaskRow, read_row
 from skyrl_train.tasks.convert import verl_row
 from skyrl_train.tasks.converted import fault_of_row, is_converted
 from skyrl_train.tasks.datasets import rows_of
-from skyrl_train.tasks.rows import TaskRow, read_row
 
 
 class Tasks(Dataset):

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from skyrl_train.agent.transcript import Transcript
-from skyrl_train.rewards.score import Scored
+from skyrl_train.contracts.agent.transcript import Transcript
+from skyrl_train.contracts.rewards.score import Scored
 
 GROUPED = frozenset({"grpo", "rloo"})
 """Advantages that compare the rollouts of one prompt with each other."""

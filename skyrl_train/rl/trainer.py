@@ -6,8 +6,8 @@ from typing import Any
 
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
+from skyrl_train.contracts.run_log import say
 from skyrl_train.rl.phases import begin, end
-from skyrl_train.rl.say import say
 
 SAVE, SYNC, UPDATE = "checkpoint", "weight sync", "update"
 

@@ -7,17 +7,17 @@ environment. A driver that hangs cannot end itself: FIX(TRN006), this process do
 import os
 import select
 import signal
-import subprocess
 import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping
 
-from skyrl_train.launch.child import end, end_marked, wait
+from skyrl_train.contracts.run_log import say
+from skyrl_train.launch.marks import end_marked
 from skyrl_train.launch.signals import Signals
+from skyrl_train.process import Child, start
 from skyrl_train.rl import ray_log
 from skyrl_train.rl.phases import END, VARIABLE, Clock
-from skyrl_train.rl.say import say
 
 MARK = "SKYRL_TRAIN_RUN"
 LATE = 124
@@ -45,11 +45,9 @@ def watch(
     """Runs a driver to its end; its exit status, LATE where it hung, 128 + N where a signal ended it."""
     reader, writer = os.pipe()
     run = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
-    child = subprocess.Popen(
+    child = start(
         [sys.executable, "-IS", "-c", _DIE_WITH_PARENT, str(os.getpid()), *words],
         env={**environ, VARIABLE: str(writer), MARK: run},
-        stdin=subprocess.DEVNULL,
-        start_new_session=True,
         pass_fds=(writer,),
     )
     os.close(writer)
@@ -59,10 +57,10 @@ def watch(
         late = _follow(child, reader, told, clock)
         if late:
             say(late)
-            child.send_signal(signal.SIGUSR2)  # it writes where each of its threads stands
-            wait(lambda: child.poll() is not None, stacks_s)
+            child.send(signal.SIGUSR2)  # it writes where each of its threads stands
+            child.wait(stacks_s)
     finally:
-        end(child, grace_s)
+        child.end(grace_s)
         left = end_marked({MARK: run}, grace_s)
         os.close(reader)
     if left and not (late or told.stop):
@@ -71,13 +69,13 @@ def watch(
         return LATE
     if told.stop:
         return 128 + told.stop
-    if child.returncode and END not in clock.limits:
+    if child.status and END not in clock.limits:
         for line in ray_log.of_driver(environ, child.pid):
             say(f"Ray's log of the driver: {line}")
-    return child.returncode if child.returncode >= 0 else 128 - child.returncode
+    return child.status if child.status >= 0 else 128 - child.status
 
 
-def _follow(child: "subprocess.Popen[bytes]", reader: int, told: Signals, clock: Clock) -> str:
+def _follow(child: Child, reader: int, told: Signals, clock: Clock) -> str:
     """Until the driver ends or is told to; why it is late, where it is."""
     rest = b""
     while child.poll() is None and not told.stop:

@@ -6,9 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from skyrl_train.sandbox.agent_server import BINARY, BUILD_TARGET, REPOSITORY, SOURCE, TARGET_OF, target_violations
+from skyrl_train.contracts.sandbox.agent_server import (
+    BINARY,
+    BUILD_TARGET,
+    REPOSITORY,
+    SOURCE,
+    TARGET_OF,
+    target_violations,
+)
+from skyrl_train.contracts.sandbox.references import parse_reference
 from skyrl_train.sandbox.inject import InjectionError
-from skyrl_train.sandbox.references import parse_reference
 from skyrl_train.sandbox.server_bundle import PLACE, START
 
 LABELS = {

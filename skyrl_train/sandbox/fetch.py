@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.sandbox.references import Reference
+from skyrl_train.contracts.sandbox.supply import archive_of
+from skyrl_train.contracts.typed import FormatError, parse_objects
 from skyrl_train.sandbox.derive import BuildOptions, containerfile, derived_image
 from skyrl_train.sandbox.podman_cli import Done, PodmanCli
-from skyrl_train.sandbox.references import Reference
-from skyrl_train.sandbox.supply import archive_of
 
 SHORT_S = 60.0
 _HOPELESS = (
@@ -99,11 +100,10 @@ class Store:
 def parse_names(text: str) -> frozenset[str]:
     """`podman images --format json`; `null` where there are none."""
     try:
-        found = json.loads(text or "null") or []
-    except ValueError as error:
-        raise TrainError(f"podman images: its answer is no JSON: {error}") from None
-    lists = [image.get("Names") or [] for image in found if isinstance(image, dict)]
-    return frozenset(str(name) for names in lists for name in names)
+        images = parse_objects(text or "null", "the answer of podman images")
+        return frozenset(name for image in images for name in image.texts("Names", ()))
+    except FormatError as error:
+        raise TrainError(str(error)) from None
 
 
 class Fetcher:

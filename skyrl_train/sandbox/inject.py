@@ -7,11 +7,11 @@ its entry point would get it twice (IMG004).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from skyrl_train.fail import TrainError
-from skyrl_train.sandbox.agent_server import BINARY
-from skyrl_train.sandbox.glibc import System
-from skyrl_train.sandbox.image_user import user_of
-from skyrl_train.sandbox.wire import AGENT_PORT, ALLOCATOR, SESSION_KEY_VARIABLES
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.sandbox.agent_server import BINARY
+from skyrl_train.contracts.sandbox.glibc import System
+from skyrl_train.contracts.sandbox.image_user import user_of
+from skyrl_train.contracts.sandbox.wire import AGENT_PORT, ALLOCATOR, SESSION_KEY_VARIABLES
 
 SANDBOXD = "/opt/skyrl/sandboxd.pyz"
 PYTHON = "/opt/skyrl/python"

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from skyrl_train.sandbox.agent_server import BINARY
-from skyrl_train.sandbox.glibc import AGENT_SERVER_BUILDER, runs_on, shown
-from skyrl_train.sandbox.image_user import user_of
+from skyrl_train.contracts.sandbox.agent_server import BINARY
+from skyrl_train.contracts.sandbox.glibc import AGENT_SERVER_BUILDER, runs_on, shown
+from skyrl_train.contracts.sandbox.image_user import user_of
 from skyrl_train.sandbox.inject import (
     EVERY_ADDRESS,
     ISOLATED,

@@ -6,11 +6,11 @@ without LD_LIBRARY_PATH, so that no command of the agent's inherits a path to ou
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from skyrl_train.process import run
 from skyrl_train.sandbox.inject import PYTHON, InjectionError, MountedPython
 
 _LIMIT_S = 60.0
@@ -103,10 +103,13 @@ def _linked(binaries: Sequence[Path]) -> list[str]:
 
 
 def run_tool(argv: list[str], *, accept_failure: bool = False, limit_s: float = _LIMIT_S) -> str:
+    """What it printed. Raises InjectionError."""
     try:
-        ran = subprocess.run(argv, capture_output=True, text=True, timeout=limit_s, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = run(argv, limit_s=limit_s)
+    except OSError as error:
         raise InjectionError(f"{argv[0]} cannot be run: {error}") from error
-    if ran.returncode and not accept_failure:
-        raise InjectionError(f"{argv[0]} exited with {ran.returncode}: {ran.stderr.strip()[-300:]}")
-    return ran.stdout
+    if done.timed_out:
+        raise InjectionError(f"{argv[0]} timed out after {limit_s:g} s")
+    if not done.ok and not accept_failure:
+        raise InjectionError(f"{argv[0]} exited with status {done.status}: {done.error_text.strip()[-300:]}")
+    return done.text

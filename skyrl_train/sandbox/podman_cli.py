@@ -3,19 +3,16 @@
 The API has no resumable pull and no build with a time limit of its own; a command has both, and a kill ends it.
 """
 
-import contextlib
-import os
-import signal
-import subprocess
 import threading
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from skyrl_train.fail import UsageError
+from skyrl_train import process
+from skyrl_train.contracts.errors import UsageError
 
 _SAID, _LOG = 600, 8192
-_GRACE_S = 2.0
+_END_S = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,77 +48,44 @@ class PodmanCli:
     environ: Mapping[str, str] | None = None
     ending: threading.Event = field(default_factory=threading.Event)
     """Set when all is at its end: whoever waits between two tries need not."""
-    _live: set[int] = field(default_factory=set)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _ended: bool = False
+    _running: int = 0
+    _changed: threading.Condition = field(default_factory=threading.Condition)
 
     def run(self, *words: str, limit_s: float) -> Done:
-        try:
-            process = self._start((self.program, *words))
-        except FileNotFoundError:
-            raise UsageError(
-                "podman is not installed here; images are fetched on the node that runs sandboxes"
-            ) from None
-        if process is None:
+        """Raises UsageError where Podman is not installed."""
+        if self.ending.is_set():
             return Done(rc=None, why="ended before it began")
-        try:
-            out, err = process.communicate(timeout=limit_s)
-            return Done(rc=None if self._ended else process.returncode, out=out, err=err, why="ended" * self._ended)
-        except subprocess.TimeoutExpired:
-            end_group(process.pid)
-            out, err = process.communicate()
-            return Done(rc=None, out=out, err=err, why=f"no end within {limit_s:g} s")
-        finally:
-            with self._lock:
-                self._live.discard(process.pid)
-            if process.poll() is None:
-                end_group(process.pid)
-                process.wait()
+        with self._counted():
+            try:
+                done = process.run((self.program, *words), limit_s=limit_s, stop=self.ending, env=self.environ)
+            except FileNotFoundError:
+                raise UsageError(
+                    "podman is not installed here; images are fetched on the node that runs sandboxes"
+                ) from None
+        return Done(rc=done.status, out=done.text, err=done.error_text, why=_why(done, limit_s))
 
     def end_all(self) -> None:
-        """Ends what runs; nothing starts after this."""
-        with self._lock:
-            self._ended = True
-            self.ending.set()
-            live = list(self._live)
-        for pid in live:
-            end_group(pid)
+        """Ends what runs, and returns when it has ended; nothing starts after this."""
+        self.ending.set()
+        with self._changed:
+            self._changed.wait_for(lambda: self._running == 0, _END_S)
 
-    def _start(self, argv: Sequence[str]) -> "subprocess.Popen[str] | None":
-        with self._lock:
-            if self._ended:
-                return None
-            process = subprocess.Popen(
-                list(argv),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                env=None if self.environ is None else dict(self.environ),
-                start_new_session=True,
-            )
-            self._live.add(process.pid)
-            return process
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        with self._changed:
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
 
 
-def end_group(leader: int) -> None:
-    """Asks first, so that podman gives back its locks and removes what it has begun; then kills."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, signal.SIGTERM)
-        _wait_for(leader)
-        os.killpg(leader, signal.SIGKILL)
-
-
-def _wait_for(leader: int) -> None:
-    until = time.monotonic() + _GRACE_S
-    while not _gone(leader) and time.monotonic() < until:
-        time.sleep(0.02)
-
-
-def _gone(leader: int) -> bool:
-    """Whether the leader is dead, reaped or not; who started it reaps it."""
-    try:
-        return os.waitid(os.P_PID, leader, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:
-        return True
+def _why(done: process.Completed, limit_s: float) -> str:
+    """Why it was ended; nothing where it ended by itself."""
+    if done.timed_out:
+        return f"no end within {limit_s:g} s"
+    if done.truncated:
+        return f"more than {process.MOST_BYTES >> 20} MiB of output"
+    return "ended" if done.stopped else ""

@@ -8,7 +8,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from skyrl_train.sandbox.agent_server import BINARY, BUILD_TARGET
+from skyrl_train.contracts.sandbox.agent_server import BINARY, BUILD_TARGET
 from skyrl_train.sandbox.derive import BuildOptions
 from skyrl_train.sandbox.server_bundle import ServerBundle, make_bundle
 from skyrl_train.sandbox.server_source import Kind, source_of

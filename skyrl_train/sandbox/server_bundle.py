@@ -8,12 +8,13 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.typed import FormatError, parse_object
+from skyrl_train.process import run
 from skyrl_train.sandbox.mounted_python import ask_python, copy_python, loader_command, run_tool
 from skyrl_train.sandbox.server_source import (
     DISTRIBUTION,
@@ -27,8 +28,8 @@ from skyrl_train.sandbox.server_source import (
 PLACE = "/opt/skyrl/agent-server"
 """Where it stands in a sandbox."""
 SITE, RUN, START = "site", "run.py", "server"
-_INSTALL_S = 1800.0
-_SAID = 1500
+_INSTALL_S, _ASK_S = 1800.0, 60.0
+_LAST_CHARS = 1500
 _RUN = """\
 import os, runpy, site, sys
 
@@ -97,10 +98,15 @@ def make_bundle(source: ServerSource, place: Path, *, whole: bool, name: str = "
 def read_bundle(directory: Path) -> ServerBundle:
     """One that was made before, here or elsewhere. Raises UsageError."""
     try:
-        said = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-        said["command"] = tuple(said["command"])
-        return ServerBundle(**{**said, "directory": str(directory)})
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        found = parse_object((directory / MANIFEST).read_bytes(), MANIFEST)
+        return ServerBundle(
+            directory=str(directory),
+            version=found.text("version"),
+            fingerprint=found.text("fingerprint"),
+            command=found.texts("command"),
+            site=found.text("site", ""),
+        )
+    except (OSError, FormatError) as error:
         raise UsageError(
             f"{directory}/{MANIFEST} cannot be used: {error}; make it again with skyrl-train images server"
         ) from error
@@ -123,16 +129,15 @@ def _install(source: ServerSource, python: str, site: Path) -> None:
     if source.kind is Kind.WHEELS:
         words = ["--no-index", "--find-links", source.path, *words]
     argv = _installer(python, words)
-    ran = subprocess.run(argv, capture_output=True, text=True, timeout=_INSTALL_S, check=False)
-    if ran.returncode:
-        said = " ".join((ran.stderr or ran.stdout).split())[-_SAID:]
-        raise UsageError(
-            f"sandbox.agent_server: {wanted} cannot be installed from {source.path or 'the index'}: {said}"
-        )
+    done = run(argv, limit_s=_INSTALL_S)
+    if not done.ok:
+        last = " ".join((done.error_text or done.text).split())[-_LAST_CHARS:]
+        why = f"timed out after {_INSTALL_S:g} s: {last}" if done.timed_out else last
+        raise UsageError(f"sandbox.agent_server: {wanted} cannot be installed from {source.path or 'the index'}: {why}")
 
 
 def _installer(python: str, words: list[str]) -> list[str]:
-    has_pip = subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0
+    has_pip = run([python, "-m", "pip", "--version"], limit_s=_ASK_S).ok
     if has_pip:
         return [python, "-m", "pip", "install", "--disable-pip-version-check", *words]
     uv = shutil.which("uv")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from skyrl_train.fail import TrainError, UsageError
-from skyrl_train.sandbox.agent_server import BINARY, SOURCE
+from skyrl_train.contracts.errors import TrainError, UsageError
+from skyrl_train.contracts.sandbox.agent_server import BINARY, SOURCE
 from skyrl_train.sandbox.mounted_python import ask_python
 
 DISTRIBUTION = "openhands_agent_server"

@@ -5,9 +5,9 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from skyrl_train.fail import TrainError
-from skyrl_train.sandbox.references import fault_of
-from skyrl_train.sandbox.wire import RESOURCE_FACTORS
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.sandbox.references import fault_of
+from skyrl_train.contracts.sandbox.wire import RESOURCE_FACTORS
 
 PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _SESSION_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?")

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Sequence
 
-from skyrl_train.agent.prompt import tool_prompt
-from skyrl_train.agent.tools import TOOLS, Tool
-from skyrl_train.agent.transcript import Message
-from skyrl_train.tasks.rows import BadRow, TaskRow, read_row
+from skyrl_train.contracts.agent.tool_prompt import tool_prompt
+from skyrl_train.contracts.agent.tools import TOOLS, Tool
+from skyrl_train.contracts.agent.transcript import Message
+from skyrl_train.contracts.tasks.rows import BadRow, TaskRow, read_row
 
 AGENT_NAME = "skyrl"
 REPOSITORY = "/testbed"

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from skyrl_train.rewards.run import expectation
-from skyrl_train.rewards.score import Unscorable
-from skyrl_train.tasks.rows import half_character
+from skyrl_train.contracts.rewards.score import Unscorable
+from skyrl_train.contracts.rewards.suite_run import expectation
+from skyrl_train.contracts.tasks.rows import half_character
 
 
 def is_converted(row: object) -> bool:

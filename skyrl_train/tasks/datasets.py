@@ -5,8 +5,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from skyrl_train.fail import UsageError
-from skyrl_train.tasks.images import TaskImage, image_of
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.tasks.images import TaskImage, image_of
 
 LINES = (".jsonl", ".json")
 PARQUET = ".parquet"

@@ -1,9 +1,10 @@
 """The gold patch of a row: R2E-Gym keeps the files as they became, SWE-bench a diff."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from skyrl_train.contracts.typed import Fields, FormatError, as_object, parse_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,30 +23,25 @@ class GoldDiff:
 
 def gold_of(row: object) -> GoldFiles | GoldDiff | None:
     """None where the row brings no patch that can be read. Changes to tests are left out: the hidden ones count."""
-    instance = row.get("instance", row) if isinstance(row, Mapping) else None
-    if not isinstance(instance, Mapping):
-        return None
-    patch = instance.get("patch")
-    if isinstance(patch, str) and patch.strip():
-        return GoldDiff(patch if patch.endswith("\n") else patch + "\n")
     try:
-        commit = json.loads(str(instance.get("parsed_commit_content")))
-        files = {path: text for diff in commit["file_diffs"] for path, text in [_changed(diff)] if not is_test(path)}
-    except (ValueError, KeyError, TypeError, RecursionError):
+        found = as_object(row)
+        instance = found.inner_or_none("instance") or found
+        patch = instance.value("patch")
+        if isinstance(patch, str) and patch.strip():
+            return GoldDiff(patch if patch.endswith("\n") else patch + "\n")
+        diffs = parse_object(instance.text("parsed_commit_content")).objects("file_diffs")
+        files = {path: text for diff in diffs for path, text in [_changed(diff)] if not is_test(path)}
+    except FormatError:
         return None
     return GoldFiles(files) if files else None
 
 
-def _changed(diff: Mapping[str, object]) -> tuple[str, str | None]:
-    header, after = diff["header"], diff.get("new_file_content")
-    if not isinstance(header, Mapping) or not isinstance(header.get("file"), Mapping):
-        raise ValueError("no header.file")
-    path = header["file"]["path"]
-    if not isinstance(path, str) or path.startswith("/") or ".." in PurePosixPath(path).parts:
-        raise ValueError(f"no path in a repository: {path}")
-    if after is not None and not isinstance(after, str):
-        raise ValueError(f"new_file_content is a {type(after).__name__}")
-    return path, after or None
+def _changed(diff: Fields) -> tuple[str, str | None]:
+    file = diff.inner("header").inner("file")
+    path = file.text("path")
+    if path.startswith("/") or ".." in PurePosixPath(path).parts:
+        raise file.error("path", f"is {path!r}, which is no path in a repository")
+    return path, diff.text("new_file_content", None) or None
 
 
 def is_test(path: str) -> bool:

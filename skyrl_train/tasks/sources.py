@@ -4,10 +4,10 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.tasks.rows import BadRow, TaskRow, read_row
 from skyrl_train.tasks.convert import read_line
 from skyrl_train.tasks.datasets import LINES, PARQUET, rows_of
-from skyrl_train.tasks.rows import BadRow, TaskRow, read_row
 
 
 def tasks_of(path: str) -> Iterator[TaskRow | BadRow]:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from scripts import SHELLCHECK, complaints
-from skyrl_train.launch.child import marked, wait
+from skyrl_train.launch.marks import marked
+from skyrl_train.process import wait_until
 
 ROOT = Path(__file__).parents[2] / "contrib" / "slurm"
 SCRIPTS = sorted(path.name for path in ROOT.glob("*.sh"))
@@ -107,7 +108,7 @@ def test_what_hangs_is_ended_with_all_that_it_started(shell: str, tmp_path: Path
     env = {"PATH": os.environ["PATH"], "HANGS_IN": str(tmp_path)}
     done = subprocess.run([shell, "-c", text], env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout == "124\n"
-    assert wait(lambda: not marked({"HANGS_IN": str(tmp_path)}), 5)
+    assert wait_until(lambda: not marked({"HANGS_IN": str(tmp_path)}), 5)
 
 
 @pytest.mark.parametrize("broken", ["if", "exit 3", ". /nowhere", "false"])
@@ -243,12 +244,12 @@ def test_a_node_that_an_admin_set_free_may_be_drained_again(health: Health) -> N
 def test_it_answers_at_once_with_what_was_seen_last(health: Health) -> None:
     assert health.node.run("healthcheck.sh").stdout == ""
     last = health.node.at / "state" / "n1" / "last"
-    wait(last.exists, 20)
+    wait_until(last.exists, 20)
     health.node.program("doctor", "sleep 20")
     health.node.settings(f"DOCTOR={health.node.at}/doctor\nHEALTH_LIMIT_S=1")
     last.write_text("seen status=0\n")
     assert health.node.run("healthcheck.sh").stdout == "seen status=0\n"
-    assert wait(lambda: "status=124" in last.read_text(), 20)
+    assert wait_until(lambda: "status=124" in last.read_text(), 20)
 
 
 def test_one_look_at_a_time(health: Health) -> None:

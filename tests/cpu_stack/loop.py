@@ -12,13 +12,13 @@ from typing import Any
 
 from cpu_stack.mend import write_mend
 from cpu_stack.run import BROKEN
-from skyrl_train.agent.arguments import Action
-from skyrl_train.agent.ports import OpenSandbox, Sandbox, Task
 from skyrl_train.agent.sandboxes.directory import directory_sandbox
-from skyrl_train.agent.transcript import Result
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.ports import OpenSandbox, Sandbox, Task
+from skyrl_train.contracts.agent.transcript import Result
+from skyrl_train.demo.rows import TASKS
+from skyrl_train.demo.seed import write_seed
 from skyrl_train.rl.agent_loop import SkyrlAgentLoop
-from skyrl_train.tasks.demo.rows import TASKS
-from skyrl_train.tasks.demo.seed import write_seed
 
 NO_IMAGE = "no_image"
 """Beside the file of the broken ones: rows are such as our own loop cannot read."""

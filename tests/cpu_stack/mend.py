@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from skyrl_train.tasks.demo.task import DemoTask
+from skyrl_train.demo.task import DemoTask
 
 
 def write_mend(demo: DemoTask, repository: Path) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from cpu_stack.tiny import PROMPTS
 from skyrl_train.config.load import parse, resolved
+from skyrl_train.contracts.tasks.rows import TaskRow, read_row
+from skyrl_train.demo.rows import TASKS, r2e_row
 from skyrl_train.launch import commands, directory
 from skyrl_train.node.ray import OWN_CLUSTER
 from skyrl_train.tasks.convert import verl_row
-from skyrl_train.tasks.demo.rows import TASKS, r2e_row
-from skyrl_train.tasks.rows import TaskRow, read_row
 
 BROKEN = "SKYRL_TEST_BROKEN_SANDBOXES"
 """Names a file; so many sandboxes as stand in it do not start."""

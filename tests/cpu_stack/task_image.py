@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import distribution
 from pathlib import Path
 
+from skyrl_train.contracts.sandbox.references import parse_reference
+from skyrl_train.contracts.sandbox.supply import archive_stem
+from skyrl_train.demo.seed import write_seed
+from skyrl_train.demo.task import DemoTask
 from skyrl_train.sandbox.mounted_python import ask_python, copy_python, run_tool
-from skyrl_train.sandbox.references import parse_reference
-from skyrl_train.sandbox.supply import archive_stem
-from skyrl_train.tasks.demo.seed import write_seed
-from skyrl_train.tasks.demo.task import DemoTask
 
 PYTEST = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 PATH = "/usr/bin:/bin"

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from skyrl_train.agent.calls import Ended
-from skyrl_train.agent.transcript import Message, Reply
+from skyrl_train.contracts.agent.calls import Ended
+from skyrl_train.contracts.agent.transcript import Message, Reply
+from skyrl_train.demo.task import call
 from skyrl_train.rl.engine import EngineModel
-from skyrl_train.tasks.demo.task import call
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 TEMPLATE = (

@@ -7,8 +7,8 @@ from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import PATHS, RUNNERS, TESTBED, TESTS, Node, StoredImage, StoredImages
 from skyrl_doctor.facts.images.supply import ImageSupply
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.sandbox.shell import BASH
-from skyrl_train.tasks.images import TaskImage
+from skyrl_train.contracts.sandbox.shell import BASH
+from skyrl_train.contracts.tasks.images import TaskImage
 from support import plan_of
 
 DATA = "/data/r2e/train.jsonl"

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from skyrl_train.agent.arguments import Action
-from skyrl_train.agent.ports import Task
-from skyrl_train.agent.transcript import Result
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.ports import Task
+from skyrl_train.contracts.agent.transcript import Result
 
 
 class EchoSandbox:

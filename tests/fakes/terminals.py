@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
-from skyrl_train.agent.arguments import Action, Value
-from skyrl_train.agent.ports import Sandbox
 from skyrl_train.agent.sandboxes.directory import directory_sandbox
-from skyrl_train.agent.transcript import Result
+from skyrl_train.contracts.agent.arguments import Action, Value
+from skyrl_train.contracts.agent.ports import Sandbox
+from skyrl_train.contracts.agent.transcript import Result
 
 T = TypeVar("T")
 PLAIN = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"}

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Iterable
 
-from skyrl_train.processes import read, stat_of
+from skyrl_train.procfs import read, stat_of
 
 
 def described(pids: Iterable[int]) -> str:
@@ -13,11 +13,11 @@ def described(pids: Iterable[int]) -> str:
 
 
 def _line(pid: int) -> str:
-    fields = stat_of(pid)
-    if len(fields) < 20:
+    found = stat_of(pid)
+    if found is None:
         return ""
-    state, parent, started = fields[0].decode(), int(fields[1]), int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    started = found.started / os.sysconf("SC_CLK_TCK")
     words = read(f"/proc/{pid}/cmdline").replace(b"\0", b" ").decode(errors="replace")
     waits_in = read(f"/proc/{pid}/wchan").decode(errors="replace")
     age_s = time.clock_gettime(time.CLOCK_BOOTTIME) - started
-    return f"{pid}, child of {parent}, {state} in {waits_in or '?'}, {age_s:.0f} s old: {words[:200]}"
+    return f"{pid}, child of {found.parent}, {found.state} in {waits_in or '?'}, {age_s:.0f} s old: {words[:200]}"

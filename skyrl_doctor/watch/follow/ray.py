@@ -12,7 +12,7 @@ from skyrl_train.node.ray_tmp import ray_socket
 
 _SESSION = re.compile(r"^session_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_\d+_(\d+)$")
 _MARKS = ("SLURM_JOB_ID", "SKYRL_JOB_DIR")
-"""What the processes of one job have in common: Slurm's mark, and that of skyrl_train.launch.child."""
+"""What the processes of one job have in common: Slurm's mark, and that of skyrl_train.launch.marks."""
 MOST = 8
 
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.signature import Part
-from skyrl_doctor.logs.choose import choose
-from skyrl_doctor.logs.lines import Line
-from skyrl_doctor.logs.look import OWN
-from skyrl_doctor.logs.patterns import Patterns, installed
-from skyrl_doctor.logs.scan import Hit as Found
-from skyrl_doctor.logs.scan import Scan, Scanner
+from skyrl_doctor.logs.cause.root_cause import choose
+from skyrl_doctor.logs.judge.lines import Line
+from skyrl_doctor.logs.judge.scanner import Hit as Found
+from skyrl_doctor.logs.judge.scanner import Scan, Scanner
+from skyrl_doctor.logs.match.candidates import OWN
+from skyrl_doctor.logs.match.patterns import Patterns, installed
 from skyrl_doctor.watch.files import COUNTS
 from skyrl_doctor.watch.follow.tail import Lines
 from skyrl_doctor.watch.observe import Hit, Observation, Rollouts

@@ -36,13 +36,13 @@ def judge(state: State, seen: Observation) -> tuple[State, tuple[Said, ...]]:
     if not isinstance(seen, Rollouts):
         return state, ()
     # Imported where counts are there: pydantic, which reads them, costs more than the rest of the watch.
-    from skyrl_train.agent import counted
-    from skyrl_train.agent.metrics import Counts
-    from skyrl_train.agent.rules import live_alarms
+    from skyrl_train.contracts.agent import counts_file
+    from skyrl_train.contracts.agent.alarms import live_alarms
+    from skyrl_train.contracts.agent.metrics import Counts
 
     try:
-        step = counted.read(seen.counts)
-        run = (counted.read(state.run) if state.run else Counts()) + step
+        step = counts_file.read(seen.counts)
+        run = (counts_file.read(state.run) if state.run else Counts()) + step
     except (ValueError, RecursionError):  # a line that was cut, or another version's
         return state, ()
     alarms = {alarm.id: alarm.message for alarm in live_alarms(step, run)}
@@ -57,7 +57,7 @@ def judge(state: State, seen: Observation) -> tuple[State, tuple[Said, ...]]:
             said.append(_finding(seen.at, id_, alarms[id_]))
         elif before.said and not now.said:
             said.append(Cleared(at=seen.at, key=f"{id_}.agent"))
-    return State(counted.line(run).strip(), streaks), tuple(said)
+    return State(counts_file.line(run).strip(), streaks), tuple(said)
 
 
 def _finding(at: float, id_: str, message: str) -> Said:

@@ -55,11 +55,11 @@ def _is_silent(seen: Observation) -> bool:
     if not isinstance(seen, Rollouts):
         return False
     # Imported where counts are there: pydantic, which reads them, costs more than the rest of the watch.
-    from skyrl_train.agent import counted
-    from skyrl_train.agent.rules import live_alarms
+    from skyrl_train.contracts.agent import counts_file
+    from skyrl_train.contracts.agent.alarms import live_alarms
 
     try:
-        step = counted.read(seen.counts)
+        step = counts_file.read(seen.counts)
     except (ValueError, RecursionError):
         return False
     return any(alarm.id in SILENT for alarm in live_alarms(step, step))

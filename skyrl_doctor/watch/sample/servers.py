@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.machine.base import Absent, Machine
-from skyrl_doctor.machine.web import Fetched, Get
+from skyrl_doctor.machine.http_query import Fetched, Get
 from skyrl_doctor.watch.observe import Observation, Sandboxes, Served
 from skyrl_doctor.watch.read.exposition import Sample, parse, quantile, total
 from skyrl_doctor.watch.sample.base import Look
-from skyrl_train.launch.names import KEY, URL
-from skyrl_train.sandbox.wire import RUNTIME_KEY_HEADER
+from skyrl_train.contracts.job_files import KEY, URL
+from skyrl_train.contracts.sandbox.wire import RUNTIME_KEY_HEADER
 
 LIMIT_S = 5.0
 MOST_BYTES = 4 << 20

@@ -4,7 +4,7 @@ import glob
 import os
 import stat
 
-from skyrl_doctor.logs.look import OWN
+from skyrl_doctor.logs.match.candidates import OWN
 from skyrl_doctor.report.plain import plain
 from skyrl_doctor.watch.files import LOG
 from skyrl_doctor.watch.finding import Raised

@@ -7,14 +7,14 @@ import time
 from typing import Any
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.logs.choose import Diagnosis
-from skyrl_doctor.logs.clock import CLOCK, Clock, clock_of
+from skyrl_doctor.logs.cause.root_cause import Diagnosis
+from skyrl_doctor.logs.cause.timeline import Timeline
 from skyrl_doctor.logs.diagnose import diagnose
-from skyrl_doctor.logs.timeline import Timeline
+from skyrl_doctor.logs.read.clock import CLOCK, Clock, clock_of
 from skyrl_doctor.watch.files import EVENTS
 from skyrl_doctor.watch.follow.files import listing
 from skyrl_doctor.watch.sink.events import read
-from skyrl_train.verdict import FILE as VERDICT
+from skyrl_train.contracts.verdict import FILE as VERDICT
 
 TAIL = 1 << 16
 _STEP = re.compile(rb"(?:^|\s)step:(\d{1,12}) - ")

@@ -5,7 +5,7 @@ from typing import Any
 
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.facts.launches import OF_NODES
-from skyrl_doctor.logs.choose import Diagnosis
+from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.report.plain import encodable, plain
 from skyrl_doctor.watch.rules.base import lasting
 from skyrl_doctor.watch.summary.gather import Story

@@ -1,12 +1,38 @@
-"""Processes of the terminal's session: found in /proc, ended by their ids."""
+"""Starts the commands of the terminal, and finds and ends the processes of its session.
+
+The tools run in any image with the standard library alone, so this is their own runner and parser of /proc/PID/stat,
+and not `skyrl_train.process`.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
+import subprocess
 
 _SESSION = 3  # of the fields after the name in /proc/PID/stat: state, parent, group, session
+
+
+def start_in_terminal(
+    argv: list[str], terminal: int, *, environ: dict[str, str], directory: str
+) -> subprocess.Popen[bytes]:
+    """Starts a command in a process group of its own, which gets the terminal."""
+    return subprocess.Popen(
+        argv,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        env=environ,
+        cwd=directory,
+        preexec_fn=_take_terminal,  # no threads here: safe
+    )
+
+
+def _take_terminal() -> None:
+    os.setpgid(0, 0)
+    os.tcsetpgrp(0, os.getpid())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
 
 
 def session_members(session: int) -> list[int]:

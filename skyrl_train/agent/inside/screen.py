@@ -12,6 +12,8 @@ import struct
 import subprocess
 import termios
 
+from skyrl_train.agent.inside.processes import start_in_terminal
+
 ROWS, COLUMNS = 200, 256
 _CHUNK = 65536
 _OUTPUT, _LOCAL = 1, 3  # of the lists that termios gives: input, output, control and local modes
@@ -64,17 +66,9 @@ class Screen:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def start(self, argv: list[str], environ: dict[str, str], directory: str) -> subprocess.Popen[bytes]:
-        """Runs a command in a process group of its own, which gets the terminal."""
+        """Runs a command on this terminal."""
         termios.tcsetattr(self._side, termios.TCSANOW, self._modes)  # whatever the last one did to it
-        return subprocess.Popen(
-            argv,
-            stdin=self._side,
-            stdout=self._side,
-            stderr=self._side,
-            env=environ,
-            cwd=directory,
-            preexec_fn=_take_terminal,  # no threads here: safe
-        )
+        return start_in_terminal(argv, self._side, environ=environ, directory=directory)
 
     def take_back(self) -> None:
         """The terminal is this process's again: keys reach no command, and its leftovers cannot read."""
@@ -101,9 +95,3 @@ class Screen:
             with contextlib.suppress(BlockingIOError):
                 os.read(self._wake, _CHUNK)
         return other in ready
-
-
-def _take_terminal() -> None:
-    os.setpgid(0, 0)
-    os.tcsetpgrp(0, os.getpid())
-    signal.signal(signal.SIGTTOU, signal.SIG_DFL)

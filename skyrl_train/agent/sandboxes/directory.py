@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from skyrl_train.agent.ports import Sandbox
 from skyrl_train.agent.sandboxes.bundle import write_bundle
 from skyrl_train.agent.sandboxes.piped import piped
-from skyrl_train.processes import environ_of, killed, pids
+from skyrl_train.contracts.agent.ports import Sandbox
+from skyrl_train.procfs import environ_of, killed, pids
 
 MARK = "SKYRL_SANDBOX"
 """In the environment of all that a sandbox starts: a daemon that left its session is found by it."""

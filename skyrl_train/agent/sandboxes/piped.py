@@ -4,16 +4,17 @@ import asyncio
 import contextlib
 import json
 import os
-import signal
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import IO
 
-from skyrl_train.agent.arguments import Action
 from skyrl_train.agent.inside.serve import READY
-from skyrl_train.agent.transcript import Result
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.transcript import Result
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.process import KEEP
+from skyrl_train.process_async import end_async, start_async
 
 MAX_LINE = 128 * 1024 * 1024
 """The longest answer: twice what the tools keep of an output, written as JSON."""
@@ -68,49 +69,14 @@ class PipedSandbox:
 
 @asynccontextmanager
 async def piped(argv: Sequence[str], *, environ: Mapping[str, str], directory: str) -> AsyncIterator[PipedSandbox]:
-    """Starts the tools, and ends them whatever happens: asked first, then by force, as a group."""
+    """Starts the tools, and ends them with their whole group on every way out."""
     with tempfile.TemporaryFile() as said:
-        process = await _started(argv, said, environ, directory)
+        process = await start_async(
+            argv, stdin=KEEP, stdout=KEEP, stderr=said, env=environ, cwd=directory, line_bytes=MAX_LINE
+        )
         try:
             sandbox = PipedSandbox(process, said)
             await sandbox.ready()
             yield sandbox
         finally:
-            await _end(process)
-
-
-async def _started(
-    argv: Sequence[str], said: IO[bytes], environ: Mapping[str, str], directory: str
-) -> asyncio.subprocess.Process:
-    """Starting is not cancelled half-way: asyncio kills what it has begun, and a Podman that is killed while it makes
-    a container leaves half of one.
-    """
-    starting = asyncio.ensure_future(
-        asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=said,
-            env=dict(environ),
-            cwd=directory,
-            start_new_session=True,
-            limit=MAX_LINE,
-        )
-    )
-    try:
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        await _end(await starting)
-        raise
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    assert process.stdin is not None
-    process.stdin.close()
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            await asyncio.wait_for(process.wait(), CLOSE_S)
-        except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, number)
-    await process.wait()
+            await end_async(process, finish_s=CLOSE_S, grace_s=CLOSE_S)

@@ -4,11 +4,9 @@ Either an image of the local store, or no image at all: an empty root with this 
 which is enough for a demonstration and needs no registry.
 """
 
-import asyncio
 import contextlib
 import os
 import shutil
-import subprocess
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -16,10 +14,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from skyrl_train.agent.arguments import Action
-from skyrl_train.agent.ports import Sandbox
 from skyrl_train.agent.sandboxes.bundle import write_bundle
 from skyrl_train.agent.sandboxes.piped import SandboxLostError, piped
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.ports import Sandbox
+from skyrl_train.process_async import run_async
 
 LABEL = "skyrl-train=demo"
 _PLACE = "/opt/skyrl"
@@ -114,11 +113,7 @@ async def _copy_seed(sandbox: Sandbox, base: Image | HostPrograms) -> None:
 
 
 async def _remove(name: str, environ: Mapping[str, str]) -> None:
-    """Whatever became of it. A Podman that does not answer keeps nobody waiting: the label says whose it was."""
+    """Removes the container if it is there. A Podman that does not answer is given up: the label says whose it was."""
     argv = ["podman", "rm", "--force", "--ignore", "--time", "0", name]
-    await asyncio.to_thread(_run_quietly, argv, dict(environ))
-
-
-def _run_quietly(argv: Sequence[str], environ: Mapping[str, str]) -> None:
-    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        subprocess.run(argv, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=_REMOVE_S, check=False)
+    with contextlib.suppress(OSError):
+        await run_async(argv, limit_s=_REMOVE_S, env=environ)

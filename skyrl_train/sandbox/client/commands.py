@@ -8,8 +8,8 @@ import asyncio
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from skyrl_train.contracts import sandboxd_api as agent
 from skyrl_train.sandbox.client.failures import Cause, SandboxError
-from skyrl_train.sandbox.sandboxd import api as agent
 
 if TYPE_CHECKING:
     from skyrl_train.sandbox.client.sandbox import CommandResult, Sandbox

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
 
 
 class Cause(StrEnum):

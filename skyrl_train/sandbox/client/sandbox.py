@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from skyrl_train.contracts import sandboxd_api as agent
 from skyrl_train.sandbox.client.commands import Command
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError
 from skyrl_train.sandbox.client.http import Http, Request
-from skyrl_train.sandbox.client.seen import Seen
+from skyrl_train.sandbox.client.session import Seen
 from skyrl_train.sandbox.client.transfer import Transfer
-from skyrl_train.sandbox.sandboxd import api as agent
 
 if TYPE_CHECKING:
     from skyrl_train.sandbox.client.runtime import RuntimeClient
@@ -64,7 +64,7 @@ class Sandbox:
         cwd: str | None = None,
         max_chars: int = OUTPUT_CHARS,
     ) -> CommandResult:
-        """Runs a command in /bin/sh; `in_bash` of skyrl_train.sandbox.shell hands it to bash. What it started may be
+        """Runs a command in /bin/sh; `in_bash` of skyrl_train.contracts.sandbox.shell hands it to bash. What it started may be
         lost on the way: it is sent once only. Raises SandboxError where the sandbox does not answer."""
         return await Command(self, command, timeout_s=timeout_s, cwd=cwd, max_chars=max_chars).run()
 

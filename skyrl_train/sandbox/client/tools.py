@@ -12,10 +12,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from skyrl_train.agent.arguments import Action
-from skyrl_train.agent.ports import OpenSandbox, Task
 from skyrl_train.agent.sandboxes.bundle import write_bundle
-from skyrl_train.agent.transcript import Result
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.ports import OpenSandbox, Task
+from skyrl_train.contracts.agent.transcript import Result
 from skyrl_train.sandbox.client.failures import Cause
 from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted
 from skyrl_train.sandbox.client.sandbox import CommandResult, Sandbox

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from skyrl_train.sandbox.references import fault_of, parse_reference
+from skyrl_train.contracts.sandbox.references import fault_of, parse_reference
 from skyrl_train.sandbox.runtime.refusals import RefusedError
 from skyrl_train.sandbox.sandboxd.http import HttpError
 from skyrl_train.sandbox.sandboxd.multipart import each_part

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.sandbox.wire import AGENT_PORT
 from skyrl_train.sandbox.inject import ImageFacts, Mount
-from skyrl_train.sandbox.wire import AGENT_PORT
 
 
 class EngineError(TrainError):

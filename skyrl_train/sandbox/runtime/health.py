@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable
 
-from skyrl_train.sandbox.sandboxd.api import HEALTH
+from skyrl_train.contracts.sandboxd_api import HEALTH
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.01, 0.25
 _ASK_S = 5.0

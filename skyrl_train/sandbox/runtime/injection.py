@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skyrl_train.config.sections.sandbox import SandboxSection
-from skyrl_train.fail import UsageError
-from skyrl_train.sandbox.agent_server import BINARY
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.sandbox.agent_server import BINARY
 from skyrl_train.sandbox.derive import BuildOptions, derived_image
 from skyrl_train.sandbox.fetch import Ways
 from skyrl_train.sandbox.inject import ImageFacts, Injection, InjectionError, MountedPython, native, python_for
@@ -17,7 +17,7 @@ from skyrl_train.sandbox.inject_server import Asked, guarded, mount_bundle, moun
 from skyrl_train.sandbox.mounted_python import bundle_python
 from skyrl_train.sandbox.recipe import Recipe, recipe_of
 from skyrl_train.sandbox.runtime.plan import Inject, by_mount
-from skyrl_train.sandbox.runtime.podman.inside import usable_python
+from skyrl_train.sandbox.runtime.podman.namespace_client import usable_python
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 from skyrl_train.sandbox.sandboxd.bundle import write_zipapp

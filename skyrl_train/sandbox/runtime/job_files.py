@@ -3,7 +3,7 @@
 import contextlib
 import os
 
-from skyrl_train.launch.names import KEY, READY, URL
+from skyrl_train.contracts.job_files import KEY, READY, URL
 from skyrl_train.sandbox.runtime.keys import write_private
 
 

@@ -5,8 +5,8 @@ import os
 import secrets
 import stat
 
-from skyrl_train.fail import UsageError
-from skyrl_train.files import write_whole
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.files import write_whole
 
 KEY_BYTES = 32
 _LONGEST = 512

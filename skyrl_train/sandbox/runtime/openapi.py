@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from skyrl_train.sandbox import wire
+from skyrl_train.contracts.sandbox import wire
+from skyrl_train.contracts.version import VERSION
 from skyrl_train.sandbox.start_request import PULL_POLICIES
-from skyrl_train.version import VERSION
 
 Object = dict[str, Any]
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from skyrl_train.config.sections.sandbox import SandboxSection
 from skyrl_train.config.sections.slurm import SlurmSection
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings, slots_for
 
 AUTO = "auto"

@@ -4,8 +4,8 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from skyrl_train.contracts.sandbox.wire import Session, State
 from skyrl_train.sandbox.start_request import StartRequest
-from skyrl_train.sandbox.wire import Session, State
 
 ENDED = frozenset({State.FAILED, State.STOPPED})
 COMING_UP = frozenset({State.QUEUED, State.PULLING, State.BUILDING, State.STARTING})

@@ -1,6 +1,6 @@
 """Why a request is refused: a status, and a sentence with what was found and what was wanted."""
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.slots import Slots
 from skyrl_train.sandbox.start_request import StartRequest

@@ -29,13 +29,16 @@ from {package}.main import main
 raise SystemExit(main())
 """
 _NOT_SHIPPED = ("bundle.py",)
+_CONTRACT = "skyrl_train/contracts/sandboxd_api.py"
+"""The one module outside of the package that it imports."""
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
 def zipapp_bytes() -> bytes:
     """Stored, not deflated: unpacking would cost more at every start than the disk that it saves."""
     files = {f"{_PACKAGE.replace('.', '/')}/{name}": text for name, text in _modules().items()}
-    for package in ("skyrl_train", "skyrl_train/sandbox"):
+    files[_CONTRACT] = resources.files("skyrl_train.contracts").joinpath("sandboxd_api.py").read_bytes()
+    for package in ("skyrl_train", "skyrl_train/contracts", "skyrl_train/sandbox"):
         files[f"{package}/__init__.py"] = b""
     files |= {f"{_COMPILED}/{name}c": _compiled(name, text) for name, text in files.items()}
     start = _START.format(package=_PACKAGE, compiled=_COMPILED, magic=MAGIC_NUMBER.hex())

@@ -1,7 +1,8 @@
 """Processes: all are started here, and all are reaped here, whoever's they were.
 
 As the first process of a container sandboxd inherits every orphan. One thread waits for whichever child ends next, so
-that none stays a zombie and none is waited for twice.
+that none stays a zombie and none is waited for twice. sandboxd runs with the standard library alone, so this is its own
+runner and not `skyrl_train.process`.
 """
 
 from __future__ import annotations
@@ -129,6 +130,13 @@ class Children:
         with self._started:
             if not self._running:
                 self._started.wait(_LOOK_AGAIN_S)
+
+
+def start_unwatched(argv: list[str]) -> int:
+    """Starts a program with our own streams, environment and group; the caller reaps it. Raises OSError."""
+    process = subprocess.Popen(argv)
+    process.returncode = 0  # the caller reaps it: Popen is not to wait for it, nor to warn
+    return process.pid
 
 
 def _stand_back(pid: int) -> None:

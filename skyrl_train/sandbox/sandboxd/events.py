@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 
-from skyrl_train.sandbox.sandboxd.api import BASH_COMMAND, BASH_OUTPUT
+from skyrl_train.contracts.sandboxd_api import BASH_COMMAND, BASH_OUTPUT
 
 KEPT_BYTES = 16 * 1024 * 1024
 """Of memory, for commands and outputs. The oldest go first; the newest are kept whatever their size."""

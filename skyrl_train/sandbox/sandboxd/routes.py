@@ -8,16 +8,23 @@ import sys
 import time
 from collections.abc import Callable
 
-from skyrl_train.sandbox.sandboxd import answers, api, files, git
+from skyrl_train.contracts import sandboxd_api
+from skyrl_train.sandbox.sandboxd import files, git, responses
 from skyrl_train.sandbox.sandboxd.children import Children
 from skyrl_train.sandbox.sandboxd.commands import Commands
-from skyrl_train.sandbox.sandboxd.fields import absolute_path, command_request, identifier, query, search_request
 from skyrl_train.sandbox.sandboxd.http import HttpError, Request
+from skyrl_train.sandbox.sandboxd.request_fields import (
+    absolute_path,
+    command_request,
+    identifier,
+    query,
+    search_request,
+)
 
 VERSION = "0.1.0"
 SPEAKS = "1.58.0"
 """The newest openhands-agent-server that these routes were compared with."""
-_OPEN = (api.ALIVE, api.HEALTH, api.READY, api.SERVER_INFO, "/")
+_OPEN = (sandboxd_api.ALIVE, sandboxd_api.HEALTH, sandboxd_api.READY, sandboxd_api.SERVER_INFO, "/")
 
 
 class Routes:
@@ -29,29 +36,31 @@ class Routes:
         self._env = env
         self._born = self._busy = time.monotonic()
         self._exact: dict[str, dict[str, Callable[[Request], object]]] = {
-            api.ALIVE: {"GET": _ok},
-            api.HEALTH: {"GET": _ok},
-            api.READY: {"GET": _ready},
-            api.SERVER_INFO: {"GET": self._info},
+            sandboxd_api.ALIVE: {"GET": _ok},
+            sandboxd_api.HEALTH: {"GET": _ok},
+            sandboxd_api.READY: {"GET": _ready},
+            sandboxd_api.SERVER_INFO: {"GET": self._info},
             "/": {"GET": self._info},
-            api.BASH_START: {"POST": lambda request: commands.start(*command_request(request))},
-            api.BASH_EXECUTE: {"POST": lambda request: commands.execute(*command_request(request))},
-            api.BASH_SEARCH: {"GET": lambda request: commands.events.search(search_request(request))},
-            api.BASH_EVENTS: {"DELETE": lambda _: {"cleared_count": commands.events.clear()}},
-            f"{api.BASH_EVENTS}/": {"GET": _no_batches},
-            api.FILE_UPLOAD: {"POST": lambda request: files.upload(request, query(request, "path"))},
-            api.FILE_DOWNLOAD: {"GET": lambda request: Download(query(request, "path"))},
-            api.FILE_CREATE_DIRECTORY: {"POST": lambda request: files.create_directory(query(request, "path"))},
-            api.GIT_CHANGES: {"GET": lambda request: self._changes(request, query(request, "path"))},
-            api.GIT_DIFF: {"GET": lambda request: self._diff(request, query(request, "path"))},
+            sandboxd_api.BASH_START: {"POST": lambda request: commands.start(*command_request(request))},
+            sandboxd_api.BASH_EXECUTE: {"POST": lambda request: commands.execute(*command_request(request))},
+            sandboxd_api.BASH_SEARCH: {"GET": lambda request: commands.events.search(search_request(request))},
+            sandboxd_api.BASH_EVENTS: {"DELETE": lambda _: {"cleared_count": commands.events.clear()}},
+            f"{sandboxd_api.BASH_EVENTS}/": {"GET": _no_batches},
+            sandboxd_api.FILE_UPLOAD: {"POST": lambda request: files.upload(request, query(request, "path"))},
+            sandboxd_api.FILE_DOWNLOAD: {"GET": lambda request: Download(query(request, "path"))},
+            sandboxd_api.FILE_CREATE_DIRECTORY: {
+                "POST": lambda request: files.create_directory(query(request, "path"))
+            },
+            sandboxd_api.GIT_CHANGES: {"GET": lambda request: self._changes(request, query(request, "path"))},
+            sandboxd_api.GIT_DIFF: {"GET": lambda request: self._diff(request, query(request, "path"))},
         }
         self._below: dict[str, dict[str, Callable[[Request, str], object]]] = {  # FIX(RUN009)
-            f"{api.FILE_UPLOAD}/": {"POST": files.upload},
-            f"{api.FILE_DOWNLOAD}/": {"GET": lambda _, path: Download(path)},
-            f"{api.GIT_CHANGES}/": {"GET": self._changes},
-            f"{api.GIT_DIFF}/": {"GET": self._diff},
-            f"{api.BASH_EVENTS}/": {"GET": self._event},
-            f"{api.BASH_COMMANDS}/": {"POST": self._stop},
+            f"{sandboxd_api.FILE_UPLOAD}/": {"POST": files.upload},
+            f"{sandboxd_api.FILE_DOWNLOAD}/": {"GET": lambda _, path: Download(path)},
+            f"{sandboxd_api.GIT_CHANGES}/": {"GET": self._changes},
+            f"{sandboxd_api.GIT_DIFF}/": {"GET": self._diff},
+            f"{sandboxd_api.BASH_EVENTS}/": {"GET": self._event},
+            f"{sandboxd_api.BASH_COMMANDS}/": {"POST": self._stop},
         }
 
     def find(self, request: Request) -> Callable[[Request], object]:
@@ -137,7 +146,7 @@ class Download:
 
     def send(self, connection: socket.socket, *, close: bool) -> bool:
         try:
-            return answers.send_file(connection, self._file, self._headers, close=close)
+            return responses.send_file(connection, self._file, self._headers, close=close)
         finally:
             os.close(self._file)
 
@@ -162,4 +171,4 @@ def _ready(_: Request) -> object:
 
 
 def _no_batches(_: Request) -> object:
-    raise HttpError(501, f"sandboxd does not hand out events in batches: use {api.BASH_SEARCH}")
+    raise HttpError(501, f"sandboxd does not hand out events in batches: use {sandboxd_api.BASH_SEARCH}")

@@ -8,7 +8,7 @@ from checks.agt.action_event_fields import action_event_fields
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Severity, Status
 from skyrl_doctor.facts.agent_packages import AgentPackages
-from skyrl_train.agent.events import EVENT_FIELDS
+from skyrl_train.contracts.agent.events import EVENT_FIELDS
 from support import judge
 
 GOOD = AgentPackages(

@@ -7,7 +7,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Severity, Status
 from skyrl_doctor.facts.oracle_reports import OracleReports, TriedData
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.rewards.oracle import OracleReport, TaskVerdict, Verdict
+from skyrl_train.contracts.rewards.oracle import OracleReport, TaskVerdict, Verdict
 from support import judge, plan_of
 
 PLAN = plan_of(data__train_files=["/d"])

@@ -6,7 +6,7 @@ from checks.ckp.disk_too_small import disk_too_small
 from plans import MIG20, example, plan
 from skyrl_doctor.core.model import Severity, Status
 from skyrl_doctor.facts.checkpoints import Checkpoints, CheckpointSize, Found
-from skyrl_train.checkpoints.room import at_once
+from skyrl_train.contracts.checkpoints.rules import at_once
 from support import judge, plan_of
 
 GIB = 2**30

@@ -8,7 +8,8 @@ from skyrl_doctor.core.model import Severity, Status
 from skyrl_doctor.facts.checkpoints import Checkpoints, Found
 from skyrl_doctor.facts.prompts import PromptLengths
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.checkpoints.resume import Resume, last_step, nothing_left
+from skyrl_train.checkpoints.resume import Resume, nothing_left
+from skyrl_train.contracts.checkpoints.rules import last_step
 from support import judge, plan_of
 
 VERL = (

@@ -7,7 +7,7 @@ from fakes.images import BUILD, FILE, MOUNT, NAME, OTHERS, at, stored, unseen
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Role, Status
 from skyrl_doctor.facts.images.stored import StoredImages
-from skyrl_train.sandbox.agent_server import BINARY, SOURCE
+from skyrl_train.contracts.sandbox.agent_server import BINARY, SOURCE
 from support import judge
 
 FOUND = Finding(

@@ -8,7 +8,7 @@ from checks.img.entrypoint_duplicated import entrypoint_duplicated
 from fakes.images import IMAGE, MOUNT, NAME, OTHERS, stored
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Role, Severity, Status
-from skyrl_train.sandbox.agent_server import BINARY, SOURCE
+from skyrl_train.contracts.sandbox.agent_server import BINARY, SOURCE
 from support import judge
 
 

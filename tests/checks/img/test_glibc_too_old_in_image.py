@@ -8,7 +8,7 @@ from checks.img.glibc_too_old_in_image import glibc_too_old_in_image
 from fakes.images import BUILD, DATA, FILE, IMAGE, MOUNT, NAME, OTHERS, at, stored
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
-from skyrl_train.sandbox.agent_server import BINARY
+from skyrl_train.contracts.sandbox.agent_server import BINARY
 from support import judge, plan_of
 
 SUMMARY = "mount sandboxd, which needs no C library of its own, or build the agent server on an older system"

@@ -8,7 +8,7 @@ from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKi
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.facts.images.supply import ImageSupply
-from skyrl_train.tasks.images import TaskImage
+from skyrl_train.contracts.tasks.images import TaskImage
 from support import judge, plan_of
 
 KEY = "sandbox.image_archive"

@@ -9,7 +9,7 @@ from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Role, 
 from skyrl_doctor.facts.images.archived import ArchivedImages
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import RUNNERS, TESTBED, TESTS, StoredImages
-from skyrl_train.tasks.images import TaskImage
+from skyrl_train.contracts.tasks.images import TaskImage
 from support import judge
 
 NO_TESTS = f"none of {', '.join(TESTS)}"

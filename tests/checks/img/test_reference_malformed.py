@@ -4,7 +4,7 @@ from checks.img.reference_malformed import reference_malformed
 from fakes.images import DATA, MOUNT, NEEDED
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.images.needed import NeededImages
-from skyrl_train.tasks.images import TaskImage
+from skyrl_train.contracts.tasks.images import TaskImage
 from support import judge
 
 LETTER = "is one letter: a name was taken apart where a list was wanted"

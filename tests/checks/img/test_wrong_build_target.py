@@ -6,7 +6,7 @@ from checks.img.wrong_build_target import wrong_build_target
 from fakes.images import BUILD, FILE, MOUNT, NAME, OTHERS, at, stored, unseen
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Role, Status
-from skyrl_train.sandbox.agent_server import BINARY, SOURCE
+from skyrl_train.contracts.sandbox.agent_server import BINARY, SOURCE
 from support import judge
 
 FOUND = Finding(

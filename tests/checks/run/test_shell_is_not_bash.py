@@ -7,7 +7,7 @@ from fakes.images import MOUNT, NAME, at, stored, unseen
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Status
 from skyrl_doctor.plan.model import Plan, Value
-from skyrl_train.sandbox.shell import BASH
+from skyrl_train.contracts.sandbox.shell import BASH
 from support import judge
 
 BARE = Finding(

@@ -15,12 +15,12 @@ from cpu_stack.task_image import write_archive
 from lanes.podman.lab import User, engine_of_this_host, may_open, write_configuration
 from lanes.processes import described
 from lanes.slurm.lab import CPU_PARTITION, GPU_PARTITION, Cluster, processes_with, wait_until
-from skyrl_train.agent.metrics import Counts
 from skyrl_train.checkpoints.saved import look
+from skyrl_train.contracts.agent.metrics import Counts
+from skyrl_train.contracts.payloads import from_json
+from skyrl_train.demo.rows import IMAGE, TASKS
 from skyrl_train.launch.directory import Ended, read_ended, read_jobs
 from skyrl_train.launch.role import Role
-from skyrl_train.payloads import from_json
-from skyrl_train.tasks.demo.rows import IMAGE, TASKS
 
 LIMIT_S = 1200.0
 """Of one turn of a trainer, above what its own phases may take. Alone on two cores it takes 90 s, most of them imports."""

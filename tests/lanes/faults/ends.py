@@ -12,7 +12,7 @@ from pathlib import Path
 from lanes.e2e.whole import LIMIT_S, Whole
 from skyrl_train.launch.directory import Ended, read_jobs
 from skyrl_train.launch.role import Role
-from skyrl_train.processes import environ_of
+from skyrl_train.procfs import environ_of
 
 END_S = 480.0
 """From the fault to the trainer's end. A runtime that was killed takes 5 s; the rest is for a machine that is busy."""

@@ -8,8 +8,8 @@ import pytest
 
 from lanes.e2e.whole import Whole
 from lanes.faults import ends
-from skyrl_train.agent.finish import Finish
 from skyrl_train.checkpoints.saved import look
+from skyrl_train.contracts.agent.finish import Finish
 
 pytestmark = pytest.mark.e2e
 RAY_WAITS = {"RAY_health_check_timeout_ms": "60000", "RAY_health_check_failure_threshold": "10"}

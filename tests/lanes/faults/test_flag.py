@@ -6,7 +6,7 @@ from lanes.e2e.whole import Whole
 from lanes.faults.ends import ends_with
 from lanes.faults.refusals import REFUSED, never_trained, refused_at_login, tells
 from lanes.ports import held_ports
-from skyrl_train.launch.names import READY, URL
+from skyrl_train.contracts.job_files import READY, URL
 
 pytestmark = pytest.mark.e2e
 PUBLISHES = "echo {url} > {job}/{name}; touch {job}/{flag}; exec sleep 3600"

@@ -18,9 +18,9 @@ from lanes.podman.test_places import isolate
 from lanes.slurm.lab import Cluster, wait_until
 from skyrl_doctor.cli.app import dispatch
 from skyrl_doctor.core.model import Status
+from skyrl_train.contracts.job_files import KEY
 from skyrl_train.launch.directory import runtime_url
 from skyrl_train.launch.gate import said
-from skyrl_train.launch.names import KEY
 from skyrl_train.launch.role import Role
 
 pytestmark = pytest.mark.e2e

@@ -11,12 +11,12 @@ import pytest
 
 import skyrl_doctor
 from skyrl_doctor.facts.agent_packages import parse_agent_packages
-from skyrl_train.agent.arguments import Action, check_call
-from skyrl_train.agent.call_parser import parse_call
-from skyrl_train.agent.calls import Call, CallError, CallErrorKind, Ended
-from skyrl_train.agent.events import EVENT_FIELDS, openhands_events
-from skyrl_train.agent.finish import Finish
-from skyrl_train.agent.transcript import Message, Reply, Result, Step, Transcript
+from skyrl_train.contracts.agent.arguments import Action, check_call
+from skyrl_train.contracts.agent.call_parser import parse_call
+from skyrl_train.contracts.agent.calls import Call, CallError, CallErrorKind, Ended
+from skyrl_train.contracts.agent.events import EVENT_FIELDS, openhands_events
+from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.transcript import Message, Reply, Result, Step, Transcript
 
 pytestmark = pytest.mark.openhands
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from lanes.openhands.turns import WRITTEN, generated
-from skyrl_train.agent.arguments import Action, check_call
-from skyrl_train.agent.call_parser import parse_call
-from skyrl_train.agent.calls import Call, CallError, CallErrorKind
-from skyrl_train.agent.tools import TOOLS, ValueKind
+from skyrl_train.contracts.agent.arguments import Action, check_call
+from skyrl_train.contracts.agent.call_parser import parse_call
+from skyrl_train.contracts.agent.calls import Call, CallError, CallErrorKind
+from skyrl_train.contracts.agent.tools import TOOLS, ValueKind
 
 pytestmark = pytest.mark.openhands
 
@@ -187,6 +187,6 @@ def test_every_alias_of_the_sdk_is_known() -> None:
 def test_the_stop_string_is_that_of_the_sdk() -> None:
     from openhands.sdk.llm.mixins.fn_call_converter import STOP_WORDS
 
-    from skyrl_train.agent.calls import STOP_STRING
+    from skyrl_train.contracts.agent.calls import STOP_STRING
 
     assert STOP_WORDS == [STOP_STRING]

@@ -14,12 +14,12 @@ import pytest
 from lanes.podman.conftest import NewLab
 from lanes.podman.lab import IMAGE, SHORT_S
 from lanes.podman.runtime import Server
-from skyrl_train.agent.arguments import Action
-from skyrl_train.agent.finish import Finish
-from skyrl_train.agent.ports import Sandbox, Task
-from skyrl_train.agent.transcript import Transcript
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.ports import Sandbox, Task
+from skyrl_train.contracts.agent.transcript import Transcript
+from skyrl_train.contracts.rewards.score import Score, Scored
 from skyrl_train.rewards.hidden import Hidden
-from skyrl_train.rewards.score import Score, Scored
 from skyrl_train.rewards.suite import suite_scorer
 from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted
 from skyrl_train.sandbox.client.tools import RemoteTools, opener

@@ -14,7 +14,7 @@ import pytest
 from lanes.slurm.lab import GPU_PARTITION, Cluster, a_cluster, processes_with, wait_until
 from lanes.slurm.site import Site, bash
 from skyrl_train.launch.role import Role
-from skyrl_train.processes import lives
+from skyrl_train.procfs import lives
 
 pytestmark = pytest.mark.slurm
 CONTRIB = Path(__file__).parents[3] / "contrib" / "slurm"

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from cpu_stack.run import environment
 from lanes.processes import described
+from skyrl_train.contracts.verdict import Verdict, config_hash, write
 from skyrl_train.launch import directory
-from skyrl_train.launch.child import end_marked, marked
-from skyrl_train.verdict import Verdict, config_hash, write
+from skyrl_train.launch.marks import end_marked, marked
 
 LIMIT_S = 1200.0
 """Of one run, above what the run's own phases may take: it says then where it hangs. Alone on two cores it takes 60 s."""

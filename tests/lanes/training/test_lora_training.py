@@ -9,8 +9,8 @@ from cpu_stack.run import write_job
 from lanes.training.lab import allow, training
 from lanes.training.test_training import steps, weights, whole
 from skyrl_train.agent import journal
-from skyrl_train.agent.transcript import Transcript
 from skyrl_train.config.load import parse, resolved
+from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.launch import directory
 
 pytestmark = [pytest.mark.verl, pytest.mark.vllm]

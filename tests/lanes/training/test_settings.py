@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.verl, pytest.mark.vllm]
 
 COMPOSE = """
 import json, sys
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.rl.settings import composed
 for line in sys.stdin:
     try:

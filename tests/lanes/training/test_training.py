@@ -8,10 +8,10 @@ import pytest
 
 from cpu_stack.run import write_job
 from lanes.training.lab import Run, allow, training
-from skyrl_train.agent.finish import Finish
-from skyrl_train.agent.metrics import Counts
 from skyrl_train.checkpoints.saved import look
-from skyrl_train.payloads import from_json
+from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.metrics import Counts
+from skyrl_train.contracts.payloads import from_json
 
 pytestmark = [pytest.mark.verl, pytest.mark.vllm]
 ROLLOUTS = 8  # of a step: four prompts, two of each

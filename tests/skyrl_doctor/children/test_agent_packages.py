@@ -72,7 +72,7 @@ def test_sources_that_do_not_parse_are_no_records(tmp_path: Path) -> None:
 
 
 def test_records_are_sent_where_there_is_ray_to_send_them(tmp_path: Path) -> None:
-    agent = tmp_path / "skyrl_train" / "agent"
+    agent = tmp_path / "skyrl_train" / "contracts" / "agent"
     agent.mkdir(parents=True)
     (agent / "metrics.py").write_text(
         "import threading\nclass Counts:\n    def __init__(self, **_): self.lock = threading.RLock()\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train.verdict import config_hash, refusal
+from skyrl_train.contracts.verdict import config_hash, refusal
 
 ENV = {"PATH": "/usr/bin:/bin"}
 PASSING = ("--select", "ENV016")

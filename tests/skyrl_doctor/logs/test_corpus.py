@@ -6,7 +6,7 @@ import pytest
 
 from skyrl_doctor.catalogue import When, catalogue
 from skyrl_doctor.logs.diagnose import diagnose
-from skyrl_doctor.logs.scan import KEPT
+from skyrl_doctor.logs.judge.scanner import KEPT
 
 LOGS = Path(__file__).parents[2] / "logs"
 FILES = sorted(LOGS.glob("*/*.log"))

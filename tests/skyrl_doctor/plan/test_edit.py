@@ -9,7 +9,7 @@ from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.plan.edit import Proposal, diff, propose
 from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.only import config_only
+from skyrl_doctor.structure_only import config_only
 from support import registry
 
 V4 = "examples/prime-rl-2025/v4.toml"

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skyrl_train.agent.call_format import format_call
-from skyrl_train.agent.call_parser import parse_call
-from skyrl_train.agent.calls import Call, CallError, CallErrorKind, Ended, Span
+from skyrl_train.contracts.agent.call_parser import parse_call
+from skyrl_train.contracts.agent.calls import Call, CallError, CallErrorKind, Ended, Span
 
 NAMES = st.text(st.characters(exclude_characters="<>=\r\n", exclude_categories=["Cs"]), min_size=1, max_size=20)
 PLAIN = st.text(st.characters(exclude_categories=["Cs"]))

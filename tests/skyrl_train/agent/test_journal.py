@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from skyrl_train.agent.finish import Finish
 from skyrl_train.agent.journal import Unreadable, append, read
-from skyrl_train.agent.transcript import Message, Transcript
+from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.transcript import Message, Transcript
 
 TRANSCRIPT = Transcript(
     task_id="t",

@@ -18,17 +18,17 @@ from fakes.sandboxes import (
     UnremovableSandbox,
     UnstartableSandbox,
 )
-from skyrl_train.agent.arguments import Action
-from skyrl_train.agent.call_errors import call_error
-from skyrl_train.agent.calls import Call, CallError, CallErrorKind, Ended, Span
-from skyrl_train.agent.finish import Finish
-from skyrl_train.agent.limits import Limits
 from skyrl_train.agent.loop import rollout
-from skyrl_train.agent.ports import Sandbox, Task
 from skyrl_train.agent.scripted import END_OF_TURN, ScriptedModel
-from skyrl_train.agent.transcript import Message, Reply, Result, Step, Transcript
-from skyrl_train.payloads import from_json, to_json
-from skyrl_train.rewards.score import Score, Scored, Unscorable, UnscorableReason
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.call_errors import call_error
+from skyrl_train.contracts.agent.calls import Call, CallError, CallErrorKind, Ended, Span
+from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.limits import Limits
+from skyrl_train.contracts.agent.ports import Sandbox, Task
+from skyrl_train.contracts.agent.transcript import Message, Reply, Result, Step, Transcript
+from skyrl_train.contracts.payloads import from_json, to_json
+from skyrl_train.contracts.rewards.score import Score, Scored, Unscorable, UnscorableReason
 
 TASK = Task(id="t", rollout_id="t-0", prompt=(Message(role="user", content="fix it"),))
 LIMITS = Limits(model_len=100_000, prompt_tokens=1000, response_tokens=90_000, reply_tokens=1000)

@@ -13,7 +13,9 @@ from skyrl_doctor.catalogue import catalogue
 
 ROOT = Path(__file__).parents[3]
 AGENT = "skyrl_train/agent"
+CONTRACT = "skyrl_train/contracts/agent"
 TESTS = "tests/skyrl_train/agent"
+CONTRACT_TESTS = "tests/skyrl_train/contracts/agent"
 
 
 class Cure(NamedTuple):
@@ -27,22 +29,22 @@ class Cure(NamedTuple):
 
 CURES = {
     "AGT001": Cure(
-        f"{AGENT}/golden.py",
+        f"{CONTRACT}/golden_reply.py",
         "return None if same else stop",
         "return None",
         "tests/checks/agt/test_function_calling_not_native.py::test_a_call_must_survive_the_stop_text",
     ),
     "AGT002": Cure(
-        f"{AGENT}/tools.py",
+        f"{CONTRACT}/tools.py",
         'aliases=("execute_bash", "bash", "cmd_run"),',
         "",
-        f"{TESTS}/test_arguments.py::test_old_names_of_the_terminal",
+        f"{CONTRACT_TESTS}/test_arguments.py::test_old_names_of_the_terminal",
     ),
     "AGT003": Cure(
-        f"{AGENT}/tools.py",
+        f"{CONTRACT}/tools.py",
         '_text("message", "what was done", required=True)',
         '_text("thought", "what was done", required=True)',
-        f"{TESTS}/test_arguments.py::test_finish_takes_a_message_and_no_thought",
+        f"{CONTRACT_TESTS}/test_arguments.py::test_finish_takes_a_message_and_no_thought",
     ),
     "AGT004": Cure(
         f"{AGENT}/turns.py",
@@ -51,35 +53,35 @@ CURES = {
         f"{TESTS}/test_loop.py::test_ends_of_its_own",
     ),
     "AGT005": Cure(
-        f"{AGENT}/events.py",
+        f"{CONTRACT}/events.py",
         '"llm_response_id": f"{name}-reply",',
         "",
-        f"{TESTS}/test_events.py::test_prompt_action_result_and_plain_reply",
+        f"{CONTRACT_TESTS}/test_events.py::test_prompt_action_result_and_plain_reply",
     ),
     "AGT006": Cure(
-        f"{AGENT}/events.py",
+        f"{CONTRACT}/events.py",
         '"origin": "completion",',
         "",
-        f"{TESTS}/test_events.py::test_prompt_action_result_and_plain_reply",
+        f"{CONTRACT_TESTS}/test_events.py::test_prompt_action_result_and_plain_reply",
     ),
     "AGT007": Cure(
-        f"{AGENT}/arguments.py",
+        f"{CONTRACT}/arguments.py",
         "@dataclass(frozen=True, slots=True)",
         "@dataclass(slots=True)",
-        "tests/skyrl_train/test_payloads.py::test_a_payload_is_frozen",
+        "tests/skyrl_train/contracts/test_payloads.py::test_a_payload_is_frozen",
     ),
     "AGT008": Cure(
-        "skyrl_train/payloads.py",
+        "skyrl_train/contracts/payloads.py",
         "if kind not in PAYLOADS:",
         "if kind is None:",
-        "tests/skyrl_train/test_payloads.py::test_what_is_not_declared_does_not_cross",
+        "tests/skyrl_train/contracts/test_payloads.py::test_what_is_not_declared_does_not_cross",
     ),
     "AGT009": Cure(
-        f"{AGENT}/transcript.py",
+        f"{CONTRACT}/transcript.py",
         "    logprobs: tuple[float, ...] | None = None\n",
         "    logprobs: tuple[float, ...] | None = None\n\n    def __deepcopy__(self, memo: object) -> object:\n"
         "        return __import__('copy').deepcopy(self)\n",
-        "tests/skyrl_train/test_payloads.py::test_round_trips",
+        "tests/skyrl_train/contracts/test_payloads.py::test_round_trips",
     ),
     "AGT010": Cure(
         f"{AGENT}/loop.py",
@@ -88,7 +90,7 @@ CURES = {
         f"{TESTS}/test_structure.py::test_no_object_of_the_sdk_lives_here",
     ),
     "AGT011": Cure(
-        f"{AGENT}/events.py",
+        f"{CONTRACT}/events.py",
         "import json\n",
         "import json\nfrom openhands.sdk.agent.base import AgentBase\n",
         f"{TESTS}/test_structure.py::test_no_object_of_the_sdk_lives_here",
@@ -100,22 +102,22 @@ CURES = {
         f"{TESTS}/test_structure.py::test_no_path_of_a_sandbox_is_opened_here",
     ),
     "AGT013": Cure(
-        f"{AGENT}/prompt.py",
+        f"{CONTRACT}/tool_prompt.py",
         "listed = ",
         "raise FileNotFoundError('Prompt file system_prompt.j2 not found')\n    listed = ",
-        f"{TESTS}/test_prompt.py::test_lists_each_tool_and_shows_a_call_that_parses",
+        f"{CONTRACT_TESTS}/test_tool_prompt.py::test_lists_each_tool_and_shows_a_call_that_parses",
     ),
     "AGT014": Cure(
-        f"{AGENT}/call_parser.py",
+        f"{CONTRACT}/call_parser.py",
         "whole = text + _missing_end(text) if ended is Ended.STOP else text",
         "whole = text",
-        f"{TESTS}/test_call_parser.py::test_mends_the_end_tag_that_a_stop_string_took",
+        f"{CONTRACT_TESTS}/test_call_parser.py::test_mends_the_end_tag_that_a_stop_string_took",
     ),
     "AGT015": Cure(
-        f"{AGENT}/rules.py",
+        f"{CONTRACT}/alarms.py",
         "if run.rollouts >= ENOUGH_ROLLOUTS and not run.calls:",
         "if run.rollouts < 0:",
-        f"{TESTS}/test_rules.py::test_no_call_at_all",
+        f"{CONTRACT_TESTS}/test_alarms.py::test_no_call_at_all",
     ),
 }
 

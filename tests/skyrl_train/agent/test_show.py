@@ -1,12 +1,12 @@
 """A transcript for a person."""
 
-from skyrl_train.agent.arguments import Action
-from skyrl_train.agent.call_parser import parse_call
-from skyrl_train.agent.calls import Ended
-from skyrl_train.agent.finish import Finish
 from skyrl_train.agent.show import shown
-from skyrl_train.agent.transcript import Message, Reply, Result, Step, Transcript
-from skyrl_train.rewards.score import Unscorable, UnscorableReason
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.call_parser import parse_call
+from skyrl_train.contracts.agent.calls import Ended
+from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.transcript import Message, Reply, Result, Step, Transcript
+from skyrl_train.contracts.rewards.score import Unscorable, UnscorableReason
 
 LS = "<function=terminal>\n<parameter=command>ls</parameter>\n</function>"
 

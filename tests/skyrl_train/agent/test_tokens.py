@@ -1,10 +1,10 @@
 """Tokens that the engine wrote against tokens made of its text."""
 
-from skyrl_train.agent.call_parser import parse_call
-from skyrl_train.agent.calls import Ended
-from skyrl_train.agent.finish import Finish
 from skyrl_train.agent.tokens import Retokenised, retokenised
-from skyrl_train.agent.transcript import Reply, Step, Transcript
+from skyrl_train.contracts.agent.call_parser import parse_call
+from skyrl_train.contracts.agent.calls import Ended
+from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.transcript import Reply, Step, Transcript
 
 IDS = {"a": 1, "b": 2, "ab": 3}
 

@@ -6,7 +6,7 @@ import pytest
 
 from checkpoint_files import save, torch_file
 from skyrl_train.checkpoints import CheckpointError, State, complete, finish, last_good, look, prune, resume_from
-from skyrl_train.checkpoints.layout import kinds_of
+from skyrl_train.contracts.checkpoints.layout import kinds_of
 
 TRACKER = "latest_checkpointed_iteration.txt"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from skyrl_train.cli.app import COMMANDS, SKYRL_TRAIN, dispatch
-from skyrl_train.cli.frame import command_of, parser
-from skyrl_train.version import VERSION
+from skyrl_train.contracts.command_line import command_of, parser
+from skyrl_train.contracts.version import VERSION
 
 COMMANDS_AT = Path(__file__).parents[3] / "skyrl_train" / "cli"
 

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from skyrl_train.cli.asynchronous import run_async
-from skyrl_train.cli.frame import Terminated
+from skyrl_train.contracts.command_line import Terminated
 
 
 def test_a_signal_within_a_callback_is_not_lost() -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from skyrl_train.cli.app import dispatch
-from skyrl_train.rewards.oracle import read_report
+from skyrl_train.contracts.rewards.oracle import read_report
+from skyrl_train.contracts.tasks.rows import TaskRow, read_row
 from skyrl_train.tasks.convert import verl_row
-from skyrl_train.tasks.rows import TaskRow, read_row
 
 ROW = {
     "docker_image": "n/x:1",

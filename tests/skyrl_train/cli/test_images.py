@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skyrl_train.cli import images
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 
 PODMAN = """#!/bin/sh
 # a store of empty files; what is called slow takes long

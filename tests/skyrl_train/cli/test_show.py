@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from skyrl_train.agent import journal
-from skyrl_train.agent.call_parser import parse_call
-from skyrl_train.agent.calls import Ended
-from skyrl_train.agent.finish import Finish
 from skyrl_train.agent.journal import append
-from skyrl_train.agent.transcript import Message, Reply, Result, Step, Transcript
 from skyrl_train.cli.app import dispatch
-from skyrl_train.rewards.score import Scored
+from skyrl_train.contracts.agent.call_parser import parse_call
+from skyrl_train.contracts.agent.calls import Ended
+from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.transcript import Message, Reply, Result, Step, Transcript
+from skyrl_train.contracts.rewards.score import Scored
 
 TEXT = "<function=terminal>\n<parameter=command>ls</parameter>\n</function>"
 STEP = Step(

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_doctor.logs.advice import SUSPECT, is_suspect
+from skyrl_doctor.logs.match.phrases import SUSPECT, is_suspect
 from skyrl_train.cli.app import dispatch
 from skyrl_train.config.load import parse, resolved
+from skyrl_train.contracts.verdict import FILE, Verdict, config_hash, write
 from skyrl_train.launch import commands, directory
-from skyrl_train.verdict import FILE, Verdict, config_hash, write
 
 TOML = '[model]\npath = "m"\n[data]\ntrain_files = ["a.jsonl"]\n'
 

@@ -8,7 +8,7 @@ from plans import MIG20, ROOT
 from skyrl_train.config.constraints import RULES, violations
 from skyrl_train.config.load import ConfigError, from_resolved, parse, read, resolved
 from skyrl_train.config.run import RunConfig
-from skyrl_train.config.violation import Violation
+from skyrl_train.contracts.violation import Violation
 
 MODEL = "[model]\npath = 'x'\n"
 

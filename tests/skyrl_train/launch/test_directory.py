@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.job_files import READY, URL
 from skyrl_train.launch.directory import (
     Ended,
     adopt,
@@ -19,7 +20,6 @@ from skyrl_train.launch.directory import (
     write_ended,
     write_jobs,
 )
-from skyrl_train.launch.names import READY, URL
 from skyrl_train.launch.role import Role
 
 NOW = datetime(2026, 1, 22, 23, 2, 11)  # noqa: DTZ001 -- a name for the user's own clock

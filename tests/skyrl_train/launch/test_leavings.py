@@ -10,37 +10,38 @@ import pytest
 
 from skyrl_train.cli.app import dispatch
 from skyrl_train.launch import leavings, strays
-from skyrl_train.launch.child import end, marked, wait
-from skyrl_train.processes import lives
+from skyrl_train.launch.marks import marked
+from skyrl_train.process import Child, start, wait_until
+from skyrl_train.procfs import lives
 
 OURS, OTHER = f"99{os.getpid():08}1", f"99{os.getpid():08}2"
 """Of this run's worker alone: what belongs to a job is looked for, and ended, on the whole machine."""
 
 
 @pytest.fixture
-def sleeper() -> Iterator["list[subprocess.Popen[bytes]]"]:
-    made: list[subprocess.Popen[bytes]] = []
+def sleeper() -> Iterator[list[Child]]:
+    made: list[Child] = []
     yield made
     for child in made:
-        end(child, 1)
+        child.end(1)
 
 
-def sleeps(made: "list[subprocess.Popen[bytes]]", **environ: str) -> int:
+def sleeps(made: list[Child], **environ: str) -> int:
     """A process that went its own way, with this environment."""
-    made.append(subprocess.Popen(["sleep", "600"], env=environ, start_new_session=True))
+    made.append(start(["sleep", "600"], env=environ))
     return made[-1].pid
 
 
-def test_the_processes_of_the_job_end_and_no_others(sleeper: "list[subprocess.Popen[bytes]]") -> None:
+def test_the_processes_of_the_job_end_and_no_others(sleeper: list[Child]) -> None:
     of_job = sleeps(sleeper, SLURM_JOB_ID=OURS)
     others = [sleeps(sleeper, SLURM_JOB_ID=OTHER), sleeps(sleeper, NOTE=f"SLURM_JOB_ID={OURS}"), sleeps(sleeper)]
     epilog = sleeps(sleeper, SLURM_JOB_ID=OURS, SLURM_SCRIPT_CONTEXT="epilog_slurmd")
     assert strays.end(strays.of_job(OURS, os.getuid())) == [of_job]
-    assert wait(lambda: not lives(of_job), 120)
+    assert wait_until(lambda: not lives(of_job), 120)
     assert all(lives(pid) for pid in (*others, epilog))
 
 
-def test_the_job_of_another_user_is_not_ours(sleeper: "list[subprocess.Popen[bytes]]") -> None:
+def test_the_job_of_another_user_is_not_ours(sleeper: list[Child]) -> None:
     pid = sleeps(sleeper, SLURM_JOB_ID=OURS)
     assert strays.end(strays.of_job(OURS, os.getuid() + 1)) == []
     assert lives(pid)
@@ -53,7 +54,7 @@ def test_the_caller_and_its_parents_stay() -> None:
     assert done.stdout == "[]\nlived\n", done.stderr
 
 
-def test_podmans_own_processes_are_known_by_their_store(sleeper: "list[subprocess.Popen[bytes]]") -> None:
+def test_podmans_own_processes_are_known_by_their_store(sleeper: list[Child]) -> None:
     place = f"/tmp/skyrl-{os.getuid()}-{OURS}"
     conmons = [sleeps(sleeper, XDG_RUNTIME_DIR=f"{place}/podman/run"), sleeps(sleeper, CONTAINERS_CONF=f"{place}/c")]
     others = [
@@ -65,7 +66,7 @@ def test_podmans_own_processes_are_known_by_their_store(sleeper: "list[subproces
 
 
 def test_a_job_that_was_submitted_from_a_payload_is_not_the_payloads(
-    sleeper: "list[subprocess.Popen[bytes]]", monkeypatch: pytest.MonkeyPatch
+    sleeper: list[Child], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLURM_JOB_ID", OURS)
     marks = {"SKYRL_JOB_DIR": f"/w/{OURS}"}
@@ -74,19 +75,19 @@ def test_a_job_that_was_submitted_from_a_payload_is_not_the_payloads(
     assert marked(marks) == sorted(own)
 
 
-def in_a_mount_namespace(made: "list[subprocess.Popen[bytes]]", script: str) -> int:
+def in_a_mount_namespace(made: list[Child], script: str) -> int:
     """A process among mounts of its own, as a container's; root alone may make one everywhere."""
     words = ["unshare", "--mount", "sh", "-c", f"{script} && echo there && exec sleep 600"]
-    child = subprocess.Popen(words, env={"PATH": os.defpath}, stdout=subprocess.PIPE, start_new_session=True)
-    made.append(child)
-    assert child.stdout is not None
-    with child.stdout as out:
+    reader, writer = os.pipe()
+    made.append(start(words, env={"PATH": os.defpath}, stdout=writer))
+    os.close(writer)
+    with open(reader, "rb") as out:
         if out.readline() != b"there\n":
             pytest.skip("no mount namespace can be made here")
-    return child.pid
+    return made[-1].pid
 
 
-def test_a_sandbox_is_known_by_what_is_mounted_in_it(tmp_path: Path, sleeper: "list[subprocess.Popen[bytes]]") -> None:
+def test_a_sandbox_is_known_by_what_is_mounted_in_it(tmp_path: Path, sleeper: list[Child]) -> None:
     place = tmp_path / f"skyrl-{os.getuid()}-{OURS}"
     (place / "root").mkdir(parents=True)
     (tmp_path / "aim").mkdir()
@@ -99,7 +100,7 @@ def test_a_sandbox_is_known_by_what_is_mounted_in_it(tmp_path: Path, sleeper: "l
     assert not strays.inside([f"{tmp_path}/skyrl-{os.getuid()}-9"], os.getuid())(sandbox)
 
 
-def test_what_the_host_has_mounted_is_nobodys_sandbox(tmp_path: Path, sleeper: "list[subprocess.Popen[bytes]]") -> None:
+def test_what_the_host_has_mounted_is_nobodys_sandbox(tmp_path: Path, sleeper: list[Child]) -> None:
     """It shows in every mount namespace."""
     place = tmp_path / f"skyrl-{os.getuid()}-{OURS}"
     (tmp_path / "aim").mkdir()
@@ -151,9 +152,7 @@ def test_mount_points_are_found_below_the_directories_alone() -> None:
     assert leavings.mounts_below(["/tmp/skyrl-1-7"], table) == ["/tmp/skyrl-1-7/a/b c", "/tmp/skyrl-1-7/a"]
 
 
-def test_sweep_tells_what_it_did(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], sleeper: "list[subprocess.Popen[bytes]]"
-) -> None:
+def test_sweep_tells_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str], sleeper: list[Child]) -> None:
     pid = sleeps(sleeper, SLURM_JOB_ID=OURS)
     place = tmp_path / f"skyrl-{os.getuid()}-{OURS}"
     place.mkdir()

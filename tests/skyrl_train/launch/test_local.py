@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from skyrl_train.cli.app import dispatch
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch import leavings, local
-from skyrl_train.launch.child import MARK, end, marked, of_local_launches
 from skyrl_train.launch.directory import log, write_jobs
+from skyrl_train.launch.marks import MARK, marked, of_local_launches
 from skyrl_train.launch.role import Role
 from skyrl_train.node.ray import starts_own_cluster
+from skyrl_train.process import start
 
 
 def script(job_dir: Path, role: Role, text: str) -> str:
@@ -78,13 +79,13 @@ def test_stop_finds_a_launch_by_a_relative_path(
     job_dir = tmp_path / ".skyrl_jobs" / "20260101_000000_launch"
     job_dir.mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    child = subprocess.Popen(["sleep", "600"], env={**os.environ, MARK: str(job_dir)}, start_new_session=True)
+    child = start(["sleep", "600"], env={**os.environ, MARK: str(job_dir)})
     try:
         write_jobs(str(job_dir), {Role.TRAINER: f"local:{child.pid}"})
         assert dispatch(["stop"]) == 0
         assert child.wait(120) == -15
     finally:
-        end(child, 1)
+        child.end(1)
     assert capsys.readouterr().out == "trainer: told to end\n"
     assert dispatch(["stop", ".skyrl_jobs/20260101_000000_launch/"]) == 0
     assert capsys.readouterr().out == "trainer: had ended\n"

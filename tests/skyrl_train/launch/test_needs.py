@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch import needs
 from skyrl_train.launch.needs import NEEDED, refuse_without_packages
 from skyrl_train.launch.role import Role

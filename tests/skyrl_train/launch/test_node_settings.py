@@ -6,19 +6,21 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from skyrl_train.config.load import parse, resolved
-from skyrl_train.launch import commands, leavings, node_settings, sidecar
-from skyrl_train.launch.directory import read_ended
+from skyrl_train.config.run import RunConfig
+from skyrl_train.launch import commands, node_settings
+from skyrl_train.launch.closing import close
+from skyrl_train.launch.directory import Ended, read_ended
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.signals import Signals
 from skyrl_train.launch.supervise import supervise
 from skyrl_train.launch.work import Work
-from skyrl_train.processes import others, read
+from skyrl_train.procfs import others, read
 
 JOB = str(10**9 + os.getpid())
 CONFIG = '[model]\npath = "a/b"\n[watch]\nenabled = false\n'
@@ -93,11 +95,10 @@ def test_a_script_that_is_gone_is_named(tmp_path: Path) -> None:
         node_settings.take(str(tmp_path / "trainer_node.sh"), lambda: False)
 
 
-def test_a_script_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(node_settings, "LIMIT_S", 0.2)
+def test_a_script_that_hangs_is_ended(tmp_path: Path) -> None:
     hangs = script(tmp_path, "sleep 600")
     with pytest.raises(node_settings.SettingsError, match=r"no answer within 0\.2 s"):
-        node_settings.take(hangs, lambda: False)
+        node_settings.take(hangs, lambda: False, limit_s=0.2)
     assert not [pid for pid in others() if hangs.encode() in read(f"/proc/{pid}/cmdline").split(b"\0")]
 
 
@@ -123,13 +124,24 @@ def test_a_job_that_is_told_to_end_leaves_nothing_of_half_made_settings(tmp_path
     assert (leftover, told and told.reason) == (False, f"stopped by signal {signal.SIGTERM:d}")
 
 
-def test_the_node_is_cleared_before_anything_that_takes_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_node_is_cleared_before_anything_that_takes_long(tmp_path: Path) -> None:
     """Slurm kills a job half a minute after it told it to end, and a post-mortem may take longer."""
     order = list[str]()
-    monkeypatch.setattr(leavings, "of_this_job", lambda _environ: order.append("cleared") or [])
-    monkeypatch.setattr(sidecar, "post_mortem", lambda *_: order.append("post-mortem"))
+
+    def clear(_environ: Mapping[str, str]) -> list[str]:
+        order.append("cleared")
+        return []
+
+    def write_summary(_config: RunConfig, job_dir: str) -> None:
+        order.append(f"post-mortem of {job_dir}")
+
+    stopped = work(tmp_path, "true", Signals(stop=15))
+    close(stopped, Ended(128 + 15, "stopped by signal 15", 1.0), clear=clear, write_summary=write_summary)
+    assert order == ["cleared", f"post-mortem of {tmp_path}"]
+
+
+def test_a_job_that_was_told_to_stop_has_the_status_of_its_signal(tmp_path: Path) -> None:
     assert supervise(work(tmp_path, "true", Signals(stop=15))) == 128 + 15
-    assert order == ["cleared", "post-mortem"]
 
 
 def _until(condition: Callable[[], bool]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from skyrl_train.config.load import parse, resolved
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
 from skyrl_train.launch import commands, node_files
 from skyrl_train.launch.jobs import jobs
 from skyrl_train.launch.node_files import NodeState

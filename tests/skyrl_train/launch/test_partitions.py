@@ -3,7 +3,7 @@
 import pytest
 
 from skyrl_train.config.load import parse
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch.partitions import refuse
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.slurm import SlurmError

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from plans import plan
 from scripts import complaints_of_bash
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch import commands, sidecar
 from skyrl_train.launch.prime import NOT_FOR_RL, PrimeRun, prime_run, without
 from skyrl_train.launch.render import prime_script

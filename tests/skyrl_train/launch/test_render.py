@@ -7,7 +7,7 @@ import pytest
 from scripts import complaints_of_bash
 from skyrl_train.config.load import parse
 from skyrl_train.config.run import RunConfig
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.launch.jobs import jobs
 from skyrl_train.launch.render import node_script, script
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train import verdict
+from skyrl_train.contracts import verdict
+from skyrl_train.contracts.job_files import READY, URL
 from skyrl_train.launch import slurm
 from skyrl_train.launch.directory import Ended, write_ended, write_jobs
-from skyrl_train.launch.names import READY, URL
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import PATIENCE_S, SLURM_EVERY_S, TRAINER_ENDED, Partner, Pulse, why_not_ready
 

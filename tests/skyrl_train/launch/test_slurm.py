@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from skyrl_train.launch import slurm
-from skyrl_train.launch.child import marked, wait
+from skyrl_train.launch.marks import marked
 from skyrl_train.launch.slurm import SlurmError, State
+from skyrl_train.process import wait_until
 
 SHOWN = (
     "JobId=8 JobName=x JobState=RUNNING Reason=None Requeue=1 Restarts=2 RunTime=00:01:05 TimeLimit=06:00:00 "
@@ -102,7 +103,7 @@ def test_one_that_hangs_is_ended_with_what_it_started(bin_dir: Path) -> None:
     with pytest.raises(SlurmError, match=r"scontrol --oneliner show job 8 did not answer within 0\.3 s"):
         slurm.state("8", limit_s=0.3)
     assert time.monotonic() - began < 300
-    assert wait(lambda: not marked({"SLURM_TEST_OF": str(bin_dir)}), 120)
+    assert wait_until(lambda: not marked({"SLURM_TEST_OF": str(bin_dir)}), 120)
 
 
 def test_a_launch_that_is_told_to_end_while_sbatch_submits_cancels_the_job(bin_dir: Path) -> None:
@@ -116,7 +117,7 @@ def test_a_launch_that_is_told_to_end_while_sbatch_submits_cancels_the_job(bin_d
     main = threading.main_thread().ident
 
     def tell() -> None:
-        wait((bin_dir / "begun").exists, 120)
+        wait_until((bin_dir / "begun").exists, 120)
         signal.pthread_kill(main or 0, signal.SIGUSR2)
 
     teller = threading.Thread(target=tell)

@@ -1,22 +1,22 @@
 """Inside a job: a partner that died silently, and a watch which cannot run."""
 
 import dataclasses
+import json
+import os
 import signal
-import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from skyrl_train.config.load import parse
-from skyrl_train.fail import TrainError
-from skyrl_train.launch import directory, sidecar, slurm, turns
+from skyrl_train.launch import directory, sidecar
 from skyrl_train.launch.closing import _end_other
 from skyrl_train.launch.directory import Ended, read_ended, write_ended, write_jobs
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.signals import Signals
 from skyrl_train.launch.supervise import _follow, supervise
 from skyrl_train.launch.work import Work
+from skyrl_train.process import start, started
 
 CONFIG = parse('[model]\npath = "a/b"\n[slurm]\nrequeue = true\n[watch]\nenabled = true\n')
 WARNED = Work(
@@ -30,8 +30,8 @@ WARNED = Work(
 
 
 def test_a_runtime_that_died_without_a_word_is_not_waited_for(tmp_path: Path) -> None:
-    child = subprocess.Popen(["true"])
-    child.wait()
+    child = start(["true"])
+    child.end(300)
     write_jobs(str(tmp_path), {Role.RUNTIME: f"local:{child.pid}"})
     config = parse('[model]\npath = "a/b"\n[watch]\nenabled = false\n')
     ended = supervise(dataclasses.replace(WARNED, config=config, job_dir=str(tmp_path), environ={}, signals=Signals()))
@@ -39,49 +39,59 @@ def test_a_runtime_that_died_without_a_word_is_not_waited_for(tmp_path: Path) ->
     assert (ended, told and told.reason) == (1, f"the runtime process {child.pid} is gone, and it was never ready")
 
 
+@pytest.fixture
+def cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Slurm's commands as scripts. The file has what scancel was asked for, and how the trainer had ended by then."""
+    programs, asked = tmp_path / "bin", tmp_path / "cancelled"
+    programs.mkdir()
+    told = tmp_path / directory.ended_name(Role.TRAINER)
+    for name, text in {
+        "scontrol": "echo JobId=$4 JobState=RUNNING Restarts=0",
+        "scancel": f"echo $* >> {asked}; cat {told} >> {asked} 2>&1; true",
+    }.items():
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    write_jobs(str(tmp_path), {Role.RUNTIME: "7", Role.TRAINER: "8"})
+    return asked
+
+
+def runtime_of(job_dir: Path) -> Work:
+    return dataclasses.replace(WARNED, role=Role.RUNTIME, job_dir=str(job_dir), environ={"SLURM_JOB_ID": "7"})
+
+
 @pytest.mark.parametrize("told", [None, Ended(1, "its own word", 5.0)])
 def test_a_trainer_that_is_cancelled_before_it_listens_has_its_end_told(
-    told: Ended | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    told: Ended | None, tmp_path: Path, cancelled: Path
 ) -> None:
-    job, cancelled = str(tmp_path), list[tuple[str, Ended | None]]()
-    write_jobs(job, {Role.RUNTIME: "7", Role.TRAINER: "8"})
     if told:
-        write_ended(job, Role.TRAINER, told)
-    monkeypatch.setattr(turns, "asked", lambda _id: SimpleNamespace(restarts=0))
-    monkeypatch.setattr(slurm, "cancel", lambda id_: cancelled.append((id_, read_ended(job, Role.TRAINER))))
-    work = dataclasses.replace(WARNED, role=Role.RUNTIME, job_dir=job, environ={"SLURM_JOB_ID": "7"})
-    _end_other(work, Ended(3, "the runtime ended with 3", 4.0), None)
-    (id_, ended), *more = cancelled
-    assert (id_, more) == ("8", [])
-    assert ended is not None
-    assert ended.reason == (told.reason if told else "the runtime job ended: the runtime ended with 3")
+        write_ended(str(tmp_path), Role.TRAINER, told)
+    _end_other(runtime_of(tmp_path), Ended(3, "the runtime ended with 3", 4.0), None)
+    asked, then = cancelled.read_text().splitlines()
+    reason = told.reason if told else "the runtime job ended: the runtime ended with 3"
+    assert (asked, json.loads(then)["reason"]) == ("8", reason)
 
 
-def test_a_full_disk_does_not_keep_the_trainer_in_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise TrainError("No space left on device")
-
-    cancelled = list[str]()
-    write_jobs(str(tmp_path), {Role.RUNTIME: "7", Role.TRAINER: "8"})
-    monkeypatch.setattr(directory, "write_ended", full)
-    monkeypatch.setattr(turns, "asked", lambda _id: SimpleNamespace(restarts=0))
-    monkeypatch.setattr(slurm, "cancel", cancelled.append)
-    work = dataclasses.replace(WARNED, role=Role.RUNTIME, job_dir=str(tmp_path), environ={"SLURM_JOB_ID": "7"})
-    _end_other(work, Ended(3, "", 4.0), None)
-    assert cancelled == ["8"]
+def test_a_full_disk_does_not_keep_the_trainer_in_the_queue(
+    tmp_path: Path, cancelled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / directory.ended_name(Role.TRAINER)).mkdir()  # nothing can be written there
+    _end_other(runtime_of(tmp_path), Ended(3, "", 4.0), None)
+    assert cancelled.read_text().splitlines()[0] == "8"
+    assert f"cannot write {tmp_path}/{directory.ended_name(Role.TRAINER)}: " in capsys.readouterr().err
 
 
 def test_a_warning_that_comes_before_the_payload_listens_waits_for_it() -> None:
     """A job whose limit is near when it starts: the gate, which comes first, would die of it."""
     work = dataclasses.replace(WARNED, signals=Signals(before_end=True))
     gate = "sleep 0.5; exec /bin/bash -c 'trap \"exit 7\" USR1; while :; do sleep 0.05; done'"
-    with subprocess.Popen(("/bin/bash", "-c", gate)) as child:
+    with started(("/bin/bash", "-c", gate)) as child:
         assert (_follow(work, child, ()), child.wait(300)) == ("", 7)
 
 
 def test_a_payload_that_never_listens_ends_of_the_warning_and_not_of_the_time_limit() -> None:
     work = dataclasses.replace(WARNED, signals=Signals(before_end=True, patience_s=0.3))
-    with subprocess.Popen(("sleep", "600")) as child:
+    with started(("sleep", "600")) as child:
         assert (_follow(work, child, ()), child.wait(60)) == ("", -signal.SIGUSR1)
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.job_files import KEY, READY, URL
 from skyrl_train.launch import turns
 from skyrl_train.launch.directory import Ended, is_superseded, read_ended, read_jobs, write_ended, write_jobs
-from skyrl_train.launch.names import KEY, READY, URL
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.slurm import SlurmError, State
 from skyrl_train.launch.turns import Next, Scheduler, new_runtime, next_turn

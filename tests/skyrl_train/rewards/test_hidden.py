@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train.agent.arguments import Action
-from skyrl_train.agent.finish import Finish
-from skyrl_train.agent.ports import Sandbox
 from skyrl_train.agent.sandboxes.directory import directory_sandbox
-from skyrl_train.agent.transcript import Transcript
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.ports import Sandbox
+from skyrl_train.contracts.agent.transcript import Transcript
+from skyrl_train.contracts.rewards.score import Scored, Unscorable, UnscorableReason
+from skyrl_train.demo.rows import TASKS, r2e_row
+from skyrl_train.demo.seed import write_seed
 from skyrl_train.rewards.hidden import Hidden
-from skyrl_train.rewards.score import Scored, Unscorable, UnscorableReason
 from skyrl_train.rewards.suite import NoTestsError, suite_scorer
-from skyrl_train.tasks.demo.rows import TASKS, r2e_row
-from skyrl_train.tasks.demo.seed import write_seed
 
 DEMO = TASKS[0]
 TRANSCRIPT = Transcript(task_id="t", rollout_id="t-0", prompt=(), prompt_ids=(), steps=(), finish=Finish.FINISH_TOOL)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_train.rewards.run import SuiteRun
-from skyrl_train.rewards.score import Scored, Unscorable, UnscorableReason
+from skyrl_train.contracts.rewards.score import Scored, Unscorable, UnscorableReason
+from skyrl_train.contracts.rewards.suite_run import SuiteRun
 from skyrl_train.rewards.swe import found_in, score_swe_run
 
 NAMES = ("tests/test_a.py::test_b", "tests/test_a.py::TestC::test_d[x - y]", "test_e (app.tests.F)")

@@ -11,14 +11,14 @@ import pytest
 
 from fakes.sandboxes import DyingSandbox, EchoSandbox
 from fakes.terminals import PLAIN
-from skyrl_train.agent.ports import Sandbox
 from skyrl_train.agent.sandboxes.directory import directory_sandbox
-from skyrl_train.rewards.oracle import OracleReport, TaskVerdict, Verdict, read_report, report_json
+from skyrl_train.contracts.agent.ports import Sandbox
+from skyrl_train.contracts.rewards.oracle import OracleReport, TaskVerdict, Verdict, read_report, report_json
+from skyrl_train.contracts.tasks.rows import TaskRow, read_row
+from skyrl_train.demo.rows import TASKS, r2e_row
+from skyrl_train.demo.seed import write_seed
 from skyrl_train.rewards.trial import tried
-from skyrl_train.tasks.demo.rows import TASKS, r2e_row
-from skyrl_train.tasks.demo.seed import write_seed
 from skyrl_train.tasks.gold import GoldDiff, GoldFiles, gold_of
-from skyrl_train.tasks.rows import TaskRow, read_row
 
 DEMO = TASKS[0]
 ROW = read_row(r2e_row(DEMO), 1)

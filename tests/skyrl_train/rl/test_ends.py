@@ -1,8 +1,8 @@
 import json
 
-from skyrl_train.agent.finish import Finish
-from skyrl_train.agent.metrics import Counts, count
-from skyrl_train.agent.transcript import Message, Transcript
+from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.metrics import Counts, count
+from skyrl_train.contracts.agent.transcript import Message, Transcript
 from skyrl_train.rl.ends import Ended, causes, ends_of, in_order, tag_of, tag_of_raised, total
 from skyrl_train.rl.trained import Untrained
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError

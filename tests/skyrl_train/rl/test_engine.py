@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from skyrl_train.agent.calls import Ended
-from skyrl_train.agent.transcript import Message, Reply
+from skyrl_train.contracts.agent.calls import Ended
+from skyrl_train.contracts.agent.transcript import Message, Reply
 from skyrl_train.rl.engine import MARK, EngineError, EngineModel
 
 END = 0

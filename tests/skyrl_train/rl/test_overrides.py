@@ -11,7 +11,7 @@ from plans import plan
 from skyrl_doctor.plan.syntax.hydra import parse as parse_override
 from skyrl_train.checkpoints.resume import Resume
 from skyrl_train.config.load import parse
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.rl.overrides import Place, overrides, text
 
 PLACE = Place("/jobs/1", "/home/ada/run")

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_train.agent.calls import CallError, CallErrorKind, Ended, Span
-from skyrl_train.agent.finish import MASKED, Finish
-from skyrl_train.agent.transcript import Message, Reply, Step, Transcript
-from skyrl_train.rewards.score import Scored, Unscorable, UnscorableReason
+from skyrl_train.contracts.agent.calls import CallError, CallErrorKind, Ended, Span
+from skyrl_train.contracts.agent.finish import MASKED, Finish
+from skyrl_train.contracts.agent.transcript import Message, Reply, Step, Transcript
+from skyrl_train.contracts.rewards.score import Scored, Unscorable, UnscorableReason
 from skyrl_train.rl.trained import Trained, Untrained, comparable, trained
 
 ERROR = CallError(kind=CallErrorKind.NO_CALL, span=Span(0, 0), text="")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train.launch.child import wait
 from skyrl_train.launch.signals import Signals
-from skyrl_train.processes import lives
+from skyrl_train.process import wait_until
+from skyrl_train.procfs import lives
 from skyrl_train.rl.watchman import LATE, watch
 
 SAY = "import json, os\ndef say(**what): os.write(int(os.environ['SKYRL_PHASES_FD']), (json.dumps(what) + '\\n').encode())\n"
@@ -99,7 +99,7 @@ def test_a_watchman_that_is_killed_takes_its_driver_along(tmp_path: Path) -> Non
     text = f"open({str(pid)!r}, 'w').write(str(os.getpid()))\nimport time\ntime.sleep(600)\n"
     program = f"from skyrl_train.rl.watchman import Signals, watch\nwatch({driver(text)!r}, {{}}, Signals(), print)\n"
     parent = subprocess.Popen([sys.executable, "-c", program])
-    assert wait(lambda: pid.exists() and bool(pid.read_text()), 20.0)
+    assert wait_until(lambda: pid.exists() and bool(pid.read_text()), 20.0)
     parent.kill()
     parent.wait()
-    assert wait(lambda: not lives(int(pid.read_text())), 10.0)
+    assert wait_until(lambda: not lives(int(pid.read_text())), 10.0)

@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
+from skyrl_train.contracts.sandbox.references import BadReferenceError, parse_reference
 from skyrl_train.sandbox.derive import BuildOptions, cache_key, containerfile, derived_image
 from skyrl_train.sandbox.inject import InjectionError
-from skyrl_train.sandbox.references import BadReferenceError, parse_reference
 
 BASE, DIGEST = "docker.io/namanjain12/pandas_final:0123", "sha256:" + "0" * 64
 OPTIONS = BuildOptions(sdk_version="1.58.0")

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from fakes.podman_cli import FakePodman
-from skyrl_train.fail import TrainError
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.sandbox.references import parse_reference
 from skyrl_train.sandbox.derive import BuildOptions
 from skyrl_train.sandbox.fetch import Fetched, Fetcher, Step, Store, Ways, parse_names
-from skyrl_train.sandbox.references import parse_reference
 
 IMAGE = "docker.io/a/bc:1"
 REFERENCE = parse_reference(IMAGE)
@@ -135,7 +135,7 @@ def test_results_as_lines() -> None:
 def test_the_names_of_a_store() -> None:
     assert parse_names('[{"Names": ["a", "b"]}, {"Names": null}, {}]') == frozenset({"a", "b"})
     assert parse_names("null") == parse_names("") == frozenset()
-    with pytest.raises(TrainError, match="its answer is no JSON"):
+    with pytest.raises(TrainError, match="the answer of podman images is not JSON"):
         parse_names("<")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from skyrl_train.contracts.sandbox.wire import ALLOCATOR
 from skyrl_train.sandbox.image_pythons import PROBE, read_probe
 from skyrl_train.sandbox.inject import (
     PYTHON,
@@ -23,7 +24,6 @@ from skyrl_train.sandbox.inject import (
     whole_command,
 )
 from skyrl_train.sandbox.mounted_python import bundle_python
-from skyrl_train.sandbox.wire import ALLOCATOR
 
 BINARY = "/usr/local/bin/openhands-agent-server"
 OWN = Python(path="/usr/bin/python3", version=(3, 10, 12))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skyrl_train.sandbox.glibc import System
+from skyrl_train.contracts.sandbox.glibc import System
 from skyrl_train.sandbox.inject import SANDBOXD, ImageFacts, Injection, InjectionError, Mount
 from skyrl_train.sandbox.inject_server import Asked, guarded, mount_bundle, mount_program
 from skyrl_train.sandbox.server_bundle import PLACE, ServerBundle

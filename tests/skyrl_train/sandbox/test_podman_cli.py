@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.sandbox.podman_cli import Done, PodmanCli
 
 

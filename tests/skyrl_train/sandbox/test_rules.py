@@ -2,13 +2,13 @@
 
 import pytest
 
-from skyrl_train.config.violation import Violation
-from skyrl_train.sandbox.glibc import AGENT_SERVER_BUILDER, MUSL, System, runs_on, shown, system_of
-from skyrl_train.sandbox.image_user import Owner, may_write, user_of
-from skyrl_train.sandbox.ready import ready_violations
-from skyrl_train.sandbox.references import parse_reference
-from skyrl_train.sandbox.shell import bash_only, in_bash
-from skyrl_train.sandbox.supply import archive_of, pulls_beyond_quota
+from skyrl_train.contracts.sandbox.glibc import AGENT_SERVER_BUILDER, MUSL, System, runs_on, shown, system_of
+from skyrl_train.contracts.sandbox.image_user import Owner, may_write, user_of
+from skyrl_train.contracts.sandbox.ready import ready_violations
+from skyrl_train.contracts.sandbox.references import parse_reference
+from skyrl_train.contracts.sandbox.shell import bash_only, in_bash
+from skyrl_train.contracts.sandbox.supply import archive_of, pulls_beyond_quota
+from skyrl_train.contracts.violation import Violation
 
 
 @pytest.mark.parametrize(

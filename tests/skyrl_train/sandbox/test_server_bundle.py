@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.sandbox.server_bundle import PLACE, ServerBundle, make_bundle, read_bundle
 from skyrl_train.sandbox.server_source import ServerSource, source_of
 

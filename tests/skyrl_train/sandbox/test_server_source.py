@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.sandbox.server_source import Kind, ServerSource, installed_version, python_for, source_of
 
 WHEELS = ("openhands_agent_server-1.9.0-py3-none-any.whl", "openhands_agent_server-1.58.0-py3-none-any.whl")

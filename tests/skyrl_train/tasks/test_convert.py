@@ -2,8 +2,8 @@
 
 import json
 
+from skyrl_train.contracts.tasks.rows import BadRow, TaskRow
 from skyrl_train.tasks.convert import prompt_of, read_line, verl_row
-from skyrl_train.tasks.rows import BadRow, TaskRow
 
 TASK = TaskRow(
     id="x:1",

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.tasks.images import TaskImage
 from skyrl_train.tasks.datasets import images_of, is_dataset
-from skyrl_train.tasks.images import TaskImage
 
 ROWS = [{"docker_image": "a/bc:1"}, {"docker_image": "a/bc:1"}, {"x": 1}, {"docker_image": "a/bd:1"}]
 FOUND = [TaskImage("a/bc:1", "r2e-gym"), TaskImage("a/bd:1", "r2e-gym")]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from skyrl_train.tasks.rows import BadRow, TaskRow
+from skyrl_train.contracts.tasks.rows import BadRow, TaskRow
 from skyrl_train.tasks.sources import without_repeats
 
 TASK = TaskRow(

@@ -7,7 +7,7 @@ import contextlib
 import glob
 import os
 
-from skyrl_train.processes import environ_of, killed, mounts_of, others, read, until_gone
+from skyrl_train.procfs import environ_of, killed, mounts_of, others, read, until_gone
 
 _PID_FILES = ("containers/*/*/userdata/pidfile", "containers/*/*/userdata/conmon.pid", "libpod/tmp/pause.pid")
 _WAIT_S = 5.0

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from skyrl_train.contracts.sandbox.wire import AGENT_PORT
 from skyrl_train.sandbox.inject import Mount
 from skyrl_train.sandbox.runtime.engine import Container, ContainerSpec, Phase
 from skyrl_train.sandbox.runtime.plan import PORT_LABEL
 from skyrl_train.sandbox.runtime.podman.host import Host
-from skyrl_train.sandbox.wire import AGENT_PORT
 
 _PERIOD_US = 100_000
 _LOG_BYTES = 1 << 20

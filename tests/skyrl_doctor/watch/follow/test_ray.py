@@ -9,7 +9,7 @@ from pathlib import Path
 from skyrl_doctor.watch.follow.follower import Follower
 from skyrl_doctor.watch.follow.ray import MOST, sessions_of
 from skyrl_doctor.watch.read.logs import Logs
-from skyrl_train.launch.child import MARK
+from skyrl_train.launch.marks import MARK
 
 LOST = (
     "[2026-03-02 09:14:03,350 I 28907 28914] (gcs_server) gcs_node_manager.cc:734: , death reason = UNEXPECTED_TERMINATION, "

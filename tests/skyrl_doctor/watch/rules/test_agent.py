@@ -6,9 +6,9 @@ from skyrl_doctor.watch.follow.tail import Lines
 from skyrl_doctor.watch.observe import Rollouts
 from skyrl_doctor.watch.read.logs import Logs
 from skyrl_doctor.watch.rules.agent import RULE
-from skyrl_train.agent.finish import Finish
-from skyrl_train.agent.metrics import Counts
-from skyrl_train.payloads import to_json
+from skyrl_train.contracts.agent.finish import Finish
+from skyrl_train.contracts.agent.metrics import Counts
+from skyrl_train.contracts.payloads import to_json
 from watching import brief, play, texts
 
 GOOD = Counts(rollouts=8, turns=40, calls=40, scored=8, ends={Finish.FINISH_TOOL: 8})

@@ -7,8 +7,8 @@ from skyrl_doctor.watch.finding import Raised
 from skyrl_doctor.watch.observe import Fault, Hit, Observation, Rollouts, Served
 from skyrl_doctor.watch.rules import refusals, stops
 from skyrl_doctor.watch.sample.configuration import configuration
-from skyrl_train.agent.counted import line
-from skyrl_train.agent.metrics import Counts
+from skyrl_train.contracts.agent.counts_file import line
+from skyrl_train.contracts.agent.metrics import Counts
 from watching import brief, play, steps
 
 FAULT = Fault(at=0.0, id="AGT014", slug="stop-string-stripped", message="stop is stripped", file="run.toml", line=4)

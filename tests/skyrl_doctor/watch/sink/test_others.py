@@ -13,7 +13,7 @@ import pytest
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.logs.diagnose import diagnose
-from skyrl_doctor.logs.known import known
+from skyrl_doctor.logs.match.signatures import known
 from skyrl_doctor.watch.finding import raised
 from skyrl_doctor.watch.follow.tail import Lines
 from skyrl_doctor.watch.observe import Hit

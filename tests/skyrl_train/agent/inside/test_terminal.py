@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from fakes.terminals import Typist, in_a_terminal
-from skyrl_train.agent.arguments import Action
 from skyrl_train.agent.inside.terminal import CONTINUED, HOW_TO_GO_ON, RESET, Terminal
-from skyrl_train.agent.transcript import Result
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.transcript import Result
 
 NAP = f"sleep 95.{os.getpid()}"
 """By a name of its own, since it is looked for by its name: others sleep here too."""

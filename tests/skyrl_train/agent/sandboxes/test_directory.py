@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from fakes.terminals import PLAIN, Typist, in_a_terminal
-from skyrl_train.agent.arguments import Action
 from skyrl_train.agent.sandboxes.directory import directory_sandbox
 from skyrl_train.agent.sandboxes.piped import SandboxLostError, piped
+from skyrl_train.contracts.agent.arguments import Action
 
 NAP = f"sleep 94.{os.getpid()}"
 """By a name of its own, since it is looked for by its name: others sleep here too."""

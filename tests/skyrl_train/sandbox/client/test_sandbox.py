@@ -14,8 +14,8 @@ import pytest
 
 from fakes.fake_runtime import IMAGE, FakeRuntime
 from sandboxd_process import KEY, Sandboxd, running
-from skyrl_train.agent.arguments import Action
-from skyrl_train.agent.transcript import Result
+from skyrl_train.contracts.agent.arguments import Action
+from skyrl_train.contracts.agent.transcript import Result
 from skyrl_train.sandbox.client.failures import Cause, SandboxError
 from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted
 from skyrl_train.sandbox.client.sandbox import Sandbox

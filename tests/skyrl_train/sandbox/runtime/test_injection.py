@@ -8,16 +8,16 @@ import pytest
 
 from fakes.engine import IMAGE
 from skyrl_train.config.sections.sandbox import SandboxSection
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
+from skyrl_train.contracts.sandbox.glibc import System
+from skyrl_train.contracts.sandbox.wire import State
 from skyrl_train.sandbox.derive import derived_image
-from skyrl_train.sandbox.glibc import System
 from skyrl_train.sandbox.inject import ImageFacts, InjectionError, Python
 from skyrl_train.sandbox.runtime.injection import Chosen, choose, injector, ways_of
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 from skyrl_train.sandbox.server_bundle import PLACE, ServerBundle
 from skyrl_train.sandbox.start_request import StartRequest
-from skyrl_train.sandbox.wire import State
 
 BINARY = "/usr/local/bin/openhands-agent-server"
 FACTS = ImageFacts(pythons=(Python(path="/usr/bin/python3", version=(3, 11, 2)),), digest="sha256:" + "0" * 64)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.sandbox.runtime.limits import Holder, Limit, effective, gauges, told
 from skyrl_train.sandbox.runtime.metrics import Metrics
 from skyrl_train.sandbox.runtime.podman.host import Host, host_of

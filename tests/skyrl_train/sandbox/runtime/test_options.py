@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from skyrl_train.fail import UsageError
+from skyrl_train.contracts.errors import UsageError
 from skyrl_train.sandbox.runtime.options import AUTO, address_of
 
 IN_JOB = {"SLURM_JOB_ID": "7", "SLURMD_NODENAME": "cpu1"}

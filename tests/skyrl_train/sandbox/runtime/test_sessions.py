@@ -7,8 +7,8 @@ import httpx
 
 from fakes.engine import IMAGE, FakeEngine
 from fakes.runtime import asynchronous, serving
+from skyrl_train.contracts.sandbox.wire import ALLOCATOR
 from skyrl_train.sandbox.runtime.engine import EngineError, EngineUnsureError
-from skyrl_train.sandbox.wire import ALLOCATOR
 
 
 @asynchronous

@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from sandboxd_process import KEY, Sandboxd, running
-from skyrl_train.processes import stat_of
-from skyrl_train.sandbox.sandboxd.api import ALLOCATOR
+from skyrl_train.contracts.sandboxd_api import ALLOCATOR
+from skyrl_train.procfs import stat_of
 
 
 def told(answer: dict[str, object]) -> tuple[object, object, object]:
@@ -201,7 +201,8 @@ def test_no_zombie_and_no_descriptor_is_left(sandboxd: Sandboxd, tmp_path: Path)
 
 
 def is_zombie(pid: str) -> bool:
-    return stat_of(int(pid))[:1] == [b"Z"]
+    found = stat_of(int(pid))
+    return found is not None and found.state == "Z"
 
 
 def test_it_ends_when_asked_and_takes_its_commands_along(fresh: Sandboxd, tmp_path: Path) -> None:

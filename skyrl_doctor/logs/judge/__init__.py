@@ -1,0 +1,1 @@
+"""Judges one log: what each line is evidence of, and what a whole file holds."""

@@ -1,0 +1,50 @@
+"""What the model reads when its reply could not be run: one text for each kind of error, each saying what to do."""
+
+from skyrl_train.contracts.agent.calls import CallError, CallErrorKind, Span
+
+FORM = "<function=NAME>\n<parameter=PARAMETER>value</parameter>\n</function>"
+
+_TEXTS = {
+    CallErrorKind.EMPTY_REPLY: "Your reply was empty. Call one function, in this form:\n" + FORM,
+    CallErrorKind.NO_CALL: (
+        "Your reply calls no function. Call one, in this form:\n" + FORM + "\nWhen the task is done, call finish."
+    ),
+    CallErrorKind.CALL_IN_THINKING: (
+        "Your call stands inside your thinking, so it was not run. Close it with </think>, then write the call."
+    ),
+    CallErrorKind.CUT_BY_LENGTH: (
+        "Your reply was cut at the length limit, so nothing was run. Write less, or split the work over several calls."
+    ),
+    CallErrorKind.STRAY_TEXT: (
+        "Only parameters may stand inside <function={subject}>, so nothing was run. Use this form:\n" + FORM
+    ),
+    CallErrorKind.BROKEN_PARAMETER: (
+        "A parameter tag of <function={subject}> cannot be read, so nothing was run."
+        " Write <parameter=PARAMETER>value</parameter>."
+    ),
+    CallErrorKind.UNCLOSED_PARAMETER: (
+        "The reply ends inside parameter '{subject}', so nothing was run. Close it with </parameter>."
+        " A value must not hold </function: there your reply stops."
+    ),
+    CallErrorKind.AMBIGUOUS_VALUE: (
+        "It is not clear where parameter '{subject}' ends, so nothing was run. Close each parameter with one"
+        " </parameter>, with nothing but white space before the next tag. A value cannot hold these tags themselves:"
+        " write them to a file in pieces."
+    ),
+    CallErrorKind.DUPLICATE_PARAMETER: "Parameter '{subject}' is given twice, so nothing was run. Give it once.",
+    CallErrorKind.UNKNOWN_TOOL: "There is no function '{subject}', so nothing was run. Functions: {wanted}.",
+    CallErrorKind.UNKNOWN_PARAMETER: (
+        "There is no parameter '{subject}', so nothing was run. Parameters of this function: {wanted}."
+    ),
+    CallErrorKind.MISSING_PARAMETER: "Parameter '{subject}' ({wanted}) is required here, so nothing was run.",
+    CallErrorKind.BAD_VALUE: "Parameter '{subject}' must be {wanted}, so nothing was run.",
+}
+
+SHOWN_CHARS = 80
+"""How much of the model's own words an error repeats."""
+
+
+def call_error(kind: CallErrorKind, span: Span, *, subject: str = "", wanted: str = "") -> CallError:
+    """An error with its text for the model. `subject` is a name that the model wrote; it is shortened."""
+    shown = subject if len(subject) <= SHOWN_CHARS else subject[:SHOWN_CHARS] + "…"
+    return CallError(kind, span, _TEXTS[kind].format(subject=shown, wanted=wanted))

@@ -1,0 +1,1 @@
+"""Scores, results of test suites and oracle reports."""

@@ -1,0 +1,1 @@
+"""Image references, images and the wire format of the sandbox runtime."""

@@ -1,0 +1,1 @@
+"""Task rows and the images that they name."""

@@ -1,0 +1,125 @@
+"""One row of a data set, in any of its shapes, as a task; or why it is none."""
+
+import json
+from dataclasses import dataclass
+
+from skyrl_train.contracts.rewards.score import Unscorable
+from skyrl_train.contracts.rewards.suite_run import expectation
+from skyrl_train.contracts.sandbox.references import BadReferenceError, parse_reference
+from skyrl_train.contracts.typed import Fields, FormatError, as_object, parse_json
+
+R2E_GYM, SWE_BENCH = "r2e-gym", "swe-bench"
+SWE_IMAGES = ("image_name", "docker_image", "image")
+"""Columns in which data sets like SWE-bench name an image; SWE-bench's own rows have none of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRow:
+    """What a rollout and its reward need. `expected` is a JSON object of tests and statuses: for R2E-Gym all that the
+    summary may name, for SWE-bench those that must be among it.
+    """
+
+    id: str
+    source: str
+    repo: str
+    base_commit: str
+    image: str
+    problem: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that is dropped, by its number in the file, and why."""
+
+    number: int
+    why: str
+
+
+def read_row(row: object, number: int) -> TaskRow | BadRow:
+    """R2E-Gym's own columns, SkyRL's `instance` column that holds them under other names, or those of SWE-bench."""
+    try:
+        found = as_object(row)
+        instance = found.inner_or_none("instance") or found
+        return _swe_bench(instance) if "FAIL_TO_PASS" in [*instance] else _r2e(instance)
+    except (FormatError, BadReferenceError) as error:
+        return BadRow(number, str(error))
+
+
+def _r2e(row: Fields) -> TaskRow:
+    image = _text(row, "docker_image", "instance_id")
+    expected = _text(row, "expected_output_json")
+    statuses = expectation(expected)
+    if isinstance(statuses, Unscorable):
+        raise row.error("expected_output_json:", statuses.detail)
+    return TaskRow(
+        id=image.rpartition("/")[2],
+        source=R2E_GYM,
+        repo=_text(row, "repo_name", "repo"),
+        base_commit=_text(row, "commit_hash", "base_commit"),
+        image=_image(image),
+        problem=_text(row, "problem_statement"),
+        expected=expected,
+    )
+
+
+def _swe_bench(row: Fields) -> TaskRow:
+    name = _text(row, "instance_id")
+    tests = [*_names(row, "FAIL_TO_PASS"), *_names(row, "PASS_TO_PASS")]
+    if not _names(row, "FAIL_TO_PASS"):
+        raise row.error("FAIL_TO_PASS", "is empty: the task would be solved before it begins")
+    images = (column for column in SWE_IMAGES if column in row)
+    return TaskRow(
+        id=name,
+        source=SWE_BENCH,
+        repo=_text(row, "repo"),
+        base_commit=_text(row, "base_commit"),
+        image=_image(next((_text(row, column) for column in images), swe_bench_image(name))),
+        problem=_text(row, "problem_statement"),
+        expected=json.dumps(dict.fromkeys(tests, "PASSED")),
+    )
+
+
+def _text(row: Fields, *names: str) -> str:
+    """The first of these columns that is there. Present but empty is an error, and so is white space only."""
+    name = next((name for name in names if name in row), None)
+    if name is None:
+        raise row.error(" or ".join(names), "is missing")
+    value = row.text(name)
+    if not value.strip():
+        raise row.error(name, "is empty")
+    half = half_character(value)
+    if half is not None:
+        raise row.error(name, f"holds half a character ({half})")
+    return value
+
+
+def half_character(text: str) -> str | None:
+    """Half of a surrogate pair, as JSON of an emoji that was cut holds it: neither parquet nor a tokenizer takes it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return f"\\u{ord(text[error.start]):04x}"
+    return None
+
+
+def _names(row: Fields, name: str) -> tuple[str, ...]:
+    """A list of tests, which some data sets hold as JSON text."""
+    value = row.value(name)
+    if isinstance(value, str):
+        try:
+            value = parse_json(value)
+        except FormatError as error:
+            raise row.error(name, error.problem) from error
+    missing = () if name not in [*row] else None
+    return Fields({name: value}, row.source, row.path).texts(name, missing)
+
+
+def swe_bench_image(instance_id: str) -> str:
+    """The published image of a task whose row names none: `django__django-11099` -> `…django_1776_django-11099`."""
+    return f"swebench/sweb.eval.x86_64.{instance_id.replace('__', '_1776_')}:latest".lower()
+
+
+def _image(name: str) -> str:
+    """The name as Podman takes it, its registry spelt out. Raises BadReferenceError."""
+    return str(parse_reference(name.strip()))

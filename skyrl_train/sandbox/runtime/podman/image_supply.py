@@ -1,0 +1,115 @@
+"""Images for sessions, by the rule of `skyrl-train images`: archive, mirror or registry, then the agent server built in.
+
+However many sessions wait for an image, it is fetched once. Whoever gives up waiting leaves the others theirs.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from skyrl_train.contracts.errors import TrainError
+from skyrl_train.contracts.sandbox.references import parse_reference
+from skyrl_train.sandbox.derive import bases_of
+from skyrl_train.sandbox.fetch import Fetched, Fetcher, Step, Ways
+from skyrl_train.sandbox.podman_cli import PodmanCli
+from skyrl_train.sandbox.runtime.engine import BuildFailedError, BuildLateError, ImageAbsentError
+from skyrl_train.sandbox.runtime.podman.previous_server import MARK
+
+_BEGUN = {Step.LOAD: "image loading", Step.PULL: "image pulling", Step.BUILD: "image building"}
+_DONE = {Step.LOAD: "image loaded", Step.PULL: "image pulled", Step.BUILD: "image built"}
+_AT_ONCE = 2
+
+
+class ImageSupply:
+    """One store's. `told` hears of every step, with its seconds."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        ways: Ways,
+        *,
+        prefix: str,
+        network: bool = False,
+        run_dir: str,
+        told: Callable[..., None],
+    ) -> None:
+        self.podman = PodmanCli(environ={**environ, MARK: run_dir})
+        self.ways = replace(ways, scratch=run_dir)  # a kill leaves them where the job's sweep finds them
+        self._prefix = prefix
+        self._network = network
+        self._told = told
+        self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="image")
+        self._running: dict[tuple[str, bool], asyncio.Task[Fetched]] = {}
+
+    async def fetch(self, image: str, *, again: bool = False) -> str:
+        """The name under which it is in the store. Raises ImageAbsentError with the reason."""
+        found = await self._once(image, build=False, again=again)
+        if not found.ok:
+            raise ImageAbsentError(f"image {image} cannot be had: {found.detail}")
+        return found.image
+
+    async def build(self, image: str) -> None:
+        """The derived image of one that is there. Raises BuildFailedError with the end of the build's output."""
+        found = await self._once(image, build=True, again=False)
+        if not found.ok:
+            raise BuildFailedError(f"the agent server could not be built into {image}: {found.detail}", found.log)
+
+    async def build_from(self, directory: str, recipe: str, names: Sequence[str]) -> None:
+        """What it is made from comes as the images of sessions do. Raises BuildFailedError."""
+        text = Path(directory, recipe).read_text(encoding="utf-8", errors="replace")
+        for base in bases_of(text):
+            try:
+                await self.fetch(base)
+            except ImageAbsentError as error:
+                raise BuildFailedError(str(error)) from error
+        tags = [word for name in names for word in ("--tag", str(parse_reference(name, prefix=self._prefix)))]
+        network = () if self._network else ("--network=none",)
+        words = ("build", "--force-rm", "--layers=false", "--pull=never", *network, *tags)
+        argv = (*words, "--file", f"{directory}/{recipe}", directory)
+        done = await asyncio.to_thread(lambda: self.podman.run(*argv, limit_s=self.ways.limit_s))
+        if done.rc is None:
+            raise BuildLateError(f"podman build: {done.why}", done.log)
+        if not done.ok:
+            raise BuildFailedError(f"podman build ended with {done.rc}", done.log)
+
+    async def _once(self, image: str, *, build: bool, again: bool) -> Fetched:
+        key = (image, build)
+        task = self._running.get(key)
+        if task is None:
+            task = self._running[key] = asyncio.get_running_loop().create_task(self._fetched(image, build, again))
+            task.add_done_callback(lambda _done: self._running.pop(key, None))
+        return await asyncio.shield(task)
+
+    async def _fetched(self, image: str, build: bool, again: bool) -> Fetched:  # noqa: FBT001 -- as a task takes them
+        loop = asyncio.get_running_loop()
+        ways = self.ways if build else replace(self.ways, build=None)
+
+        def begun(name: str, step: Step) -> None:
+            loop.call_soon_threadsafe(lambda: self._told(_BEGUN[step], image=name))
+
+        def work() -> Fetched:
+            fetcher = Fetcher(self.podman, ways, wait=self.podman.ending.wait, told=begun)
+            return fetcher.fetch(parse_reference(image, prefix=self._prefix), again=again)
+
+        try:
+            found = await loop.run_in_executor(self._pool, work)
+        except (TrainError, OSError) as error:
+            step = Step.BUILD if build else Step.PULL
+            found = Fetched(image=image, step=step, seconds=0.0, detail=str(error))
+        self._tell(found)
+        return found
+
+    def _tell(self, found: Fetched) -> None:
+        seconds = round(found.seconds, 3)
+        if not found.ok:
+            self._told("image failed", image=found.image, step=found.step.value, seconds=seconds, why=found.detail)
+        elif found.step is not Step.PRESENT:
+            tries = None if found.tries == 1 else found.tries
+            self._told(_DONE[found.step], image=found.image, seconds=seconds, derived=found.derived, tries=tries)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self.podman.end_all)
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        self._pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,89 @@
+"""The cause among the hits of several files."""
+
+from skyrl_doctor.logs.cause.root_cause import Diagnosis, choose
+from skyrl_doctor.logs.judge.clusters import Cluster
+from skyrl_doctor.logs.judge.files import scan
+from skyrl_doctor.logs.match.patterns import Patterns
+from skyrl_doctor.logs.match.signatures import known
+
+PATTERNS = Patterns(known())
+LOCKED = "Error: beginning container create transaction: database is locked"
+SLOTS = "No available worker slots"
+DEL = "Exception ignored in: <function APIRemoteWorkspace.__del__ at 0x1>"
+
+
+def diagnosis(**files: str) -> Diagnosis:
+    named = {name.replace("_", ".", 1): text.encode() for name, text in files.items()}
+    return choose([scan(name, [text], PATTERNS, order=order) for order, (name, text) in enumerate(named.items())])
+
+
+def root(**files: str) -> str | None:
+    found = diagnosis(**files).root
+    return found.known.name if found else None
+
+
+def test_the_earliest_by_the_clock_is_the_cause() -> None:
+    early, late = f"2026-03-02 09:00:00 {LOCKED}\n", f"2026-03-02 10:00:00 {SLOTS}\n"
+    assert root(a_log=late, b_log=early) == "POD009"
+    assert root(a_log=early, b_log=late) == "POD009"
+    assert root(a_log=f"INFO 03-02 08:59:59 x\n{SLOTS}\n", b_log=early) == "RUN005"
+
+
+def test_without_clocks_what_others_depend_on_comes_first() -> None:
+    assert root(training_log=f"{SLOTS}\n", runtime_log=f"{LOCKED}\n") == "POD009"
+    assert root(training_log=f"{LOCKED}\n{SLOTS}\n") == "POD009"
+
+
+def test_consequences_are_never_the_cause() -> None:
+    text = f"ray.exceptions.ActorDiedError: The actor died\nEngineCore failed to start.\n{SLOTS}\n"
+    assert root(training_log=text) == "RUN005"
+    alone = diagnosis(training_log="ray.exceptions.ActorDiedError: The actor died\n")
+    assert alone.root is None
+    assert alone.unknown is not None
+
+
+def test_what_a_run_lives_with_is_the_cause_only_where_nothing_else_is() -> None:
+    assert root(a_log=f"{DEL}\n") == "RUN007"
+    assert root(a_log=f"{DEL}\n{SLOTS}\n") == "RUN005"
+    unknown = diagnosis(a_log=f"{DEL}\nfine\nZeroDivisionError: division by zero\n")
+    assert (unknown.root, unknown.unknown and unknown.unknown.number) == (None, 3)
+
+
+def test_the_more_exact_of_two_is_named() -> None:
+    error = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1 GiB\n"
+    assert root(a_log=f"loss.backward()\n{error}") == "MEM002"
+    assert root(a_log=error) == "MEM001"
+
+
+def test_a_run_that_came_to_its_end_had_no_cause() -> None:
+    found = diagnosis(a_log=f"{SLOTS}\nFinal validation metrics: 1\n")
+    assert (found.root, found.unknown) == (None, None)
+    assert root(a_log=f"Final validation metrics: 1\n{SLOTS}\n") == "RUN005"
+
+
+def test_nothing_is_forced_to_match() -> None:
+    found = diagnosis(a_log="fine\nValueError: 7 of 9\nValueError: 8 of 9\n")
+    assert found.root is None
+    assert found.unknown is not None
+    assert (found.unknown.number, found.unknown.text) == (2, "ValueError: 7 of 9")
+    assert found.cluster == Cluster("ValueError: * of *", 2, 2, 3)
+    assert diagnosis(a_log="").unknown is None
+
+
+TAKEN = (
+    'Traceback (most recent call last):\n  File "x.py", line 1, in bind\nOSError: [Errno 98] Address already in use\n'
+)
+
+
+def test_what_ray_runs_beside_a_job_ends_none() -> None:
+    assert diagnosis(monitor_log=TAKEN, training_log="fine\n").unknown is None
+    assert diagnosis(monitor_log=TAKEN).unknown is not None
+    both = diagnosis(dashboard_log=TAKEN, training_log=TAKEN).unknown
+    assert both is not None
+    assert both.file == "training.log"
+
+
+def test_a_worker_that_was_told_to_end_is_no_consequence() -> None:
+    told = "[2026-03-02 09:30:07,344 {} 3743 3759] core_worker.cc:4630: Force kill actor request: The actor is dead because its owner has died.\n"
+    assert diagnosis(a_log=told.format("I")).unknown is None
+    assert diagnosis(a_log=told.format("E")).unknown is not None

@@ -1,0 +1,105 @@
+"""What looks like an error and is known to nobody; and what further steps have outlived."""
+
+import pytest
+
+from skyrl_doctor.logs.cause.root_cause import OFTEN, Diagnosis, choose
+from skyrl_doctor.logs.judge.files import scan
+from skyrl_doctor.logs.judge.scanner import Scan, Scanner
+from skyrl_doctor.logs.judge.unmatched import COUNTED
+from skyrl_doctor.logs.match.patterns import Patterns
+from skyrl_doctor.logs.match.signatures import known
+
+PATTERNS = Patterns(known())
+LOCKED = "Error: beginning container create transaction: database is locked"
+ODD = "ValueError: odd"
+
+
+def steps(first: int, count: int = 3) -> str:
+    return "".join(
+        f"step:{number} - actor/pg_loss:0.1 - timing_s/step:60.0\n" for number in range(first, first + count)
+    )
+
+
+def diagnosis(**files: str) -> Diagnosis:
+    named = {name.replace("_", "."): text.encode() for name, text in files.items()}
+    return choose([scan(name, [text], PATTERNS, order=order) for order, (name, text) in enumerate(named.items())])
+
+
+def test_three_steps_outlive_an_error() -> None:
+    assert diagnosis(a_log=f"{ODD}\n{steps(1)}").unknown is None
+    found = diagnosis(a_log=f"{ODD}\n{steps(1, 2)}").unknown
+    assert found is not None
+
+
+def test_the_one_after_the_steps_is_shown_and_one_of_the_kind_that_was_outlived_is_not() -> None:
+    found = diagnosis(a_log=f"{ODD}\n{steps(1)}{ODD}\nKeyError: 'x'\n").unknown
+    assert found is not None
+    assert (found.number, found.text) == (6, "KeyError: 'x'")
+
+
+def test_three_steps_outlive_a_known_failure_that_was_rare() -> None:
+    found = diagnosis(a_log=f"{LOCKED}\n{steps(1)}")
+    assert (found.root, [hit.known.name for hit in found.outlived]) == (None, ["POD009"])
+    often = diagnosis(a_log=f"{LOCKED}\n" * OFTEN + steps(1))
+    assert often.root is not None
+    again = diagnosis(a_log=f"{LOCKED}\n{steps(1)}{LOCKED}\n")
+    assert again.root is not None
+
+
+def test_steps_of_another_file_tell_by_the_clock() -> None:
+    runtime = f"2026-03-02T09:14:03Z {LOCKED}\n"
+    later = "".join(f"2026-03-02T1{at}:00:00Z step:{at} - actor/loss:0.1\n" for at in range(3))
+    assert diagnosis(runtime_log=runtime, training_out=later).root is None
+    earlier = later.replace("2026-03-02", "2026-03-01")
+    assert diagnosis(runtime_log=runtime, training_out=earlier).root is not None
+    assert diagnosis(runtime_log=f"{LOCKED}\n", training_out=steps(1)).root is not None
+    of_some_zone = later.replace("Z", "")
+    assert diagnosis(runtime_log=runtime, training_out=of_some_zone).root is not None
+
+
+def test_a_traceback_too() -> None:
+    trace = "Traceback (most recent call last):\n"
+    assert diagnosis(a_log=trace).unknown is not None
+    assert diagnosis(a_log=trace + steps(1)).unknown is None
+    assert diagnosis(a_log=trace + steps(1) + trace).unknown is not None
+
+
+def noise(lines: int) -> str:
+    return "".join(f"ERROR:tools:command {at:x} failed in sandbox\n" for at in range(lines))
+
+
+def one_by_one(text: str) -> Scan:
+    scanner = Scanner("a.log", PATTERNS)
+    for line in text.splitlines(keepends=True):
+        scanner.feed(line.encode())
+        scanner.flush()
+    return scanner.finish()
+
+
+@pytest.mark.parametrize("lines", [COUNTED - 1, COUNTED, COUNTED + 1])
+@pytest.mark.parametrize("more", [1, COUNTED + 1])
+def test_after_a_thousand_outlived_errors_a_new_one_is_seen(lines: int, more: int) -> None:
+    text = f"{noise(lines)}{steps(1)}{noise(more)}KeyError: 'x'\n{noise(1)}"
+    found = diagnosis(a_log=text).unknown
+    assert found is not None
+    assert (found.number, found.text) == (lines + more + 4, "KeyError: 'x'")
+    assert one_by_one(text) == scan("a.log", [text.encode()], PATTERNS)
+
+
+def test_an_error_that_was_not_outlived_itself_is_not_old() -> None:
+    text = f"{noise(1)}{ODD}\n{noise(COUNTED)}{steps(1)}{ODD}\n"
+    found = diagnosis(a_log=text).unknown
+    assert found is not None
+    assert found.text == ODD
+    assert one_by_one(text) == scan("a.log", [text.encode()], PATTERNS)
+
+
+TIMED_OUT = "[rank1]:[E302 09:30:00.5 ProcessGroupNCCL.cpp:616] Watchdog caught collective operation timeout"
+ABORTED = "*** SIGABRT received at time=1772424000 on cpu 0 ***"
+
+
+def test_an_abort_says_less_than_the_line_above_for_which_it_aborted() -> None:
+    for text, number in ((f"{TIMED_OUT}\n{ABORTED}\n", 1), (f"{ABORTED}\n{TIMED_OUT}\n", 1), (f"x\n{ABORTED}\n", 2)):
+        found = diagnosis(a_log=text).unknown
+        assert found is not None
+        assert found.number == number
