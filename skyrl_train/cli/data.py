@@ -2,7 +2,7 @@
 
 import argparse
 
-from skyrl_train.cli import data_convert, data_look, data_oracle
+from skyrl_train.cli import data_convert, data_inspect, data_oracle
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
