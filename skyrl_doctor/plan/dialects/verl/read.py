@@ -9,7 +9,7 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, with_key
 from skyrl_doctor.plan.dialects.verl import defaults as verl_defaults
 from skyrl_doctor.plan.dialects.verl.command import Call, calls, stray_overrides
-from skyrl_doctor.plan.dialects.verl.compose import Composition, Given, unresolved
+from skyrl_doctor.plan.dialects.verl.compose import Composition, Given, unresolved_problems
 from skyrl_doctor.plan.dialects.verl.names import CANONICAL, LISTS
 from skyrl_doctor.plan.dialects.verl.sbatch import directives
 from skyrl_doctor.plan.model import Problem, Value
@@ -73,7 +73,7 @@ def _reading(composed: Composition, environ: Mapping[str, str], problems: list[P
         if isinstance(values[key].value, str) and not values[key].unknown:
             values[key] = dataclasses.replace(values[key], value=[values[key].value])
     values.update((value.key, value) for value in extra if value.key not in values)
-    return Reading(dialect=NAME, values=values, own=own, problems=(*problems, *unresolved(own)))
+    return Reading(dialect=NAME, values=values, own=own, problems=(*problems, *unresolved_problems(own)))
 
 
 def _python_values(call: Call, file: str) -> Iterator[Value]:
