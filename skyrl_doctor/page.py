@@ -31,7 +31,7 @@ def parse(docstring: str) -> Page:
     return Page(" ".join(summary.split()), tuple(zip(headings, bodies, strict=True)))
 
 
-def wrapped(markdown: str, width: int) -> Iterator[str]:
+def wrap_markdown(markdown: str, width: int) -> Iterator[str]:
     """Wraps paragraphs and list items to `width`; indented code stays as it is."""
     for block in re.split(r"\n[ \t]*\n", markdown):
         for kind, text in _pieces(block):

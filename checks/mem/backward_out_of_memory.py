@@ -22,7 +22,7 @@ entropy, checkpointing, shorter responses, a smaller share for a vLLM that does 
 from collections.abc import Iterator
 
 from checks.mem.shared import OOM, OOM_SAMPLE, TORCH_OOM
-from skyrl_doctor.budget.findings import fullness, largest, phase_of, too_much
+from skyrl_doctor.budget.findings import fit_severity, fullest_phase, largest_components, memory_finding
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role, Severity
@@ -60,14 +60,14 @@ KEY = "actor.micro_batch_size_per_gpu"
 def backward_out_of_memory(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     if memory.kept > memory.limit:
         raise NotApplicable("the training state alone exceeds the GPU (MEM001)")
-    phase = phase_of(memory, "UPDATE_FIRST", "UPDATE", "LOG_PROB")
-    severity = fullness(memory, phase)
+    phase = fullest_phase(memory, "UPDATE_FIRST", "UPDATE", "LOG_PROB")
+    severity = fit_severity(memory, phase)
     if severity is None:
         return
-    seen = f"{phase.phase} takes {in_gib(phase.total)} ({largest(phase)}); {memory.where}"
+    seen = f"{phase.phase} takes {in_gib(phase.total)} ({largest_components(phase)}); {memory.where}"
     message = (
         seen
         if severity is Severity.ERROR
         else f"{seen}; this may fit, but by less than the uncertainty of the estimate"
     )
-    yield too_much(memory, plan, KEY, message, "make the update smaller", severity=severity)
+    yield memory_finding(memory, plan, KEY, message, "make the update smaller", severity=severity)

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from checks.mem.shared import ALLOCATOR_ERRORS, OOM_SAMPLE, TORCH_OOM
 from checks.vocabulary import NOT_ENOUGH
-from skyrl_doctor.budget.findings import too_much
+from skyrl_doctor.budget.findings import memory_finding
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Signature
@@ -61,7 +61,7 @@ def model_too_big(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     kept = memory.kept
     if kept <= memory.limit:
         return
-    yield too_much(
+    yield memory_finding(
         memory,
         plan,
         KEY,

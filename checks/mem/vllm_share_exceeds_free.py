@@ -19,7 +19,7 @@ Lower the share to the value in the message, or offload the trainer's weights an
 
 from collections.abc import Iterator
 
-from skyrl_doctor.budget.findings import phase_of
+from skyrl_doctor.budget.findings import fullest_phase
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role
@@ -60,7 +60,7 @@ def vllm_share_exceeds_free(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     engine = memory.budget.engine
     if engine is None:
         raise NotApplicable("vLLM has its own GPU")
-    kept = phase_of(memory, "ROLLOUT").total - engine.awake
+    kept = fullest_phase(memory, "ROLLOUT").total - engine.awake
     left = memory.limit - kept - engine.context  # which vLLM has made before it looks
     if engine.requested <= left:
         return

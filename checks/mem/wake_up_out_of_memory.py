@@ -18,7 +18,7 @@ Offload the trainer's optimiser (`optimizer_offload`), send smaller buckets, or 
 from collections.abc import Iterator
 
 from checks.mem.shared import OOM, OOM_SAMPLE, TORCH_OOM
-from skyrl_doctor.budget.findings import fullness, largest, phase_of, too_much
+from skyrl_doctor.budget.findings import fit_severity, fullest_phase, largest_components, memory_finding
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role
@@ -76,9 +76,9 @@ KEY = "actor.optimizer_offload"
 def wake_up_out_of_memory(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     if memory.budget.engine is None or not memory.job.rollout or not memory.job.rollout.sleeps:
         raise NotApplicable("vLLM does not sleep, so it does not wake up")
-    phase = phase_of(memory, "WEIGHT_SYNC")
-    severity = fullness(memory, phase)
+    phase = fullest_phase(memory, "WEIGHT_SYNC")
+    severity = fit_severity(memory, phase)
     if severity is None:
         return
-    message = f"the weight sync takes {in_gib(phase.total)} ({largest(phase)}); {memory.where}"
-    yield too_much(memory, plan, KEY, message, "free memory for vLLM's weights", severity=severity)
+    message = f"the weight sync takes {in_gib(phase.total)} ({largest_components(phase)}); {memory.where}"
+    yield memory_finding(memory, plan, KEY, message, "free memory for vLLM's weights", severity=severity)

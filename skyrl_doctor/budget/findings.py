@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from skyrl_train.memory import Change, PhaseBudget
 
 
-def too_much(
+def memory_finding(
     memory: GpuBudget, plan: Plan, key: str, message: str, summary: str, *, severity: Severity = Severity.ERROR
 ) -> Finding:
     """A finding at the line of `key`. The evidence lists changes and their savings; the settings are those of the best."""
@@ -24,7 +24,7 @@ def too_much(
     return fault(message, place, settings, summary=summary, severity=severity, evidence=evidence)
 
 
-def fullness(memory: GpuBudget, phase: "PhaseBudget") -> Severity | None:
+def fit_severity(memory: GpuBudget, phase: "PhaseBudget") -> Severity | None:
     """ERROR if the phase does not fit, WARNING if only the upper end of its range does not, else None."""
     if phase.total > memory.limit:
         return Severity.ERROR
@@ -32,13 +32,13 @@ def fullness(memory: GpuBudget, phase: "PhaseBudget") -> Severity | None:
     return Severity.WARNING if phase.total * most / peak > memory.limit else None
 
 
-def phase_of(memory: GpuBudget, *names: str) -> "PhaseBudget":
+def fullest_phase(memory: GpuBudget, *names: str) -> "PhaseBudget":
     """The phase with the largest total among these."""
     found = [phase for phase in memory.budget.phases if phase.phase.name in names]
     return max(found, key=lambda phase: phase.total)
 
 
-def largest(phase: "PhaseBudget", count: int = 4) -> str:
+def largest_components(phase: "PhaseBudget", count: int = 4) -> str:
     """The largest components of a phase with their sizes, for a message."""
     parts = sorted(phase.components.items(), key=lambda part: -part[1])[:count]
     return ", ".join(f"{component} {in_gib(size)}" for component, size in parts)

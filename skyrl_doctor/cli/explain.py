@@ -59,7 +59,7 @@ def page_data(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
 def page_lines(entry: "Entry | None", check: "Check | None") -> Iterator[str]:
     """The lines of the page, for a terminal of 80 columns."""
     from skyrl_doctor.found_by import found_by, page
-    from skyrl_doctor.page import parse, wrapped
+    from skyrl_doctor.page import parse, wrap_markdown
     from skyrl_doctor.report.plain import plain
 
     named = check or entry
@@ -69,11 +69,11 @@ def page_lines(entry: "Entry | None", check: "Check | None") -> Iterator[str]:
         yield f"Appears {', '.join(when.words for when in entry.when)}."
     parsed = parse(plain(page(entry, check)))
     yield ""
-    yield from wrapped(parsed.summary, WIDTH)
+    yield from wrap_markdown(parsed.summary, WIDTH)
     for heading, body in parsed.sections:
         yield heading
         yield "-" * len(heading)
-        yield from wrapped(body, WIDTH)
+        yield from wrap_markdown(body, WIDTH)
     if check is not None:
         yield f"Roles: {', '.join(sorted(check.roles))}. {_fix_line(check.fix)}"
     elif entry is not None:

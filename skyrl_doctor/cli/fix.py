@@ -30,6 +30,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--apply", action="store_true", help="write the diff, and create the directories and files of this job"
     )
+    parser.epilog = (
+        "edit: the diff contains the change. safe: it changes nothing outside this job. by hand: you make the change."
+    )
 
 
 def run(args: argparse.Namespace) -> int:

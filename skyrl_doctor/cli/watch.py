@@ -23,7 +23,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="another log or directory of logs, such as /tmp/vllm.log",
     )
-    parser.add_argument("--vllm", action="append", default=[], metavar="URL", help="an inference server with /metrics")
+    parser.add_argument(
+        "--vllm", action="append", default=[], metavar="URL", help="an inference server; the watch reads its /metrics"
+    )
     parser.add_argument(
         "--config",
         action="append",
@@ -56,7 +58,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tick", type=_seconds, default=1.0, metavar="S", help="seconds between reads of the logs (default: 1)"
     )
-    parser.add_argument("--no-samplers", action="store_true", help="read only the logs")
+    parser.add_argument("--no-samplers", action="store_true", help="read only the logs; run no other probes")
+    parser.epilog = "Exit status: 0 no root cause, 1 a root cause, 2 bad input."
 
 
 def _policy(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
-from skyrl_doctor.page import parse, wrapped
+from skyrl_doctor.page import parse, wrap_markdown
 from skyrl_doctor.report.plain import encodable, plain
 
 WIDTH = 80
@@ -103,7 +103,7 @@ def _root(diagnosis: Diagnosis, root: Hit, check: Check | None, redact: Redact) 
     for heading, title in (("Why it breaks training", "Why"), ("How to fix", "What to do")):
         if heading in sections:
             yield title
-            yield from (f"  {line}".rstrip() for line in wrapped(plain(sections[heading]), WIDTH - 2))
+            yield from (f"  {line}".rstrip() for line in wrap_markdown(plain(sections[heading]), WIDTH - 2))
     if root.failure.id:
         yield f"More: skyrl-doctor explain {root.failure.id}"
     yield from _consequences(diagnosis)

@@ -29,7 +29,7 @@ class Round:
     """Ports for the clock: those of Ray's head, so that the same ports are tested."""
 
 
-def allocated(environ: Mapping[str, str]) -> tuple[str, ...]:
+def allocated_nodes(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The nodes of this Slurm job. Raises UsageError."""
     text = environ.get("SLURM_JOB_NODELIST", "")
     try:

@@ -26,7 +26,7 @@ class Difference:
     nodes: tuple[str, ...]
 
 
-def drift(reports: Sequence[NodeReport]) -> Iterator[Difference]:
+def find_differences(reports: Sequence[NodeReport]) -> Iterator[Difference]:
     """Differences of traits, then of clocks, then nodes that cannot connect to the first node."""
     names = dict.fromkeys(name for report in reports for name in report.traits)
     for name in names:
@@ -91,10 +91,10 @@ def _unreached(reports: Sequence[NodeReport]) -> Iterator[Difference]:
 
 
 def _finding(message: str, severity: Severity, odd: tuple[str, ...]) -> Finding:
-    return Finding(message=message, severity=severity, remedy=exclude(odd) if odd else _ask_admin())
+    return Finding(message=message, severity=severity, remedy=exclusion_remedy(odd) if odd else _ask_admin())
 
 
-def exclude(nodes: Sequence[str]) -> Remedy:
+def exclusion_remedy(nodes: Sequence[str]) -> Remedy:
     """The remedy to submit without these nodes."""
     return Remedy(
         kind=RemedyKind.EXCLUDE_NODE,

@@ -13,7 +13,7 @@ from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.nodes import clock, node_report
 from skyrl_doctor.nodes.collect import (
     Round,
-    allocated,
+    allocated_nodes,
     collect,
     default_step,
     report_path,
@@ -39,7 +39,7 @@ def all_nodes(args: argparse.Namespace, environ: Mapping[str, str]) -> Report:
         )
     if getattr(args, "structure_only", False):
         raise UsageError("--nodes examines machines, but --structure-only examines none; use only one of them")
-    nodes = allocated(environ)
+    nodes = allocated_nodes(environ)
     directory = os.path.abspath(args.node_dir or _directory(args, environ))
     step = tuple(shlex.split(args.step)) if args.step else default_step(len(nodes))
     limit_s = args.deadline + SLACK_S

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from skyrl_doctor.core.engine import exit_code
 from skyrl_doctor.core.model import Finding, Outcome, Severity, Status
 from skyrl_doctor.core.record import record
-from skyrl_doctor.nodes.drift import Difference, drift
+from skyrl_doctor.nodes.drift import Difference, find_differences
 from skyrl_doctor.nodes.node_report import NodeReport, NodeResult, NoReport
 
 ID, SLUG = "SLM003", "multinode-not-ready"
@@ -34,7 +34,7 @@ def merge(results: Mapping[str, NodeResult], fail_on: Severity = Severity.ERROR)
     """Merges the results of every node, which are in the order of the job."""
     reports = [result for result in results.values() if isinstance(result, NodeReport)]
     without_report = {node: result.reason for node, result in results.items() if isinstance(result, NoReport)}
-    differences = tuple(drift(reports))
+    differences = tuple(find_differences(reports))
     ids = sorted({outcome.id for report in reports for outcome in report.outcomes} | {ID})
     made = tuple(
         _merge_check(id_, reports, differences if id_ == ID else (), without_report if id_ == ID else {}) for id_ in ids

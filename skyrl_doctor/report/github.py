@@ -6,7 +6,7 @@ https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 from collections.abc import Iterator
 
 from skyrl_doctor.core.model import Finding, Location, Outcome, Severity, Status
-from skyrl_doctor.report.lines import counts, finding_text, ranked
+from skyrl_doctor.report.lines import counts, finding_text, rank_findings
 from skyrl_doctor.report.model import Report
 from skyrl_doctor.report.plain import plain
 
@@ -18,7 +18,7 @@ def render(report: Report) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    for outcome, finding in ranked(report.outcomes):
+    for outcome, finding in rank_findings(report.outcomes):
         yield _annotation(outcome, finding)
     for outcome in report.outcomes:
         if outcome.status is Status.UNKNOWN:

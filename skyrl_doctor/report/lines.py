@@ -35,7 +35,7 @@ def lines(report: Report, width: int) -> Iterator[Line]:
     layout = _Layout(width - MARGIN)
     sections = [
         layout.header(report),
-        *(layout.finding_block(outcome, finding) for outcome, finding in ranked(report.outcomes)),
+        *(layout.finding_block(outcome, finding) for outcome, finding in rank_findings(report.outcomes)),
         layout.by_reason(report.outcomes, Status.UNKNOWN),
         layout.by_reason(report.outcomes, Status.SKIP),
         layout.passed(report.outcomes),
@@ -49,7 +49,7 @@ def lines(report: Report, width: int) -> Iterator[Line]:
     yield from layout.verdict(report)
 
 
-def ranked(outcomes: Iterable[Outcome]) -> list[tuple[Outcome, Finding]]:
+def rank_findings(outcomes: Iterable[Outcome]) -> list[tuple[Outcome, Finding]]:
     """The findings that are not waived: errors, then warnings, then infos; each in the order of the outcomes."""
     found = [
         (outcome, finding) for outcome in outcomes if outcome.status is Status.FAIL for finding in outcome.findings
@@ -59,7 +59,7 @@ def ranked(outcomes: Iterable[Outcome]) -> list[tuple[Outcome, Finding]]:
 
 def found_ids(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
     """The ids of the checks with findings that are not waived, each once, the most severe first."""
-    return tuple(dict.fromkeys(outcome.id for outcome, _ in ranked(outcomes)))
+    return tuple(dict.fromkeys(outcome.id for outcome, _ in rank_findings(outcomes)))
 
 
 def counts(report: Report) -> str:
@@ -68,7 +68,7 @@ def counts(report: Report) -> str:
     A check fails by an error. Warnings and infos are findings, so a failed check may have some too.
     """
     failed = sum(outcome.severity is Severity.ERROR for outcome in report.outcomes if outcome.status is Status.FAIL)
-    number = Counter(finding.severity for _, finding in ranked(report.outcomes))
+    number = Counter(finding.severity for _, finding in rank_findings(report.outcomes))
     parts = [(report.summary["pass"], "passed"), (failed, "failed")]
     parts += [
         (number[severity], severity.word if number[severity] == 1 else f"{severity.word}s")

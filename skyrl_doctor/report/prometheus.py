@@ -22,7 +22,7 @@ class Gauge:
 
 
 def render(report: Report) -> str:
-    return "".join(f"{line}\n" for gauge in _gauges(report) for line in exposed(gauge))
+    return "".join(f"{line}\n" for gauge in _gauges(report) for line in metric_lines(gauge))
 
 
 def _gauges(report: Report) -> Iterator[Gauge]:
@@ -71,15 +71,15 @@ def _names(outcome: Outcome) -> dict[str, str]:
     return {"id": outcome.id, "slug": outcome.slug}
 
 
-def exposed(gauge: Gauge) -> Iterator[str]:
+def metric_lines(gauge: Gauge) -> Iterator[str]:
     """The lines of one metric."""
     yield f"# HELP {gauge.name} {gauge.help}"
     yield f"# TYPE {gauge.name} gauge"
     for labels, value in gauge.samples:
-        inside = ",".join(f'{name}="{escaped(text)}"' for name, text in labels.items())
+        inside = ",".join(f'{name}="{escape_label(text)}"' for name, text in labels.items())
         yield f"{gauge.name}{{{inside}}} {value!r}" if inside else f"{gauge.name} {value!r}"
 
 
-def escaped(label: str) -> str:
+def escape_label(label: str) -> str:
     """A label's value: any UTF-8, with backslash, quote and line feed escaped."""
     return encodable(label).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -208,6 +208,25 @@ def test_a_check_that_no_longer_looks_sets_nothing_free(health: Health) -> None:
     assert (health.node.at / "asked").read_text().splitlines()[-2:] == ["GPU003,ENV008", "GPU003"]
 
 
+@pytest.mark.parametrize(
+    ("counts", "is_freed"),
+    [
+        ("1 passed", True),
+        ("2 warnings", True),
+        ("1 passed, 1 warning, 3 infos", True),
+        ("1 passed, 1 skipped", False),
+        ("1 passed, 1 unknown", False),
+        ("no checks", False),
+    ],
+)
+def test_only_a_report_in_which_every_check_ran_sets_a_node_free(
+    health: Health, counts: str, *, is_freed: bool
+) -> None:
+    health.looks(1, ERROR)
+    drained = health.looks(1, ERROR)
+    assert health.looks(0, PASS.replace("1 passed", counts)) == (IDLE if is_freed else drained)
+
+
 def test_what_the_doctor_passes_or_only_notes_drains_nothing(health: Health) -> None:
     unknown = "::warning title=GPU001 mig-uuid::unknown: nvidia-smi did not answer within 5 s"
     note = ERROR.replace("error", "notice")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_doctor.page import Page, parse, wrapped
+from skyrl_doctor.page import Page, parse, wrap_markdown
 
 DOCSTRING = """A GPU is named
 by its UUID.
@@ -31,7 +31,7 @@ def test_without_headings_it_is_all_summary() -> None:
 
 def test_fills_paragraphs_and_leaves_code_alone() -> None:
     markdown = "one two\nthree four\n\n1. first item\n   goes on\n2. second\n\n    code   as it\n      stands\nafter code\n    run on"
-    assert list(wrapped(markdown, 14)) == [
+    assert list(wrap_markdown(markdown, 14)) == [
         "one two three",
         "four",
         "",
@@ -51,5 +51,5 @@ def test_fills_paragraphs_and_leaves_code_alone() -> None:
 def test_no_docstring_crashes_it(docstring: str) -> None:
     page = parse(docstring)
     words = [word for _, body in page.sections for word in body.split()]
-    lines = [line for _, body in page.sections for line in wrapped(body, 40)]
+    lines = [line for _, body in page.sections for line in wrap_markdown(body, 40)]
     assert [word for line in lines for word in line.split()] == words

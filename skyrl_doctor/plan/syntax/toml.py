@@ -7,7 +7,7 @@ from typing import Any
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.leaf import Leaf, Part, Path
-from skyrl_doctor.plan.syntax.toml_places import Position, places
+from skyrl_doctor.plan.syntax.toml_places import Position, find_positions
 
 MAX_DEPTH = 40
 
@@ -26,7 +26,7 @@ def leaves(source: Source) -> tuple[Leaf, ...]:
     table = parse(source)
     if _depth(table) > MAX_DEPTH:
         raise UsageError(f"target {source.file}: nested deeper than {MAX_DEPTH} tables")
-    found = places(source.text)
+    found = find_positions(source.text)
     return tuple(_leaf(path, value, found.get(path)) for path, value in _walk(table, ()))
 
 

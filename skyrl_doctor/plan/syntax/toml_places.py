@@ -28,7 +28,7 @@ class Position:
     span: tuple[int, int]
 
 
-def places(text: str) -> dict[Path, Position]:
+def find_positions(text: str) -> dict[Path, Position]:
     """Locations of values, tables, arrays of tables and their members, by path."""
     return _Scanner(text).scan()
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.report.prometheus import Gauge, exposed
+from skyrl_doctor.report.prometheus import Gauge, metric_lines
 from skyrl_doctor.watch.finding import Alert
 from skyrl_doctor.watch.rules.progress import Progress
 
@@ -23,7 +23,7 @@ class Health:
 
 
 def render(health: Health) -> str:
-    return "".join(f"{line}\n" for gauge in _gauges(health) for line in exposed(gauge))
+    return "".join(f"{line}\n" for gauge in _gauges(health) for line in metric_lines(gauge))
 
 
 def _gauges(health: Health) -> Iterator[Gauge]:

@@ -8,7 +8,7 @@ import pytest
 
 from skyrl_doctor.cli.app import dispatch
 from skyrl_doctor.core.errors import UsageError
-from skyrl_doctor.nodes.collect import Round, allocated, collect
+from skyrl_doctor.nodes.collect import Round, allocated_nodes, collect
 from skyrl_doctor.nodes.node_report import NoReport
 
 
@@ -70,7 +70,7 @@ def test_a_letter_of_an_earlier_look_is_none_of_this_one(tmp_path: Path) -> None
 @pytest.mark.parametrize("text", ["", "gpu["])
 def test_outside_of_a_job_there_are_no_nodes(text: str) -> None:
     with pytest.raises(UsageError, match="SLURM_JOB_NODELIST"):
-        allocated({"SLURM_JOB_NODELIST": text})
+        allocated_nodes({"SLURM_JOB_NODELIST": text})
 
 
 def test_a_step_that_is_not_installed_is_a_clear_refusal(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skyrl_doctor.core.model import Severity
-from skyrl_doctor.nodes.drift import drift
+from skyrl_doctor.nodes.drift import find_differences
 from skyrl_doctor.nodes.node_report import Clock, NodeReport
 from skyrl_doctor.nodes.traits import DEVICES
 
@@ -14,7 +14,7 @@ def reports(**traits: dict[str, str]) -> list[NodeReport]:
 
 
 def found(*given: NodeReport) -> list[tuple[Severity, str, tuple[str, ...]]]:
-    return [(odd.finding.severity, odd.finding.message, odd.nodes) for odd in drift(given)]
+    return [(odd.finding.severity, odd.finding.message, odd.nodes) for odd in find_differences(given)]
 
 
 def test_alike_nodes_have_none() -> None:
@@ -92,5 +92,5 @@ NAMES = st.sampled_from(["ray", "driver", "$LANG"])
 @given(st.lists(st.dictionaries(NAMES, st.sampled_from("xyz")), max_size=6))
 def test_a_node_is_odd_only_against_more_of_another_value(said: list[dict[str, str]]) -> None:
     given_ = [NodeReport(node=f"n{at}", traits=traits) for at, traits in enumerate(said)]
-    for odd in drift(given_):
+    for odd in find_differences(given_):
         assert len(odd.nodes) * 2 < len(said) or len({t for one in said for t in one.values()}) > 2

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from report_samples import MIXED, only
 from skyrl_doctor.core.model import Outcome, Status
 from skyrl_doctor.report.plain import encodable
-from skyrl_doctor.report.prometheus import escaped, render
+from skyrl_doctor.report.prometheus import escape_label, render
 
 SMALL = only(MIXED.outcomes[1], MIXED.outcomes[6])
 WHOLE = """\
@@ -68,7 +68,7 @@ def test_each_check_has_one_status_and_the_report_one_verdict() -> None:
 
 
 def test_escapes() -> None:
-    assert escaped('C:\\x "y"\nz') == 'C:\\\\x \\"y\\"\\nz'
+    assert escape_label('C:\\x "y"\nz') == 'C:\\\\x \\"y\\"\\nz'
 
 
 @given(st.text(st.characters(exclude_categories=[])))

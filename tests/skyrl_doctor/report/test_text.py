@@ -6,7 +6,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from report_samples import MIG, MIXED, SLOW, failing, only
+from report_samples import MIG, MIXED, NOTE, SLOW, failing, only
 from skyrl_doctor.core.model import Outcome, RemedyKind, Severity, Status
 from skyrl_doctor.report.lines import MARGIN
 from skyrl_doctor.report.text import WIDTH, render
@@ -97,6 +97,16 @@ def test_a_verdict_on_warnings_says_so() -> None:
     lenient, strict = only(outcome), only(outcome, fail_on=Severity.WARNING)
     assert render(lenient).splitlines()[-1] == "verdict: pass (1 warning) in 0.50s"
     assert render(strict).splitlines()[-1] == "verdict: fail (1 warning; --fail-on warning) in 0.50s"
+
+
+def test_the_verdict_counts_checks_and_their_warnings_and_infos() -> None:
+    outcomes = [
+        Outcome(id="ENV001", slug="x", status=Status.PASS),
+        Outcome(id="ENV002", slug="x", status=Status.FAIL, findings=(SLOW, SLOW, NOTE)),
+        Outcome(id="GPU001", slug="x", status=Status.FAIL, findings=(MIG, NOTE)),
+    ]
+    last = render(only(*outcomes)).splitlines()[-1]
+    assert last == "verdict: fail (1 passed, 1 failed, 2 warnings, 2 infos) in 0.50s"
 
 
 def test_what_may_be_pasted_is_never_cut() -> None:

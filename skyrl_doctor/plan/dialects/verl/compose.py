@@ -168,7 +168,7 @@ class Composition:
         return raw
 
 
-def unresolved(values: Mapping[str, Value]) -> Iterator[Problem]:
+def unresolved_problems(values: Mapping[str, Value]) -> Iterator[Problem]:
     """A problem for each written value that is unknown."""
     for value in values.values():
         if value.unknown and value.location is not None:

@@ -9,7 +9,7 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, with_key
 from skyrl_doctor.plan.dialects.verl import defaults as verl_defaults
 from skyrl_doctor.plan.dialects.verl.command import Call, calls, stray_overrides
-from skyrl_doctor.plan.dialects.verl.compose import Composition, Given, unresolved
+from skyrl_doctor.plan.dialects.verl.compose import Composition, Given, unresolved_problems
 from skyrl_doctor.plan.dialects.verl.sbatch import directives
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.source import Source
@@ -70,7 +70,7 @@ def _reading(composed: Composition, environ: Mapping[str, str], problems: list[P
     own = composed.resolved(environ)
     values = {key.ours: _ours(own[key.verl], key) for key in KEYS if key.is_read and key.verl in own}
     values.update((value.key, value) for value in extra if value.key not in values)
-    return Reading(dialect=NAME, values=values, own=own, problems=(*problems, *unresolved(own)))
+    return Reading(dialect=NAME, values=values, own=own, problems=(*problems, *unresolved_problems(own)))
 
 
 def _ours(value: Value, key: Key) -> Value:

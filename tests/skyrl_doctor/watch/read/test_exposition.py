@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_doctor.report.prometheus import escaped
+from skyrl_doctor.report.prometheus import escape_label
 from skyrl_doctor.watch.read.exposition import Sample, parse, quantile, total
 
 TEXT = """\
@@ -43,7 +43,7 @@ def test_samples_sums_and_quantiles() -> None:
 @given(st.text(), st.floats(allow_nan=False))
 def test_what_the_doctor_writes_it_reads(label: str, value: float) -> None:
     text = label.encode("utf-8", "replace").decode()
-    lines = f'a{{b="{escaped(text)}"}} {value!r}'
+    lines = f'a{{b="{escape_label(text)}"}} {value!r}'
     if len(lines.splitlines()) == 1:
         assert parse(lines) == [Sample("a", {"b": text}, value)]
 
