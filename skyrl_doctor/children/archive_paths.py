@@ -58,7 +58,7 @@ def unpacked(file):
         return
     program = shutil.which("zstd")
     if program is None:
-        raise ValueError("it is packed with zstd; wanted the program zstd in PATH")
+        raise ValueError("it is packed with zstd, but PATH has no zstd program")
     child = subprocess.Popen(
         (program, "-dcq"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
@@ -71,7 +71,7 @@ def unpacked(file):
         while stream.read(BLOCK):  # what follows the end of a tar: the feeder must be through when another reads on
             pass
         if child.wait():
-            raise ValueError("its zstd is cut off, or damaged")
+            raise ValueError("its zstd data is truncated or damaged")
     finally:
         child.kill()
         feeder.join()

@@ -87,7 +87,7 @@ def from_parquet(path, columns):
         for batch in file.iter_batches(batch_size=256, columns=wanted, use_threads=False):
             yield from batch.to_pylist()
     except (OSError, ValueError, KeyError, NotImplementedError) as error:  # what pyarrow raises derives from these
-        raise NoImagesError(path + " does not read: " + str(error)[:200]) from None
+        raise NoImagesError(path + " cannot be read: " + str(error)[:200]) from None
 
 
 def from_lines(path):
@@ -96,7 +96,7 @@ def from_lines(path):
             lines = iter(lambda: file.readline(LINE_LIMIT), b"")
             yield from (json.loads(line.decode("utf-8")) for line in lines if line.strip())
     except (OSError, ValueError, RecursionError) as error:
-        raise NoImagesError(f"{path} does not read: {type(error).__name__}: {str(error)[:200]}") from None
+        raise NoImagesError(f"{path} cannot be read: {type(error).__name__}: {str(error)[:200]}") from None
 
 
 main()

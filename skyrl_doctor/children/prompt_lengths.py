@@ -35,7 +35,7 @@ def lengths(spec):
     prompts, rows = sample(spec["file"], spec["key"], spec["sample"])
     found = sorted(measured(tokenizer, prompts))
     if not found:
-        raise NoLengthsError(f"{spec['file']} holds no prompt under {spec['key']!r}")
+        raise NoLengthsError(f"{spec['file']} has no prompt under {spec['key']!r}")
     return {
         "file": spec["file"],
         "count": len(found),
@@ -56,7 +56,7 @@ def tokenizer_of(path):
     except ImportError:
         raise NoLengthsError("the package tokenizers is not installed") from None
     except Exception as error:  # noqa: BLE001 -- tokenizers raises nothing narrower
-        raise NoLengthsError(f"{path} does not load: {str(error)[:200]}") from None
+        raise NoLengthsError(f"{path} cannot be loaded: {str(error)[:200]}") from None
 
 
 def sample(path, key, wanted):
@@ -80,7 +80,7 @@ def from_parquet(path, key, wanted):
         each = max(1, wanted // max(1, len(chosen)))
         found = [prompt for group in chosen for prompt in from_group(file, group, key, each)]
     except (OSError, ValueError, KeyError, NotImplementedError) as error:  # what pyarrow raises derives from these
-        raise NoLengthsError(f"{path} does not read: {str(error)[:200]}") from None
+        raise NoLengthsError(f"{path} cannot be read: {str(error)[:200]}") from None
     return found, file.metadata.num_rows
 
 
@@ -106,7 +106,7 @@ def from_lines(path, key, wanted):
             lines = [line for line in spread(file, size, wanted) if line.strip()]
         found = [json.loads(line)[key] for line in lines]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise NoLengthsError(f"{path} does not read: {type(error).__name__}: {str(error)[:200]}") from None
+        raise NoLengthsError(f"{path} cannot be read: {type(error).__name__}: {str(error)[:200]}") from None
     read = sum(map(len, lines))
     return found, max(len(found), round(size * len(found) / read)) if read else 0
 
@@ -132,7 +132,7 @@ def texts_of(prompt):
         return [prompt]
     if isinstance(prompt, list):
         return [str(item.get("content", "")) if isinstance(item, dict) else str(item) for item in prompt]
-    raise NoLengthsError(f"a prompt is {type(prompt).__name__}; wanted a text or a list of messages")
+    raise NoLengthsError(f"a prompt has type {type(prompt).__name__}; expected a string or a list of messages")
 
 
 main()

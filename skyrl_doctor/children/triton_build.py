@@ -143,7 +143,7 @@ def libcuda_directories():
     found = [os.path.dirname(line.split()[-1]) for line in listed.splitlines() if "libcuda.so.1" in line]
     searched = os.environ.get("LD_LIBRARY_PATH", "").split(":")
     found = found or [path for path in searched if path and os.path.exists(os.path.join(path, "libcuda.so.1"))]
-    return found, "" if found else "neither /sbin/ldconfig -p nor LD_LIBRARY_PATH knows libcuda.so.1"
+    return found, "" if found else "libcuda.so.1 is in neither /sbin/ldconfig -p nor LD_LIBRARY_PATH"
 
 
 def answer(arguments):

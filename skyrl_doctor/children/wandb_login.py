@@ -30,11 +30,11 @@ def problem(key):
     if len(secret) < LEAST_LENGTH and PLACEHOLDER.search(key):
         return "is a placeholder"
     if not re.fullmatch(r"[\w-]+", secret):
-        return "holds characters other than letters, digits, - and _"
+        return "contains characters other than letters, digits, - and _"
     if len(secret) < LEAST_LENGTH:
-        return f"has {len(secret)} characters, and a key has {LEAST_LENGTH} or more"
+        return f"has {len(secret)} characters; a key has at least {LEAST_LENGTH}"
     if re.fullmatch(r"[0-9a-f]+", secret) and len(secret) != LEAST_LENGTH:
-        return f"has {len(secret)} characters, and a key of this kind has {LEAST_LENGTH}"
+        return f"has {len(secret)} characters; a key of this kind has exactly {LEAST_LENGTH}"
     return ""
 
 
@@ -69,7 +69,7 @@ def from_netrc(host):
     """[the credential] or [], and a note where the file could not be used."""
     path = netrc_path()
     if path.startswith("~"):
-        return [], "HOME is not set, so no netrc file is found"
+        return [], "HOME is not set, so the netrc file cannot be located"
     try:
         found = netrc.netrc(path).authenticators(host)
     except FileNotFoundError:
@@ -77,7 +77,7 @@ def from_netrc(host):
     except netrc.NetrcParseError as error:
         return [], f"{path} cannot be parsed at line {error.lineno}"
     except (OSError, UnicodeError) as error:
-        return [], "{} cannot be read: {}".format(path, getattr(error, "strerror", None) or "it is no text")
+        return [], "{} cannot be read: {}".format(path, getattr(error, "strerror", None) or "it is not a text file")
     if not found:
         return [], f"{path} has no entry for {host}"
     if not found[2]:
@@ -88,9 +88,9 @@ def from_netrc(host):
 def from_variables():
     key, token = os.environ.get("WANDB_API_KEY"), os.environ.get("WANDB_IDENTITY_TOKEN_FILE")
     if key and token:
-        return [["WANDB_API_KEY", "is set beside WANDB_IDENTITY_TOKEN_FILE, and wandb takes one of them"]]
+        return [["WANDB_API_KEY", "and WANDB_IDENTITY_TOKEN_FILE are both set; wandb accepts only one of them"]]
     if token:
-        return [["WANDB_IDENTITY_TOKEN_FILE", "" if os.path.isfile(token) else "names a file that is not there"]]
+        return [["WANDB_IDENTITY_TOKEN_FILE", "" if os.path.isfile(token) else "names a file that does not exist"]]
     return [["WANDB_API_KEY", problem(key)]] if key else []
 
 

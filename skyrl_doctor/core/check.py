@@ -61,7 +61,7 @@ class Probe:
 def check(id: str, *, roles: Iterable[Role] = ALL_ROLES, fix: str) -> Callable[[Judge], Check]:  # noqa: A002 -- the catalogue's word
     """Makes a check of a function named after the fault. `fix` is the file that cures it, or "operator: why not"."""
     if not _ID.fullmatch(id):
-        raise ValueError(f"check id {id!r}: wanted two to eight capitals and three digits, such as GPU001")
+        raise ValueError(f"check id {id!r}: expected two to eight capital letters and three digits, such as GPU001")
 
     def wrap(judge: Judge) -> Check:
         module = judge.__module__
@@ -87,7 +87,7 @@ def needs_of(function: Callable[..., object]) -> tuple[Need, ...]:
     hints = typing.get_type_hints(function)
     for name in inspect.signature(function).parameters:
         if name not in hints:
-            raise TypeError(f"parameter {name!r} of {_name(function)} names no fact type")
+            raise TypeError(f"parameter {name!r} of {_name(function)} has no fact type")
     return tuple(_need(hint) for name, hint in hints.items() if name != "return")
 
 
@@ -97,7 +97,7 @@ def _need(hint: object) -> Need:
     inner = [part for part in typing.get_args(hint) if part is not type(None)]
     if len(inner) == 1 and isinstance(inner[0], type):
         return Need(inner[0], optional=True)
-    raise TypeError(f"{hint!r} is neither a fact type nor one that may be None")
+    raise TypeError(f"{hint!r} is neither a fact type nor `X | None` of one")
 
 
 def _name(function: Callable[..., object]) -> str:

@@ -87,7 +87,7 @@ class Gathering:
             self._give_up_late()
             self._start_ready()
         for kind, stuck in self._waiting.items():
-            self.results[kind] = Unavailable(f"probe {stuck.name!r} waits for facts that wait for it")
+            self.results[kind] = Unavailable(f"probe {stuck.name!r} needs a fact that itself needs this probe")
         self._waiting.clear()
 
     def _want(self, needs: Iterable[Need]) -> None:
@@ -98,7 +98,7 @@ class Gathering:
                 continue
             found = self._probes.get(kind)
             if found is None:
-                self.results[kind] = Unavailable(f"no probe gathers {kind.__name__}")
+                self.results[kind] = Unavailable(f"no installed probe gathers {kind.__name__}")
                 continue
             self._waiting[kind] = found
             todo.extend(need.kind for need in found.needs)
@@ -166,9 +166,9 @@ class Gathering:
     def _late(self, found: Probe) -> Unavailable:
         if self.clock() >= self.end:
             return Unavailable(
-                f"probe {found.name!r} gave no answer before the deadline of {self._deadline_s:g} s (its own limit: {found.limit_s:g} s)"
+                f"probe {found.name!r} did not finish before the deadline of {self._deadline_s:g} s (its own limit is {found.limit_s:g} s)"
             )
-        return Unavailable(f"probe {found.name!r} gave no answer within its limit of {found.limit_s:g} s")
+        return Unavailable(f"probe {found.name!r} timed out after {found.limit_s:g} s")
 
 
 def arguments(

@@ -40,15 +40,13 @@ def discover() -> Registry:
         if isinstance(found, Check):
             twin = checks.setdefault(found.id, found)
             if twin is not found:
-                broken.append(f"check id {found.id} is taken twice: {twin.module} has it, {found.module} is ignored")
+                broken.append(f"check id {found.id} is defined twice: {twin.module} is used, {found.module} is ignored")
     probes: dict[type, Probe] = {}
     for found in _objects(PROBES, broken):
         if isinstance(found, Probe):
             probes.setdefault(found.kind, found)
     if not checks:
-        raise UsageError(
-            "no check is installed: wanted the entry points of skyrl-doctor itself; install it (pip install skyrl-doctor)"
-        )
+        raise UsageError("no checks are installed: run `pip install skyrl-doctor`, which registers its entry points")
     return Registry(tuple(checks[id_] for id_ in sorted(checks)), probes, tuple(broken))
 
 
@@ -86,7 +84,9 @@ def _module_names(point: EntryPoint, broken: list[str]) -> Iterator[str]:
         with contextlib.redirect_stdout(sys.stderr):
             names = [found.name for found in walk]
     except SystemExit:  # of a package below that is imported on the way
-        broken.append(f"{point.module} (entry point {point.name!r} of {point.distribution}) does not load: SystemExit")
+        broken.append(
+            f"{point.module} (entry point {point.name!r} of {point.distribution}) cannot be imported: SystemExit"
+        )
         return
     yield from names
 
@@ -96,8 +96,8 @@ def _import(name: str, point: EntryPoint, broken: list[str]) -> ModuleType | Non
         with contextlib.redirect_stdout(sys.stderr):  # stdout is the report's
             return importlib.import_module(name)
     except (Exception, SystemExit) as error:  # a stranger's package may raise anything; the doctor goes on
-        said = f"{type(error).__name__}: {error}"
-        text = f"{name} (entry point {point.name!r} of {point.distribution}) does not load: {said}"
+        problem = f"{type(error).__name__}: {error}"
+        text = f"{name} (entry point {point.name!r} of {point.distribution}) cannot be imported: {problem}"
         if text not in broken:
             broken.append(text)
         return None

@@ -6,7 +6,7 @@ def error_text(error: BaseException) -> str:
     try:
         return str(error)
     except Exception as another:  # its own __str__ is broken
-        return f"(no words: {type(another).__name__})"
+        return f"(its message cannot be read: {type(another).__name__})"
 
 
 def short_repr(found: object) -> str:

@@ -7,6 +7,8 @@ from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Outcome, Role, Status
 from skyrl_doctor.core.record import record
 
+_ROLE_WORDS = {Role.LOGIN: "login", Role.RUNTIME: "runtime", Role.GPU: "GPU"}
+
 
 @record
 class Selection:
@@ -51,16 +53,16 @@ def _unknown(name: str, checks: Sequence[Check]) -> str:
 
     known = [text for check in checks for text in (check.id, check.slug)]
     close = difflib.get_close_matches(name.upper(), known, n=1) or difflib.get_close_matches(name.lower(), known, n=1)
-    hint = f"; did you mean {close[0]}?" if close else "; `skyrl-doctor list` shows what there is"
-    return f"no check is called {name!r}{hint}"
+    hint = f"; did you mean {close[0]}?" if close else "; run `skyrl-doctor list` to see all checks"
+    return f"no check has the id, slug or family {name!r}{hint}"
 
 
 def _other_role(check: Check, roles: Collection[Role]) -> Outcome:
-    for_roles = ", ".join(sorted(check.roles))
-    here = ", ".join(sorted(roles))
+    nodes = " or ".join(f"{_ROLE_WORDS[role]}-node" for role in sorted(check.roles))
+    here = " and ".join(_ROLE_WORDS[role] for role in sorted(roles))
     return Outcome(
         id=check.id,
         slug=check.slug,
         status=Status.SKIP,
-        reason=f"looks at a machine of role {for_roles}; this one is {here} (--role tells otherwise)",
+        reason=f"{nodes} check; this looks like a {here} node (override with --role {min(check.roles)})",
     )

@@ -17,7 +17,7 @@ T = TypeVar("T")
 def call_within(limit_s: float, work: Callable[[], T], who: str) -> T:
     """The result of `work`, or what it raises; CouldNotLook where it takes longer than the limit."""
     if limit_s <= 0:
-        raise CouldNotLook(f"{who} was not reached before the deadline")
+        raise CouldNotLook(f"{who} did not start before the deadline")
     results: queue.SimpleQueue[Callable[[], T]] = queue.SimpleQueue()
 
     def call() -> None:
@@ -35,7 +35,7 @@ def call_within(limit_s: float, work: Callable[[], T], who: str) -> T:
     try:
         result = results.get(timeout=limit_s)
     except queue.Empty:
-        raise CouldNotLook(f"{who} gave no answer within its limit of {limit_s:.3g} s") from None
+        raise CouldNotLook(f"{who} timed out after {limit_s:.3g} s") from None
     return result()
 
 

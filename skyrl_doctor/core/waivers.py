@@ -37,28 +37,28 @@ def parse(table: object, *, file: str, known: Collection[str]) -> tuple[Waiver, 
     elif isinstance(table, list):
         entries = [(str(body.get("id", "")) if isinstance(body, Mapping) else "", body) for body in table]
     else:
-        raise UsageError(f"{file}: waivers: wanted tables such as [waivers.GPU003], found {table!r}")
+        raise UsageError(f"{file}: waivers: expected tables such as [waivers.GPU003], found {table!r}")
     return tuple(_one(id_, body, file=file, known=known) for id_, body in entries)
 
 
 def _one(id_: str, body: object, *, file: str, known: Collection[str]) -> Waiver:
     if not isinstance(body, Mapping):
-        raise UsageError(f"{file}: waiver {id_!r}: wanted a table with reason, owner and expiry, found {body!r}")
+        raise UsageError(f"{file}: waiver {id_!r}: expected a table with reason, owner and expiry, found {body!r}")
     if id_ not in known:
         raise UsageError(f"{file}: waiver {id_!r}: no check has this id")
     if body.get("id", id_) != id_:
-        raise UsageError(f"{file}: waiver {id_}: its id says {body['id']!r}; wanted one of the two")
+        raise UsageError(f"{file}: waiver {id_}: its key `id` is {body['id']!r}; use the same id in both places")
     missing = [name for name in _FIELDS if not body.get(name) or not str(body[name]).strip()]
     if missing:
         raise UsageError(
-            f"{file}: waiver {id_}: no {' and no '.join(missing)}; a waiver needs a reason, an owner and an expiry date"
+            f"{file}: waiver {id_}: missing {' and '.join(missing)}; a waiver needs a reason, an owner and an expiry date"
         )
     strange = sorted(set(body) - {*_FIELDS, "id"})
     if strange:
-        raise UsageError(f"{file}: waiver {id_}: unknown key {strange[0]!r}; known are reason, owner, expiry")
+        raise UsageError(f"{file}: waiver {id_}: unknown key {strange[0]!r}; use reason, owner and expiry")
     for name in ("reason", "owner"):
         if not isinstance(body[name], str):
-            raise UsageError(f"{file}: waiver {id_}: {name} is {body[name]!r}, wanted a text")
+            raise UsageError(f"{file}: waiver {id_}: {name} is {body[name]!r}; expected a string")
     return Waiver(id=id_, reason=str(body["reason"]), owner=str(body["owner"]), expiry=_day(body["expiry"], id_, file))
 
 
@@ -70,7 +70,7 @@ def _day(value: object, id_: str, file: str) -> date:
     try:
         return date.fromisoformat(str(value))
     except ValueError:
-        raise UsageError(f"{file}: waiver {id_}: expiry is {value!r}, wanted a date such as 2027-01-31") from None
+        raise UsageError(f"{file}: waiver {id_}: expiry is {value!r}; expected a date such as 2027-01-31") from None
 
 
 def apply(outcome: Outcome, waivers: Iterable[Waiver], today: date) -> Outcome:
@@ -92,4 +92,4 @@ def notes(waivers: Iterable[Waiver], today: date) -> tuple[str, ...]:
 
 
 def _expired(waiver: Waiver) -> str:
-    return f"the waiver of {waiver.owner} expired on {waiver.expiry} and counts no more ({waiver.reason})"
+    return f'waiver by "{waiver.owner}" (reason: {waiver.reason}) expired on {waiver.expiry} and is ignored'

@@ -35,7 +35,7 @@ def parse_parent(stat: str) -> int:
     _, closed, rest = stat.rpartition(")")
     fields = rest.split()
     if not closed or len(fields) < 2 or not _is_number(fields[1]):
-        raise ValueError(f"no line of /proc/PID/stat: {stat[:80]!r}")
+        raise ValueError(f"not a line of /proc/PID/stat: {stat[:80]!r}")
     return int(fields[1])
 
 

@@ -66,7 +66,7 @@ def parse_memberships(text: str) -> tuple[Membership, ...]:
         number, first, rest = line.partition(":")
         controllers, second, path = rest.partition(":")
         if not (first and second and number.isascii() and number.isdecimal() and path.startswith("/")):
-            raise ValueError(f"no line of a cgroup file: {line[:80]!r}")
+            raise ValueError(f"not a line of a cgroup file: {line[:80]!r}")
         memberships.append(Membership(tuple(filter(None, controllers.split(","))), path.removesuffix(" (deleted)")))
     if not memberships:
         raise ValueError("it is empty")
@@ -94,7 +94,7 @@ def parse_limit(text: str) -> int | None:
 def parse_count(text: str) -> int:
     value = text.strip()
     if not (value.isascii() and value.isdecimal() and len(value) <= 20):
-        raise ValueError(f"{value[:40]!r} where a number was wanted")
+        raise ValueError(f"expected a number, found {value[:40]!r}")
     return int(value)
 
 

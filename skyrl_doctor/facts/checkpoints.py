@@ -105,7 +105,9 @@ def checkpoint_size(plan: Plan, files: ModelFiles) -> CheckpointSize:
     """Asks the memory model. It reads other facts only."""
     written = [value.shown for key, value in plan.own.items() if key in CONTENTS and value.written]
     if written:
-        raise NotApplicable(f"{written[0]}: what is saved differs from verl's default, and its size is not described")
+        raise NotApplicable(
+            f"{written[0]}: the saved parts differ from verl's default, so the size of a checkpoint is unknown"
+        )
     from skyrl_doctor.memory.job import memory_job
     from skyrl_doctor.memory.question import model_of
     from skyrl_train.memory.checkpoint import checkpoint_size as bytes_of
@@ -117,7 +119,7 @@ def checkpoint_size(plan: Plan, files: ModelFiles) -> CheckpointSize:
 def _root(plan: Plan, environ: Environ, host: Host) -> str:
     written = plan.text(DIRECTORY)
     if written is None:
-        raise NotApplicable("no configuration says where checkpoints go")
+        raise NotApplicable("no configuration sets a checkpoint directory")
     root = _absolute(written, environ, host)
     if not plan.is_of(OWN):
         return root
@@ -134,9 +136,9 @@ def _absolute(path: str, environ: Environ, host: Host) -> str:
 def _named(machine: Machine, path: str) -> Found:
     step = layout.step_of(os.path.basename(path))
     if step is None:
-        return Found(step=-1, path=path, faults=(f"it is no {layout.STEP}N",))
+        return Found(step=-1, path=path, faults=(f"its name is not {layout.STEP}N",))
     if unless_absent(lambda: machine.listdir(path)) is None:
-        return Found(step=step, path=path, faults=("there is no such directory",))
+        return Found(step=step, path=path, faults=("the directory does not exist",))
     return _found(machine, path, step)
 
 
@@ -165,7 +167,7 @@ def _files(machine: Machine, path: str) -> Iterator[tuple[str, int]]:
         for name in _names(machine, os.path.join(path, here) if here else path):
             looked += 1
             if looked > MOST_FILES:
-                raise CouldNotLook(f"{path} holds more than {MOST_FILES} files")
+                raise CouldNotLook(f"{path} has more than {MOST_FILES} files")
             below = os.path.join(here, name)
             found = unless_absent(lambda at=below: machine.stat(os.path.join(path, at)))  # type: ignore[misc]  # mypy cannot type the default
             if found is not None and found.kind == "dir":

@@ -70,7 +70,7 @@ class Answer:
         return value
 
     def _odd(self, name: str) -> CouldNotLook:
-        return CouldNotLook(f"{self._who}: its answer has {name} = {str(self._fields.get(name))[:80]!r}")
+        return CouldNotLook(f"{self._who}: unexpected {name} in its answer: {str(self._fields.get(name))[:80]!r}")
 
 
 def answer_of(text: str, who: str) -> Answer:
@@ -84,4 +84,4 @@ def answer_of(text: str, who: str) -> Answer:
             break
         if isinstance(fields, dict):
             return Answer(fields, who)
-    raise CouldNotLook(f"{who}: gave no answer that reads as one")
+    raise CouldNotLook(f"{who}: printed no JSON object")

@@ -32,7 +32,7 @@ def data_files(machine: Machine, plan: Plan, environ: Environ) -> DataFiles:
     named = [(key, expand_home(name, environ)) for key in KEYS for name in plan.texts(key) or ()]
     here = [(key, path) for key, path in named if not is_elsewhere(path)]
     if not here:
-        raise NotApplicable("the configuration names no data file of this machine")
+        raise NotApplicable("the configuration names no data file on this machine")
     return DataFiles(tuple(_looked_at(machine, key, path) for key, path in here))
 
 

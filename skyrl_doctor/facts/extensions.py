@@ -58,13 +58,13 @@ def parse_extensions(done: Completed) -> Extensions:
         names = _TRYING.findall(done.err)
         if names:
             distribution, name = names[-1]
-            return Extensions("", (Tried(distribution, name, f"ends the interpreter with signal {-done.rc}"),))
+            return Extensions("", (Tried(distribution, name, f"crashes the interpreter with signal {-done.rc}"),))
     if not done.ok:
         raise CouldNotLook(done.why)
     answer = answer_of(done.out, done.command)
     tried = tuple(Tried(*row) for row in answer.rows("tried", 3))
     if not tried:
-        raise CouldNotLook(f"{done.command}: tried nothing")
+        raise CouldNotLook(f"{done.command}: it loaded no extension")
     return Extensions(answer.text("torch"), tried)
 
 

@@ -118,7 +118,7 @@ def start_fault(done: Completed) -> str:
     if done.timed_out or done.truncated or done.rc == 0:
         return ""
     if not done.found:
-        return "it does not start: the loader or the #! line that it names is gone"
+        return "it does not start: its loader or the program in its #! line is missing"
     said = next((line.strip() for line in done.err.splitlines() if _NOT_STARTED.search(line)), "")
     if said:
         return f"it does not start: {said[:300]}"
@@ -142,7 +142,7 @@ def _resolved(machine: Machine, plan: Plan, candidate: Candidate, cwd: str) -> T
     location = written.location if written is not None else None
     if not is_path(candidate.text):
         path = _by_request(machine, candidate)
-        return TrainingPython(path, f"{candidate.source}={candidate.text}, a request that PATH answers", location)
+        return TrainingPython(path, f"{candidate.source}={candidate.text}, looked up in PATH", location)
     path = os.path.normpath(os.path.join(cwd, candidate.text))
     kind = _kind(machine, path)
     if kind == "dir":
@@ -150,7 +150,7 @@ def _resolved(machine: Machine, plan: Plan, candidate: Candidate, cwd: str) -> T
         taken = next((name for name in inside if _kind(machine, name) == "file"), None)
         fault = "" if taken else "it is a directory without bin/python3"
         return TrainingPython(taken or path, candidate.source, location, fault)
-    faults = {"": "there is no such file", "file": ""}
+    faults = {"": "it does not exist", "file": ""}
     return TrainingPython(path, candidate.source, location, faults.get(kind, f"it is a {kind}, not a file"))
 
 
@@ -158,10 +158,8 @@ def _by_request(machine: Machine, candidate: Candidate) -> str:
     wanted = commands(candidate.text)
     found = next((path for name in wanted if (path := machine.which(name))), None)
     if found is None:
-        tried = f"PATH has no {wanted[0]}" if wanted else "no command answers it without uv"
-        raise CouldNotLook(
-            f"{candidate.source}={candidate.text} is a request for a version, not the path of an interpreter, and {tried}"
-        )
+        tried = f"PATH has no {wanted[0]}" if wanted else "only uv can resolve it"
+        raise CouldNotLook(f"{candidate.source}={candidate.text} names a version, not a path, and {tried}")
     return found
 
 

@@ -16,5 +16,5 @@ def node_count(environ: Mapping[str, str]) -> int | None:
         return None
     text = environ[name]
     if not (text.isascii() and text.isdecimal() and 0 < int(text) < 1_000_000):
-        raise CouldNotLook(f"{name}={text[:40]} is no number of nodes")
+        raise CouldNotLook(f"{name}={text[:40]} is not a number of nodes")
     return int(text)

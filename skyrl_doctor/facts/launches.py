@@ -61,7 +61,7 @@ def of_gate(text: str, job: str) -> Iterator[Failure]:
     nodes = report.get("nodes")
     if isinstance(nodes, dict):
         yield from (Failure(str(node), job, "failed the gate") for node in _list(nodes.get("failing")))
-        yield from (Failure(str(node), job, "gave the gate no answer") for node in _list(nodes.get("unknown")))
+        yield from (Failure(str(node), job, "did not answer the gate") for node in _list(nodes.get("unknown")))
         return
     for outcome in _list(report.get("outcomes")):
         if not isinstance(outcome, dict) or outcome.get("status") != "fail" or outcome.get("severity") != "error":

@@ -40,14 +40,14 @@ def parse_threads(text: str) -> int:
     """`ps -o nlwp=`: one number a process. Raises ValueError."""
     counts = text.split()
     if not counts or not all(_NUMBER.fullmatch(count) for count in counts):
-        raise ValueError(f"no list of thread counts: {text[:80]!r}")
+        raise ValueError(f"not a list of thread counts: {text[:80]!r}")
     return sum(int(count) for count in counts)
 
 
 def _limit(text: str, name: str) -> Limit:
     found = re.findall(_LINE.format(name=name), text, re.MULTILINE)
     if len(found) != 1:
-        raise ValueError(f"{len(found)} lines for {name!r}; wanted one")
+        raise ValueError(f"{len(found)} lines for {name!r}; expected one")
     soft, hard = (_value(value, name) for value in found[0])
     return Limit(soft, hard)
 
@@ -56,7 +56,7 @@ def _value(text: str, name: str) -> int | None:
     if text == "unlimited":
         return None
     if not _NUMBER.fullmatch(text):
-        raise ValueError(f"{name!r} is {text[:40]!r}; wanted a number or unlimited")
+        raise ValueError(f"{name!r} is {text[:40]!r}; expected a number or `unlimited`")
     return int(text)
 
 

@@ -78,7 +78,7 @@ def _amount(text: str | None) -> int | None:
 def _kib(text: str, name: str) -> int:
     found = re.findall(_LINE.format(name=name), text, re.MULTILINE)
     if len(found) != 1:
-        raise ValueError(f"{len(found)} lines for {name}; wanted one")
+        raise ValueError(f"{len(found)} lines for {name}; expected one")
     return int(found[0])
 
 

@@ -28,7 +28,7 @@ def parse_model_types(text: str, python: str) -> ModelTypes | None:
         return None
     types, causal = answer.texts("types"), answer.texts("causal")
     if not types or not causal:
-        raise CouldNotLook(f"{who}: the installed transformers keeps its model types where they were not looked for")
+        raise CouldNotLook(f"{who}: no model types found in the installed transformers")
     return ModelTypes(frozenset(types), frozenset(causal), python)
 
 
@@ -36,7 +36,7 @@ def parse_model_types(text: str, python: str) -> ModelTypes | None:
 def model_types(machine: Machine, model: ModelFiles, python: TrainingPython) -> ModelTypes:
     """Asks the training interpreter which model types its transformers knows."""
     if model.config is None:  # asking costs a process; without a model's type there is nothing to compare
-        raise NotApplicable(f"{model.name} has no config.json on this machine that names a model_type")
+        raise NotApplicable(f"{model.name} has no config.json on this machine, so its model_type is unknown")
     if python.fault:
         raise CouldNotLook(f"{python.shown}: {python.fault}")
     done = machine.ask("model_types", python=python.path, limit_s=LIMIT_S)

@@ -90,5 +90,5 @@ def mounts(machine: Machine) -> Mounts:
         raise NotApplicable("this is not Linux: it has no /proc/self/mountinfo") from None
     found = parse_mountinfo(text)
     if not found.mounts:
-        raise CouldNotLook(f"{MOUNTINFO} holds no line that reads as a mount")
+        raise CouldNotLook(f"{MOUNTINFO} has no line that can be parsed as a mount")
     return found

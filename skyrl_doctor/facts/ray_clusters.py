@@ -85,7 +85,7 @@ def parse_pgrep(text: str) -> tuple[tuple[int, str], ...]:
     for line in text.splitlines():
         match = _PROCESS.fullmatch(line.strip())
         if match is None:
-            raise ValueError(f"no line of pgrep -l: {line[:80]!r}")
+            raise ValueError(f"not a line of pgrep -l: {line[:80]!r}")
         found.append((int(match[1]), match[2]))
     return tuple(found)
 

@@ -34,7 +34,7 @@ def ray_workers(machine: Machine, environ: Environ, host: Host, clusters: RayClu
     mine = [one for one in clusters.processes or () if one.uid == host.uid and one.name == "raylet" and job_id]
     raylet = next((one for one in mine if job_id in one.jobs or _says(machine, one, f"SLURM_JOB_ID={job_id}")), None)
     if raylet is None and clusters.processes is None:
-        raise CouldNotLook(f"whose Ray the run would join could not be seen: {clusters.hidden}")
+        raise CouldNotLook(f"the owner of the running Ray is unknown: {clusters.hidden}")
     if raylet is None:
         return RayWorkers(
             names=None, of=f"{ADDRESS}={address}" if address else f"{clusters.file and clusters.file.path}"

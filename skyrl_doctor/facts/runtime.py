@@ -139,7 +139,7 @@ def _seconds(text: str) -> tuple[float, ...]:
     line = next(line for line in reversed(text.splitlines()) if line.startswith("{"))
     values: Any = json.loads(line).get("start_s")
     if not isinstance(values, list) or not all(type(value) in (int, float) and value >= 0 for value in values):
-        raise CouldNotLook(f"canary: its answer has start_s = {str(values)[:80]!r}")
+        raise CouldNotLook(f"canary: unexpected start_s in its answer: {str(values)[:80]!r}")
     return tuple(map(float, values))
 
 
@@ -157,7 +157,7 @@ def runtime_urls(machine: Machine, plan: Plan, environ: Environ) -> RuntimeUrls:
     if environ.get(RUNTIME_URL):
         said.append(SaidUrl(f"${RUNTIME_URL}", environ[RUNTIME_URL]))
     if not said:
-        raise NotApplicable("no running runtime is named: neither by the configuration nor by a job directory")
+        raise NotApplicable("neither the configuration nor a job directory names a running runtime")
     return RuntimeUrls(tuple(said))
 
 
@@ -166,7 +166,7 @@ def runtime_place(machine: Machine, urls: RuntimeUrls, environ: Environ) -> Runt
     first = urls.said[0]
     url = one_url(first.text)
     if url is None:
-        raise CouldNotLook(f"{first.said_by} holds {first.text[:80]!r}; wanted one URL alone (SLM004)")
+        raise CouldNotLook(f"{first.said_by} contains {first.text[:80]!r}; expected one URL (SLM004)")
     key_from, key_file = _key(machine, environ, environ.get(JOB_DIR, "").rstrip("/"))
     return RuntimePlace(url=url.rstrip("/"), said_by=first.said_by, key_from=key_from, key_file=key_file)
 
@@ -174,12 +174,12 @@ def runtime_place(machine: Machine, urls: RuntimeUrls, environ: Environ) -> Runt
 @probe(limit_s=ANSWER_S + 1)
 def ready_flag(machine: Machine, roles: Roles, urls: RuntimeUrls, environ: Environ) -> ReadyFlag:
     if roles.asked and Role.GPU not in roles:
-        raise NotApplicable("the runtime is yet to start, and replaces the flag")
+        raise NotApplicable("the runtime has not started yet; it replaces the flag when it does")
     job_dir = environ.get(JOB_DIR, "").rstrip("/")
     said = [one_url(one.text) for one in urls.said if one.said_by == f"{job_dir}/{URL}"]
     url = said[0] if said else None
     if url is None:
-        raise NotApplicable("no job directory says that its runtime is ready, and where")
+        raise NotApplicable("no job directory has a ready flag and a runtime URL")
     return ReadyFlag(
         path=f"{job_dir}/{READY}", url=url, health=machine.get(f"{url.rstrip('/')}{HEALTH}", limit_s=ANSWER_S)
     )
@@ -211,10 +211,10 @@ def canary(
     stored: StoredImages | None,
 ) -> Canary:
     if not roles.asked or Role.RUNTIME not in roles:
-        raise NotApplicable("sandboxes are tried where --role runtime asks for it")
+        raise NotApplicable("sandboxes are tested only with --role runtime")
     place = answers.place
     if answers.with_key.status in (None, 401, 403):
-        raise CouldNotLook(f"{place.url} does not take the key, or does not answer: no sandbox was tried")
+        raise CouldNotLook(f"{place.url} rejects the key or does not respond, so no sandbox was tested")
     words = (place.url, place.key_from or "none", _image(needed, stored), str(planned(plan)), f"{CANARY_S:g}")
     done = machine.ask("canary", *words, limit_s=CANARY_S + 7)
     if not done.ok:
@@ -233,7 +233,7 @@ def planned(plan: Plan) -> int:
 def _image(needed: NeededImages | None, stored: StoredImages | None) -> str:
     """One of the dataset's, and one that is here, so that no pull is measured."""
     if needed is None or not needed.references:
-        raise NotApplicable("the configuration names no dataset whose image could be tried")
+        raise NotApplicable("the configuration names no dataset, so there is no image to test")
     here = stored.all_names if stored is not None else frozenset()
     names = needed.references
     return str(names[next((name for name in names if name in here), next(iter(names)))])

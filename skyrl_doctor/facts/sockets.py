@@ -50,7 +50,7 @@ def parse_tcp(text: str) -> tuple[Socket, ...]:
     """The listening sockets of a table of proc(5). Raises ValueError where a line is none of such a table."""
     lines = text.splitlines()
     if not lines or "local_address" not in lines[0]:
-        raise ValueError("no table of sockets: its heading is missing")
+        raise ValueError("not a table of sockets: its heading is missing")
     rows = [(line, _ROW.match(line)) for line in lines[1:] if line.strip()]
     return tuple(_socket(line, row) for line, row in rows if row is None or row[3].upper() == LISTEN)
 
@@ -59,7 +59,7 @@ def _socket(line: str, row: re.Match[str] | None) -> Socket:
     words = line.split()
     uid = words[7] if len(words) > 7 else ""
     if row is None or not (uid.isascii() and uid.isdecimal() and len(uid) <= 10):
-        raise ValueError(f"no row of a table of sockets: {' '.join(words)[:80]!r}")
+        raise ValueError(f"not a row of a table of sockets: {' '.join(words)[:80]!r}")
     return Socket(_address(row[1]), int(row[2], 16), int(uid))
 
 
@@ -93,7 +93,7 @@ def sockets(machine: Machine, host: Host) -> Listeners:
 def _table(machine: Machine, path: str) -> tuple[Socket, ...]:
     text = machine.read(path, limit_bytes=LIMIT_BYTES)
     if len(text) >= LIMIT_BYTES:
-        raise CouldNotLook(f"{path}: longer than {LIMIT_BYTES >> 20} MiB")
+        raise CouldNotLook(f"{path}: larger than {LIMIT_BYTES >> 20} MiB")
     try:
         return parse_tcp(text)
     except ValueError as error:

@@ -64,7 +64,7 @@ def _built(step: Answer | None, who: str) -> Built | None:
         return None
     code = step.code("rc")
     if code is None:
-        raise CouldNotLook(f"{who}: no answer within {step.number('limit_s'):g} s")
+        raise CouldNotLook(f"{who}: timed out after {step.number('limit_s'):g} s")
     return Built(code == 0, "" if code == 0 else step.text("said"))
 
 

@@ -60,7 +60,9 @@ def wandb(machine: Machine, plan: Plan) -> WandbLogin:
     """Asks a child whether wandb could log in: it sees the key, and nothing that leaves it does."""
     loggers = plan.texts(LOGGER_KEY)
     if loggers is None:
-        raise NotApplicable("the plan names no logger" if plan else "no plan was given: no logger is known")
+        raise NotApplicable(
+            "the configuration names no logger" if plan else "no configuration was given, so no logger is known"
+        )
     if not LOGGERS & set(loggers):
         raise NotApplicable(f"{plan.name(LOGGER_KEY)} is {', '.join(loggers) or 'empty'}: wandb is not used")
     asked = machine.ask("wandb_login", limit_s=LIMIT_S, env=plan_variables(plan))

@@ -33,13 +33,13 @@ def fetch(query: Get, environ: Mapping[str, str]) -> Fetched:
     except _NoAnswerError as error:
         return Fetched(url=query.url, why=str(error))
     except TimeoutError:
-        return Fetched(url=query.url, why=f"no answer within {query.limit_s:g} s")
+        return Fetched(url=query.url, why=f"timed out after {query.limit_s:g} s")
     except ssl.SSLError as error:
-        return Fetched(url=query.url, why=f"no TLS connection: {error.reason or type(error).__name__}")
+        return Fetched(url=query.url, why=f"TLS connection failed: {error.reason or type(error).__name__}")
     except OSError as error:
         return Fetched(url=query.url, why=error.strerror or type(error).__name__)
     except (http.client.HTTPException, ValueError) as error:
-        return Fetched(url=query.url, why=f"what answers there does not speak HTTP ({type(error).__name__})")
+        return Fetched(url=query.url, why=f"the server does not speak HTTP ({type(error).__name__})")
     finally:
         connection.close()
 
@@ -49,9 +49,9 @@ def _connection(query: Get) -> tuple[http.client.HTTPConnection, str]:
         parts = urlsplit(query.url)
         port = parts.port
     except ValueError as error:
-        raise _NoAnswerError(f"is no URL: {error}") from None
+        raise _NoAnswerError(f"not a valid URL: {error}") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise _NoAnswerError("is no URL: wanted http://HOST:PORT")
+        raise _NoAnswerError("not a valid URL: expected http://HOST:PORT")
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return kind(parts.hostname, port, timeout=query.limit_s), path
@@ -105,7 +105,7 @@ def _key(source: str, environ: Mapping[str, str]) -> str:
     text = environ.get(name, "") if kind == "env" else _first_bytes(name)
     key = text.strip()
     if not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise _NoAnswerError(f"{name} holds no key; wanted one line of printable characters")
+        raise _NoAnswerError(f"{name} holds no key; expected one line of printable characters")
     return key
 
 

@@ -136,7 +136,7 @@ def _lock_holder(query: q.LockHolder) -> int | None:
         kind, _, _, _, pid = struct.unpack("hhqqi4x", fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
     except OSError as error:
         if error.errno in (errno.EINVAL, errno.ENOLCK):
-            raise Unreadable(query.path, "its file system tells nothing about locks") from None
+            raise Unreadable(query.path, "its file system does not report locks") from None
         raise
     finally:
         os.close(descriptor)
@@ -168,4 +168,4 @@ def _cwd() -> str:
     try:
         return os.getcwd()
     except FileNotFoundError:
-        raise Unreadable("the working directory", "it exists no more") from None
+        raise Unreadable("the working directory", "it no longer exists") from None

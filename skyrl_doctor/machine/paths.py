@@ -43,7 +43,7 @@ def resolve_links(machine: Machine, path: str, *, cwd: str = "/") -> ResolvedPat
             continue
         links += 1
         if links > MAX_LINKS:
-            raise CouldNotLook(f"{path}: too many links, one leads to another")
+            raise CouldNotLook(f"{path}: too many levels of symbolic links")
         target = machine.readlink(step)
         todo = _parts(target) + todo
         done, kind = ("/", "dir") if target.startswith("/") else (done, kind)
@@ -55,7 +55,7 @@ def expand_home(path: str, environ: Mapping[str, str]) -> str:
     if path != "~" and not path.startswith("~/"):
         return path
     if not environ.get("HOME"):
-        raise CouldNotLook(f"{path}: HOME is not set, so ~ means nothing")
+        raise CouldNotLook(f"{path}: HOME is not set, so ~ cannot be expanded")
     return environ["HOME"] + path[1:]
 
 

@@ -44,13 +44,13 @@ class Completed:
     def why(self) -> str:
         """Why there is no good answer, in words."""
         if not self.found:
-            return f"{self.command}: no such command"
+            return f"{self.command}: command not found"
         if self.timed_out:
-            return f"{self.command}: no answer within {self.limit_s:g} s"
+            return f"{self.command}: timed out after {self.limit_s:g} s"
         if self.truncated:
-            return f"{self.command}: more output than the doctor reads"
+            return f"{self.command}: printed more than the doctor reads"
         said = self.err.strip() or self.out.strip()
-        return f"{self.command}: exit status {self.rc}" + (f": {said.splitlines()[-1][:300]}" if said else "")
+        return f"{self.command}: exited with status {self.rc}" + (f": {said.splitlines()[-1][:300]}" if said else "")
 
 
 @record(kw_only=True)

@@ -49,7 +49,7 @@ class RecordedMachine(Machine):
     def answer(self, query: q.Query[T]) -> T:
         if query.key not in self._answers:
             if self._strict:
-                raise NotRecorded(f"{self._name} holds no answer to {query.key!r}")
+                raise NotRecorded(f"{self._name} has no answer to {query.key!r}")
             raise CouldNotLook(f"not in this recording ({self._name}): {query.key}")
         return codec.decode(query, self._answers[query.key])
 
@@ -134,12 +134,12 @@ def _each(answer: codec.Json, redact: Redactor) -> codec.Json:
 
 def _load(directory: str, depth: int) -> dict[str, codec.Json]:
     if depth > 8:
-        raise UsageError(f"{directory}: recordings extend each other in a circle")
+        raise UsageError(f"{directory}: recordings extend each other in a loop")
     try:
         about = tomllib.loads(_text(os.path.join(directory, "about.toml")))
         answers = _answers(directory)
     except (CouldNotLook, ValueError, RecursionError) as error:
-        raise UsageError(f"{directory} is no recorded machine: {error}") from None
+        raise UsageError(f"{directory} is not a recording: {error}") from None
     if about.get("format") != FORMAT:
         raise UsageError(
             f"{directory} is a recording of format {about.get('format')!r}; this doctor reads format {FORMAT}"
@@ -155,10 +155,10 @@ def _answers(directory: str) -> dict[str, codec.Json]:
     for name in names:
         answers = json.loads(_text(os.path.join(directory, name)))
         if not isinstance(answers, dict):
-            raise ValueError(f"{name} holds no table of answers")
+            raise ValueError(f"{name} is not a JSON object")
         merged.update(answers)
     if not names:
-        raise ValueError("it holds no machine.json")
+        raise ValueError("it has no machine.json")
     return merged
 
 

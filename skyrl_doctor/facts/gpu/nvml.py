@@ -35,7 +35,7 @@ def parse_nvml(text: str) -> Gpus | Refused:
     answer = _table(_json(text), "the answer")
     if "error" in answer:
         error = _table(answer["error"], "error")
-        return Refused(_maybe(error, "code", int), _maybe(error, "text", str) or "no text")
+        return Refused(_maybe(error, "code", int), _maybe(error, "text", str) or "no message")
     closed: list[Closed] = []
     gpus = tuple(_gpus(_tables(answer, "gpus"), closed))
     closed += (Closed(_whole(one, "index"), _text(one, "why")) for one in _tables(answer, "closed"))
@@ -122,14 +122,14 @@ def _process(told: Table) -> Process:
 
 
 def _refusal(told: Table, what: str) -> str:
-    return _maybe(_table(told.get("refused") or {}, "refused"), what, str) or "no reason told"
+    return _maybe(_table(told.get("refused") or {}, "refused"), what, str) or "no reason given"
 
 
 def _json(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise CouldNotLook(f"{WHO}: the answer does not read as JSON: {text.strip()[:200]!r}") from None
+        raise CouldNotLook(f"{WHO}: the answer is not valid JSON: {text.strip()[:200]!r}") from None
 
 
 def _table(value: object, what: str) -> Table:
@@ -169,4 +169,4 @@ def _maybe(told: Table, name: str, kind: type[T]) -> T | None:
 
 
 def _odd(what: str, value: object) -> CouldNotLook:
-    return CouldNotLook(f"{WHO}: the answer has {what} = {str(value)[:80]!r}")
+    return CouldNotLook(f"{WHO}: unexpected {what} in the answer: {str(value)[:80]!r}")

@@ -24,7 +24,7 @@ MOST_OWNERS = 256
 def gpu(machine: Machine) -> Gpus:
     asked = machine.ask("nvml", limit_s=NVML_LIMIT_S)
     if asked.timed_out:
-        raise CouldNotLook(f"{asked.why}: the NVIDIA driver does not answer")
+        raise CouldNotLook(f"{asked.why}: the NVIDIA driver does not respond")
     answer = parse_nvml(asked.out) if asked.ok else Refused(None, asked.why)
     found = _by_nvidia_smi(machine, answer) if isinstance(answer, Refused) else answer
     return found.with_owners(_owners(machine, found))
@@ -83,4 +83,4 @@ def _said(completed: Completed) -> str:
     if not completed.found or completed.timed_out:
         return completed.why
     lines = f"{completed.err}\n{completed.out}".strip().splitlines()
-    return f"{completed.command}: exit status {completed.rc}: {lines[0] if lines else 'no output'}"
+    return f"{completed.command}: exited with status {completed.rc}: {lines[0] if lines else 'no output'}"

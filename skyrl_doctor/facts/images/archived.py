@@ -42,13 +42,13 @@ def _told(text: str) -> list[Any]:
                 break
             if isinstance(told, list):
                 return told
-    raise CouldNotLook(f"{WHO}: gave no answer that reads as one")
+    raise CouldNotLook(f"{WHO}: printed no JSON object")
 
 
 def _image(told: object, names: Mapping[str, str]) -> StoredImage:
     archive = told.get("archive") if isinstance(told, dict) else None
     if not isinstance(told, dict) or not isinstance(archive, str) or archive not in names:
-        raise CouldNotLook(f"{WHO}: its answer has {str(told)[:80]!r}")
+        raise CouldNotLook(f"{WHO}: unexpected entry in its answer: {str(told)[:80]!r}")
     paths, why = told.get("paths"), told.get("why")
     if not isinstance(paths, dict):
         return StoredImage(id=archive, names=(names[archive],), unread=(f"{archive}: {why}",))
@@ -56,7 +56,7 @@ def _image(told: object, names: Mapping[str, str]) -> StoredImage:
         id=archive,
         names=(names[archive],),
         nodes={path: _node(kind) for path, kind in paths.items() if kind in ("", *KINDS)},
-        unread=(f"{archive}: a path in it is a link",),
+        unread=(f"{archive}: one of the paths is a symbolic link",),
     )
 
 

@@ -97,20 +97,20 @@ def _last_object(text: str) -> Mapping[str, Any]:
             except (ValueError, RecursionError):
                 break
             return found if isinstance(found, dict) else {}
-    raise CouldNotLook(f"{WHO}: gave no answer that reads as one")
+    raise CouldNotLook(f"{WHO}: printed no JSON object")
 
 
 def _list(table: Mapping[str, Any], name: str) -> list[Any]:
     value = table.get(name)
     if not isinstance(value, list):
-        raise CouldNotLook(f"{WHO}: its answer has {name} = {str(value)[:80]!r}")
+        raise CouldNotLook(f"{WHO}: unexpected {name} in its answer: {str(value)[:80]!r}")
     return value
 
 
 def _count(table: Mapping[str, Any], name: str) -> int:
     value = table.get(name)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise CouldNotLook(f"{WHO}: its answer has {name} = {str(value)[:80]!r}")
+        raise CouldNotLook(f"{WHO}: unexpected {name} in its answer: {str(value)[:80]!r}")
     return value
 
 

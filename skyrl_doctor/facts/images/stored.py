@@ -143,7 +143,9 @@ def stored_images(
 ) -> StoredImages:
     """Looks into the store's images, by its files: no podman command is run and no lock is taken."""
     if books.broken:
-        raise CouldNotLook(f"what the store holds stays unknown: {books.broken[0].path} {books.broken[0].why} (POD006)")
+        raise CouldNotLook(
+            f"the contents of the store are unknown: {books.broken[0].path} {books.broken[0].why} (POD006)"
+        )
     by_name = {name: image for image in books.images for name in image.names}
     elsewhere = _names_elsewhere(machine, store)
     absent: tuple[str, ...] = ()
@@ -173,7 +175,7 @@ def _names_elsewhere(machine: Machine, store: PodmanStore) -> frozenset[str]:
         text = text_or_none(machine, path)
         entries = () if text is None else parse_entries(path, text)
         if isinstance(entries, BrokenFile):
-            raise CouldNotLook(f"what the shared store holds stays unknown: {path} {entries.why}")
+            raise CouldNotLook(f"the contents of the shared store are unknown: {path} {entries.why}")
         names.update(name for entry in entries for name in image_of(entry).names)
     return frozenset(names)
 
@@ -222,7 +224,7 @@ def _config(machine: Machine, directory: str, id_: str, unread: list[str]) -> Im
         unread.append(str(error))
         return ImageConfig()
     if found is None:
-        unread.append(f"{path}: is no configuration of an image")
+        unread.append(f"{path}: not an image configuration")
     return found or ImageConfig()
 
 

@@ -44,10 +44,10 @@ def read_meta(read: Reader, size: int) -> Meta:
     second = next((found for at in sizes if (found := _meta(read(at, _PAGE.size + _META.size))) is not None), None)
     newest = max(filter(None, (first, second)), key=lambda meta: meta.transaction, default=None)
     if newest is None:
-        raise DamageError("it holds no valid root: it is no database")
+        raise DamageError("it has no valid root page: it is not a bbolt database")
     if size < newest.high_water * newest.page_size:
         wanted = newest.high_water * newest.page_size
-        raise DamageError(f"it is cut off: {size} bytes; wanted at least {wanted}")
+        raise DamageError(f"it is truncated: {size} bytes, expected at least {wanted}")
     return newest
 
 
@@ -90,22 +90,22 @@ class _Tree:
     def _page(self, number: int) -> bytes:
         self._left -= 1
         if not 1 < number < self._meta.high_water or self._left < 0:
-            raise DamageError(f"page {number} is named; wanted one of {self._meta.high_water}")
+            raise DamageError(f"it refers to page {number}, which is not one of its {self._meta.high_water} data pages")
         size = self._meta.page_size
         data = self._read(number * size, size)
         if len(data) < size:
-            raise DamageError(f"page {number} is cut off")
+            raise DamageError(f"page {number} is truncated")
         said, _, _, overflow = _PAGE.unpack_from(data)
         if said != number:
-            raise DamageError(f"page {number} says that it is page {said}")
+            raise DamageError(f"page {number} has the number {said} in its header")
         self._left -= overflow
         if self._left < 0:
-            raise DamageError(f"page {number} says that it is {overflow + 1} pages long")
+            raise DamageError(f"page {number} claims a length of {overflow + 1} pages")
         return data + self._read((number + 1) * size, overflow * size) if overflow else data
 
     def _items(self, page: bytes, depth: int) -> Iterator[tuple[bytes, "bytes | Bucket"]]:
         if depth > _DEPTH_AT_MOST:
-            raise DamageError("its pages lead in a circle")
+            raise DamageError("its pages form a loop")
         _, flags, count, _ = _PAGE.unpack_from(page)
         if flags == _IS_BRANCH:
             for index in range(count):
@@ -116,14 +116,14 @@ class _Tree:
             for index in range(count):
                 yield self._leaf(page, _PAGE.size + index * _LEAF.size, depth)
         else:
-            raise DamageError(f"a page has flags {flags:#x}; wanted a branch or a leaf")
+            raise DamageError(f"a page has flags {flags:#x}; expected a branch or a leaf")
 
     def _leaf(self, page: bytes, at: int, depth: int) -> tuple[bytes, "bytes | Bucket"]:
         flags, position, key_size, value_size = _unpack(_LEAF, page, at)
         start = at + position
         key, value = page[start : start + key_size], page[start + key_size : start + key_size + value_size]
         if len(key) != key_size or len(value) != value_size:
-            raise DamageError("an entry reaches past the end of its page")
+            raise DamageError("an entry extends past the end of its page")
         return key, self._inner(value, depth + 1) if flags & _HOLDS_BUCKET else value
 
     def _inner(self, value: bytes, depth: int) -> Bucket:
@@ -131,11 +131,11 @@ class _Tree:
         if root:
             return dict(self._items(self._page(root), depth))
         if len(value) < _BUCKET.size + _PAGE.size:
-            raise DamageError("a small bucket is cut off")
+            raise DamageError("an inline bucket is truncated")
         return dict(self._items(value[_BUCKET.size :], depth))
 
 
 def _unpack(layout: struct.Struct, data: bytes, at: int) -> tuple[int, ...]:
     if at < 0 or at + layout.size > len(data):
-        raise DamageError("an entry reaches past the end of its page")
+        raise DamageError("an entry extends past the end of its page")
     return layout.unpack_from(data, at)

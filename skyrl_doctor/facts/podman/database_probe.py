@@ -47,7 +47,9 @@ def _look(machine: Machine, path: str) -> Database | None:
         if found is None:
             return None
         if found.size > _LARGEST_BYTES:
-            return Database(path=path, unread=f"{path} has {found.size} bytes; the doctor reads {_LARGEST_BYTES}")
+            return Database(
+                path=path, unread=f"{path} has {found.size} bytes; the doctor reads at most {_LARGEST_BYTES}"
+            )
         if path.endswith(".db"):
             return read_bolt(path, lambda at, size: machine.read_bytes(path, limit_bytes=size, offset=at), found.size)
         return _sqlite(machine, path)
@@ -60,7 +62,7 @@ def _sqlite(machine: Machine, path: str) -> Database:
     journal = stat_or_none(machine, f"{path}-journal")
     data = machine.read_bytes(path, limit_bytes=_LARGEST_BYTES)
     if journal is not None and journal.size > 0:
-        return Database(path=path, unread=f"{path} is being written: {path}-journal lies beside it")
+        return Database(path=path, unread=f"{path} is being written: {path}-journal exists")
     if machine.read_bytes(path, limit_bytes=COUNTER_SIZE, offset=COUNTER_AT) != change_counter(data):
         return Database(path=path, unread=f"{path}: it changed while it was read")
     log = stat_or_none(machine, f"{path}-wal")

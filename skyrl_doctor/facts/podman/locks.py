@@ -62,7 +62,7 @@ class HeldLock:
     def holder(self) -> str:
         if self.pid is None:
             return "a process that the kernel does not name here (another node, another container, or a lock of an open file)"
-        return f"pid {self.pid} ({self.command or self.name or 'its command cannot be read'})"
+        return f"pid {self.pid} ({self.command or self.name or 'command unknown'})"
 
 
 @record(kw_only=True)
@@ -95,7 +95,7 @@ def parse_lock_table(data: bytes) -> LockTable:
         if groups and total == groups * PER_GROUP and len(data) == first + groups * group:
             maps = (struct.unpack_from("=I", data, first + index * group)[0] for index in range(groups))
             return LockTable(total=total, used=sum(found.bit_count() for found in maps))
-    return LockTable(unknown=f"its {len(data)} bytes are laid out in a way that the doctor does not know")
+    return LockTable(unknown=f"its layout is unknown ({len(data)} bytes)")
 
 
 def _up(size: int, align: int) -> int:

@@ -70,7 +70,7 @@ def podman(machine: Machine) -> Podman:
     version = parse_version(answer.out) if answer.ok else None
     if version is not None:
         return Podman(path, version)
-    why = f"podman --version says {answer.out.strip()[:80]!r}" if answer.ok else answer.why
+    why = f"podman --version printed {answer.out.strip()[:80]!r}" if answer.ok else answer.why
     return Podman(path, _of_package(machine, path), why)
 
 

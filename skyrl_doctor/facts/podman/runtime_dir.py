@@ -60,7 +60,7 @@ def _refusal(path: str, found: Seen | None, uid: int) -> str:
     if found is None:
         return f"{path} does not exist"
     if not found.is_dir:
-        return f"{path} is no directory"
+        return f"{path} is not a directory"
     if found.uid != uid:
         return f"{path} belongs to uid {found.uid}"
     return ""

@@ -170,13 +170,13 @@ def _table(table: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _text(table: Mapping[str, Any], name: str) -> str:
-    return _typed(table, name, str, "a text") or ""
+    return _typed(table, name, str, "a string") or ""
 
 
 def _count(table: Mapping[str, Any], name: str) -> int | None:
     value = _typed(table, name, int, "a whole number")
     if value is not None and not 0 <= value < 1 << 32:
-        raise _MisfitError(f"{name} = {value}: wanted a number from 0 to {(1 << 32) - 1}")
+        raise _MisfitError(f"{name} = {value}: expected a number from 0 to {(1 << 32) - 1}")
     return value
 
 
@@ -184,14 +184,14 @@ def _texts(table: Mapping[str, Any], name: str) -> tuple[str, ...]:
     items = _typed(table, name, list, "a list") or []
     # A table in a list is how a file says whether it adds to an earlier one: {append = true}.
     if not all(isinstance(item, str | dict) for item in items):
-        raise _MisfitError(f"{name} = {items!r}: wanted a list of texts")
+        raise _MisfitError(f"{name} = {items!r}: expected a list of strings")
     return tuple(item for item in items if isinstance(item, str))
 
 
-def _typed(table: Mapping[str, Any], name: str, kind: type[T], wanted: str) -> T | None:
+def _typed(table: Mapping[str, Any], name: str, kind: type[T], expected: str) -> T | None:
     value = table.get(name)
     if value is None:
         return None
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise _MisfitError(f"{name} = {value!r}: wanted {wanted}")
+        raise _MisfitError(f"{name} = {value!r}: expected {expected}")
     return value

@@ -37,22 +37,22 @@ def read_sqlite(path: str, data: bytes) -> Database:
             connection.deserialize(_out_of_wal(data))
             return _of(path, connection)
     except sqlite3.OperationalError as error:  # a table or column that is not there: new, or of a later Podman
-        return Database(path=path, unread=f"{path}: its tables are not those that the doctor knows: {error}")
+        return Database(path=path, unread=f"{path}: it has other tables than the doctor expects: {error}")
     except (sqlite3.Error, ValueError, OverflowError, UnicodeError) as error:
-        return Database(path=path, damage=f"SQLite says: {error}")
+        return Database(path=path, damage=f"SQLite error: {error}")
 
 
 def header_damage(data: bytes) -> str:
     """What the file's first 100 bytes give away: another format, or fewer pages than it says."""
     if len(data) < _HEADER_SIZE or not data.startswith(MAGIC):
-        return "it does not begin as a SQLite database does"
+        return "it does not start with a SQLite header"
     _, said_size, _, _, _, _, _, _, counter, pages = _HEADER.unpack_from(data)
     page_size = 65536 if said_size == 1 else said_size
     if page_size < 512 or page_size & (page_size - 1):
-        return f"it says that a page has {said_size} bytes"
+        return f"its page size is invalid: {said_size} bytes"
     (valid_for,) = struct.unpack_from(">I", data, _VALID_FOR)
     if valid_for == counter and len(data) < pages * page_size:
-        return f"it is cut off: {len(data)} bytes; wanted {pages * page_size}"
+        return f"it is truncated: {len(data)} bytes, expected {pages * page_size}"
     return ""
 
 

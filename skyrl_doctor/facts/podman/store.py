@@ -75,7 +75,7 @@ class PodmanStore:
         """For those who need to know where the store is."""
         if self.broken:
             first = self.broken[0]
-            raise CouldNotLook(f"where the store is stays unknown: {first.path}: {first.why} (POD006)")
+            raise CouldNotLook(f"the location of the store is unknown: {first.path} {first.why} (POD006)")
 
 
 def expand(path: str, environ: Mapping[str, str], uid: int) -> str:
@@ -172,7 +172,7 @@ def _home(machine: Machine, uid: int) -> str:
     lines = (line.split(":") for line in machine.read("/etc/passwd").splitlines())
     home = next((fields[5] for fields in lines if len(fields) >= 7 and fields[2] == str(uid)), "")
     if not home:
-        raise CouldNotLook(f"HOME is not set, and /etc/passwd names no home of uid {uid}")
+        raise CouldNotLook(f"HOME is not set, and /etc/passwd has no home directory for uid {uid}")
     return home
 
 
@@ -185,7 +185,7 @@ def _storage_conf(machine: Machine, environ: Mapping[str, str], uid: int, config
             found = parse_storage_conf(path, text)
             options = environ.get("STORAGE_OPTS")
             return with_options(found, options) if options and isinstance(found, StorageConf) else found
-    return StorageConf() if named is None else BrokenFile(named or f"{STORAGE_CONF}=''", "there is no such file")
+    return StorageConf() if named is None else BrokenFile(named or f"{STORAGE_CONF}=''", "does not exist")
 
 
 def _engine_conf(
@@ -195,7 +195,7 @@ def _engine_conf(
     for path, must_exist in _engine_files(machine, environ, uid, config_home):
         text = text_or_none(machine, path)
         if text is None and must_exist:
-            broken.append(BrokenFile(path, "there is no such file"))
+            broken.append(BrokenFile(path, "does not exist"))
         found = parse_containers_conf(path, text) if text is not None else EngineConf()
         if isinstance(found, BrokenFile):
             broken.append(found)

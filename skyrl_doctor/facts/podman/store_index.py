@@ -85,7 +85,7 @@ class StoreIndex:
 def parse_entries(path: str, text: str) -> Entries | BrokenFile:
     """layers.json, images.json, containers.json: a list of tables, or null. Podman never leaves one empty."""
     if not text.strip():
-        return BrokenFile(path, "is empty; wanted a JSON list")
+        return BrokenFile(path, "is empty; expected a JSON list")
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -95,7 +95,7 @@ def parse_entries(path: str, text: str) -> Entries | BrokenFile:
     if not isinstance(found, list) or not all(
         isinstance(entry, dict) and isinstance(entry.get("id"), str) and entry["id"] for entry in found
     ):
-        return BrokenFile(path, "is no JSON list of entries with an id")
+        return BrokenFile(path, "is not a JSON list of entries with an id")
     return tuple(found)
 
 

@@ -157,7 +157,7 @@ def _asked(machine: Machine, path: str, source: str, user: str) -> IdFile:
     group = ("-g",) if path.endswith("gid") else ()
     answer = machine.run(["getsubids", *group, user], limit_s=_LIMIT_S)
     if not answer.ok and "Error fetching ranges" not in answer.err:
-        raise CouldNotLook(f"/etc/nsswitch.conf keeps subordinate ids in {source!r}, and {answer.why}")
+        raise CouldNotLook(f"/etc/nsswitch.conf reads subordinate ids from {source!r}, but {answer.why}")
     return parse_getsubids(f"getsubids {user} ({source})", answer.out)
 
 

@@ -116,5 +116,5 @@ def test_a_podman_that_answers_nothing_costs_its_limit(lab: Lab) -> None:
     assert time.monotonic() - before < NEVER_S
     assert (needs_version.status, needs_none.status) == (Status.UNKNOWN, Status.PASS)
     assert needs_version.reason == (
-        "which helpers Podman needs depends on its version, and podman: no answer within 2 s"
+        "which helpers Podman needs depends on its version, and podman: timed out after 2 s"
     )

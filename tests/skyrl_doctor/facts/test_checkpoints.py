@@ -78,7 +78,7 @@ def test_a_directory_that_is_to_come() -> None:
 def test_a_checkpoint_by_name() -> None:
     for name, faults in (
         ("/ckpt/run/global_step_20/", ()),
-        ("/ckpt/run", ("it is no global_step_N",)),
+        ("/ckpt/run", ("its name is not global_step_N",)),
     ):
         named = look("checkpoint_of_two_gpus", verl(trainer__resume_from=name)).named
         assert named is not None

@@ -19,7 +19,7 @@ def test_a_gate_of_several_nodes_names_them() -> None:
     report = {"host": "gpu1", "nodes": {"passing": ["gpu1"], "failing": ["gpu2"], "unknown": ["gpu3"]}, "outcomes": []}
     assert list(of_gate(json.dumps(report), "j")) == [
         Failure("gpu2", "j", "failed the gate"),
-        Failure("gpu3", "j", "gave the gate no answer"),
+        Failure("gpu3", "j", "did not answer the gate"),
     ]
 
 

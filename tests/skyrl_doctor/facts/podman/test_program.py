@@ -77,7 +77,7 @@ def test_podman_tells_its_version() -> None:
 def test_the_package_manager_tells_where_podman_does_not() -> None:
     hung = {"run podman --version": answered(rc=None, timed_out=True)}
     absent = answered(command="dpkg-query", found=False)
-    why = "podman: no answer within 2 s"
+    why = "podman: timed out after 2 s"
     assert asked({**FOUND, **hung, DPKG: answered(out="5.4.2+ds1-2")}) == Podman("/usr/bin/podman", (5, 4, 2), why)
     assert asked({**FOUND, **hung, DPKG: absent, RPM: answered(out="4:4.9.4")}).version == (4, 9, 4)
     assert asked({**FOUND, **hung, DPKG: absent, RPM: answered(rc=1)}) == Podman("/usr/bin/podman", None, why)
@@ -85,7 +85,7 @@ def test_the_package_manager_tells_where_podman_does_not() -> None:
 
 def test_of_another_podman_the_package_manager_knows_nothing() -> None:
     garbage = {"which podman": "/opt/podman", "run podman --version": answered(out=["who knows"])}
-    assert asked(garbage) == Podman("/opt/podman", None, "podman --version says 'who knows'")
+    assert asked(garbage) == Podman("/opt/podman", None, "podman --version printed 'who knows'")
 
 
 class Environments(RecordedMachine):

@@ -46,10 +46,10 @@ def test_reads_storage_conf() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("[storage]\ndriver = 5\n", "driver = 5: wanted a text"),
-        ("storage = 5\n", "storage = 5: wanted a table"),
-        ("[storage.options]\nignore_chown_errors = true\n", "ignore_chown_errors = True: wanted a text"),
-        ("[storage.options]\nadditionalimagestores = [5]\n", "additionalimagestores = [5]: wanted a list of texts"),
+        ("[storage]\ndriver = 5\n", "driver = 5: expected a string"),
+        ("storage = 5\n", "storage = 5: expected a table"),
+        ("[storage.options]\nignore_chown_errors = true\n", "ignore_chown_errors = True: expected a string"),
+        ("[storage.options]\nadditionalimagestores = [5]\n", "additionalimagestores = [5]: expected a list of strings"),
     ],
 )
 def test_a_key_of_another_type_is_refused_as_podman_refuses_it(text: str, why: str) -> None:

@@ -75,7 +75,7 @@ def test_the_database_s_places_come_first() -> None:
 
 
 def test_a_broken_file_leaves_the_place_unknown() -> None:
-    with pytest.raises(CouldNotLook, match=r"where the store is stays unknown: s\.conf: is empty"):
+    with pytest.raises(CouldNotLook, match=r"the location of the store is unknown: s\.conf is empty"):
         store(broken=(BrokenFile("s.conf", "is empty"),)).require_readable()
     STORE.require_readable()
 
@@ -119,7 +119,7 @@ def test_without_one_the_fallbacks_differ(asked: str | None) -> None:
 
 def test_one_of_somebody_else_is_refused() -> None:
     assert look("/x", 4, _x=Seen(True, 0, 0o755)).refused == "/x belongs to uid 0"
-    assert look("/x", 4, _x=Seen(False, 1000, 0o600)).refused == "/x is no directory"
+    assert look("/x", 4, _x=Seen(False, 1000, 0o600)).refused == "/x is not a directory"
 
 
 def test_only_two_directories_decide() -> None:
@@ -165,8 +165,8 @@ def test_the_first_file_counts_alone() -> None:
 @pytest.mark.parametrize("name", ["/nowhere", ""])
 def test_a_file_that_a_variable_names_must_be_there(name: str) -> None:
     path = name or "CONTAINERS_STORAGE_CONF=''"
-    assert found({"CONTAINERS_STORAGE_CONF": name}).broken == (BrokenFile(path, "there is no such file"),)
-    assert found({"CONTAINERS_CONF": "/nowhere"}).broken == (BrokenFile("/nowhere", "there is no such file"),)
+    assert found({"CONTAINERS_STORAGE_CONF": name}).broken == (BrokenFile(path, "does not exist"),)
+    assert found({"CONTAINERS_CONF": "/nowhere"}).broken == (BrokenFile("/nowhere", "does not exist"),)
     assert found({"CONTAINERS_CONF": ""}).broken == ()
 
 
@@ -215,7 +215,7 @@ def test_without_home_the_password_file_tells() -> None:
     store = podman_store(known, FOUR)
     assert isinstance(store, PodmanStore)
     assert store.places.graph_root == "/home/me/.local/share/containers/storage"
-    with pytest.raises(CouldNotLook, match=r"^HOME is not set, and /etc/passwd names no home of uid 1000$"):
+    with pytest.raises(CouldNotLook, match=r"^HOME is not set, and /etc/passwd has no home directory for uid 1000$"):
         podman_store(Bare({**environ, "read /etc/passwd": "garbage\n"}), FOUR)
 
 

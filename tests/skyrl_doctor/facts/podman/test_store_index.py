@@ -38,12 +38,12 @@ def test_reads_entries() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "is empty; wanted a JSON list"),
-        (" \n", "is empty; wanted a JSON list"),
-        ("{}", "is no JSON list of entries with an id"),
-        ("[5]", "is no JSON list of entries with an id"),
-        ('[{"id": ""}]', "is no JSON list of entries with an id"),
-        ('[{"name": "a"}]', "is no JSON list of entries with an id"),
+        ("", "is empty; expected a JSON list"),
+        (" \n", "is empty; expected a JSON list"),
+        ("{}", "is not a JSON list of entries with an id"),
+        ("[5]", "is not a JSON list of entries with an id"),
+        ('[{"id": ""}]', "is not a JSON list of entries with an id"),
+        ('[{"name": "a"}]', "is not a JSON list of entries with an id"),
     ],
 )
 def test_what_is_no_book_is_broken(text: str, why: str) -> None:
