@@ -1,6 +1,6 @@
-"""What a check and a probe are: a pure function, its id, and the types of the facts that it takes.
+"""Defines Check and Probe, and the decorators that make them from functions.
 
-A check's parameter types are its declaration of needs. `X | None` means: give me None where X does not apply.
+The parameter types of a function are the facts that it needs. `X | None` gets None if X does not apply here.
 """
 
 import inspect
@@ -29,7 +29,7 @@ class Need:
 
 @record
 class Check:
-    """A known failure: its id for ever, its slug, the function that finds it, and where it is cured."""
+    """A known failure: its permanent id, its slug, the function that finds it, and the file that prevents it."""
 
     id: str
     slug: str
@@ -46,7 +46,7 @@ class Check:
 
 @record
 class Probe:
-    """Turns a machine (and other facts) into one fact, within a limit."""
+    """Reads one fact from a machine and from other facts, within a time limit."""
 
     kind: type
     name: str
@@ -59,7 +59,7 @@ class Probe:
 
 
 def check(id: str, *, roles: Iterable[Role] = ALL_ROLES, fix: str) -> Callable[[Judge], Check]:  # noqa: A002 -- the catalogue's word
-    """Makes a check of a function named after the fault. `fix` is the file that cures it, or "operator: why not"."""
+    """Makes a check from a function named after the failure. `fix` is the file that prevents it, or "operator: why not"."""
     if not _ID.fullmatch(id):
         raise ValueError(f"check id {id!r}: expected two to eight capital letters and three digits, such as GPU001")
 
@@ -73,7 +73,7 @@ def check(id: str, *, roles: Iterable[Role] = ALL_ROLES, fix: str) -> Callable[[
 
 
 def probe(*, limit_s: float = 5.0) -> Callable[[Callable[..., object]], Probe]:
-    """Makes a probe of a function; the type that it returns is the fact that it gathers."""
+    """Makes a probe from a function. Its return type is the fact that it gathers."""
 
     def wrap(look: Callable[..., object]) -> Probe:
         kind = typing.get_type_hints(look)["return"]

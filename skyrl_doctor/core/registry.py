@@ -1,7 +1,7 @@
-"""Finds checks and probes through entry points: ours and those of any other package, the same way.
+"""Finds checks and probes through entry points. Our own are found in the same way as those of other packages.
 
-An entry point names a module or a package; every Check or Probe in it, or in a module below it, counts.
-Groups: skyrl_doctor.checks and skyrl_doctor.probes. A package that does not load is reported, not fatal.
+An entry point names a module or a package. Every Check or Probe in it, or in a module below it, is used.
+Groups: skyrl_doctor.checks and skyrl_doctor.probes. A package that cannot be imported is reported and skipped.
 """
 
 import contextlib
@@ -19,13 +19,13 @@ from skyrl_doctor.core.record import record
 CHECKS = "skyrl_doctor.checks"
 PROBES = "skyrl_doctor.probes"
 _SIGNATURES = ".signatures."
-"""Modules of such a package hold what failures look like in logs: nothing for who reads none."""
+"""Modules below a package of this name hold log signatures, which only `diagnose` and `watch` need."""
 OURS = "skyrl-doctor"
 
 
 @record
 class Registry:
-    """All that was found. `broken` says in a sentence each what did not load."""
+    """The installed checks and probes. `broken` has one sentence for each module that could not be imported."""
 
     checks: tuple[Check, ...]
     probes: dict[type, Probe]
@@ -33,7 +33,7 @@ class Registry:
 
 
 def discover() -> Registry:
-    """Loads every check and probe that is installed."""
+    """Imports all installed checks and probes."""
     broken: list[str] = []
     checks: dict[str, Check] = {}
     for found in _objects(CHECKS, broken):
@@ -51,12 +51,12 @@ def discover() -> Registry:
 
 
 def check_of(id_: str) -> Check | None:
-    """The installed check of this id, without loading any probe."""
+    """The installed check with this id. Only the entry points of checks are read."""
     return next((found for found in _objects(CHECKS, []) if isinstance(found, Check) and found.id == id_), None)
 
 
 def modules(group: str, broken: list[str], *, signatures: bool = False) -> Iterator[ModuleType]:
-    """Every module that the entry points of a group offer; what does not load is added to `broken`."""
+    """Imports and yields every module of a group's entry points. Import errors are added to `broken`."""
     for point in sorted(entry_points(group), key=_ours_first):
         for name in _module_names(point, broken):
             module = _import(name, point, broken) if signatures or _SIGNATURES not in name else None
@@ -83,7 +83,7 @@ def _module_names(point: EntryPoint, broken: list[str]) -> Iterator[str]:
     try:
         with contextlib.redirect_stdout(sys.stderr):
             names = [found.name for found in walk]
-    except SystemExit:  # of a package below that is imported on the way
+    except SystemExit:  # raised by a subpackage, which the walk imports
         broken.append(
             f"{point.module} (entry point {point.name!r} of {point.distribution}) cannot be imported: SystemExit"
         )
@@ -93,9 +93,9 @@ def _module_names(point: EntryPoint, broken: list[str]) -> Iterator[str]:
 
 def _import(name: str, point: EntryPoint, broken: list[str]) -> ModuleType | None:
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # stdout is the report's
+        with contextlib.redirect_stdout(sys.stderr):  # stdout is reserved for the report
             return importlib.import_module(name)
-    except (Exception, SystemExit) as error:  # a stranger's package may raise anything; the doctor goes on
+    except (Exception, SystemExit) as error:  # a third-party package may raise anything
         problem = f"{type(error).__name__}: {error}"
         text = f"{name} (entry point {point.name!r} of {point.distribution}) cannot be imported: {problem}"
         if text not in broken:

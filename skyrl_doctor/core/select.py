@@ -1,4 +1,4 @@
-"""Which checks run: by id, by slug or by family, and for which role."""
+"""Selects the checks to run: by id, slug or family, and by role."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -12,7 +12,7 @@ _ROLE_WORDS = {Role.LOGIN: "login", Role.RUNTIME: "runtime", Role.GPU: "GPU"}
 
 @record
 class Selection:
-    """The checks to run, and the outcomes of those that this role does not call for."""
+    """The checks to run, and a SKIP outcome for each selected check of another role."""
 
     run: tuple[Check, ...]
     skipped: tuple[Outcome, ...]
@@ -21,7 +21,7 @@ class Selection:
 def select(
     checks: Sequence[Check], *, wanted: Iterable[str] = (), ignored: Iterable[str] = (), roles: Collection[Role]
 ) -> Selection:
-    """A check asked for by its own id or slug runs in any role; a family (`GPU`) only where the role calls for it."""
+    """A check named by its id or slug runs in any role; one named by its family (`GPU`) runs only in its own roles."""
     by_name = matches(checks, wanted)
     left_out = {check.id for check in matches(checks, ignored)}
     named = {text.strip().upper() for text in wanted} | {text.strip().lower() for text in wanted}
@@ -33,7 +33,7 @@ def select(
 
 
 def matches(checks: Sequence[Check], names: Iterable[str]) -> list[Check]:
-    """The checks that these ids, slugs or families name; an unknown one is a usage error."""
+    """The checks with these ids, slugs or families. Raises UsageError for an unknown name."""
     found: dict[str, Check] = {}
     for name in names:
         hits = [check for check in checks if _is_named(check, name.strip())]
@@ -49,7 +49,7 @@ def _is_named(check: Check, name: str) -> bool:
 
 
 def _unknown(name: str, checks: Sequence[Check]) -> str:
-    import difflib  # for a name that nobody knows alone
+    import difflib  # only needed for an unknown name
 
     known = [text for check in checks for text in (check.id, check.slug)]
     close = difflib.get_close_matches(name.upper(), known, n=1) or difflib.get_close_matches(name.lower(), known, n=1)

@@ -1,11 +1,11 @@
-"""Waivers: findings that somebody took upon himself, with a reason and an end.
+"""Waivers: findings that an owner accepts for a reason until a date.
 
     [waivers.GPU003]
     reason = "the other job is mine and ends at noon"
     owner = "cluster team"
     expiry = 2027-01-31
 
-An expired waiver counts as none, and is reported.
+An expired waiver is ignored and reported.
 """
 
 import dataclasses
@@ -31,7 +31,7 @@ class Waiver:
 
 
 def parse(table: object, *, file: str, known: Collection[str]) -> tuple[Waiver, ...]:
-    """The waivers of a TOML's `waivers`: a table a waiver ([waivers.ID]) or an array of them ([[waivers]] with an id)."""
+    """Parses the `waivers` of a TOML file: tables such as [waivers.ID], or an array of [[waivers]] with an `id`."""
     if isinstance(table, Mapping):
         entries = [(str(id_), body) for id_, body in table.items()]
     elif isinstance(table, list):
@@ -74,11 +74,11 @@ def _day(value: object, id_: str, file: str) -> date:
 
 
 def apply(outcome: Outcome, waivers: Iterable[Waiver], today: date) -> Outcome:
-    """A waived finding becomes a SKIP that keeps its findings; an expired waiver only leaves a note."""
+    """Turns a waived FAIL into a SKIP that keeps its findings. An expired waiver only adds a reason."""
     own = [waiver for waiver in waivers if waiver.id == outcome.id]
     if not own or outcome.status is not Status.FAIL:
         return outcome
-    waiver = max(own, key=lambda waiver: waiver.expiry)  # one that was renewed beside its old self
+    waiver = max(own, key=lambda waiver: waiver.expiry)  # a renewed waiver may stand next to the old one
     if waiver.expired(today):
         return dataclasses.replace(outcome, reason=_expired(waiver))
     return dataclasses.replace(
@@ -87,7 +87,7 @@ def apply(outcome: Outcome, waivers: Iterable[Waiver], today: date) -> Outcome:
 
 
 def notes(waivers: Iterable[Waiver], today: date) -> tuple[str, ...]:
-    """One sentence for each waiver that has run out."""
+    """One sentence for each expired waiver."""
     return tuple(f"{waiver.id}: {_expired(waiver)}" for waiver in waivers if waiver.expired(today))
 
 

@@ -1,4 +1,4 @@
-"""The checkpoints that this run would find where it saves its own."""
+"""The checkpoints in the directory where the plan's run saves its own, and the size of a new one."""
 
 import os
 from collections.abc import Iterator
@@ -15,18 +15,18 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.checkpoints import layout, manifest
 
 AUTO, PATHS = "auto", ("path", "resume_path")
-"""trainer.resume: in a RunConfig's words and in verl's."""
+"""Values of trainer.resume: of a RunConfig and of verl."""
 DIRECTORY, NAMED = "trainer.checkpoint_dir", "trainer.resume_from"
 OWN = "run-config"
 CONTENTS = tuple(f"actor_rollout_ref.actor.checkpoint.{name}" for name in ("save_contents", "save_lora_only"))
 MOST_STEPS, MOST_FILES = 20, 4000
-"""The newest so many are looked at, and so many files of each."""
+"""Limits: only this many newest checkpoints are read, and this many files of each."""
 
 
 @record(kw_only=True)
 class Found:
-    """One global_step_N. `faults`: why a resume from it would fail, as far as names and sizes tell; `worlds`: by how many
-    GPUs it was saved (several numbers where one save went over another)."""
+    """One global_step_N. `faults` says why a resume from it would fail, judged by names and sizes. `worlds` are the
+    numbers of GPUs that saved it; it has several if one save overwrote another."""
 
     step: int
     path: str
@@ -42,8 +42,8 @@ class Found:
 
 @record(kw_only=True)
 class Checkpoints:
-    """`root` is where they go; `tracker` the text of verl's tracker, None where it is not there; `named` the checkpoint of
-    resume = path; `free` the bytes that are free there."""
+    """`root` is the checkpoint directory, and `free` the free bytes there. `tracker` is the text of verl's tracker file,
+    None if there is none. `named` is the checkpoint that resume = path names."""
 
     root: str
     tracker: str | None = None
@@ -57,14 +57,14 @@ class Checkpoints:
 
     @property
     def last_good(self) -> Found | None:
-        """What our own trainer goes on from."""
+        """The checkpoint from which our own trainer resumes."""
         return self.of(layout.chosen((one.step for one in self.found if one.complete), self.tracked))
 
     def of(self, step: int | None) -> Found | None:
         return next((one for one in self.found if one.step == step), None)
 
     def taken(self, mode: str, *, ours: bool) -> Found | None:
-        """What a start loads, whole or not. verl alone believes its tracker; our trainer looks for itself."""
+        """The checkpoint that a start loads, complete or not. verl trusts its tracker; our trainer looks for a complete one."""
         if mode in PATHS:
             return self.named
         return None if mode != AUTO else self.last_good if ours else self.of(self.tracked)
@@ -72,7 +72,7 @@ class Checkpoints:
 
 @record
 class CheckpointSize:
-    """What one checkpoint of this run takes, by the memory model."""
+    """The size of one checkpoint of this run, according to the memory model."""
 
     model: str
     bytes: int
@@ -102,7 +102,7 @@ def checkpoints(machine: Machine, plan: Plan, environ: Environ, host: Host) -> C
 
 @probe(limit_s=5.0)
 def checkpoint_size(plan: Plan, files: ModelFiles) -> CheckpointSize:
-    """Asks the memory model. It reads other facts only."""
+    """Computes the size from other facts. It reads nothing from the machine."""
     written = [value.shown for key, value in plan.own.items() if key in CONTENTS and value.written]
     if written:
         raise NotApplicable(
@@ -160,7 +160,7 @@ def _found(machine: Machine, path: str, step: int) -> Found:
 
 
 def _files(machine: Machine, path: str) -> Iterator[tuple[str, int]]:
-    """Names below a directory and their sizes."""
+    """Yields the files below a directory with their sizes."""
     todo, looked = [""], 0
     while todo:
         here = todo.pop()
@@ -180,4 +180,4 @@ def _names(machine: Machine, path: str) -> tuple[str, ...]:
     try:
         return machine.listdir(path)
     except Absent:
-        return ()  # gone meanwhile: a run deletes old ones
+        return ()  # deleted since: a run removes old checkpoints

@@ -1,4 +1,4 @@
-"""The CPUs of the node, whoever may use them: what Ray counts where nobody tells it otherwise."""
+"""The number of CPUs of the node, whether or not this job may use them. Ray uses it unless num_cpus is set."""
 
 import re
 
@@ -19,7 +19,7 @@ class NodeCpus:
 
 
 def parse_cpu_list(text: str) -> int:
-    """How many CPUs a list such as `0-15,32-47` names. Raises ValueError."""
+    """The number of CPUs in a list such as `0-15,32-47`. Raises ValueError."""
     listed = text.strip()
     if not _LIST.fullmatch(listed):
         raise ValueError(f"not a list of CPUs: {listed[:80]!r}")

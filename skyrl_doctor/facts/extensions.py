@@ -1,4 +1,4 @@
-"""Which compiled extensions load beside the torch that is installed."""
+"""The compiled extensions of the training interpreter, and whether they load with the installed torch."""
 
 import re
 import signal
@@ -23,17 +23,17 @@ KNOWN = (
     "vllm",
     "xformers",
 )
-"""Distributions with an extension that children/extensions.py knows how to try."""
+"""Distributions whose extensions children/extensions.py can load."""
 
 _TRYING = re.compile(r"^trying (?P<distribution>\S+) (?P<name>.+)$", re.MULTILINE)
 _CRASHES = {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV}
 LIMIT_S = 60.0
-"""torch alone takes many seconds from a cold network file system."""
+"""Importing torch from a cold network file system takes many seconds."""
 
 
 @record
 class Tried:
-    """One library or module, and what its loading said; empty where it loaded."""
+    """One library or module. `said` is the error of loading it, empty if it loaded."""
 
     distribution: str
     name: str
@@ -42,7 +42,7 @@ class Tried:
 
 @record
 class Extensions:
-    """`torch` is the version that was imported; empty where torch itself failed."""
+    """`torch` is the imported version, empty if torch itself failed."""
 
     torch: str
     tried: tuple[Tried, ...]
@@ -53,7 +53,7 @@ class Extensions:
 
 
 def parse_extensions(done: Completed) -> Extensions:
-    """The answer of children/extensions.py; or what it was trying when a signal ended it."""
+    """Parses the output of children/extensions.py, or finds what it was loading when it crashed."""
     if done.rc is not None and -done.rc in _CRASHES:
         names = _TRYING.findall(done.err)
         if names:
@@ -70,7 +70,7 @@ def parse_extensions(done: Completed) -> Extensions:
 
 @probe(limit_s=LIMIT_S + 2.0)
 def extensions(machine: Machine, interpreter: Interpreter) -> Extensions:
-    """Has the training interpreter import torch and load the compiled extensions that are installed beside it."""
+    """Imports torch and loads the installed extensions in a child process of the training interpreter."""
     if "torch" not in interpreter.packages:
         raise NotApplicable(f"torch is not installed for {interpreter.python.path}")
     wanted = [name for name in KNOWN if name in interpreter.packages]

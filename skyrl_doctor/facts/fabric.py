@@ -1,4 +1,4 @@
-"""The network between nodes as NCCL finds it: interfaces, RDMA devices, and a plug-in for those of Amazon."""
+"""The network between nodes as NCCL sees it: interfaces, RDMA devices, and the plug-in for Amazon's EFA."""
 
 from collections.abc import Iterable
 
@@ -23,7 +23,7 @@ MOST = 64
 
 @record(kw_only=True)
 class Fabric:
-    """`rdma` are devices by name with the driver where it is told; `plugin` is the path of NCCL's network plug-in."""
+    """`rdma` has the name and the driver of each device (empty if unknown). `plugin` is the path of NCCL's network plug-in."""
 
     interfaces: tuple[str, ...]
     rdma: tuple[tuple[str, str], ...] = ()
@@ -35,7 +35,7 @@ class Fabric:
 
 
 def matching(names: Iterable[str], said: str) -> tuple[str, ...]:
-    """The names that a list of NCCL leaves: prefixes; `=` wants them whole, `^` leaves all others, `^=` both."""
+    """The names that match an NCCL list. Its entries are prefixes; `=` makes them exact, `^` inverts the list, `^=` does both."""
     is_not, said = said.startswith("^"), said.removeprefix("^")
     exact, said = said.startswith("="), said.removeprefix("=")
     wanted = [part.partition(":")[0] for part in said.split(",") if part]
@@ -48,7 +48,7 @@ def matching(names: Iterable[str], said: str) -> tuple[str, ...]:
 
 @probe(limit_s=4.0)
 def fabric(machine: Machine, environ: Environ) -> Fabric:
-    """Reads the network devices of this node, and looks for NCCL's plug-in where the loader would."""
+    """Reads the network devices of this node, and looks for NCCL's plug-in in the loader's directories."""
     try:
         interfaces = machine.listdir(NET)
     except Absent:

@@ -1,4 +1,4 @@
-"""The interpreter that trains: which one it is, and what it says of itself."""
+"""The training interpreter: which one it is, its version and its packages."""
 
 import os
 import re
@@ -24,7 +24,7 @@ LIMIT_S = 10.0
 
 @record
 class TrainingPython:
-    """Which interpreter trains, and who says so. `fault`: why it can be told without running it that it will not run."""
+    """The training interpreter. `source` is the setting that names it; `fault` says why it cannot run, judged by its path."""
 
     path: str
     source: str
@@ -38,7 +38,7 @@ class TrainingPython:
 
 @record(kw_only=True)
 class Interpreter:
-    """What the training interpreter says of itself. Names of packages are normalised: flash-attn, not flash_attn."""
+    """Version, paths and packages of the training interpreter. Package names are normalised: flash-attn, not flash_attn."""
 
     python: TrainingPython
     version: str
@@ -52,11 +52,11 @@ class Interpreter:
     packages: Mapping[str, str]
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     doubled: tuple[str, ...] = ()
-    """Packages that one directory holds twice: an upgrade that was cut short."""
+    """Packages with two versions in one directory, after an interrupted upgrade."""
 
     @property
     def markers(self) -> dict[str, str]:
-        """What requirements may ask of an interpreter (PEP 508)."""
+        """The environment markers of PEP 508."""
         return {
             "python_version": ".".join(self.version.split(".")[:2]),
             "python_full_version": self.version,
@@ -71,11 +71,11 @@ class Interpreter:
 
 
 Installed = dict[str, list[tuple[str, str]]]
-"""Name and version by the directory that holds them, in the order of sys.path."""
+"""(name, version) pairs by directory, in the order of sys.path."""
 
 
 def parse_interpreter(text: str, python: TrainingPython) -> Interpreter:
-    """The answer of children/interpreter.py."""
+    """Parses the output of children/interpreter.py."""
     answer = answer_of(text, f"interpreter probe under {python.path}")
     by_directory = {
         directory: [(item.partition("==")[0], item.partition("==")[2]) for item in items]
@@ -98,7 +98,7 @@ def parse_interpreter(text: str, python: TrainingPython) -> Interpreter:
 
 
 def _first(by_directory: Installed) -> dict[str, str]:
-    """The version that is imported: sys.path decides, so the first of a name."""
+    """The version of each package that is imported: the first one on sys.path."""
     versions: dict[str, str] = {}
     for name, version in (item for items in by_directory.values() for item in items):
         versions.setdefault(name, version)
@@ -114,7 +114,7 @@ def _doubled(by_directory: Installed) -> tuple[str, ...]:
 
 
 def start_fault(done: Completed) -> str:
-    """Why an interpreter did not even start; empty where it did, whatever it said then."""
+    """Why an interpreter did not start; empty if it started, even if it failed later."""
     if done.timed_out or done.truncated or done.rc == 0:
         return ""
     if not done.found:
@@ -129,7 +129,7 @@ def start_fault(done: Completed) -> str:
 
 @probe(limit_s=5.0)
 def training_python(machine: Machine, plan: Plan, environ: Environ, host: Host) -> TrainingPython:
-    """Finds out which interpreter trains: the plan's, $UV_PYTHON, the active environment's, the project's, the doctor's own."""
+    """Finds the training interpreter: the plan's, $UV_PYTHON's, the active environment's, the project's, or the doctor's own."""
     for candidate in candidates(plan.text(KEY), environ, cwd=host.cwd, own=host.python):
         found = _resolved(machine, plan, candidate, host.cwd)
         if not found.fault or candidate.meant:
@@ -170,7 +170,7 @@ def _kind(machine: Machine, path: str) -> str:
 
 @probe(limit_s=LIMIT_S + 2.0)
 def interpreter(machine: Machine, python: TrainingPython) -> Interpreter:
-    """Asks the training interpreter what it is."""
+    """Runs the training interpreter and reads its version and packages."""
     if python.fault:
         raise CouldNotLook(f"{python.shown}: {python.fault}")
     done = machine.ask("interpreter", python=python.path, limit_s=LIMIT_S)

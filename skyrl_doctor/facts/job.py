@@ -1,4 +1,4 @@
-"""What Slurm gave to this job, out of its environment."""
+"""The resources of this Slurm job, from its environment."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ NODE_COUNTS = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES")
 
 
 def node_count(environ: Mapping[str, str]) -> int | None:
-    """The nodes of this job; None outside of one. Raises CouldNotLook where the variable holds no number."""
+    """The number of nodes of this job; None outside a job. Raises CouldNotLook if the variable is not a number."""
     if not environ.get("SLURM_JOB_ID"):
         return None
     name = next((name for name in NODE_COUNTS if environ.get(name)), None)

@@ -233,7 +233,7 @@ def planned(plan: Plan) -> int:
 def _image(needed: NeededImages | None, stored: StoredImages | None) -> str:
     """One of the dataset's, and one that is here, so that no pull is measured."""
     if needed is None or not needed.references:
-        raise NotApplicable("the configuration names no dataset, so there is no image to test")
+        raise NotApplicable("the configuration names no dataset, so no image can be tested")
     here = stored.all_names if stored is not None else frozenset()
     names = needed.references
     return str(names[next((name for name in names if name in here), next(iter(names)))])

@@ -1,4 +1,4 @@
-"""Answers to JSON and back. Text is kept as a list of lines, bytes that are no text as base64."""
+"""Encodes answers as JSON and decodes them. Text becomes a list of lines, and bytes that are not UTF-8 become base64."""
 
 import base64
 import dataclasses
@@ -35,7 +35,7 @@ def encode(query: q.Query[Any], answer: object) -> Json:
 
 
 def decode(query: q.Query[T], value: Json) -> T:
-    """The answer that was encoded; what it raised, it raises again."""
+    """The recorded answer. A recorded error is raised again."""
     if isinstance(value, dict) and "absent" in value:
         raise Absent(str(value["absent"]))
     if isinstance(value, dict) and "unreadable" in value:
@@ -67,7 +67,7 @@ def _decode(query: q.Query[Any], value: Json) -> object:
 
 
 def _fetched(value: Json) -> Fetched:
-    """Field by field: `status` may be null, and `headers` is a list of texts."""
+    """Decoded field by field: `status` may be null, and `headers` is a list of strings."""
     status, headers = value.get("status"), value.get("headers", [])
     truncated, body = value.get("truncated", False), text(value.get("body", []))
     if not (status is None or _int(status)) or not _texts(headers) or not isinstance(truncated, bool):
@@ -83,7 +83,7 @@ def _fetched(value: Json) -> Fetched:
 
 
 def _whole(answer: T) -> T:
-    """The record, if each of its values is of the type that it declares: a bundle may have been edited."""
+    """Returns the record if each value has its declared type: a bundle may have been edited."""
     for field in dataclasses.fields(cast(Any, answer)):
         value = getattr(answer, field.name)
         number = field.type is float and isinstance(value, int)
@@ -147,5 +147,5 @@ def lines(content: str) -> list[str]:
 
 
 def text(value: Json) -> str:
-    """Lines, or one string, as text."""
+    """Joins a list of lines; a string is returned as it is."""
     return value if isinstance(value, str) else "\n".join(value)

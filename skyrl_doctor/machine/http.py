@@ -1,4 +1,4 @@
-"""One HTTP GET with a hard end: no proxy, no redirect, no more bytes and no more seconds than were asked for."""
+"""One HTTP GET, without proxies and redirects, limited in bytes and in seconds."""
 
 import contextlib
 import http.client
@@ -17,11 +17,11 @@ _CHUNK = 1 << 16
 
 
 class _NoAnswerError(Exception):
-    """Why there is none, in words."""
+    """No answer; the text is the reason."""
 
 
 def fetch(query: Get, environ: Mapping[str, str]) -> Fetched:
-    """What the server says. The key goes out in the header and nowhere else: no text of an error holds it."""
+    """The server's answer. The key is sent in the header and appears in no error message."""
     end = time.monotonic() + query.limit_s
     try:
         headers = {query.key_header: _key(query.key_from, environ)} if query.key_header else {}
@@ -61,7 +61,7 @@ def _exchange(
     connection: http.client.HTTPConnection, path: str, headers: Mapping[str, str], query: Get, end: float
 ) -> Fetched:
     connection.connect()
-    # A time-out of the socket counts anew for each byte; this ends the exchange even if the server drips.
+    # The socket's time-out starts again with each byte; this timer also ends a slow trickle of bytes.
     guard = threading.Timer(max(0.0, end - time.monotonic()), _hang_up, (connection.sock,))
     guard.daemon = True
     guard.start()

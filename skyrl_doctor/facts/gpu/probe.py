@@ -1,6 +1,6 @@
 """Asks the NVIDIA driver for its GPUs: through NVML in a child process, else through nvidia-smi.
 
-A file of its own: the readers of the two answers import the records, and this imports the readers.
+It has its own file because it imports the two parsers, which import the records.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from skyrl_doctor.facts.gpu.process_owner import parse_owner
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.queries import Completed
 
-# Without its persistence daemon the driver wakes each GPU first, which takes seconds.
+# Without its persistence daemon the driver initialises each GPU first, which takes seconds.
 NVML_LIMIT_S = 12.0
 SMI_LIMIT_S = 8.0
 MOST_OWNERS = 256
@@ -54,7 +54,7 @@ def _by_nvidia_smi(machine: Machine, refused: Refused) -> Gpus:
 
 
 def _no_sign_of_nvidia(machine: Machine, refused: Refused) -> bool:
-    """Whether nothing speaks for a GPU. NVML may be unreachable for want of its Python module alone: /dev tells."""
+    """Whether there is no sign of a GPU. NVML also fails if only its Python module is missing, so /dev decides."""
     if refused.code is not None and refused.code not in NO_DRIVER:
         return False
     return not any(name.startswith("nvidia") for name in machine.listdir("/dev"))
@@ -66,7 +66,7 @@ def _owners(machine: Machine, gpus: Gpus) -> dict[int, Owner]:
 
 
 def _owner(machine: Machine, pid: int) -> Owner | None:
-    """None where /proc hides the process: it ended, is in another namespace, or is kept from this user."""
+    """None if /proc does not show the process: it ended, is in another namespace, or is hidden from this user."""
     status = _text(machine, f"/proc/{pid}/status")
     return parse_owner(status, _text(machine, f"/proc/{pid}/cgroup")) if status else None
 
@@ -79,7 +79,7 @@ def _text(machine: Machine, path: str) -> str:
 
 
 def _said(completed: Completed) -> str:
-    """nvidia-smi's cause stands in its first line; the last one is advice."""
+    """The error of nvidia-smi is its first line; the last line is advice."""
     if not completed.found or completed.timed_out:
         return completed.why
     lines = f"{completed.err}\n{completed.out}".strip().splitlines()

@@ -1,4 +1,4 @@
-"""Images that the runtime will load from archives: what lies at the paths that matter, as far as it was looked at."""
+"""Images that the runtime will load from archives, and what they have at the paths that matter."""
 
 import json
 from collections.abc import Mapping
@@ -22,14 +22,14 @@ LIMIT_S = 8.0
 
 @record(kw_only=True)
 class ArchivedImages:
-    """`images` are the first of the dataset's that no store holds; `of` counts all that come from archives."""
+    """`images` are the first few of the dataset's images that come from archives; `of` counts all of them."""
 
     images: tuple[StoredImage, ...] = ()
     of: int = 0
 
 
 def parse_archives(text: str, names: Mapping[str, str]) -> tuple[StoredImage, ...]:
-    """The answer of children/archive_paths.py. `names` are the images' own, by their archive."""
+    """Parses the output of children/archive_paths.py. `names` maps each archive to its image name."""
     return tuple(_image(told, names) for told in _told(text))
 
 
@@ -66,7 +66,7 @@ def _node(kind: str) -> Node | None:
 
 @probe(limit_s=LIMIT_S + 4)
 def archived_images(machine: Machine, plan: Plan, needed: NeededImages, stored: StoredImages) -> ArchivedImages:
-    """Looks into archives of images that the runtime will load, a few of them: a layer's list is read from end to end."""
+    """Reads a few of the archives that the runtime will load. Each takes time: the lists of all layers are read."""
     place = (plan.text(KEY) or "").rstrip("/")
     files = unless_absent(lambda: machine.listdir(place)) if place else None
     if not files:
