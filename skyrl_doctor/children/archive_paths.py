@@ -1,9 +1,9 @@
-"""What lies at some paths of images that are kept as archives (docker save, OCI layout), by their layers' lists.
+"""Looks up paths in images that are stored as archives (docker save, OCI layout), from the lists of their layers.
 
     archive_paths.py SECONDS PATH,PATH… ARCHIVE…
 
-A path is told as "dir", "file" or "" for nothing; one that is reached through a link is not told at all. An archive may be packed
-with anything that tarfile or zstd reads, and so may each of its layers; an OCI layout may be a directory.
+Prints "dir", "file" or "" (missing) for each path, and leaves out a path that is reached through a link. An archive and
+each of its layers may be compressed in any form that tarfile or zstd reads. An OCI layout may be a directory.
 """
 
 import os
@@ -32,7 +32,7 @@ class LateError(Exception):
 
 @contextlib.contextmanager
 def opened(file, ahead):
-    """A tar, and whether it can only be read ahead: one that is packed, or lies in one that is. Any other is skipped through."""
+    """The tar, and whether it is a stream. A compressed tar is a stream, and so is a tar inside one; others are seekable."""
     tar = None if ahead else plain(file)
     if tar is not None:
         with tar:
@@ -52,7 +52,7 @@ def plain(file):
 
 @contextlib.contextmanager
 def unpacked(file):
-    """What tarfile cannot unpack by itself: a Python before 3.14 has no zstd, but every distribution has the program."""
+    """The file, decompressed if it is zstd: tarfile supports zstd only from Python 3.14 on, so the program is used."""
     if file.peek(len(ZSTD))[: len(ZSTD)] != ZSTD:
         yield file
         return
@@ -68,7 +68,7 @@ def unpacked(file):
     assert stream is not None
     try:
         yield stream
-        while stream.read(BLOCK):  # what follows the end of a tar: the feeder must be through when another reads on
+        while stream.read(BLOCK):  # drain what follows the tar, so that the feeder has finished with the file
             pass
         if child.wait():
             raise ValueError("its zstd data is truncated or damaged")
@@ -80,12 +80,12 @@ def unpacked(file):
 
 
 def feed(file, sink):
-    with contextlib.suppress(OSError, ValueError), sink:  # whoever reads has had enough
+    with contextlib.suppress(OSError, ValueError), sink:  # the reader has closed the pipe
         shutil.copyfileobj(file, sink, BLOCK)
 
 
 def members(archive):
-    """The name of each file; the file, or the name of the one that it links to; and whether it can only be read ahead."""
+    """Yields the name of each file, the file itself or its link target, and whether it is a stream."""
     if os.path.isdir(archive):
         yield from in_directory(archive)
         return
@@ -111,7 +111,7 @@ def layers_of(texts):
     if "manifest.json" in texts:
         return [os.path.normpath(str(name)) for name in texts["manifest.json"][0]["Layers"]]
     found = texts["index.json"]
-    for _ in range(4):  # an index may name an index
+    for _ in range(4):  # an index may refer to another index
         if "layers" in found:
             return [blob(layer["digest"]) for layer in found["layers"]]
         found = texts[blob(found["manifests"][0]["digest"])]
@@ -123,7 +123,7 @@ def blob(digest):
 
 
 def above(path):
-    """The path and the directories that it lies in, without a slash at the front."""
+    """The path and its parent directories, without a leading slash."""
     parts = path.strip("/").split("/")
     return ["/".join(parts[: count + 1]) for count in range(len(parts))]
 
@@ -149,7 +149,7 @@ def look(archive, paths, end_at):
 
 
 def text_of(file):
-    """Nothing where it only begins as one."""
+    """The JSON value; None if the file only starts like one."""
     try:
         return json.loads(file.read(MOST_BYTES))
     except (ValueError, RecursionError):
@@ -157,7 +157,7 @@ def text_of(file):
 
 
 def layer_of(file, wants, ahead, end_at):
-    """Why not, where it is none: only some of an archive's files are layers, and the manifest may come last."""
+    """The layer, or the error if the file is not one. Which files are layers is known only at the end."""
     try:
         with opened(file, ahead) as (tar, _):
             return Layer(tar, wants, end_at)
@@ -166,7 +166,7 @@ def layer_of(file, wants, ahead, end_at):
 
 
 class Layer:
-    """What one layer has at the paths, what it hides of those below it, whatever the order of its entries, and its links."""
+    """The entries of one layer at the paths, the entries that it hides in lower layers, and its links."""
 
     def __init__(self, tar, wants, end_at):
         self.seen, self.hidden, self.emptied, self.links = {}, set(), set(), set()
@@ -174,7 +174,7 @@ class Layer:
             if time.monotonic() > end_at:
                 raise LateError
             self.take(entry, wants)
-            tar.members = []  # an image has a hundred thousand files
+            tar.members = []  # saves memory: an image has a hundred thousand files
 
     def take(self, entry, wants):
         place = os.path.normpath(entry.name).strip("/")

@@ -1,4 +1,4 @@
-"""Starts a few sandboxes of its own on a running runtime, uses them, removes them, and says what it saw."""
+"""Starts a few test sandboxes on a running runtime, uses them, removes them, and prints the results."""
 
 import os
 import sys

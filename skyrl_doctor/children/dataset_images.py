@@ -1,4 +1,4 @@
-"""The image columns of a dataset's rows, each combination once and in order; the file is read in pieces."""
+"""Reads the image columns of a dataset: each combination once, in order. The file is read in pieces."""
 
 import os
 import sys
@@ -10,12 +10,12 @@ import importlib
 import json
 
 LINE_LIMIT = 16 << 20
-MOST = 5000  # combinations that are told
+MOST = 5000  # combinations that are printed
 TEXT_LIMIT = 600
 
 
 class NoImagesError(Exception):
-    """The file does not read, and this is the reason."""
+    """The file cannot be read; the text is the reason."""
 
 
 def main():
@@ -44,7 +44,7 @@ def images(file, columns, holders):
 
 
 def narrowed(row, columns, holders):
-    """The columns that may name an image, of the row and of the tables in it; long texts are no names."""
+    """The columns of the row and of its tables that may name an image. Long texts are shortened."""
     if not isinstance(row, dict):
         return {}
     kept = plain(row, columns)
@@ -86,7 +86,7 @@ def from_parquet(path, columns):
         wanted = [name for name in columns if name in file.schema_arrow.names]
         for batch in file.iter_batches(batch_size=256, columns=wanted, use_threads=False):
             yield from batch.to_pylist()
-    except (OSError, ValueError, KeyError, NotImplementedError) as error:  # what pyarrow raises derives from these
+    except (OSError, ValueError, KeyError, NotImplementedError) as error:  # base classes of pyarrow's errors
         raise NoImagesError(path + " cannot be read: " + str(error)[:200]) from None
 
 

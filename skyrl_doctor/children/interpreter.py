@@ -1,6 +1,6 @@
-"""What the interpreter that runs this is: version, header directory, installed distributions.
+"""Prints the version, header directory and installed distributions of the interpreter that runs it.
 
-Versions are read from the names of the metadata directories; only a few packages' requirements are opened.
+Versions come from the names of the metadata directories. Requirements are read for a few packages only.
 """
 
 import os
@@ -13,7 +13,7 @@ import json
 import re
 import sysconfig
 
-# Their requirements decide whether the training stack fits together.
+# Their requirements decide whether the training packages fit together.
 OPENED = re.compile(
     r"(?:verl|vllm(?:-.*)?|sglang|torch|torchvision|torchaudio|transformers|ray|xformers|flash-attn|skyrl-doctor|openhands-.*)"
 )
@@ -21,14 +21,14 @@ HEADER_LIMIT = 1 << 20
 
 
 def include_directory():
-    """As triton/runtime/build.py finds it: Debian's own scheme has no headers."""
-    names = ("get_default_scheme", "_get_default_scheme")  # the second before Python 3.10
+    """The header directory, found as in triton/runtime/build.py: Debian's own scheme has no headers."""
+    names = ("get_default_scheme", "_get_default_scheme")  # the second one before Python 3.10
     scheme = next(getattr(sysconfig, name) for name in names if hasattr(sysconfig, name))()
     return sysconfig.get_paths("posix_prefix" if scheme == "posix_local" else scheme)["include"]
 
 
 def distributions():
-    """[name, version, path of the metadata] in the order of sys.path: the first of a name is the one imported."""
+    """Yields [name, version, metadata path] in the order of sys.path. The first of a name is the one that is imported."""
     for entry in sys.path:
         try:
             names = sorted(os.listdir(entry or "."))
@@ -85,4 +85,4 @@ def answer():
 
 
 if __name__ == "__main__":
-    print(json.dumps(answer()))  # noqa: T201 -- how a child answers
+    print(json.dumps(answer()))  # noqa: T201 -- a child prints its answer

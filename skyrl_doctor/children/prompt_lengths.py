@@ -1,4 +1,4 @@
-"""Lengths of a dataset's prompts in tokens, over a sample spread evenly through the file; memory stays small."""
+"""Measures prompts of a dataset in tokens, in a sample that is spread evenly over the file. It needs little memory."""
 
 import os
 import sys
@@ -9,16 +9,16 @@ if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
 import importlib
 import json
 
-PER_MESSAGE = 5  # a chat template's own tokens around each message, about
+PER_MESSAGE = 5  # about the number of tokens that a chat template adds to each message
 GROUPS = 16
-OVERSAMPLE = 4  # rows that are decoded for each one that is kept: what lies deeper in a row group costs too much
+OVERSAMPLE = 4  # rows that are decoded for each one that is used: reading deeper into a row group is slow
 READ_BYTES = 1 << 20
-WHOLE_BYTES = 1 << 18  # a file of lines that is smaller is read from its start, line after line
+WHOLE_BYTES = 1 << 18  # a smaller file is read line by line from its start
 LINE_LIMIT = 4 << 20
 
 
 class NoLengthsError(Exception):
-    """There are no lengths, and this is the reason."""
+    """There are no lengths; the text is the reason."""
 
 
 def main():
@@ -55,7 +55,7 @@ def tokenizer_of(path):
         return importlib.import_module("tokenizers").Tokenizer.from_file(path)
     except ImportError:
         raise NoLengthsError("the package tokenizers is not installed") from None
-    except Exception as error:  # noqa: BLE001 -- tokenizers raises nothing narrower
+    except Exception as error:  # noqa: BLE001 -- tokenizers raises a bare Exception
         raise NoLengthsError(f"{path} cannot be loaded: {str(error)[:200]}") from None
 
 
@@ -79,13 +79,13 @@ def from_parquet(path, key, wanted):
         chosen = range(0, file.num_row_groups, max(1, file.num_row_groups // GROUPS))
         each = max(1, wanted // max(1, len(chosen)))
         found = [prompt for group in chosen for prompt in from_group(file, group, key, each)]
-    except (OSError, ValueError, KeyError, NotImplementedError) as error:  # what pyarrow raises derives from these
+    except (OSError, ValueError, KeyError, NotImplementedError) as error:  # base classes of pyarrow's errors
         raise NoLengthsError(f"{path} cannot be read: {str(error)[:200]}") from None
     return found, file.metadata.num_rows
 
 
 def from_group(file, group, key, each):
-    """About `each` values off the head of a row group, evenly; one batch at a time is in memory."""
+    """Yields about `each` values from the start of a row group at even distances, one batch in memory at a time."""
     rows = min(file.metadata.row_group(group).num_rows, OVERSAMPLE * each)
     stride = max(1, -(-rows // each))
     at = 0
@@ -99,7 +99,7 @@ def from_group(file, group, key, each):
 
 
 def from_lines(path, key, wanted):
-    """Lines at even distances; the number of rows is worked out from their size."""
+    """Lines at even distances, and the number of rows, estimated from their size."""
     try:
         size = os.path.getsize(path)
         with open(path, "rb") as file:
@@ -121,7 +121,7 @@ def spread(file, size, wanted):
 
 
 def measured(tokenizer, prompts):
-    """Tokens of each prompt: a text, or a list of messages."""
+    """The tokens of each prompt, which is a string or a list of messages."""
     texts = [texts_of(prompt) for prompt in prompts]
     encoded = iter(tokenizer.encode_batch([text for each in texts for text in each], add_special_tokens=False))
     return [sum(len(next(encoded).ids) + PER_MESSAGE for _ in each) for each in texts]

@@ -1,6 +1,6 @@
-"""Whether wandb could log in here, and how. Its key is looked at in this process alone: what is printed holds no secret.
+"""Checks whether wandb can log in. Only this process reads the key; the output contains no secret.
 
-As wandb itself finds it: WANDB_API_KEY or WANDB_IDENTITY_TOKEN_FILE, then the netrc file, then the settings files.
+The key is searched as wandb does: WANDB_API_KEY or WANDB_IDENTITY_TOKEN_FILE, then the netrc file, then the settings files.
 """
 
 import os
@@ -22,7 +22,7 @@ PLACEHOLDER = re.compile(r"your|<.*>|\$\{?\w|x{8}|key.?here|change.?me", re.IGNO
 
 
 def problem(key):
-    """What is wrong with the form of a key, in words that do not tell it; "" where nothing is."""
+    """What is wrong with the form of a key, without revealing it; "" if nothing is."""
     if JWT.fullmatch(key):
         return ""
     prefix, dash, secret = key.partition("-")
@@ -39,7 +39,7 @@ def problem(key):
 
 
 def settings():
-    """Of the global file, then of the run directory's own: `wandb offline` and `wandb login --host` write there."""
+    """Settings of the global file and of the run directory, where `wandb offline` and `wandb login --host` write."""
     root = os.environ.get("WANDB_DIR") or os.getcwd()
     local = ".wandb" if os.path.exists(os.path.join(root, ".wandb")) else "wandb"
     config = os.environ.get("WANDB_CONFIG_DIR") or os.path.join("~", ".config", "wandb")
@@ -66,7 +66,7 @@ def netrc_path():
 
 
 def from_netrc(host):
-    """[the credential] or [], and a note where the file could not be used."""
+    """[the credential] or [], and a note if the file could not be used."""
     path = netrc_path()
     if path.startswith("~"):
         return [], "HOME is not set, so the netrc file cannot be located"
@@ -95,14 +95,14 @@ def from_variables():
 
 
 def setting(found, name, variable):
-    """[value, where it is set]: the variable wins over the files, empty or not."""
+    """[value, source]: the variable wins over the files, even if it is empty."""
     if variable in os.environ:
         return [os.environ[variable], variable]
     return list(found.get(name, (None, "")))
 
 
 def server(url):
-    """The host of a server's URL, as a netrc file names it; "" where wandb would refuse the URL."""
+    """The host of a server's URL as in a netrc file; "" if wandb would refuse the URL."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -134,4 +134,4 @@ def answer():
 
 
 if __name__ == "__main__":
-    print(json.dumps(answer()))  # noqa: T201 -- how a child answers
+    print(json.dumps(answer()))  # noqa: T201 -- a child prints its answer

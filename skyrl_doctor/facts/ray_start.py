@@ -1,4 +1,4 @@
-"""What the plan itself tells ray.init(): verl passes the table ray_kwargs.ray_init on."""
+"""The arguments of ray.init() in the plan: verl passes on the table ray_kwargs.ray_init."""
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
@@ -10,7 +10,7 @@ STORE = "ray_kwargs.ray_init.object_store_memory"
 
 @record
 class RayStart:
-    """None where the plan leaves it to Ray."""
+    """A value is None if the plan does not set it."""
 
     num_cpus: Value | None = None
     store: Value | None = None

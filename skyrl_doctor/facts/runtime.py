@@ -24,19 +24,19 @@ from skyrl_train.sandbox.wire import HEALTH, RUNTIME_KEY_HEADER, SESSIONS
 
 NOBODY_LISTENS = "Connection refused"
 PROBE_SESSION = "doctor-probe"
-"""A session that nobody has: a good runtime knows none of this name."""
+"""The id of a session that does not exist."""
 JOB_DIR = "SKYRL_JOB_DIR"
 WRONG_KEY = "text doctor-tries-a-wrong-key"
 ANSWER_S = 3.0
 CANARY_S = 20.0
-"""For the sandboxes, of the 30 s that an examination has."""
+"""The time for the sandboxes, out of 30 s for the whole examination."""
 MOST = 32
-"""At a time. More tell nothing that these do not."""
+"""The most sandboxes that are tested at once. More would show nothing new."""
 
 
 @record
 class SaidUrl:
-    """A text that is to be the runtime's URL, and who says it."""
+    """A text that should be the runtime's URL, and its source."""
 
     said_by: str
     text: str
@@ -44,15 +44,15 @@ class SaidUrl:
 
 @record
 class RuntimeUrls:
-    """All that name the runtime's address: the configuration, the environment, the job directory."""
+    """All sources of the runtime's URL: the configuration, the job directory, the environment."""
 
     said: tuple[SaidUrl, ...]
 
 
 @record(kw_only=True)
 class RuntimePlace:
-    """`said_by` names the file, key or variable that the URL is from. `key_from` is what the machine takes the key from,
-    "" for none; `key_file` is that file's stat, where it is a file that is there.
+    """`said_by` is the file, key or variable of the URL. `key_from` is the source of the runtime key, "" for none.
+    `key_file` is the stat of that source if it is a file.
     """
 
     url: str
@@ -68,7 +68,7 @@ class RuntimePlace:
 
 @record(kw_only=True)
 class ReadyFlag:
-    """A job directory's flag that a runtime is ready, and what came of asking that runtime."""
+    """The ready flag in a job directory, and the health of the runtime that it announces."""
 
     path: str
     url: str
@@ -76,13 +76,13 @@ class ReadyFlag:
 
     @property
     def is_stale(self) -> bool:
-        """Only where it is certain: that nothing came back may be the network's fault."""
+        """Whether the runtime is certainly gone. A time-out is not enough: the network may be slow."""
         return self.health.status is None and self.health.why == NOBODY_LISTENS
 
 
 @record(kw_only=True)
 class RuntimeAnswers:
-    """What it said: of its health, and of a session that nobody has, by three callers."""
+    """Answers of the runtime: its health, and a session that does not exist, with and without the right key."""
 
     place: RuntimePlace
     health: Fetched
@@ -96,8 +96,8 @@ class RuntimeAnswers:
 
 @record(kw_only=True)
 class Canary:
-    """What sandboxes of the doctor's own met. `failures` are causes with a sentence each; `wrong_key_refused` and
-    `has_key` are None where that was not seen.
+    """The results of a few test sandboxes. `failures` are pairs of a cause and a sentence. `wrong_key_refused` and
+    `has_key` are None if they were not tested.
     """
 
     asked: int
@@ -110,7 +110,7 @@ class Canary:
     left: int = 0
 
     def of(self, *causes: str) -> tuple[str, ...]:
-        """The sentences of these causes."""
+        """The sentences of the failures with these causes."""
         return tuple(text for cause, text in self.failures if cause in causes)
 
     @property
@@ -119,7 +119,7 @@ class Canary:
 
 
 def parse_canary(text: str) -> Canary:
-    """The answer of children/canary.py."""
+    """Parses the output of children/canary.py."""
     answer = answer_of(text, "canary")
     if "why" in answer:
         raise CouldNotLook(f"canary: {answer.text('why')}")
@@ -145,7 +145,7 @@ def _seconds(text: str) -> tuple[float, ...]:
 
 @probe(limit_s=3.0)
 def runtime_urls(machine: Machine, plan: Plan, environ: Environ) -> RuntimeUrls:
-    """Collects them in the order in which they count."""
+    """Collects the URLs; the first one wins."""
     said: list[SaidUrl] = []
     url = plan.text(RUNTIME_KEY)
     if url:
@@ -223,7 +223,7 @@ def canary(
 
 
 def planned(plan: Plan) -> int:
-    """Sandboxes at once: the rollouts of a step, as far as the agent lets them."""
+    """The number of sandboxes at once: the rollouts of a step, limited by agent.max_parallel."""
     batch, n = plan.integer("data.train_batch_size"), plan.integer("rollout.n")
     wanted = [batch * n] if batch is not None and n is not None else []
     parallel = plan.integer("agent.max_parallel")
@@ -231,7 +231,7 @@ def planned(plan: Plan) -> int:
 
 
 def _image(needed: NeededImages | None, stored: StoredImages | None) -> str:
-    """One of the dataset's, and one that is here, so that no pull is measured."""
+    """An image of the dataset. One in the store is preferred, so that no pull is measured."""
     if needed is None or not needed.references:
         raise NotApplicable("the configuration names no dataset, so no image can be tested")
     here = stored.all_names if stored is not None else frozenset()

@@ -1,7 +1,7 @@
-"""Reads a bbolt file, podman's bolt_state.db, page by page and without its lock.
+"""Reads a bbolt file, such as podman's bolt_state.db, page by page and without its lock.
 
-bbolt never writes over a page that the last committed root reaches, so a reading is whole where the root of before
-is still the root of after. Layout: two meta pages, the newer valid one names the root; branch and leaf pages below.
+bbolt never overwrites a page that the last committed root reaches. A read is consistent if the root is the same before
+and after it. The file has two meta pages; the newer valid one names the root. Branch and leaf pages follow.
 """
 
 import struct
@@ -24,12 +24,12 @@ _DEPTH_AT_MOST = 64
 
 
 class DamageError(ValueError):
-    """The file is not what bbolt wrote; the text says how it is seen."""
+    """The file is damaged or not a bbolt file; the text says why."""
 
 
 @record
 class Meta:
-    """The newer valid root of a file."""
+    """The newer valid meta page of a file."""
 
     page_size: int
     root: int
@@ -38,7 +38,7 @@ class Meta:
 
 
 def read_meta(read: Reader, size: int) -> Meta:
-    """The root that Podman would start from."""
+    """Reads the meta page that Podman would use."""
     first = _meta(read(0, _PAGE.size + _META.size))
     sizes = (first.page_size,) if first is not None else _SIZES
     second = next((found for at in sizes if (found := _meta(read(at, _PAGE.size + _META.size))) is not None), None)
@@ -52,7 +52,7 @@ def read_meta(read: Reader, size: int) -> Meta:
 
 
 def read_bucket(read: Reader, meta: Meta) -> Bucket:
-    """The whole tree, buckets as tables."""
+    """Reads the whole tree; a bucket is a dict."""
     return _Tree(read, meta).bucket(meta.root, 0)
 
 
@@ -77,7 +77,7 @@ def fnv1a(data: bytes) -> int:
 
 
 class _Tree:
-    """Walks pages, each once, so that a damaged file cannot lead it in a circle."""
+    """Reads the pages of a tree, each at most once, so that a damaged file cannot cause an endless loop."""
 
     def __init__(self, read: Reader, meta: Meta) -> None:
         self._read = read

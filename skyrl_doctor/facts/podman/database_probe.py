@@ -1,7 +1,7 @@
-"""Reads the store's database without opening it as one: byte ranges for bbolt, the whole file for SQLite.
+"""Reads the store's database as plain bytes: ranges of a bbolt file, all of a SQLite file.
 
-A file of its own: `database` holds the records that the readers of both formats (`bolt`, `sqlite`) fill, and this calls
-those readers. The store's probe calls it with paths, because the store's record holds a Database.
+It has its own file because the parsers of both formats import the records in `database`, and this imports the parsers.
+It takes paths and not the store's record, because that record has a Database.
 """
 
 from skyrl_doctor.facts.podman.database import Database, read_bolt
@@ -17,7 +17,7 @@ _LOOKS = 3
 def read_database(
     machine: Machine, *, graph_root: str, static_dir: str, engine: EngineConf, major: int | None
 ) -> Database:
-    """bolt_state.db where it is there and this Podman still reads it, else db.sql, else none yet."""
+    """Reads bolt_state.db if it exists and this Podman still uses it, else db.sql. Neither exists in a new store."""
     bolt = f"{static_dir}/bolt_state.db"
     sqlite = f"{engine.static_dir or graph_root}/db.sql"
     reads_bolt = engine.database_backend != "sqlite" and (major is None or major < 6)
@@ -29,7 +29,7 @@ def read_database(
 
 
 def _look_again(machine: Machine, path: str) -> Database | None:
-    """What a running podman changed while it was read is read again. A fault is one that both looks saw."""
+    """Reads again after a failure: a running podman may have changed the file. Reports damage if two reads agree."""
     last = _look(machine, path)
     for _ in range(_LOOKS - 1):
         if last is None or last.known:
@@ -58,7 +58,7 @@ def _look(machine: Machine, path: str) -> Database | None:
 
 
 def _sqlite(machine: Machine, path: str) -> Database:
-    """A journal beside the file says that a transaction is being written into it, or was when its writer died."""
+    """Reads db.sql. A journal file means that a transaction is being written, or was when its writer died."""
     journal = stat_or_none(machine, f"{path}-journal")
     data = machine.read_bytes(path, limit_bytes=_LARGEST_BYTES)
     if journal is not None and journal.size > 0:

@@ -1,4 +1,4 @@
-"""Containers that outlived the job that started them, in the stores of jobs that are over."""
+"""Containers that still run in the stores of this user's other jobs."""
 
 import re
 from collections.abc import Iterator
@@ -16,14 +16,14 @@ _ENDED = re.compile(r"Invalid job id", re.IGNORECASE)
 GOING = frozenset(
     {"RUNNING", "COMPLETING", "SUSPENDED", "CONFIGURING", "STOPPED", "RESIZING", "SIGNALING", "STAGE_OUT"}
 )
-"""Slurm's words for a job that still has its node."""
+"""Slurm's states of a job that still has its node."""
 ANSWER_S = 4.0
 
 
 @record(kw_only=True)
 class ForeignStore:
-    """A store of another job of this user, with the processes that keep its containers up. `over`: whether that job has
-    ended; None where Slurm did not say, for the reason in `why`.
+    """The store of another job of this user. `alive` are the processes of its running containers. `over`: whether that job
+    has ended; None if that is unknown, for the reason in `why`.
     """
 
     path: str
@@ -39,7 +39,7 @@ class Leftovers:
 
 
 def is_over(rc: int | None, out: str, err: str) -> bool | None:
-    """What `squeue --noheader --jobs ID --format %T` says of a job; None where it says neither."""
+    """Whether the job has ended, from `squeue --noheader --jobs ID --format %T`; None if the output does not tell."""
     if rc == 0:
         states = out.split()
         return not any(state in GOING or state == "PENDING" for state in states)
@@ -47,14 +47,14 @@ def is_over(rc: int | None, out: str, err: str) -> bool | None:
 
 
 def job_of(name: str, uid: int) -> str | None:
-    """The job of a store's directory: `skyrl-1000-4711` -> 4711. None for directories of others."""
+    """The job id in the name of a store's directory: `skyrl-1000-4711` -> 4711. None for other names."""
     match = re.fullmatch(rf"skyrl-{uid}-(\d{{1,12}}(?:_\d+)?)", name)
     return match[1] if match else None
 
 
 @probe(limit_s=10.0)
 def leftovers(machine: Machine, podman: Podman) -> Leftovers:  # noqa: ARG001 -- without podman there are no containers
-    """Looks into the stores of this user's other jobs on this node for containers that still run."""
+    """Reads the stores of this user's other jobs on this node."""
     uid, own = machine.identity().uid, machine.environ().get("SLURM_JOB_ID", "")
     names = unless_absent(lambda: machine.listdir(LOCAL_BASE)) or ()
     jobs = {name: job for name in names if (job := job_of(name, uid)) is not None and job != own}

@@ -1,4 +1,4 @@
-"""Podman's two kinds of locks: libpod's, a fixed number in /dev/shm or a file each, and the store's, on files."""
+"""Podman's locks: libpod's fixed number in /dev/shm (or one file each), and the file locks of the store."""
 
 import struct
 import threading
@@ -17,14 +17,14 @@ PER_GROUP = 32
 
 _MAGIC = 0x87D1
 _MUTEX_SIZES = (40, 48, 24, 32)
-"""Of glibc's pthread_mutex_t: x86-64, aarch64, 32 bits, others."""
+"""Sizes of glibc's pthread_mutex_t: x86-64, aarch64, 32 bits, others."""
 APART_S = 0.5
 _SEGMENT_LIMIT_BYTES = 64 << 20
 
 
 @record(kw_only=True)
 class LockTable:
-    """A segment of locks. `strange` says why it is none that Podman opens, `unknown` why it could not be counted."""
+    """A segment of locks. `strange` is why Podman cannot open it; `unknown` is why it could not be counted."""
 
     total: int = 0
     used: int = 0
@@ -34,7 +34,7 @@ class LockTable:
 
 @record(kw_only=True)
 class PodmanLocks:
-    """libpod's locks. `kind` is shm or file; `table` is None where no segment exists yet; `known` are the database's own."""
+    """libpod's locks. `kind` is shm or file. `table` is None if no segment exists. `known` counts the locks in the database."""
 
     kind: str
     path: str
@@ -44,13 +44,13 @@ class PodmanLocks:
 
     @property
     def wanted(self) -> int:
-        """Podman rounds up to whole groups."""
+        """The configured number, rounded up to whole groups as Podman does."""
         return -(-self.configured // PER_GROUP) * PER_GROUP
 
 
 @record(kw_only=True)
 class HeldLock:
-    """A lock of the store that one process held at both looks. `pid` None: the kernel names none that is seen here."""
+    """A lock of the store that the same process held twice. `pid` is None if the kernel names no visible process."""
 
     path: str
     pid: int | None
@@ -67,7 +67,7 @@ class HeldLock:
 
 @record(kw_only=True)
 class PodmanHeldLocks:
-    """`apart_s` lie between the two looks. `unread` are locks of which nothing could be learnt."""
+    """`apart_s` is the time between the two reads. `unread` lists the locks that could not be read."""
 
     held: tuple[HeldLock, ...]
     apart_s: float
@@ -77,7 +77,7 @@ class PodmanHeldLocks:
 def parse_lock_table(data: bytes) -> LockTable:
     """libpod/lock/shm/shm_lock.h: a header with a mutex, then groups of a 32-bit map and 32 mutexes.
 
-    How long a mutex is depends on the machine; the one length with which all figures agree is taken.
+    The size of a mutex depends on the machine. The size that fits all other numbers is used.
     """
     if len(data) < 2:
         return LockTable(strange=f"it has {len(data)} bytes")
@@ -104,7 +104,7 @@ def _up(size: int, align: int) -> int:
 
 @probe(limit_s=2.0)
 def podman_locks(machine: Machine, store: PodmanStore) -> PodmanLocks:
-    """Counts libpod's locks from the segment's bytes, and takes none."""
+    """Counts libpod's locks from the bytes of the segment. Takes no lock."""
     store.require_readable()
     configured = store.engine.num_locks or DEFAULT_LOCKS
     database = store.database
@@ -121,7 +121,7 @@ def podman_locks(machine: Machine, store: PodmanStore) -> PodmanLocks:
 
 @probe(limit_s=5.0)
 def podman_held_locks(machine: Machine, store: PodmanStore) -> PodmanHeldLocks:
-    """Podman holds each lock for milliseconds: one that the same process holds half a second later stands in the way."""
+    """Reads the holders twice. Podman holds a lock for milliseconds, so one that is held half a second later is stuck."""
     store.require_readable()
     first, unread = _holders(machine, lock_files(store))
     if not first:
@@ -133,7 +133,7 @@ def podman_held_locks(machine: Machine, store: PodmanStore) -> PodmanHeldLocks:
 
 
 def lock_files(store: PodmanStore) -> tuple[str, ...]:
-    """Those without which podman stands still."""
+    """The lock files that every podman command needs."""
     places = store.places
     driver = places.driver or "overlay"
     graph = places.graph_root
@@ -148,7 +148,7 @@ def lock_files(store: PodmanStore) -> tuple[str, ...]:
 
 
 def _holders(machine: Machine, paths: tuple[str, ...]) -> tuple[dict[str, int], tuple[str, ...]]:
-    """The holder's pid by path; below 1 where the kernel gives none."""
+    """The pid of each lock's holder; below 1 if the kernel names none."""
     held: dict[str, int] = {}
     unread: list[str] = []
     for path in paths:

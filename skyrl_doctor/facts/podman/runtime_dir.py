@@ -1,4 +1,4 @@
-"""Which directory Podman takes for its run-time files: XDG_RUNTIME_DIR, or what it falls back to."""
+"""The directory of Podman's run-time files: XDG_RUNTIME_DIR or Podman's fallback."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ OWNER_ONLY = 0o700
 
 @record
 class Seen:
-    """A directory as stat(2) shows it."""
+    """The stat(2) of a directory."""
 
     is_dir: bool
     uid: int
@@ -18,9 +18,9 @@ class Seen:
 
 @record(kw_only=True)
 class RuntimeDir:
-    """`asked` is the variable (None: unset), `used` what holds libpod's files, `for_store` what holds the store's.
+    """`asked` is the variable (None: unset), `used` is libpod's directory, `for_store` is the store's.
 
-    `refused` says why Podman does not start with it.
+    `refused` is why Podman does not start with it.
     """
 
     asked: str | None
@@ -31,12 +31,12 @@ class RuntimeDir:
 
 
 def candidates(asked: str | None, uid: int) -> tuple[str, ...]:
-    """The directories whose state decides."""
+    """The directories whose stat `decide` needs."""
     return tuple(filter(None, (asked, f"/run/user/{uid}")))
 
 
 def decide(asked: str | None, *, uid: int, tmp: str, major: int | None, seen: Mapping[str, Seen | None]) -> RuntimeDir:
-    """Podman 4 passes over a variable that names nothing, Podman 5 does not start. Empty counts as unset for both."""
+    """Chooses as Podman does. If the variable's directory is missing, Podman 4 ignores it and Podman 5 fails. Empty is unset."""
     found = seen.get(asked) if asked else None
     modern = major is not None and major >= 5
     if asked and (found is not None or modern):

@@ -1,6 +1,6 @@
-"""storage.conf(5) and containers.conf(5), as far as they say where a store is and what it needs.
+"""The keys of storage.conf(5) and containers.conf(5) that locate a store and its needs.
 
-Podman refuses a file that is no TOML, or whose key has a value of another type; it passes over unknown keys.
+Podman refuses invalid TOML and values of the wrong type. It ignores unknown keys.
 """
 
 import tomllib
@@ -23,7 +23,7 @@ class BrokenFile:
 
 @record(kw_only=True)
 class StorageConf:
-    """One storage.conf, unexpanded. Empty texts are keys that it does not set."""
+    """One storage.conf, without expanding variables. Empty strings are keys that are not set."""
 
     path: str = ""
     driver: str = ""
@@ -38,9 +38,9 @@ class StorageConf:
 
 @record(kw_only=True)
 class EngineConf:
-    """All containers.conf files together, the later over the earlier. None and empty are what no file sets.
+    """All containers.conf files merged; later files win. None and empty are keys that no file sets.
 
-    `texts` are the files as they are, for a job that needs one of its own.
+    `texts` are the unchanged files, for a job that needs a file of its own.
     """
 
     files: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ _REPLACED = (
 
 
 class _MisfitError(ValueError):
-    """A key with a value of another type than Podman takes."""
+    """A key has a value of the wrong type."""
 
 
 def parse_storage_conf(path: str, text: str) -> StorageConf | BrokenFile:
@@ -88,7 +88,7 @@ def parse_containers_conf(path: str, text: str) -> EngineConf | BrokenFile:
 
 
 def merged(first: EngineConf, second: EngineConf) -> EngineConf:
-    """`second` read after `first`: what it sets, it wins."""
+    """Merges two files; the keys that `second` sets win."""
     won = {name: getattr(second, name) or getattr(first, name) for name in _REPLACED}
     return replace(
         first,
@@ -101,7 +101,7 @@ def merged(first: EngineConf, second: EngineConf) -> EngineConf:
 
 
 def with_options(conf: StorageConf, options: str) -> StorageConf:
-    """STORAGE_OPTS: `overlay.mount_program=…,overlay.ignore_chown_errors=true`. Set, it replaces the file's options."""
+    """Applies STORAGE_OPTS, such as `overlay.mount_program=…,overlay.ignore_chown_errors=true`. It replaces the file's options."""
     pairs = dict(_pair(item) for item in options.split(",") if "=" in item)
     stores = tuple(item.partition("=")[2] for item in options.split(",") if _pair(item)[0] == "imagestore")
     return replace(
@@ -182,7 +182,7 @@ def _count(table: Mapping[str, Any], name: str) -> int | None:
 
 def _texts(table: Mapping[str, Any], name: str) -> tuple[str, ...]:
     items = _typed(table, name, list, "a list") or []
-    # A table in a list is how a file says whether it adds to an earlier one: {append = true}.
+    # {append = true} in a list means that it extends the list of an earlier file.
     if not all(isinstance(item, str | dict) for item in items):
         raise _MisfitError(f"{name} = {items!r}: expected a list of strings")
     return tuple(item for item in items if isinstance(item, str))

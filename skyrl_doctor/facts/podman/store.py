@@ -1,4 +1,4 @@
-"""Where a user's store is: what the files and variables say, and what the store itself holds on to."""
+"""The location of a user's store: from configuration files, variables, and the store's own database."""
 
 import posixpath
 import re
@@ -33,7 +33,7 @@ ENGINE_OVERRIDE = "CONTAINERS_CONF_OVERRIDE"
 
 @record(kw_only=True)
 class Places:
-    """Absolute paths; `driver` empty is one that no file names."""
+    """Absolute paths of a store. `driver` is empty if no file sets it."""
 
     graph_root: str
     run_root: str
@@ -44,7 +44,7 @@ class Places:
 
 @record(kw_only=True)
 class PodmanStore:
-    """The store of this user in this environment. `configured` are the places that its files and variables name."""
+    """The store of this user. `configured` are the paths from configuration files and variables."""
 
     uid: int
     storage: StorageConf
@@ -61,7 +61,7 @@ class PodmanStore:
 
     @property
     def places(self) -> Places:
-        """What Podman uses: the places that its database was made with come before those that are configured."""
+        """The paths that Podman uses: those in its database win over the configured ones."""
         said, asked = self.database, self.configured
         return Places(
             graph_root=said.graph_root or asked.graph_root,
@@ -72,14 +72,14 @@ class PodmanStore:
         )
 
     def require_readable(self) -> None:
-        """For those who need to know where the store is."""
+        """Raises CouldNotLook if a broken configuration file hides the location."""
         if self.broken:
             first = self.broken[0]
             raise CouldNotLook(f"the location of the store is unknown: {first.path} {first.why} (POD006)")
 
 
 def expand(path: str, environ: Mapping[str, str], uid: int) -> str:
-    """$UID, $HOME, ${USER} and the like, as storage.conf(5) allows them; an unset variable is empty."""
+    """Expands $UID, $HOME, ${USER} and others, as storage.conf(5) allows. An unset variable is empty."""
     named = path.replace("$UID", str(uid))
     expanded = _VARIABLE.sub(lambda match: environ.get(match[1] or match[2], ""), named)
     return posixpath.normpath(expanded) if expanded else ""
@@ -96,7 +96,7 @@ def locate(
     major: int | None,
     system_path: bool,
 ) -> Places:
-    """The places that are configured. `system_path`: the storage.conf is the site's, not the user's own."""
+    """The configured paths. `system_path`: the storage.conf is the site's, not the user's."""
     graph, run = _roots(uid, environ, storage, major, system_path=system_path)
     if uid == 0 or runtime_dir is None:
         graph, run, tmp = graph or "/var/lib/containers/storage", run or "/run/containers/storage", "/run/libpod"
@@ -121,14 +121,14 @@ def _roots(
     if uid == 0:
         return graph, run
     rootless = expand(storage.rootless_path, environ, uid)
-    # From the site's file, and before Podman 6 from the one that the variable names, a user's store takes one key only.
+    # A rootless store uses only rootless_storage_path of the site's file, and before Podman 6 of the variable's file.
     narrow = system_path or (STORAGE_CONF in environ and (major is None or major < 6))
     return (rootless, "") if narrow else (graph or rootless, run)
 
 
 @probe(limit_s=5.0)
 def podman_store(machine: Machine, podman: Podman) -> PodmanStore:
-    """Finds the user's store as Podman finds it: variables, files, run-time directory, then the store's own database."""
+    """Locates the user's store as Podman does: variables, files, run-time directory, then the store's database."""
     environ, uid = machine.environ(), machine.identity().uid
     home = environ.get("HOME") or _home(machine, uid)
     config_home = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
@@ -154,7 +154,7 @@ def podman_store(machine: Machine, podman: Podman) -> PodmanStore:
         engine=engine,
         major=podman.major,
     )
-    # From Podman 5 on, the pause process is looked for below XDG_RUNTIME_DIR, wherever the rest was moved.
+    # Podman 5 and later search the pause process below XDG_RUNTIME_DIR, even if tmp_dir is elsewhere.
     own_tmp = f"{runtime.used}/libpod/tmp" if runtime and podman.major is not None and podman.major >= 5 else ""
     return PodmanStore(
         uid=uid,
