@@ -106,7 +106,7 @@ def in_directory(path):
             yield os.path.relpath(name, path), file, False
 
 
-def layers_of(texts):
+def layer_names(texts):
     """The names of the layers, lowest first."""
     if "manifest.json" in texts:
         return [os.path.normpath(str(name)) for name in texts["manifest.json"][0]["Layers"]]
@@ -122,33 +122,33 @@ def blob(digest):
     return "blobs/" + str(digest).replace(":", "/", 1)
 
 
-def above(path):
+def with_parents(path):
     """The path and its parent directories, without a leading slash."""
     parts = path.strip("/").split("/")
     return ["/".join(parts[: count + 1]) for count in range(len(parts))]
 
 
-def look(archive, paths, end_at):
+def find_paths(archive, paths, end_at):
     texts, layers, links = {}, {}, {}
     wants = [path.strip("/") for path in paths]
     for name, held, ahead in members(archive):
         if isinstance(held, str):
             links[name] = held
         elif held.peek(1)[:1] in (b"{", b"["):
-            texts[name] = text_of(held)
+            texts[name] = read_json(held)
         else:
-            layers[name] = layer_of(held, wants, ahead, end_at)
+            layers[name] = read_layer(held, wants, ahead, end_at)
     found, symbolic = dict.fromkeys(paths, ""), set()
-    for name in layers_of(texts):
+    for name in layer_names(texts):
         layer = layers[links.get(name, name)]
         if isinstance(layer, Exception):
             raise layer
         layer.over(found)
         symbolic |= layer.links
-    return {path: kind for path, kind in found.items() if not symbolic & set(above(path))}
+    return {path: kind for path, kind in found.items() if not symbolic & set(with_parents(path))}
 
 
-def text_of(file):
+def read_json(file):
     """The JSON value; None if the file only starts like one."""
     try:
         return json.loads(file.read(MOST_BYTES))
@@ -156,7 +156,7 @@ def text_of(file):
         return None
 
 
-def layer_of(file, wants, ahead, end_at):
+def read_layer(file, wants, ahead, end_at):
     """The layer, or the error if the file is not one. Which files are layers is known only at the end."""
     try:
         with opened(file, ahead) as (tar, _):
@@ -191,7 +191,7 @@ class Layer:
 
     def over(self, found):
         for path in found:
-            chain = above(path)
+            chain = with_parents(path)
             if self.hidden & set(chain) or self.emptied & set(chain[:-1]):
                 found[path] = ""
             found[path] = self.seen.get(path.strip("/"), found[path])
@@ -199,15 +199,15 @@ class Layer:
 
 def main():
     seconds, paths, *archives = sys.argv[1:]
-    end_at, told = time.monotonic() + float(seconds), []
+    end_at, results = time.monotonic() + float(seconds), []
     for archive in archives:
         try:
-            told.append({"archive": archive, "paths": look(archive, paths.split(","), end_at)})
+            results.append({"archive": archive, "paths": find_paths(archive, paths.split(","), end_at)})
         except LateError:
             break
         except WRONG as error:
-            told.append({"archive": archive, "why": type(error).__name__ + ": " + str(error)[:200]})
-    sys.stdout.write(json.dumps({"archives": told}) + "\n")
+            results.append({"archive": archive, "why": type(error).__name__ + ": " + str(error)[:200]})
+    sys.stdout.write(json.dumps({"archives": results}) + "\n")
 
 
 main()

@@ -10,7 +10,7 @@ import importlib
 import json
 
 LINE_LIMIT = 16 << 20
-MOST = 5000  # combinations that are printed
+MOST_COMBINATIONS = 5000  # combinations that are printed
 TEXT_LIMIT = 600
 
 
@@ -20,10 +20,10 @@ class NoImagesError(Exception):
 
 def main():
     spec = json.loads(sys.argv[1])
-    sys.stdout.write(json.dumps(answer_to(spec)) + "\n")
+    sys.stdout.write(json.dumps(read_files(spec)) + "\n")
 
 
-def answer_to(spec):
+def read_files(spec):
     try:
         return {"files": [images(file, spec["columns"], spec["holders"]) for file in spec["files"]]}
     except NoImagesError as reason:
@@ -35,27 +35,27 @@ def images(file, columns, holders):
     rows, without = 0, 0
     for row in rows_of(file, (*columns, *holders)):
         rows += 1
-        kept = narrowed(row, columns, holders)
+        kept = image_columns(row, columns, holders)
         if not kept:
             without += 1
-        elif len(found) < MOST:
+        elif len(found) < MOST_COMBINATIONS:
             found.setdefault(json.dumps(kept, sort_keys=True), kept)
     return {"file": file, "rows": rows, "without": without, "found": list(found.values())}
 
 
-def narrowed(row, columns, holders):
+def image_columns(row, columns, holders):
     """The columns of the row and of its tables that may name an image. Long texts are shortened."""
     if not isinstance(row, dict):
         return {}
-    kept = plain(row, columns)
+    kept = short_columns(row, columns)
     for holder in holders:
-        inner = plain(row[holder], columns) if isinstance(row.get(holder), dict) else {}
+        inner = short_columns(row[holder], columns) if isinstance(row.get(holder), dict) else {}
         if inner:
             kept[holder] = inner
     return kept if any(name in kept for name in (*columns, *holders)) else {}
 
 
-def plain(table, columns):
+def short_columns(table, columns):
     kept = {}
     for name in columns:
         value = table.get(name)

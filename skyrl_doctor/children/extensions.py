@@ -47,24 +47,24 @@ def attempt(distribution, name, work):
     return [distribution, name, ""]
 
 
-def load(path):
+def loading(path):
     return lambda: ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
 
 
-def bring(module):
+def importing(module):
     return lambda: importlib.import_module(module)
 
 
-def answer(wanted):
-    tried = [attempt("torch", "torch", bring("torch"))]
+def load_all(wanted):
+    tried = [attempt("torch", "torch", importing("torch"))]
     if tried[0][2]:
         return {"torch": "", "tried": tried}
     for distribution, patterns in LIBRARIES:
         if distribution in wanted:
-            tried += [attempt(distribution, path, load(path)) for path in libraries(patterns)]
+            tried += [attempt(distribution, path, loading(path)) for path in libraries(patterns)]
     for distribution, module in MODULES:
         if distribution in wanted:
-            tried.append(attempt(distribution, module, bring(module)))
+            tried.append(attempt(distribution, module, importing(module)))
     return {"torch": str(sys.modules["torch"].__version__), "tried": tried}
 
 
@@ -72,6 +72,6 @@ if __name__ == "__main__":
     # Output of packages at import goes to stderr, so that stdout has only the answer.
     answer_to = os.dup(1)
     os.dup2(2, 1)
-    found = json.dumps(answer(sys.argv[1:]))
+    found = json.dumps(load_all(sys.argv[1:]))
     os.write(answer_to, found.encode() + b"\n")
     os._exit(0)  # skip the clean-up of the extensions

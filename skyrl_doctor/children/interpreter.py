@@ -37,10 +37,10 @@ def distributions():
         for name in names:
             stem, kind = os.path.splitext(name)
             if kind in (".dist-info", ".egg-info") and not stem.startswith("~"):
-                yield described(stem, kind, os.path.join(entry, name))
+                yield describe_distribution(stem, kind, os.path.join(entry, name))
 
 
-def described(stem, kind, path):
+def describe_distribution(stem, kind, path):
     if kind == ".egg-info":
         stem = re.sub(r"-py3(?:\.\d+)?$", "", stem)
     name, _, version = stem.rpartition("-") if "-" in stem else (stem, "", "")
@@ -62,7 +62,7 @@ def fields(path, wanted):
     return []
 
 
-def answer():
+def describe_interpreter():
     include = include_directory()
     first: dict[str, str] = {}
     by_directory: dict[str, list[str]] = {}
@@ -85,4 +85,4 @@ def answer():
 
 
 if __name__ == "__main__":
-    print(json.dumps(answer()))  # noqa: T201 -- a child prints its answer
+    print(json.dumps(describe_interpreter()))  # noqa: T201 -- a child prints its answer

@@ -31,7 +31,7 @@ def main():
 
 
 def lengths(spec):
-    tokenizer = tokenizer_of(spec["tokenizer"])
+    tokenizer = load_tokenizer(spec["tokenizer"])
     prompts, rows = sample(spec["file"], spec["key"], spec["sample"])
     found = sorted(measured(tokenizer, prompts))
     if not found:
@@ -50,7 +50,7 @@ def percentile(found, share):
     return found[min(len(found) - 1, int(share * len(found)))]
 
 
-def tokenizer_of(path):
+def load_tokenizer(path):
     try:
         return importlib.import_module("tokenizers").Tokenizer.from_file(path)
     except ImportError:
@@ -59,15 +59,15 @@ def tokenizer_of(path):
         raise NoLengthsError(f"{path} cannot be loaded: {str(error)[:200]}") from None
 
 
-def sample(path, key, wanted):
+def sample(path, key, count):
     if path.endswith(".parquet"):
-        return from_parquet(path, key, wanted)
+        return from_parquet(path, key, count)
     if path.endswith((".jsonl", ".json")):
-        return from_lines(path, key, wanted)
+        return from_lines(path, key, count)
     raise NoLengthsError(f"{path} is neither parquet nor JSON lines")
 
 
-def from_parquet(path, key, wanted):
+def from_parquet(path, key, count):
     try:
         parquet = importlib.import_module("pyarrow.parquet")
     except ImportError:
@@ -77,7 +77,7 @@ def from_parquet(path, key, wanted):
         if key not in file.schema_arrow.names:
             raise NoLengthsError(f"{path} has no column {key!r}")
         chosen = range(0, file.num_row_groups, max(1, file.num_row_groups // GROUPS))
-        each = max(1, wanted // max(1, len(chosen)))
+        each = max(1, count // max(1, len(chosen)))
         found = [prompt for group in chosen for prompt in from_group(file, group, key, each)]
     except (OSError, ValueError, KeyError, NotImplementedError) as error:  # base classes of pyarrow's errors
         raise NoLengthsError(f"{path} cannot be read: {str(error)[:200]}") from None
@@ -98,12 +98,12 @@ def from_group(file, group, key, each):
             return
 
 
-def from_lines(path, key, wanted):
+def from_lines(path, key, count):
     """Lines at even distances, and the number of rows, estimated from their size."""
     try:
         size = os.path.getsize(path)
         with open(path, "rb") as file:
-            lines = [line for line in spread(file, size, wanted) if line.strip()]
+            lines = [line for line in spread(file, size, count) if line.strip()]
         found = [json.loads(line)[key] for line in lines]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise NoLengthsError(f"{path} cannot be read: {type(error).__name__}: {str(error)[:200]}") from None
@@ -111,9 +111,9 @@ def from_lines(path, key, wanted):
     return found, max(len(found), round(size * len(found) / read)) if read else 0
 
 
-def spread(file, size, wanted):
-    for part in range(wanted):
-        start = size * part // wanted
+def spread(file, size, count):
+    for part in range(count):
+        start = size * part // count
         if size > WHOLE_BYTES and start > file.tell():
             file.seek(start)
             file.readline(LINE_LIMIT)
@@ -122,12 +122,12 @@ def spread(file, size, wanted):
 
 def measured(tokenizer, prompts):
     """The tokens of each prompt, which is a string or a list of messages."""
-    texts = [texts_of(prompt) for prompt in prompts]
+    texts = [message_texts(prompt) for prompt in prompts]
     encoded = iter(tokenizer.encode_batch([text for each in texts for text in each], add_special_tokens=False))
     return [sum(len(next(encoded).ids) + PER_MESSAGE for _ in each) for each in texts]
 
 
-def texts_of(prompt):
+def message_texts(prompt):
     if isinstance(prompt, str):
         return [prompt]
     if isinstance(prompt, list):

@@ -61,7 +61,7 @@ def temporary_directory():
     raise last
 
 
-def built(cc, source, arguments):
+def compile_source(cc, source, arguments):
     """The result of one run of the compiler."""
     directory = temporary_directory()
     try:
@@ -100,7 +100,7 @@ def run(argv, said_path):
         return {"rc": code, "said": said.read(SAID_LIMIT), "limit_s": LIMIT_S}
 
 
-def backend():
+def backend_source():
     """The source of the installed Triton's NVIDIA driver, or None."""
     spec = PathFinder.find_spec("triton")
     for directory in (spec.submodule_search_locations or []) if spec else []:
@@ -114,7 +114,7 @@ def backend():
 
 def libcuda(cc):
     """Links against the driver as this Triton does; None if Triton is not installed."""
-    text = backend()
+    text = backend_source()
     if text is None:
         return None
     listed = re.search(r"^libraries = \[(?P<names>[^\]]*)\]", text, re.MULTILINE)
@@ -123,7 +123,7 @@ def libcuda(cc):
     directories, why = libcuda_directories()
     if not directories:
         return {"rc": 1, "said": "libcuda.so cannot found!\n" + why, "limit_s": LIMIT_S}
-    return built(cc, LINK_SOURCE, flags + ["-L" + directory for directory in directories])
+    return compile_source(cc, LINK_SOURCE, flags + ["-L" + directory for directory in directories])
 
 
 def libcuda_directories():
@@ -146,14 +146,14 @@ def libcuda_directories():
     return found, "" if found else "libcuda.so.1 is in neither /sbin/ldconfig -p nor LD_LIBRARY_PATH"
 
 
-def answer(arguments):
+def examine(arguments):
     include = include_directory()
     cc = compiler()
     found = {"version": "{}.{}".format(*sys.version_info[:2]), "include": include}
     found["header"] = os.path.isfile(os.path.join(include, "Python.h"))
     found["cc"] = os.environ.get("CC")
     found["compiler"] = cc
-    found["compile"] = None if cc is None else built(cc, SOURCE, ["-I" + include])
+    found["compile"] = None if cc is None else compile_source(cc, SOURCE, ["-I" + include])
     works = found["compile"] is not None and found["compile"]["rc"] is not None
     found["libcuda"] = libcuda(cc) if works and "libcuda" in arguments else None
     return found
@@ -161,4 +161,4 @@ def answer(arguments):
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the directory is removed after SIGTERM
-    print(json.dumps(answer(sys.argv[1:])))  # noqa: T201 -- a child prints its answer
+    print(json.dumps(examine(sys.argv[1:])))  # noqa: T201 -- a child prints its answer

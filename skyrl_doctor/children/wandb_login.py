@@ -21,7 +21,7 @@ JWT = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+")
 PLACEHOLDER = re.compile(r"your|<.*>|\$\{?\w|x{8}|key.?here|change.?me", re.IGNORECASE)
 
 
-def problem(key):
+def key_problem(key):
     """What is wrong with the form of a key, without revealing it; "" if nothing is."""
     if JWT.fullmatch(key):
         return ""
@@ -82,7 +82,7 @@ def from_netrc(host):
         return [], f"{path} has no entry for {host}"
     if not found[2]:
         return [], f"the entry for {host} in {path} has no password"
-    return [[path, problem(found[2])]], ""
+    return [[path, key_problem(found[2])]], ""
 
 
 def from_variables():
@@ -91,7 +91,7 @@ def from_variables():
         return [["WANDB_API_KEY", "and WANDB_IDENTITY_TOKEN_FILE are both set; wandb accepts only one of them"]]
     if token:
         return [["WANDB_IDENTITY_TOKEN_FILE", "" if os.path.isfile(token) else "names a file that does not exist"]]
-    return [["WANDB_API_KEY", problem(key)]] if key else []
+    return [["WANDB_API_KEY", key_problem(key)]] if key else []
 
 
 def setting(found, name, variable):
@@ -110,7 +110,7 @@ def server(url):
     return parts.netloc.rpartition("@")[2] if parts.scheme in ("http", "https") else ""
 
 
-def answer():
+def examine():
     found = settings()
     url, url_from = setting(found, "base_url", "WANDB_BASE_URL")
     url = DEFAULT_URL if url is None else url
@@ -120,7 +120,7 @@ def answer():
         credentials, note = from_netrc(host)
     if not credentials and found.get("api_key", ("", ""))[0]:
         key, path = found["api_key"]
-        credentials = [[path, problem(key)]]
+        credentials = [[path, key_problem(key)]]
     mode, mode_from = setting(found, "mode", "WANDB_MODE")
     return {
         "url": url.rpartition("@")[2],
@@ -134,4 +134,4 @@ def answer():
 
 
 if __name__ == "__main__":
-    print(json.dumps(answer()))  # noqa: T201 -- a child prints its answer
+    print(json.dumps(examine()))  # noqa: T201 -- a child prints its answer

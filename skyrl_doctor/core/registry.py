@@ -50,7 +50,7 @@ def discover() -> Registry:
     return Registry(tuple(checks[id_] for id_ in sorted(checks)), probes, tuple(broken))
 
 
-def check_of(id_: str) -> Check | None:
+def find_check(id_: str) -> Check | None:
     """The installed check with this id. Only the entry points of checks are read."""
     return next((found for found in _objects(CHECKS, []) if isinstance(found, Check) and found.id == id_), None)
 

@@ -13,7 +13,7 @@ MOUNT = "/sys/fs/cgroup"
 UNLIMITED = 1 << 62
 """In version 1, unlimited memory is a number just above this."""
 T = TypeVar("T")
-OWN = "/proc/self/cgroup"
+SELF_CGROUP = "/proc/self/cgroup"
 MEMORY_V1, MEMORY_V2 = ("memory.limit_in_bytes", "memory.usage_in_bytes"), ("memory.max", "memory.current")
 TASKS = ("pids.max", "pids.current")
 
@@ -102,7 +102,7 @@ def parse_count(text: str) -> int:
 def cgroup(machine: Machine, host: Host) -> Cgroup:
     """Reads the limits of both cgroup versions, from the process's own group up to the root."""
     try:
-        memberships = _parsed(parse_memberships, OWN, machine.read(OWN))
+        memberships = _parsed(parse_memberships, SELF_CGROUP, machine.read(SELF_CGROUP))
     except Absent:
         if host.system.startswith("Linux"):
             raise

@@ -16,15 +16,15 @@ from skyrl_train.checkpoints import layout, manifest
 
 AUTO, PATHS = "auto", ("path", "resume_path")
 """Values of trainer.resume: of a RunConfig and of verl."""
-DIRECTORY, NAMED = "trainer.checkpoint_dir", "trainer.resume_from"
-OWN = "run-config"
+DIRECTORY_KEY, RESUME_KEY = "trainer.checkpoint_dir", "trainer.resume_from"
+RUN_CONFIG = "run-config"
 CONTENTS = tuple(f"actor_rollout_ref.actor.checkpoint.{name}" for name in ("save_contents", "save_lora_only"))
 MOST_STEPS, MOST_FILES = 20, 4000
 """Limits: only this many newest checkpoints are read, and this many files of each."""
 
 
 @record(kw_only=True)
-class Found:
+class Checkpoint:
     """One global_step_N. `faults` says why a resume from it would fail, judged by names and sizes. `worlds` are the
     numbers of GPUs that saved it; it has several if one save overwrote another."""
 
@@ -47,8 +47,8 @@ class Checkpoints:
 
     root: str
     tracker: str | None = None
-    found: tuple[Found, ...] = ()
-    named: Found | None = None
+    found: tuple[Checkpoint, ...] = ()
+    named: Checkpoint | None = None
     free: int
 
     @property
@@ -56,14 +56,14 @@ class Checkpoints:
         return None if self.tracker is None else layout.tracked(self.tracker)
 
     @property
-    def last_good(self) -> Found | None:
+    def last_good(self) -> Checkpoint | None:
         """The checkpoint from which our own trainer resumes."""
         return self.of(layout.chosen((one.step for one in self.found if one.complete), self.tracked))
 
-    def of(self, step: int | None) -> Found | None:
+    def of(self, step: int | None) -> Checkpoint | None:
         return next((one for one in self.found if one.step == step), None)
 
-    def taken(self, mode: str, *, ours: bool) -> Found | None:
+    def taken(self, mode: str, *, ours: bool) -> Checkpoint | None:
         """The checkpoint that a start loads, complete or not. verl trusts its tracker; our trainer looks for a complete one."""
         if mode in PATHS:
             return self.named
@@ -87,15 +87,15 @@ def checkpoints(machine: Machine, plan: Plan, environ: Environ, host: Host) -> C
     tracker = unless_absent(lambda: machine.read(f"{root}/{layout.TRACKER}", limit_bytes=64)) if names else None
     tracked = None if tracker is None else layout.tracked(tracker)
     looked = sorted({*steps[-MOST_STEPS:], *(step for step in steps if step == tracked)})
-    named = plan.text(NAMED)
+    named = plan.text(RESUME_KEY)
     place = resolve_links(machine, root)
     return Checkpoints(
         root=root,
         tracker=tracker,
         found=tuple(
-            _found(machine, f"{root}/{layout.directory_of(step)}", step) for step in looked if step is not None
+            _checkpoint(machine, f"{root}/{layout.directory_of(step)}", step) for step in looked if step is not None
         ),
-        named=None if named is None else _named(machine, _absolute(named, environ, host)),
+        named=None if named is None else _named_checkpoint(machine, _absolute(named, environ, host)),
         free=machine.space(place.existing).free_bytes,
     )
 
@@ -117,11 +117,11 @@ def checkpoint_size(plan: Plan, files: ModelFiles) -> CheckpointSize:
 
 
 def _root(plan: Plan, environ: Environ, host: Host) -> str:
-    written = plan.text(DIRECTORY)
+    written = plan.text(DIRECTORY_KEY)
     if written is None:
         raise NotApplicable("no configuration sets a checkpoint directory")
     root = _absolute(written, environ, host)
-    if not plan.is_of(OWN):
+    if not plan.is_of(RUN_CONFIG):
         return root
     parts = (plan.text("trainer.project"), plan.text("trainer.experiment"))
     return os.path.join(root, *(part for part in parts if part))
@@ -133,23 +133,23 @@ def _absolute(path: str, environ: Environ, host: Host) -> str:
     return os.path.normpath(os.path.join(host.cwd, expand_home(path, environ)))
 
 
-def _named(machine: Machine, path: str) -> Found:
+def _named_checkpoint(machine: Machine, path: str) -> Checkpoint:
     step = layout.step_of(os.path.basename(path))
     if step is None:
-        return Found(step=-1, path=path, faults=(f"its name is not {layout.STEP}N",))
+        return Checkpoint(step=-1, path=path, faults=(f"its name is not {layout.STEP}N",))
     if unless_absent(lambda: machine.listdir(path)) is None:
-        return Found(step=step, path=path, faults=("the directory does not exist",))
-    return _found(machine, path, step)
+        return Checkpoint(step=step, path=path, faults=("the directory does not exist",))
+    return _checkpoint(machine, path, step)
 
 
-def _found(machine: Machine, path: str, step: int) -> Found:
+def _checkpoint(machine: Machine, path: str, step: int) -> Checkpoint:
     listing = dict(_files(machine, path))
     faults = list(layout.lacks(listing))
     marks = layout.MANIFEST in listing
     mark = manifest.parse(machine.read(f"{path}/{layout.MANIFEST}")) if marks else None
     if mark is not None and (changed := manifest.resized(mark, listing)):
         faults.insert(0, changed)
-    return Found(
+    return Checkpoint(
         step=step,
         path=path,
         faults=tuple(faults),

@@ -8,7 +8,7 @@ from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.machine.paths import expand_home
 from skyrl_doctor.plan.model import Plan
 
-KEYS = ("data.train_files", "data.val_files")
+DATA_KEYS = ("data.train_files", "data.val_files")
 
 
 @record(kw_only=True)
@@ -29,11 +29,11 @@ class DataFiles:
 @probe(limit_s=5.0)
 def data_files(machine: Machine, plan: Plan, environ: Environ) -> DataFiles:
     """Checks that the files exist and are not empty, without reading them."""
-    named = [(key, expand_home(name, environ)) for key in KEYS for name in plan.texts(key) or ()]
+    named = [(key, expand_home(name, environ)) for key in DATA_KEYS for name in plan.texts(key) or ()]
     here = [(key, path) for key, path in named if not is_elsewhere(path)]
     if not here:
         raise NotApplicable("the configuration names no data file on this machine")
-    return DataFiles(tuple(_looked_at(machine, key, path) for key, path in here))
+    return DataFiles(tuple(_data_file(machine, key, path) for key, path in here))
 
 
 def is_elsewhere(path: str) -> bool:
@@ -41,7 +41,7 @@ def is_elsewhere(path: str) -> bool:
     return "://" in path or "$" in path
 
 
-def _looked_at(machine: Machine, key: str, path: str) -> DataFile:
+def _data_file(machine: Machine, key: str, path: str) -> DataFile:
     try:
         found = machine.stat(path)
     except Absent:

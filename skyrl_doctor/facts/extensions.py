@@ -11,7 +11,7 @@ from skyrl_doctor.facts.interpreter import Interpreter
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.queries import Completed
 
-KNOWN = (
+LOADABLE = (
     "bitsandbytes",
     "causal-conv1d",
     "deep-gemm",
@@ -73,7 +73,7 @@ def extensions(machine: Machine, interpreter: Interpreter) -> Extensions:
     """Imports torch and loads the installed extensions in a child process of the training interpreter."""
     if "torch" not in interpreter.packages:
         raise NotApplicable(f"torch is not installed for {interpreter.python.path}")
-    wanted = [name for name in KNOWN if name in interpreter.packages]
+    wanted = [name for name in LOADABLE if name in interpreter.packages]
     if not wanted:
         raise NotApplicable(f"no compiled extension of torch is installed for {interpreter.python.path}")
     done = machine.ask("extensions", *wanted, python=interpreter.python.path, limit_s=LIMIT_S)

@@ -11,14 +11,14 @@ from skyrl_doctor.machine.base import Absent, Machine, unless_absent
 EFA = "efa"
 PLUGIN = "libnccl-net"
 NET, RDMA = "/sys/class/net", "/sys/class/infiniband"
-USUAL = (
+PLUGIN_DIRS = (
     "/opt/amazon/ofi-nccl/lib",
     "/opt/amazon/ofi-nccl/lib64",
     "/opt/aws-ofi-nccl/lib",
     "/usr/lib64",
     "/usr/local/lib",
 )
-MOST = 64
+MOST_ENTRIES = 64
 
 
 @record(kw_only=True)
@@ -53,7 +53,7 @@ def fabric(machine: Machine, environ: Environ) -> Fabric:
         interfaces = machine.listdir(NET)
     except Absent:
         raise NotApplicable(f"this is not Linux: it has no {NET}") from None
-    names = (unless_absent(lambda: machine.listdir(RDMA)) or ())[:MOST]
+    names = (unless_absent(lambda: machine.listdir(RDMA)) or ())[:MOST_ENTRIES]
     rdma = tuple((name, _driver(machine, name)) for name in names)
     plugin = _plugin(machine, environ) if rdma else None
     return Fabric(interfaces=interfaces, rdma=rdma, plugin=plugin)
@@ -68,7 +68,7 @@ def _driver(machine: Machine, name: str) -> str:
 
 def _plugin(machine: Machine, environ: Environ) -> str | None:
     named = [path for path in environ.get("LD_LIBRARY_PATH", "").split(":") if path.startswith("/")]
-    for path in (*named[:MOST], *USUAL):
+    for path in (*named[:MOST_ENTRIES], *PLUGIN_DIRS):
         try:
             found = next((name for name in machine.listdir(path) if name.startswith(PLUGIN)), None)
         except CouldNotLook:

@@ -18,7 +18,7 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.python import Candidate, candidates, commands, is_path
 
 _NOT_STARTED = re.compile(r"error while loading shared libraries|Fatal Python error|cannot execute|Exec format error")
-KEY = "python.interpreter"
+INTERPRETER_KEY = "python.interpreter"
 LIMIT_S = 10.0
 
 
@@ -130,7 +130,7 @@ def start_fault(done: Completed) -> str:
 @probe(limit_s=5.0)
 def training_python(machine: Machine, plan: Plan, environ: Environ, host: Host) -> TrainingPython:
     """Finds the training interpreter: the plan's, $UV_PYTHON's, the active environment's, the project's, or the doctor's own."""
-    for candidate in candidates(plan.text(KEY), environ, cwd=host.cwd, own=host.python):
+    for candidate in candidates(plan.text(INTERPRETER_KEY), environ, cwd=host.cwd, own=host.python):
         found = _resolved(machine, plan, candidate, host.cwd)
         if not found.fault or candidate.meant:
             return found
@@ -138,10 +138,10 @@ def training_python(machine: Machine, plan: Plan, environ: Environ, host: Host) 
 
 
 def _resolved(machine: Machine, plan: Plan, candidate: Candidate, cwd: str) -> TrainingPython:
-    written = plan.find(KEY) if candidate.source == KEY else None
+    written = plan.find(INTERPRETER_KEY) if candidate.source == INTERPRETER_KEY else None
     location = written.location if written is not None else None
     if not is_path(candidate.text):
-        path = _by_request(machine, candidate)
+        path = _find_in_path(machine, candidate)
         return TrainingPython(path, f"{candidate.source}={candidate.text}, looked up in PATH", location)
     path = os.path.normpath(os.path.join(cwd, candidate.text))
     kind = _kind(machine, path)
@@ -154,7 +154,7 @@ def _resolved(machine: Machine, plan: Plan, candidate: Candidate, cwd: str) -> T
     return TrainingPython(path, candidate.source, location, faults.get(kind, f"it is a {kind}, not a file"))
 
 
-def _by_request(machine: Machine, candidate: Candidate) -> str:
+def _find_in_path(machine: Machine, candidate: Candidate) -> str:
     wanted = commands(candidate.text)
     found = next((path for name in wanted if (path := machine.which(name))), None)
     if found is None:

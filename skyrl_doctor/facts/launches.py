@@ -14,14 +14,14 @@ from skyrl_doctor.facts.host import Host
 from skyrl_doctor.machine.base import Machine, unless_absent
 from skyrl_train.node.hostlist import NotAHostlist, expand
 
-OF_NODES = ("GPU", "ENV", "POD")
+NODE_FAMILIES = ("GPU", "ENV", "POD")
 """Families of failures that a node can cause."""
 _NODE = re.compile(r"\bnode (?P<node>[A-Za-z0-9][\w.-]{0,62})(?:: | ended without a word| has been silent)")
 _BY_SLURM = frozenset({"NODE_FAIL", "BOOT_FAIL"})
-ROOT, JOB_DIR = ".skyrl_jobs", "SKYRL_JOB_DIR"
-MOST = 30
+LAUNCHES_DIR, JOB_DIR = ".skyrl_jobs", "SKYRL_JOB_DIR"
+MOST_LAUNCHES = 30
 SACCT = ("sacct", "--allocations", "--noheader", "--parsable2", "--starttime=now-14days", "--state=NODE_FAIL,BOOT_FAIL")
-FORMAT = "--format=JobID,State,NodeList"
+SACCT_FORMAT = "--format=JobID,State,NodeList"
 SACCT_LIMIT_S = 1.0
 """Slurm's accounting is optional here: its server may be slow or missing."""
 
@@ -55,7 +55,7 @@ def short(node: str) -> str:
     return node.partition(".")[0].lower()
 
 
-def of_gate(text: str, job: str) -> Iterator[Failure]:
+def gate_failures(text: str, job: str) -> Iterator[Failure]:
     """Failures in a gate_*.json. One for a single node has outcomes; one for several nodes has lists."""
     report = _object(text)
     nodes = report.get("nodes")
@@ -66,28 +66,28 @@ def of_gate(text: str, job: str) -> Iterator[Failure]:
     for outcome in _list(report.get("outcomes")):
         if not isinstance(outcome, dict) or outcome.get("status") != "fail" or outcome.get("severity") != "error":
             continue
-        if str(outcome.get("id", "")).startswith(OF_NODES) and isinstance(report.get("host"), str):
+        if str(outcome.get("id", "")).startswith(NODE_FAMILIES) and isinstance(report.get("host"), str):
             yield Failure(report["host"], job, str(outcome["id"]))
 
 
-def of_end(text: str, job: str) -> Iterator[Failure]:
+def end_failures(text: str, job: str) -> Iterator[Failure]:
     """Failures in a trainer_ended.json whose reason names nodes."""
     reason = _object(text).get("reason")
     if isinstance(reason, str):
         yield from (Failure(node, job, "ended the run") for node in dict.fromkeys(_NODE.findall(reason)))
 
 
-def of_events(text: str, verdict: str, job: str) -> Iterator[Failure]:
+def event_failures(text: str, verdict: str, job: str) -> Iterator[Failure]:
     """Root causes in the watch's events.jsonl, on the node in the verdict."""
     node = _object(verdict).get("node")
     for line in text.splitlines() if isinstance(node, str) else ():
         event = _object(line)
         id_ = str(event.get("id", ""))
-        if event.get("event") == "finding" and event.get("root") and id_.startswith(OF_NODES):
+        if event.get("event") == "finding" and event.get("root") and id_.startswith(NODE_FAMILIES):
             yield Failure(str(node), job, id_)
 
 
-def of_sacct(text: str) -> Iterator[Failure]:
+def sacct_failures(text: str) -> Iterator[Failure]:
     """Node failures in the output of `sacct --parsable2 --noheader --format=JobID,State,NodeList`."""
     for line in text.splitlines():
         words = line.split("|")
@@ -99,7 +99,7 @@ def of_sacct(text: str) -> Iterator[Failure]:
             continue
 
 
-def once(failures: Iterator[Failure]) -> tuple[Failure, ...]:
+def first_failures(failures: Iterator[Failure]) -> tuple[Failure, ...]:
     """The first failure of each node and launch."""
     found: dict[tuple[str, str], Failure] = {}
     for failure in failures:
@@ -123,26 +123,26 @@ def _list(value: object) -> list[Any]:
 def launches(machine: Machine, environ: Environ, host: Host) -> Launches:
     """Reads the job directories of earlier launches, and Slurm's accounting if it answers."""
     job_dir = environ.get(JOB_DIR, "").rstrip("/")
-    root = os.path.dirname(job_dir) if job_dir else os.path.join(host.cwd, ROOT)
+    root = os.path.dirname(job_dir) if job_dir else os.path.join(host.cwd, LAUNCHES_DIR)
     names = unless_absent(lambda: machine.listdir(root))
     if names is None:
         raise NotApplicable(f"no earlier launches in {root}")
     own = os.path.basename(job_dir)
-    earlier = sorted(name for name in names if name.endswith("_launch") and name != own)[-MOST:]
-    asked = machine.run((*SACCT, FORMAT), limit_s=SACCT_LIMIT_S)
+    earlier = sorted(name for name in names if name.endswith("_launch") and name != own)[-MOST_LAUNCHES:]
+    asked = machine.run((*SACCT, SACCT_FORMAT), limit_s=SACCT_LIMIT_S)
     told = [
-        *(found for name in earlier for found in _of(machine, f"{root}/{name}", name)),
-        *of_sacct(asked.out if asked.ok else ""),
+        *(found for name in earlier for found in _launch_failures(machine, f"{root}/{name}", name)),
+        *sacct_failures(asked.out if asked.ok else ""),
     ]
-    return Launches((root, "sacct") if asked.ok else (root,), once(iter(told)))
+    return Launches((root, "sacct") if asked.ok else (root,), first_failures(iter(told)))
 
 
-def _of(machine: Machine, path: str, name: str) -> Iterator[Failure]:
-    yield from of_gate(_text(machine, f"{path}/gate_trainer.json"), name)
-    yield from of_end(_text(machine, f"{path}/trainer_ended.json"), name)
+def _launch_failures(machine: Machine, path: str, name: str) -> Iterator[Failure]:
+    yield from gate_failures(_text(machine, f"{path}/gate_trainer.json"), name)
+    yield from end_failures(_text(machine, f"{path}/trainer_ended.json"), name)
     events = _text(machine, f"{path}/events.jsonl")
     if events:
-        yield from of_events(events, _text(machine, f"{path}/verdict.json"), name)
+        yield from event_failures(events, _text(machine, f"{path}/verdict.json"), name)
 
 
 def _text(machine: Machine, path: str) -> str:

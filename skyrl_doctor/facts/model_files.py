@@ -15,7 +15,7 @@ from skyrl_doctor.plan.model import Plan
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.\-]*/[A-Za-z0-9][\w.\-]*|[A-Za-z0-9][\w.\-]*")
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tiktoken.model", "tekken.json")
-KEY = "model.path"
+MODEL_KEY = "model.path"
 
 
 @record(kw_only=True)
@@ -85,7 +85,7 @@ def offline_switch(environ: Mapping[str, str]) -> str:
 @probe(limit_s=5.0)
 def model_files(machine: Machine, plan: Plan, environ: Environ) -> ModelFiles:
     """Looks for the plan's model in a directory or in the hub's cache. It uses no network."""
-    name = plan.text(KEY)
+    name = plan.text(MODEL_KEY)
     if name is None:
         raise NotApplicable("no configuration names a model")
     variables = {**environ, **_workers(plan)}

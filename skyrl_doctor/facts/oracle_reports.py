@@ -34,13 +34,13 @@ def oracle_reports(machine: Machine, plan: Plan, environ: Environ) -> OracleRepo
     names = plan.texts("data.train_files") or ()
     if not names:
         raise NotApplicable("the configuration names no training data")
-    found = [data for name in names if (data := _tried(machine, expand_home(name, environ))) is not None]
+    found = [data for name in names if (data := _data_report(machine, expand_home(name, environ))) is not None]
     if not found:
         raise NotApplicable(f"{', '.join(names)}: not on this machine")
     return OracleReports(tuple(found))
 
 
-def _tried(machine: Machine, file: str) -> TriedData | None:
+def _data_report(machine: Machine, file: str) -> TriedData | None:
     try:
         size = machine.stat(file).size
     except Absent:

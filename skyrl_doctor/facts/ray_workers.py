@@ -18,7 +18,7 @@ class RayWorkers:
     of: str
 
 
-def names_of(environ: bytes) -> frozenset[str]:
+def variable_names(environ: bytes) -> frozenset[str]:
     """The names of the variables in a /proc/PID/environ."""
     words = environ.decode("utf-8", "surrogateescape").split("\0")
     return frozenset(word.partition("=")[0] for word in words if "=" in word)
@@ -32,7 +32,9 @@ def ray_workers(machine: Machine, environ: Environ, host: Host, clusters: RayClu
         return RayWorkers(names=frozenset(environ), of="the Ray that the trainer starts")
     job_id = environ.get("SLURM_JOB_ID")
     mine = [one for one in clusters.processes or () if one.uid == host.uid and one.name == "raylet" and job_id]
-    raylet = next((one for one in mine if job_id in one.jobs or _says(machine, one, f"SLURM_JOB_ID={job_id}")), None)
+    raylet = next(
+        (one for one in mine if job_id in one.jobs or _has_variable(machine, one, f"SLURM_JOB_ID={job_id}")), None
+    )
     if raylet is None and clusters.processes is None:
         raise CouldNotLook(f"the owner of the running Ray is unknown: {clusters.hidden}")
     if raylet is None:
@@ -40,10 +42,10 @@ def ray_workers(machine: Machine, environ: Environ, host: Host, clusters: RayClu
             names=None, of=f"{ADDRESS}={address}" if address else f"{clusters.file and clusters.file.path}"
         )
     told = machine.read_bytes(f"/proc/{raylet.pid}/environ")
-    return RayWorkers(names=names_of(told), of=f"the raylet of this job (process {raylet.pid})")
+    return RayWorkers(names=variable_names(told), of=f"the raylet of this job (process {raylet.pid})")
 
 
-def _says(machine: Machine, process: RayProcess, variable: str) -> bool:
+def _has_variable(machine: Machine, process: RayProcess, variable: str) -> bool:
     """Whether the process has this variable. Needed if Slurm uses no control groups."""
     if process.jobs:
         return False

@@ -30,12 +30,12 @@ WRONG_KEY = "text doctor-tries-a-wrong-key"
 ANSWER_S = 3.0
 CANARY_S = 20.0
 """The time for the sandboxes, out of 30 s for the whole examination."""
-MOST = 32
+MOST_SANDBOXES = 32
 """The most sandboxes that are tested at once. More would show nothing new."""
 
 
 @record
-class SaidUrl:
+class UrlSource:
     """A text that should be the runtime's URL, and its source."""
 
     said_by: str
@@ -46,7 +46,7 @@ class SaidUrl:
 class RuntimeUrls:
     """All sources of the runtime's URL: the configuration, the job directory, the environment."""
 
-    said: tuple[SaidUrl, ...]
+    said: tuple[UrlSource, ...]
 
 
 @record(kw_only=True)
@@ -146,16 +146,16 @@ def _seconds(text: str) -> tuple[float, ...]:
 @probe(limit_s=3.0)
 def runtime_urls(machine: Machine, plan: Plan, environ: Environ) -> RuntimeUrls:
     """Collects the URLs; the first one wins."""
-    said: list[SaidUrl] = []
+    said: list[UrlSource] = []
     url = plan.text(RUNTIME_KEY)
     if url:
-        said.append(SaidUrl(plan.name(RUNTIME_KEY), url))
+        said.append(UrlSource(plan.name(RUNTIME_KEY), url))
     job_dir = environ.get(JOB_DIR, "").rstrip("/")
     if job_dir and machine.exists(f"{job_dir}/{READY}"):
         path = f"{job_dir}/{URL}"
-        said.append(SaidUrl(path, machine.read(path, limit_bytes=4096)))
+        said.append(UrlSource(path, machine.read(path, limit_bytes=4096)))
     if environ.get(RUNTIME_URL):
-        said.append(SaidUrl(f"${RUNTIME_URL}", environ[RUNTIME_URL]))
+        said.append(UrlSource(f"${RUNTIME_URL}", environ[RUNTIME_URL]))
     if not said:
         raise NotApplicable("neither the configuration nor a job directory names a running runtime")
     return RuntimeUrls(tuple(said))
@@ -215,19 +215,20 @@ def canary(
     place = answers.place
     if answers.with_key.status in (None, 401, 403):
         raise CouldNotLook(f"{place.url} rejects the key or does not respond, so no sandbox was tested")
-    words = (place.url, place.key_from or "none", _image(needed, stored), str(planned(plan)), f"{CANARY_S:g}")
+    words = (place.url, place.key_from or "none", _image(needed, stored), str(planned_sandboxes(plan)), f"{CANARY_S:g}")
     done = machine.ask("canary", *words, limit_s=CANARY_S + 7)
     if not done.ok:
         raise CouldNotLook(done.why)
     return parse_canary(done.out)
 
 
-def planned(plan: Plan) -> int:
+def planned_sandboxes(plan: Plan) -> int:
     """The number of sandboxes at once: the rollouts of a step, limited by agent.max_parallel."""
     batch, n = plan.integer("data.train_batch_size"), plan.integer("rollout.n")
-    wanted = [batch * n] if batch is not None and n is not None else []
-    parallel = plan.integer("agent.max_parallel")
-    return max(1, min([MOST, *wanted, *([parallel] if parallel is not None else [])])) if wanted or parallel else 1
+    limits = [batch * n] if batch is not None and n is not None else []
+    if (parallel := plan.integer("agent.max_parallel")) is not None:
+        limits.append(parallel)
+    return max(1, min(MOST_SANDBOXES, *limits)) if limits else 1
 
 
 def _image(needed: NeededImages | None, stored: StoredImages | None) -> str:

@@ -52,17 +52,17 @@ def _decode(query: q.Query[Any], value: Json) -> object:
     if isinstance(query, q.Run | q.Ask):
         fields = {**value, "out": text(value.get("out", [])), "err": text(value.get("err", []))}
         fields.setdefault("command", query.key.partition(" ")[2])
-        return _whole(q.Completed(**{**fields, "limit_s": query.limit_s}))
+        return _validated(q.Completed(**{**fields, "limit_s": query.limit_s}))
     if isinstance(query, Get):
         return _fetched(value)
     if isinstance(query, q.Read):
         return decode_bytes(value)[: query.limit_bytes]
     record = _RECORDS.get(type(query))
     if record is not None:
-        return _whole(record(**value))
+        return _validated(record(**value))
     answer = value["value"] if isinstance(value, dict) and set(value) == {"value"} else value
     if not _PLAIN[type(query)](answer):
-        raise TypeError(f"it is {_shown(answer)}")
+        raise TypeError(f"it is {_short_repr(answer)}")
     return tuple(answer) if isinstance(answer, list) else answer
 
 
@@ -71,7 +71,7 @@ def _fetched(value: Json) -> Fetched:
     status, headers = value.get("status"), value.get("headers", [])
     truncated, body = value.get("truncated", False), text(value.get("body", []))
     if not (status is None or _int(status)) or not _texts(headers) or not isinstance(truncated, bool):
-        raise TypeError(f"it is {_shown(value)}")
+        raise TypeError(f"it is {_short_repr(value)}")
     return Fetched(
         url=str(value["url"]),
         status=status,
@@ -82,7 +82,7 @@ def _fetched(value: Json) -> Fetched:
     )
 
 
-def _whole(answer: T) -> T:
+def _validated(answer: T) -> T:
     """Returns the record if each value has its declared type: a bundle may have been edited."""
     for field in dataclasses.fields(cast(Any, answer)):
         value = getattr(answer, field.name)
@@ -90,11 +90,11 @@ def _whole(answer: T) -> T:
         if not (isinstance(value, cast(type, field.type)) or number) or (
             isinstance(value, bool) != (field.type is bool)
         ):
-            raise TypeError(f"{field.name} is {_shown(value)}")
+            raise TypeError(f"{field.name} is {_short_repr(value)}")
     return answer
 
 
-def _shown(value: object) -> str:
+def _short_repr(value: object) -> str:
     return repr(value)[:80]
 
 

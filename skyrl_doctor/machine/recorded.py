@@ -95,7 +95,7 @@ class Recorder(Machine):
         redacted = (
             self._redact.environ(answer)
             if isinstance(query, q.Environ) and isinstance(answer, dict)
-            else _each(answer, self._redact)
+            else _redacted(answer, self._redact)
         )
         self._store(query, redacted)
 
@@ -116,7 +116,7 @@ def today(now: float) -> str:
     return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%d")
 
 
-def _each(answer: codec.Json, redact: Redactor) -> codec.Json:
+def _redacted(answer: codec.Json, redact: Redactor) -> codec.Json:
     if isinstance(answer, str):
         return redact(answer)
     if isinstance(answer, list):
@@ -125,10 +125,10 @@ def _each(answer: codec.Json, redact: Redactor) -> codec.Json:
         return (
             redact("\n".join(texts)).split("\n")
             if texts and len(texts) == len(answer)
-            else [_each(item, redact) for item in answer]
+            else [_redacted(item, redact) for item in answer]
         )
     if isinstance(answer, dict):
-        return {name: _each(value, redact) for name, value in answer.items()}
+        return {name: _redacted(value, redact) for name, value in answer.items()}
     return answer
 
 

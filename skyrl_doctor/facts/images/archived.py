@@ -9,14 +9,14 @@ from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import RUNNERS, TESTS, Node, StoredImage, StoredImages
-from skyrl_doctor.facts.images.supply import KEY
+from skyrl_doctor.facts.images.supply import ARCHIVE_KEY
 from skyrl_doctor.machine.base import Machine, unless_absent
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.sandbox.supply import archive_of
 
 WHO = "image archives"
 KINDS = ("dir", "file")
-MOST = 4
+MOST_ARCHIVES = 4
 LIMIT_S = 8.0
 
 
@@ -30,26 +30,26 @@ class ArchivedImages:
 
 def parse_archives(text: str, names: Mapping[str, str]) -> tuple[StoredImage, ...]:
     """Parses the output of children/archive_paths.py. `names` maps each archive to its image name."""
-    return tuple(_image(told, names) for told in _told(text))
+    return tuple(_image(entry, names) for entry in _entries(text))
 
 
-def _told(text: str) -> list[Any]:
+def _entries(text: str) -> list[Any]:
     for line in reversed(text.splitlines()):
         if line.startswith("{"):
             try:
-                told = json.loads(line).get("archives")
+                entries = json.loads(line).get("archives")
             except (ValueError, RecursionError):
                 break
-            if isinstance(told, list):
-                return told
+            if isinstance(entries, list):
+                return entries
     raise CouldNotLook(f"{WHO}: printed no JSON object")
 
 
-def _image(told: object, names: Mapping[str, str]) -> StoredImage:
-    archive = told.get("archive") if isinstance(told, dict) else None
-    if not isinstance(told, dict) or not isinstance(archive, str) or archive not in names:
-        raise CouldNotLook(f"{WHO}: unexpected entry in its answer: {str(told)[:80]!r}")
-    paths, why = told.get("paths"), told.get("why")
+def _image(entry: object, names: Mapping[str, str]) -> StoredImage:
+    archive = entry.get("archive") if isinstance(entry, dict) else None
+    if not isinstance(entry, dict) or not isinstance(archive, str) or archive not in names:
+        raise CouldNotLook(f"{WHO}: unexpected entry in its answer: {str(entry)[:80]!r}")
+    paths, why = entry.get("paths"), entry.get("why")
     if not isinstance(paths, dict):
         return StoredImage(id=archive, names=(names[archive],), unread=(f"{archive}: {why}",))
     return StoredImage(
@@ -67,7 +67,7 @@ def _node(kind: str) -> Node | None:
 @probe(limit_s=LIMIT_S + 4)
 def archived_images(machine: Machine, plan: Plan, needed: NeededImages, stored: StoredImages) -> ArchivedImages:
     """Reads a few of the archives that the runtime will load. Each takes time: the lists of all layers are read."""
-    place = (plan.text(KEY) or "").rstrip("/")
+    place = (plan.text(ARCHIVE_KEY) or "").rstrip("/")
     files = unless_absent(lambda: machine.listdir(place)) if place else None
     if not files:
         raise NotApplicable("no image is loaded from an archive")
@@ -79,7 +79,7 @@ def archived_images(machine: Machine, plan: Plan, needed: NeededImages, stored: 
     }
     if not names:
         raise NotApplicable("no image of the dataset is loaded from an archive")
-    words = (f"{LIMIT_S:g}", ",".join(TESTS + RUNNERS), *list(names)[:MOST])
+    words = (f"{LIMIT_S:g}", ",".join(TESTS + RUNNERS), *list(names)[:MOST_ARCHIVES])
     done = machine.ask("archive_paths", *words, limit_s=LIMIT_S + 3)
     if not done.ok:
         raise CouldNotLook(done.why)

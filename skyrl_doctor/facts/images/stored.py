@@ -13,7 +13,7 @@ from skyrl_doctor.facts.images.layers import ImageLayers, LayerEntry
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.podman.settings import BrokenFile
 from skyrl_doctor.facts.podman.store import PodmanStore
-from skyrl_doctor.facts.podman.store_index import Image, StoreIndex, image_of, parse_entries
+from skyrl_doctor.facts.podman.store_index import Image, StoreIndex, parse_entries, parse_image
 from skyrl_doctor.facts.podman.subids import Range, SubIds
 from skyrl_doctor.machine.base import Machine, Unreadable
 from skyrl_doctor.machine.paths import text_or_none
@@ -25,7 +25,7 @@ TESTS = ("/r2e_tests", "/testbed/r2e_tests", "/root/r2e_tests")
 RUNNERS = ("/testbed/run_tests.sh", "/root/run_tests.sh")
 OS_RELEASE = "/etc/os-release"
 PATHS = (BINARY, SOURCE, BASH, TESTBED, *TESTS, *RUNNERS)
-MOST = 40
+MOST_IMAGES = 40
 """At most this many images are read; of a large dataset the first ones."""
 _TEXT_BYTES = 64 << 10
 
@@ -155,12 +155,12 @@ def stored_images(
         wanted = needed.references
         chosen = list({by_name[name].id: by_name[name] for name in wanted if name in by_name}.values())
         absent = tuple(name for name in wanted if name not in by_name and name not in elsewhere)
-    maps = _ids(store, ids)
+    maps = _id_maps(store, ids)
     return StoredImages(
-        images=tuple(_image(machine, store, books, image, maps) for image in chosen[:MOST]),
+        images=tuple(_image(machine, store, books, image, maps) for image in chosen[:MOST_IMAGES]),
         absent=absent,
         all_names=frozenset(by_name) | elsewhere,
-        beyond=max(0, len(chosen) - MOST),
+        beyond=max(0, len(chosen) - MOST_IMAGES),
         of_dataset=needed is not None,
     )
 
@@ -176,11 +176,11 @@ def _names_elsewhere(machine: Machine, store: PodmanStore) -> frozenset[str]:
         entries = () if text is None else parse_entries(path, text)
         if isinstance(entries, BrokenFile):
             raise CouldNotLook(f"the contents of the shared store are unknown: {path} {entries.why}")
-        names.update(name for entry in entries for name in image_of(entry).names)
+        names.update(name for entry in entries for name in parse_image(entry).names)
     return frozenset(names)
 
 
-def _ids(store: PodmanStore, ids: SubIds | None) -> Mapping[str, IdMap]:
+def _id_maps(store: PodmanStore, ids: SubIds | None) -> Mapping[str, IdMap]:
     if not store.rootless or ids is None:
         return {}
     return {"uid": IdMap(own=store.uid, ranges=ids.uids.ranges), "gid": IdMap(own=ids.gid, ranges=ids.gids.ranges)}

@@ -8,7 +8,7 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.machine.base import Machine, unless_absent
 from skyrl_doctor.plan.model import Plan
 
-KEY = "sandbox.image_archive"
+ARCHIVE_KEY = "sandbox.image_archive"
 LIMIT_S = 3.0
 
 
@@ -31,7 +31,7 @@ def parse_logins(text: str) -> tuple[str, ...]:
 @probe(limit_s=LIMIT_S + 2)
 def image_supply(machine: Machine, plan: Plan, environ: Environ) -> ImageSupply:
     """Looks for archives of images and for logins of registries."""
-    archive = plan.text(KEY) or ""
+    archive = plan.text(ARCHIVE_KEY) or ""
     names = unless_absent(lambda: machine.listdir(archive)) if archive else None
     files = login_files(environ)
     done = machine.ask("registry_logins", *files, limit_s=LIMIT_S)

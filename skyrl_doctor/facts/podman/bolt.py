@@ -95,9 +95,9 @@ class _Tree:
         data = self._read(number * size, size)
         if len(data) < size:
             raise DamageError(f"page {number} is truncated")
-        said, _, _, overflow = _PAGE.unpack_from(data)
-        if said != number:
-            raise DamageError(f"page {number} has the number {said} in its header")
+        stored, _, _, overflow = _PAGE.unpack_from(data)
+        if stored != number:
+            raise DamageError(f"page {number} has the number {stored} in its header")
         self._left -= overflow
         if self._left < 0:
             raise DamageError(f"page {number} claims a length of {overflow + 1} pages")

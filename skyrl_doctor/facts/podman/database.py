@@ -61,10 +61,10 @@ def read_bolt(path: str, read: Reader, size: int) -> Database:
             return Database(path=path, unread=f"{path}: it changed while it was read")
     except DamageError as error:
         return Database(path=path, damage=str(error))
-    return _of_tree(path, tree)
+    return _from_tree(path, tree)
 
 
-def _of_tree(path: str, tree: Bucket) -> Database:
+def _from_tree(path: str, tree: Bucket) -> Database:
     runtime = _bucket(tree, b"runtime-config")
     places = {name: _text(runtime.get(name.encode())) for name in _PLACES}
     names = _bucket(tree, b"id-registry") or _bucket(tree, b"all-ctrs")
@@ -76,16 +76,16 @@ def _of_tree(path: str, tree: Bucket) -> Database:
         static_dir=places["static-dir"],
         tmp_dir=places["tmp-dir"],
         driver=places["graph-driver-name"],
-        containers=tuple(sorted(found, key=lambda container: container.id)),
+        containers=tuple(sorted(found, key=lambda one: one.id)),
         pod_locks=sum(1 for _ in _buckets(tree, b"pod")),
     )
 
 
 def _container(id_: str, bucket: Bucket, name: "bytes | Bucket | None") -> Container:
-    return container(id_, _text(bucket.get(b"config")), _text(bucket.get(b"state")), name=_text(name))
+    return parse_container(id_, _text(bucket.get(b"config")), _text(bucket.get(b"state")), name=_text(name))
 
 
-def container(id_: str, config: str, state: str, *, name: str = "") -> Container:
+def parse_container(id_: str, config: str, state: str, *, name: str = "") -> Container:
     """Makes a container from libpod's two JSON texts."""
     said, now = _object(config), _object(state)
     return Container(

@@ -11,7 +11,7 @@ from skyrl_doctor.machine.base import Machine, Unreadable
 from skyrl_doctor.machine.paths import stat_or_none
 
 _LARGEST_BYTES = 64 << 20
-_LOOKS = 3
+_READS = 3
 
 
 def read_database(
@@ -22,26 +22,26 @@ def read_database(
     sqlite = f"{engine.static_dir or graph_root}/db.sql"
     reads_bolt = engine.database_backend != "sqlite" and (major is None or major < 6)
     for path in (bolt, sqlite) if reads_bolt else (sqlite,):
-        found = _look_again(machine, path)
+        found = _read_stable(machine, path)
         if found is not None:
             return found
     return Database()
 
 
-def _look_again(machine: Machine, path: str) -> Database | None:
+def _read_stable(machine: Machine, path: str) -> Database | None:
     """Reads again after a failure: a running podman may have changed the file. Reports damage if two reads agree."""
-    last = _look(machine, path)
-    for _ in range(_LOOKS - 1):
+    last = _read_once(machine, path)
+    for _ in range(_READS - 1):
         if last is None or last.known:
             return last
-        again = _look(machine, path)
+        again = _read_once(machine, path)
         if again == last:
             return again
         last = again
     return last
 
 
-def _look(machine: Machine, path: str) -> Database | None:
+def _read_once(machine: Machine, path: str) -> Database | None:
     try:
         found = stat_or_none(machine, path)
         if found is None:

@@ -10,8 +10,8 @@ from skyrl_doctor.facts.podman.processes import process
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_doctor.machine.base import Absent, Machine, Unreadable
 
-SHM = "/dev/shm/libpod_rootless_lock_{uid}"  # noqa: S108 -- Podman's own name for it
-SHM_OF_ROOT = "/dev/shm/libpod_lock"  # noqa: S108 -- as above
+ROOTLESS_SEGMENT = "/dev/shm/libpod_rootless_lock_{uid}"  # noqa: S108 -- Podman's own name for it
+ROOT_SEGMENT = "/dev/shm/libpod_lock"  # noqa: S108 -- as above
 DEFAULT_LOCKS = 2048
 PER_GROUP = 32
 
@@ -87,8 +87,8 @@ def parse_lock_table(data: bytes) -> LockTable:
     for mutex in _MUTEX_SIZES:
         align = 8 if mutex >= 40 else 4
         counts = align + mutex
-        first = _up(counts + 8, align)
-        group = _up(4, align) + PER_GROUP * mutex
+        first = _round_up(counts + 8, align)
+        group = _round_up(4, align) + PER_GROUP * mutex
         if len(data) < first:
             continue
         groups, total = struct.unpack_from("=II", data, counts)
@@ -98,7 +98,7 @@ def parse_lock_table(data: bytes) -> LockTable:
     return LockTable(unknown=f"its layout is unknown ({len(data)} bytes)")
 
 
-def _up(size: int, align: int) -> int:
+def _round_up(size: int, align: int) -> int:
     return -(-size // align) * align
 
 
@@ -111,7 +111,7 @@ def podman_locks(machine: Machine, store: PodmanStore) -> PodmanLocks:
     known = len(database.containers) + database.pod_locks if database.known else None
     if store.engine.lock_type == "file":
         return PodmanLocks(kind="file", path=f"{store.places.tmp_dir}/locks", configured=configured, known=known)
-    path = SHM.format(uid=store.uid) if store.rootless else SHM_OF_ROOT
+    path = ROOTLESS_SEGMENT.format(uid=store.uid) if store.rootless else ROOT_SEGMENT
     try:
         table = parse_lock_table(machine.read_bytes(path, limit_bytes=_SEGMENT_LIMIT_BYTES))
     except Absent:
@@ -128,7 +128,7 @@ def podman_held_locks(machine: Machine, store: PodmanStore) -> PodmanHeldLocks:
         return PodmanHeldLocks(held=(), apart_s=0.0, unread=unread)
     threading.Event().wait(APART_S)
     second, _ = _holders(machine, tuple(first))
-    held = tuple(_held(machine, path, pid) for path, pid in first.items() if second.get(path, 0) == pid)
+    held = tuple(_held_lock(machine, path, pid) for path, pid in first.items() if second.get(path, 0) == pid)
     return PodmanHeldLocks(held=held, apart_s=APART_S, unread=unread)
 
 
@@ -164,7 +164,7 @@ def _holders(machine: Machine, paths: tuple[str, ...]) -> tuple[dict[str, int], 
     return held, tuple(unread)
 
 
-def _held(machine: Machine, path: str, pid: int) -> HeldLock:
+def _held_lock(machine: Machine, path: str, pid: int) -> HeldLock:
     found = process(machine, pid) if pid > 0 else None
     if found is None:
         return HeldLock(path=path, pid=pid if pid > 0 else None)
@@ -173,10 +173,10 @@ def _held(machine: Machine, path: str, pid: int) -> HeldLock:
 
 def _command(machine: Machine, pid: int) -> str:
     try:
-        return " ".join(_words(machine.read(f"/proc/{pid}/cmdline", limit_bytes=300)))
+        return " ".join(_arguments(machine.read(f"/proc/{pid}/cmdline", limit_bytes=300)))
     except (Absent, Unreadable):
         return ""
 
 
-def _words(text: str) -> Iterator[str]:
+def _arguments(text: str) -> Iterator[str]:
     return (word for word in text.split("\0") if word)

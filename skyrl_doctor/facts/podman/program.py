@@ -7,11 +7,11 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.base import Machine
 
-_SAYS = re.compile(r"podman(?:-remote)? version (\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?=[^0-9.]|$)")
+_VERSION_OUTPUT = re.compile(r"podman(?:-remote)? version (\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?=[^0-9.]|$)")
 _PACKAGE = re.compile(r"(?:\d{1,4}:)?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?=[^0-9.]|$)")
 Version = tuple[int, int, int]
 ANSWER_LIMIT_S = 2.0
-TRACELESS: dict[str, str | None] = {
+CLEAN_ENVIRON: dict[str, str | None] = {
     # Each podman command joins the pause process below XDG_RUNTIME_DIR, and creates directories unless the user is
     # root.
     "XDG_RUNTIME_DIR": None,
@@ -48,7 +48,7 @@ class Podman:
 
 def parse_version(text: str) -> Version | None:
     """Parses the output of `podman --version`: `podman version 4.3.1`."""
-    return _version(_SAYS.search(text))
+    return _version(_VERSION_OUTPUT.search(text))
 
 
 def parse_package(text: str) -> Version | None:
@@ -66,15 +66,15 @@ def podman(machine: Machine) -> Podman:
     path = machine.which("podman")
     if path is None:
         raise NotApplicable("podman is not installed here")
-    answer = machine.run(["podman", "--version"], limit_s=ANSWER_LIMIT_S, env=TRACELESS)
+    answer = machine.run(["podman", "--version"], limit_s=ANSWER_LIMIT_S, env=CLEAN_ENVIRON)
     version = parse_version(answer.out) if answer.ok else None
     if version is not None:
         return Podman(path, version)
     why = f"podman --version printed {answer.out.strip()[:80]!r}" if answer.ok else answer.why
-    return Podman(path, _of_package(machine, path), why)
+    return Podman(path, _package_version(machine, path), why)
 
 
-def _of_package(machine: Machine, path: str) -> Version | None:
+def _package_version(machine: Machine, path: str) -> Version | None:
     """The version of the installed package, if PATH finds the package's own command."""
     if path not in ("/usr/bin/podman", "/bin/podman"):
         return None

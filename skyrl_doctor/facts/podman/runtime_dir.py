@@ -8,7 +8,7 @@ OWNER_ONLY = 0o700
 
 
 @record
-class Seen:
+class DirectoryStat:
     """The stat(2) of a directory."""
 
     is_dir: bool
@@ -26,16 +26,18 @@ class RuntimeDir:
     asked: str | None
     used: str
     for_store: str
-    seen: Seen | None
+    seen: DirectoryStat | None
     refused: str = ""
 
 
-def candidates(asked: str | None, uid: int) -> tuple[str, ...]:
-    """The directories whose stat `decide` needs."""
+def runtime_dir_candidates(asked: str | None, uid: int) -> tuple[str, ...]:
+    """The directories whose stat `choose_runtime_dir` needs."""
     return tuple(filter(None, (asked, f"/run/user/{uid}")))
 
 
-def decide(asked: str | None, *, uid: int, tmp: str, major: int | None, seen: Mapping[str, Seen | None]) -> RuntimeDir:
+def choose_runtime_dir(
+    asked: str | None, *, uid: int, tmp: str, major: int | None, seen: Mapping[str, DirectoryStat | None]
+) -> RuntimeDir:
     """Chooses as Podman does. If the variable's directory is missing, Podman 4 ignores it and Podman 5 fails. Empty is unset."""
     found = seen.get(asked) if asked else None
     modern = major is not None and major >= 5
@@ -52,11 +54,11 @@ def decide(asked: str | None, *, uid: int, tmp: str, major: int | None, seen: Ma
     return RuntimeDir(asked=asked, used=used, for_store=for_store, seen=found)
 
 
-def _usable(found: Seen | None, uid: int) -> bool:
+def _usable(found: DirectoryStat | None, uid: int) -> bool:
     return found is not None and found.is_dir and found.uid == uid and found.mode & OWNER_ONLY == OWNER_ONLY
 
 
-def _refusal(path: str, found: Seen | None, uid: int) -> str:
+def _refusal(path: str, found: DirectoryStat | None, uid: int) -> str:
     if found is None:
         return f"{path} does not exist"
     if not found.is_dir:

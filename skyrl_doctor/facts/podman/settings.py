@@ -75,7 +75,7 @@ _REPLACED = (
 )
 
 
-class _MisfitError(ValueError):
+class _WrongTypeError(ValueError):
     """A key has a value of the wrong type."""
 
 
@@ -87,7 +87,7 @@ def parse_containers_conf(path: str, text: str) -> EngineConf | BrokenFile:
     return _parsed(path, text, lambda table: replace(_engine(path, table), texts=(text,)))
 
 
-def merged(first: EngineConf, second: EngineConf) -> EngineConf:
+def merge_engine_conf(first: EngineConf, second: EngineConf) -> EngineConf:
     """Merges two files; the keys that `second` sets win."""
     won = {name: getattr(second, name) or getattr(first, name) for name in _REPLACED}
     return replace(
@@ -100,7 +100,7 @@ def merged(first: EngineConf, second: EngineConf) -> EngineConf:
     )
 
 
-def with_options(conf: StorageConf, options: str) -> StorageConf:
+def apply_storage_opts(conf: StorageConf, options: str) -> StorageConf:
     """Applies STORAGE_OPTS, such as `overlay.mount_program=…,overlay.ignore_chown_errors=true`. It replaces the file's options."""
     pairs = dict(_pair(item) for item in options.split(",") if "=" in item)
     stores = tuple(item.partition("=")[2] for item in options.split(",") if _pair(item)[0] == "imagestore")
@@ -120,7 +120,7 @@ def _pair(item: str) -> tuple[str, str]:
 def _parsed(path: str, text: str, read: Callable[[dict[str, Any]], T]) -> T | BrokenFile:
     try:
         return read(tomllib.loads(text))
-    except _MisfitError as error:
+    except _WrongTypeError as error:
         return BrokenFile(path, str(error))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         return BrokenFile(path, f"is not valid TOML: {error}")
@@ -176,7 +176,7 @@ def _text(table: Mapping[str, Any], name: str) -> str:
 def _count(table: Mapping[str, Any], name: str) -> int | None:
     value = _typed(table, name, int, "a whole number")
     if value is not None and not 0 <= value < 1 << 32:
-        raise _MisfitError(f"{name} = {value}: expected a number from 0 to {(1 << 32) - 1}")
+        raise _WrongTypeError(f"{name} = {value}: expected a number from 0 to {(1 << 32) - 1}")
     return value
 
 
@@ -184,7 +184,7 @@ def _texts(table: Mapping[str, Any], name: str) -> tuple[str, ...]:
     items = _typed(table, name, list, "a list") or []
     # {append = true} in a list means that it extends the list of an earlier file.
     if not all(isinstance(item, str | dict) for item in items):
-        raise _MisfitError(f"{name} = {items!r}: expected a list of strings")
+        raise _WrongTypeError(f"{name} = {items!r}: expected a list of strings")
     return tuple(item for item in items if isinstance(item, str))
 
 
@@ -193,5 +193,5 @@ def _typed(table: Mapping[str, Any], name: str, kind: type[T], expected: str) ->
     if value is None:
         return None
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise _MisfitError(f"{name} = {value!r}: expected {expected}")
+        raise _WrongTypeError(f"{name} = {value!r}: expected {expected}")
     return value

@@ -4,7 +4,7 @@ import struct
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from skyrl_doctor.facts.podman.database import Container, Database, container
+from skyrl_doctor.facts.podman.database import Container, Database, parse_container
 
 if TYPE_CHECKING:
     import sqlite3
@@ -35,7 +35,7 @@ def read_sqlite(path: str, data: bytes) -> Database:
     try:
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.deserialize(_out_of_wal(data))
-            return _of(path, connection)
+            return _read_tables(path, connection)
     except sqlite3.OperationalError as error:  # a missing table or column: the file is new or of a later Podman
         return Database(path=path, unread=f"{path}: it has other tables than the doctor expects: {error}")
     except (sqlite3.Error, ValueError, OverflowError, UnicodeError) as error:
@@ -66,7 +66,7 @@ def _out_of_wal(data: bytes) -> bytes:
     return data[:18] + b"\x01\x01" + data[20:]
 
 
-def _of(path: str, connection: "sqlite3.Connection") -> Database:
+def _read_tables(path: str, connection: "sqlite3.Connection") -> Database:
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     graph, run, static, tmp, driver = connection.execute(_PLACES).fetchone() or ("", "", "", "", "")
     found = tuple(_container(*row) for row in connection.execute(_CONTAINERS))
@@ -84,7 +84,7 @@ def _of(path: str, connection: "sqlite3.Connection") -> Database:
 
 
 def _container(id_: object, name: object, config: object, state: object) -> Container:
-    return container(_text(id_), _text(config), _text(state), name=_text(name))
+    return parse_container(_text(id_), _text(config), _text(state), name=_text(name))
 
 
 def _text(value: object) -> str:

@@ -10,15 +10,15 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.podman.database import Database
 from skyrl_doctor.facts.podman.database_probe import read_database
 from skyrl_doctor.facts.podman.program import Podman
-from skyrl_doctor.facts.podman.runtime_dir import RuntimeDir, Seen, candidates, decide
+from skyrl_doctor.facts.podman.runtime_dir import DirectoryStat, RuntimeDir, choose_runtime_dir, runtime_dir_candidates
 from skyrl_doctor.facts.podman.settings import (
     BrokenFile,
     EngineConf,
     StorageConf,
-    merged,
+    apply_storage_opts,
+    merge_engine_conf,
     parse_containers_conf,
     parse_storage_conf,
-    with_options,
 )
 from skyrl_doctor.machine.base import Machine, unless_absent
 from skyrl_doctor.machine.paths import stat_or_none, text_or_none
@@ -78,14 +78,14 @@ class PodmanStore:
             raise CouldNotLook(f"the location of the store is unknown: {first.path} {first.why} (POD006)")
 
 
-def expand(path: str, environ: Mapping[str, str], uid: int) -> str:
+def expand_variables(path: str, environ: Mapping[str, str], uid: int) -> str:
     """Expands $UID, $HOME, ${USER} and others, as storage.conf(5) allows. An unset variable is empty."""
     named = path.replace("$UID", str(uid))
     expanded = _VARIABLE.sub(lambda match: environ.get(match[1] or match[2], ""), named)
     return posixpath.normpath(expanded) if expanded else ""
 
 
-def locate(
+def configured_paths(
     *,
     uid: int,
     environ: Mapping[str, str],
@@ -117,10 +117,10 @@ def locate(
 def _roots(
     uid: int, environ: Mapping[str, str], storage: StorageConf, major: int | None, *, system_path: bool
 ) -> tuple[str, str]:
-    graph, run = expand(storage.graph_root, environ, uid), expand(storage.run_root, environ, uid)
+    graph, run = expand_variables(storage.graph_root, environ, uid), expand_variables(storage.run_root, environ, uid)
     if uid == 0:
         return graph, run
-    rootless = expand(storage.rootless_path, environ, uid)
+    rootless = expand_variables(storage.rootless_path, environ, uid)
     # A rootless store uses only rootless_storage_path of the site's file, and before Podman 6 of the variable's file.
     narrow = system_path or (STORAGE_CONF in environ and (major is None or major < 6))
     return (rootless, "") if narrow else (graph or rootless, run)
@@ -137,7 +137,7 @@ def podman_store(machine: Machine, podman: Podman) -> PodmanStore:
     if isinstance(storage, BrokenFile):
         broken, storage = (storage, *broken), StorageConf()
     runtime = _runtime_dir(machine, environ, uid, podman.major) if uid else None
-    configured = locate(
+    configured = configured_paths(
         uid=uid,
         environ=environ,
         home=home,
@@ -184,7 +184,7 @@ def _storage_conf(machine: Machine, environ: Mapping[str, str], uid: int, config
         if text is not None:
             found = parse_storage_conf(path, text)
             options = environ.get("STORAGE_OPTS")
-            return with_options(found, options) if options and isinstance(found, StorageConf) else found
+            return apply_storage_opts(found, options) if options and isinstance(found, StorageConf) else found
     return StorageConf() if named is None else BrokenFile(named or f"{STORAGE_CONF}=''", "does not exist")
 
 
@@ -200,7 +200,7 @@ def _engine_conf(
         if isinstance(found, BrokenFile):
             broken.append(found)
         else:
-            whole = merged(whole, found)
+            whole = merge_engine_conf(whole, found)
     return whole, tuple(broken)
 
 
@@ -221,11 +221,11 @@ def _engine_files(
 
 def _runtime_dir(machine: Machine, environ: Mapping[str, str], uid: int, major: int | None) -> RuntimeDir:
     asked = environ.get("XDG_RUNTIME_DIR")
-    seen = {path: _seen(machine, path) for path in candidates(asked, uid)}
+    seen = {path: _directory_stat(machine, path) for path in runtime_dir_candidates(asked, uid)}
     tmp = (environ.get("TMPDIR") or "/tmp").rstrip("/")  # noqa: S108 -- Podman's own default
-    return decide(asked, uid=uid, tmp=tmp, major=major, seen=seen)
+    return choose_runtime_dir(asked, uid=uid, tmp=tmp, major=major, seen=seen)
 
 
-def _seen(machine: Machine, path: str) -> Seen | None:
+def _directory_stat(machine: Machine, path: str) -> DirectoryStat | None:
     found = stat_or_none(machine, path)
-    return None if found is None else Seen(found.kind == "dir", found.uid, found.mode)
+    return None if found is None else DirectoryStat(found.kind == "dir", found.uid, found.mode)

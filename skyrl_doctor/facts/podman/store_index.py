@@ -100,13 +100,13 @@ def parse_entries(path: str, text: str) -> Entries | BrokenFile:
     return tuple(found)
 
 
-def layer_of(entry: Mapping[str, Any]) -> Layer:
+def parse_layer(entry: Mapping[str, Any]) -> Layer:
     flags = entry.get("flags")
     incomplete = isinstance(flags, dict) and flags.get("incomplete") is True
     return Layer(str(entry["id"]), _text(entry, "parent"), incomplete)
 
 
-def image_of(entry: Mapping[str, Any]) -> Image:
+def parse_image(entry: Mapping[str, Any]) -> Image:
     names = entry.get("names")
     texts = tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
     return Image(str(entry["id"]), texts, _text(entry, "layer"))
@@ -122,25 +122,27 @@ def store_index(machine: Machine, store: PodmanStore) -> StoreIndex:
     """Reads the index files and checks that the files of each layer exist. Reads again if something is wrong."""
     if store.broken:
         return StoreIndex(broken=store.broken)
-    found = _look(machine, store)
-    return found if found.whole else _look(machine, store)
+    found = _read_index(machine, store)
+    return found if found.whole else _read_index(machine, store)
 
 
-def _look(machine: Machine, store: PodmanStore) -> StoreIndex:
+def _read_index(machine: Machine, store: PodmanStore) -> StoreIndex:
     places = store.places
     driver = places.driver or "overlay"
     broken: list[BrokenFile] = []
     # Images before layers: Podman writes layers first.
-    images = _book(machine, f"{places.graph_root}/{driver}-images/images.json", broken)
+    images = _read_entries(machine, f"{places.graph_root}/{driver}-images/images.json", broken)
     containers = [
-        *_book(machine, f"{places.graph_root}/{driver}-containers/containers.json", broken),
-        *_book(machine, f"{places.graph_root}/{driver}-containers/volatile-containers.json", broken),
+        *_read_entries(machine, f"{places.graph_root}/{driver}-containers/containers.json", broken),
+        *_read_entries(machine, f"{places.graph_root}/{driver}-containers/volatile-containers.json", broken),
     ]
     layers = {layer.id: layer for layer in _layers(machine, places.graph_root, driver, broken)}
-    elsewhere, unread = _elsewhere(machine, (*store.storage.additional_stores, store.storage.image_store), driver)
+    elsewhere, unread = _additional_layers(
+        machine, (*store.storage.additional_stores, store.storage.image_store), driver
+    )
     return StoreIndex(
         layers=layers,
-        images=tuple(image_of(entry) for entry in images),
+        images=tuple(parse_image(entry) for entry in images),
         containers=tuple(str(entry["id"]) for entry in containers),
         elsewhere=elsewhere,
         broken=tuple(broken),
@@ -151,10 +153,10 @@ def _look(machine: Machine, store: PodmanStore) -> StoreIndex:
 
 def _layers(machine: Machine, root: str, driver: str, broken: list[BrokenFile]) -> Iterator[Layer]:
     for name in ("layers.json", "volatile-layers.json"):
-        yield from (layer_of(entry) for entry in _book(machine, f"{root}/{driver}-layers/{name}", broken))
+        yield from (parse_layer(entry) for entry in _read_entries(machine, f"{root}/{driver}-layers/{name}", broken))
 
 
-def _book(machine: Machine, path: str, broken: list[BrokenFile]) -> Entries:
+def _read_entries(machine: Machine, path: str, broken: list[BrokenFile]) -> Entries:
     text = text_or_none(machine, path, limit_bytes=_BOOK_LIMIT_BYTES)
     found = () if text is None else parse_entries(path, text)
     if isinstance(found, BrokenFile):
@@ -163,7 +165,7 @@ def _book(machine: Machine, path: str, broken: list[BrokenFile]) -> Entries:
     return found
 
 
-def _elsewhere(machine: Machine, roots: tuple[str, ...], driver: str) -> tuple[frozenset[str], tuple[str, ...]]:
+def _additional_layers(machine: Machine, roots: tuple[str, ...], driver: str) -> tuple[frozenset[str], tuple[str, ...]]:
     """The layers of the additional stores, and the indexes that could not be read."""
     known: set[str] = set()
     unread: list[str] = []

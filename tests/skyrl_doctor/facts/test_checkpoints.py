@@ -4,7 +4,7 @@ import pytest
 
 from plans import plan
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
-from skyrl_doctor.facts.checkpoints import Checkpoints, CheckpointSize, Found, checkpoint_size, checkpoints
+from skyrl_doctor.facts.checkpoints import Checkpoint, Checkpoints, CheckpointSize, checkpoint_size, checkpoints
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.model_files import ModelFiles
@@ -13,9 +13,9 @@ from skyrl_doctor.plan.model import Plan
 from support import MACHINES, plan_of, recorded
 
 GOOD, CUT, NAMED = (
-    Found(step=1, path="/c/global_step_1"),
-    Found(step=2, path="/c/global_step_2", faults=("cut",)),
-    Found(step=9, path="/d/global_step_9"),
+    Checkpoint(step=1, path="/c/global_step_1"),
+    Checkpoint(step=2, path="/c/global_step_2", faults=("cut",)),
+    Checkpoint(step=9, path="/d/global_step_9"),
 )
 THERE = Checkpoints(root="/c", tracker="2", found=(GOOD, CUT), named=NAMED, free=0)
 
@@ -31,7 +31,7 @@ THERE = Checkpoints(root="/c", tracker="2", found=(GOOD, CUT), named=NAMED, free
         ("disable", False, None),
     ],
 )
-def test_verl_believes_its_tracker_and_we_look(mode: str, ours: bool, taken: Found | None) -> None:
+def test_verl_believes_its_tracker_and_we_look(mode: str, ours: bool, taken: Checkpoint | None) -> None:
     assert THERE.taken(mode, ours=ours) == taken
 
 
@@ -59,7 +59,7 @@ def verl(**more: object) -> Plan:
 def test_what_a_good_one_looks_like() -> None:
     made = plan_of(trainer__checkpoint_dir="checkpoints", trainer__project="skyrl-dev", trainer__experiment="mig20")
     root = "/home/trainer/run/checkpoints/skyrl-dev/mig20"
-    good = Found(step=2, path=f"{root}/global_step_2", worlds=(1,), size=TOTAL)
+    good = Checkpoint(step=2, path=f"{root}/global_step_2", worlds=(1,), size=TOTAL)
     assert look("clean_gpu_node", made) == Checkpoints(root=root, tracker="2", found=(good,), free=2_000_000_000_000)
 
 

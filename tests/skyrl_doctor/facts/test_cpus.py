@@ -22,7 +22,7 @@ def test_counts_them(text: str, count: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "\n", "0-", "-1", "5-2", "a", "0,,1", "0-999999", "²"])
 def test_what_is_no_list_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="list of|range of"):
+    with pytest.raises(ValueError, match=r"list of|range of"):
         parse_cpu_list(text)
 
 

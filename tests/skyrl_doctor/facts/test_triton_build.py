@@ -148,7 +148,7 @@ def test_a_compiler_that_hangs_is_ended_and_its_directory_removed(
     (tmp_path / "bin").mkdir()
     hanging = script(tmp_path / "bin" / "cc", "exec sleep 600")
     monkeypatch.setattr(child, "LIMIT_S", 0.2)
-    assert child.built(str(hanging), "", []) == {"rc": None, "said": "", "limit_s": 0.2}
+    assert child.compile_source(str(hanging), "", []) == {"rc": None, "said": "", "limit_s": 0.2}
     assert [path.name for path in tmp_path.iterdir()] == ["bin"]
 
 

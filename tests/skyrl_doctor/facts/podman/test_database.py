@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fakes.podman_store import TABLES, bolt, sqlite
 from skyrl_doctor.facts.podman.bolt import Reader
-from skyrl_doctor.facts.podman.database import Container, Database, container, read_bolt
+from skyrl_doctor.facts.podman.database import Container, Database, parse_container, read_bolt
 from skyrl_doctor.facts.podman.sqlite import change_counter, header_damage, read_sqlite
 
 CONFIG = {"name": "rollout", "createdTime": "2026-11-20T10:00:00.123456789Z", "conmonPidFile": "/c.pid", "lockID": 3}
@@ -51,8 +51,8 @@ def test_bolt_that_changes_while_it_is_read_is_not_known() -> None:
 
 
 def test_what_a_container_does_not_say_stays_open() -> None:
-    assert container("a", "no JSON", "[]") == Container(id="a")
-    assert container("a", '{"lockID": true, "createdTime": "today"}', '{"state": "3"}') == Container(id="a")
+    assert parse_container("a", "no JSON", "[]") == Container(id="a")
+    assert parse_container("a", '{"lockID": true, "createdTime": "today"}', '{"state": "3"}') == Container(id="a")
 
 
 SQLITE = sqlite(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.facts.podman.program import TRACELESS, Podman, Version, parse_package, parse_version, podman
+from skyrl_doctor.facts.podman.program import CLEAN_ENVIRON, Podman, Version, parse_package, parse_version, podman
 from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.recorded import RecordedMachine
 
@@ -104,5 +104,5 @@ def test_it_is_asked_in_an_environment_in_which_it_leaves_no_trace() -> None:
     """Seen of podman 4.3.1: else it makes and changes directories below XDG_RUNTIME_DIR."""
     machine = Environments()
     podman(machine)
-    assert machine.given == [TRACELESS]
-    assert (TRACELESS["XDG_RUNTIME_DIR"], TRACELESS["_CONTAINERS_ROOTLESS_UID"]) == (None, "0")
+    assert machine.given == [CLEAN_ENVIRON]
+    assert (CLEAN_ENVIRON["XDG_RUNTIME_DIR"], CLEAN_ENVIRON["_CONTAINERS_ROOTLESS_UID"]) == (None, "0")
