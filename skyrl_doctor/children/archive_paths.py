@@ -130,20 +130,20 @@ def with_parents(path):
 
 def find_paths(archive, paths, end_at):
     texts, layers, links = {}, {}, {}
-    wants = [path.strip("/") for path in paths]
+    relative = [path.strip("/") for path in paths]
     for name, held, ahead in members(archive):
         if isinstance(held, str):
             links[name] = held
         elif held.peek(1)[:1] in (b"{", b"["):
             texts[name] = read_json(held)
         else:
-            layers[name] = read_layer(held, wants, ahead, end_at)
+            layers[name] = read_layer(held, relative, ahead, end_at)
     found, symbolic = dict.fromkeys(paths, ""), set()
     for name in layer_names(texts):
         layer = layers[links.get(name, name)]
         if isinstance(layer, Exception):
             raise layer
-        layer.over(found)
+        layer.apply_to(found)
         symbolic |= layer.links
     return {path: kind for path, kind in found.items() if not symbolic & set(with_parents(path))}
 
@@ -156,11 +156,11 @@ def read_json(file):
         return None
 
 
-def read_layer(file, wants, ahead, end_at):
+def read_layer(file, paths, ahead, end_at):
     """The layer, or the error if the file is not one. Which files are layers is known only at the end."""
     try:
         with opened(file, ahead) as (tar, _):
-            return Layer(tar, wants, end_at)
+            return Layer(tar, paths, end_at)
     except WRONG as error:
         return error
 
@@ -168,15 +168,15 @@ def read_layer(file, wants, ahead, end_at):
 class Layer:
     """The entries of one layer at the paths, the entries that it hides in lower layers, and its links."""
 
-    def __init__(self, tar, wants, end_at):
+    def __init__(self, tar, paths, end_at):
         self.seen, self.hidden, self.emptied, self.links = {}, set(), set(), set()
         for entry in tar:
             if time.monotonic() > end_at:
                 raise LateError
-            self.take(entry, wants)
+            self.add(entry, paths)
             tar.members = []  # saves memory: an image has a hundred thousand files
 
-    def take(self, entry, wants):
+    def add(self, entry, paths):
         place = os.path.normpath(entry.name).strip("/")
         directory, _, name = place.rpartition("/")
         if name == HIDES_ALL:
@@ -186,10 +186,10 @@ class Layer:
         elif entry.issym():
             self.links.add(place)
         else:
-            held = [wanted for wanted in wants if (place + "/").startswith(wanted + "/")]
-            self.seen.update((wanted, "file" if wanted == place and not entry.isdir() else "dir") for wanted in held)
+            held = [path for path in paths if (place + "/").startswith(path + "/")]
+            self.seen.update((path, "file" if path == place and not entry.isdir() else "dir") for path in held)
 
-    def over(self, found):
+    def apply_to(self, found):
         for path in found:
             chain = with_parents(path)
             if self.hidden & set(chain) or self.emptied & set(chain[:-1]):

@@ -83,8 +83,8 @@ def from_parquet(path, columns):
         raise NoImagesError("pyarrow is not installed, so " + path + " cannot be read") from None
     try:
         file = parquet.ParquetFile(path)
-        wanted = [name for name in columns if name in file.schema_arrow.names]
-        for batch in file.iter_batches(batch_size=256, columns=wanted, use_threads=False):
+        present = [name for name in columns if name in file.schema_arrow.names]
+        for batch in file.iter_batches(batch_size=256, columns=present, use_threads=False):
             yield from batch.to_pylist()
     except (OSError, ValueError, KeyError, NotImplementedError) as error:  # base classes of pyarrow's errors
         raise NoImagesError(path + " cannot be read: " + str(error)[:200]) from None

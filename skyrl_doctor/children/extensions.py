@@ -55,15 +55,15 @@ def importing(module):
     return lambda: importlib.import_module(module)
 
 
-def load_all(wanted):
+def load_all(names):
     tried = [attempt("torch", "torch", importing("torch"))]
     if tried[0][2]:
         return {"torch": "", "tried": tried}
     for distribution, patterns in LIBRARIES:
-        if distribution in wanted:
+        if distribution in names:
             tried += [attempt(distribution, path, loading(path)) for path in libraries(patterns)]
     for distribution, module in MODULES:
-        if distribution in wanted:
+        if distribution in names:
             tried.append(attempt(distribution, module, importing(module)))
     return {"torch": str(sys.modules["torch"].__version__), "tried": tried}
 

@@ -49,7 +49,7 @@ def describe_distribution(stem, kind, path):
     return [re.sub(r"[-_.]+", "-", name).lower(), version, path]
 
 
-def fields(path, wanted):
+def fields(path, field):
     """Values of one field in the header of a distribution's metadata."""
     for name in ("METADATA", "PKG-INFO", ""):
         try:
@@ -58,7 +58,7 @@ def fields(path, wanted):
         except OSError:
             continue
         pairs = (line.partition(":") for line in header.splitlines())
-        return [value.strip() for key, _, value in pairs if key.lower() == wanted]
+        return [value.strip() for key, _, value in pairs if key.lower() == field]
     return []
 
 

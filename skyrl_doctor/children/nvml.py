@@ -69,7 +69,7 @@ class Device:
                 return answer
         return None
 
-    def told(self, **fields: Answer) -> dict[str, Answer]:
+    def report(self, **fields: Answer) -> dict[str, Answer]:
         return {**fields, "refused": self.refused}
 
 
@@ -96,13 +96,13 @@ def machine() -> dict[str, Answer]:
             continue
         gpus.append(gpu(index, Device(handle)))
     driver = system.ask("driver", lambda _: text(pynvml.nvmlSystemGetDriverVersion()))
-    return system.told(driver=driver, gpus=gpus, closed=closed)
+    return system.report(driver=driver, gpus=gpus, closed=closed)
 
 
 def gpu(index: int, device: Device) -> dict[str, Answer]:
     mig = device.ask("mig", lambda handle: pynvml.nvmlDeviceGetMigMode(handle)[0] == pynvml.NVML_DEVICE_MIG_ENABLE)
     slices, closed = mig_slices(device) if mig else ([], [])
-    return device.told(
+    return device.report(
         index=index,
         uuid=device.ask("uuid", uuid),
         name=device.ask("name", name),
@@ -132,7 +132,7 @@ def mig_slices(parent: Device) -> tuple[list[Answer] | None, list[Answer]]:
 
 
 def mig_slice(index: int, device: Device) -> dict[str, Answer]:
-    return device.told(
+    return device.report(
         index=index,
         uuid=device.ask("uuid", uuid),
         name=device.ask("name", name),
@@ -153,19 +153,19 @@ def name(handle: Handle) -> Answer:
 
 
 def shape(handle: Handle) -> Answer:
-    told = pynvml.nvmlDeviceGetAttributes(handle)
-    return {"gi": told.gpuInstanceSliceCount, "ci": told.computeInstanceSliceCount, "memory_mib": told.memorySizeMB}
+    info = pynvml.nvmlDeviceGetAttributes(handle)
+    return {"gi": info.gpuInstanceSliceCount, "ci": info.computeInstanceSliceCount, "memory_mib": info.memorySizeMB}
 
 
 def memory_v2(handle: Handle) -> Answer:
     """Memory by version 2 of the call, whose `used` leaves out the driver's own reserve."""
-    told = pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
-    return {"total": told.total, "used": told.used, "free": told.free}
+    info = pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
+    return {"total": info.total, "used": info.used, "free": info.free}
 
 
 def memory_v1(handle: Handle) -> Answer:
-    told = pynvml.nvmlDeviceGetMemoryInfo(handle)
-    return {"total": told.total, "used": told.used, "free": told.free}
+    info = pynvml.nvmlDeviceGetMemoryInfo(handle)
+    return {"total": info.total, "used": info.used, "free": info.free}
 
 
 def processes(device: Device) -> Answer:

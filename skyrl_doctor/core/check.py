@@ -50,12 +50,12 @@ class Probe:
 
     kind: type
     name: str
-    look: Callable[..., object]
+    function: Callable[..., object]
     needs: tuple[Need, ...]
     limit_s: float = field(default=5.0)
 
     def __call__(self, *facts: Any) -> Any:
-        return self.look(*facts)
+        return self.function(*facts)
 
 
 def check(id: str, *, roles: Iterable[Role] = ALL_ROLES, fix: str) -> Callable[[Judge], Check]:  # noqa: A002 -- the catalogue's word
@@ -75,9 +75,9 @@ def check(id: str, *, roles: Iterable[Role] = ALL_ROLES, fix: str) -> Callable[[
 def probe(*, limit_s: float = 5.0) -> Callable[[Callable[..., object]], Probe]:
     """Makes a probe from a function. Its return type is the fact that it gathers."""
 
-    def wrap(look: Callable[..., object]) -> Probe:
-        kind = typing.get_type_hints(look)["return"]
-        return Probe(kind, _name(look), look, needs_of(look), limit_s)
+    def wrap(function: Callable[..., object]) -> Probe:
+        kind = typing.get_type_hints(function)["return"]
+        return Probe(kind, _name(function), function, needs_of(function), limit_s)
 
     return wrap
 

@@ -66,9 +66,9 @@ def _verdict(check: Check, facts: list[object], limit_s: float) -> FactResult:
 
 
 def _with_findings(outcome: Outcome, findings: tuple[object, ...]) -> Outcome:
-    strangers = [item for item in findings if not is_valid_finding(item)]
-    if strangers:
-        reason = f"check {outcome.id} is broken: it yielded {short_repr(strangers[0])}, which is not a valid Finding"
+    invalid = [item for item in findings if not is_valid_finding(item)]
+    if invalid:
+        reason = f"check {outcome.id} is broken: it yielded {short_repr(invalid[0])}, which is not a valid Finding"
         return dataclasses.replace(outcome, status=Status.UNKNOWN, reason=reason)
     status = Status.FAIL if findings else Status.PASS
     return dataclasses.replace(

@@ -127,7 +127,10 @@ class Gathering:
         def work() -> None:
             try:
                 self._answered.put(
-                    (found.kind, attempt(lambda: call_contained(lambda: found.look(*facts)), f"probe {found.name!r}"))
+                    (
+                        found.kind,
+                        attempt(lambda: call_contained(lambda: found.function(*facts)), f"probe {found.name!r}"),
+                    )
                 )
             except BaseException as error:  # a strict recording lacks an answer: the caller raises this
                 self._answered.put((found.kind, error))

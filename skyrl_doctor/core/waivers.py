@@ -53,9 +53,9 @@ def _one(id_: str, body: object, *, file: str, known: Collection[str]) -> Waiver
         raise UsageError(
             f"{file}: waiver {id_}: missing {' and '.join(missing)}; a waiver needs a reason, an owner and an expiry date"
         )
-    strange = sorted(set(body) - {*_FIELDS, "id"})
-    if strange:
-        raise UsageError(f"{file}: waiver {id_}: unknown key {strange[0]!r}; use reason, owner and expiry")
+    unknown = sorted(set(body) - {*_FIELDS, "id"})
+    if unknown:
+        raise UsageError(f"{file}: waiver {id_}: unknown key {unknown[0]!r}; use reason, owner and expiry")
     for name in ("reason", "owner"):
         if not isinstance(body[name], str):
             raise UsageError(f"{file}: waiver {id_}: {name} is {body[name]!r}; expected a string")

@@ -86,14 +86,14 @@ def checkpoints(machine: Machine, plan: Plan, environ: Environ, host: Host) -> C
     steps = sorted(step for name in names if (step := layout.step_of(name)) is not None)
     tracker = unless_absent(lambda: machine.read(f"{root}/{layout.TRACKER}", limit_bytes=64)) if names else None
     tracked = None if tracker is None else layout.tracked(tracker)
-    looked = sorted({*steps[-MOST_STEPS:], *(step for step in steps if step == tracked)})
+    read = sorted({*steps[-MOST_STEPS:], *(step for step in steps if step == tracked)})
     named = plan.text(RESUME_KEY)
     place = resolve_links(machine, root)
     return Checkpoints(
         root=root,
         tracker=tracker,
         found=tuple(
-            _checkpoint(machine, f"{root}/{layout.directory_of(step)}", step) for step in looked if step is not None
+            _checkpoint(machine, f"{root}/{layout.directory_of(step)}", step) for step in read if step is not None
         ),
         named=None if named is None else _named_checkpoint(machine, _absolute(named, environ, host)),
         free=machine.space(place.existing).free_bytes,
@@ -161,12 +161,12 @@ def _checkpoint(machine: Machine, path: str, step: int) -> Checkpoint:
 
 def _files(machine: Machine, path: str) -> Iterator[tuple[str, int]]:
     """Yields the files below a directory with their sizes."""
-    todo, looked = [""], 0
+    todo, read = [""], 0
     while todo:
         here = todo.pop()
         for name in _names(machine, os.path.join(path, here) if here else path):
-            looked += 1
-            if looked > MOST_FILES:
+            read += 1
+            if read > MOST_FILES:
                 raise CouldNotLook(f"{path} has more than {MOST_FILES} files")
             below = os.path.join(here, name)
             found = unless_absent(lambda at=below: machine.stat(os.path.join(path, at)))  # type: ignore[misc]  # mypy cannot type the default

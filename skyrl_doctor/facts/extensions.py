@@ -73,8 +73,8 @@ def extensions(machine: Machine, interpreter: Interpreter) -> Extensions:
     """Imports torch and loads the installed extensions in a child process of the training interpreter."""
     if "torch" not in interpreter.packages:
         raise NotApplicable(f"torch is not installed for {interpreter.python.path}")
-    wanted = [name for name in LOADABLE if name in interpreter.packages]
-    if not wanted:
+    names = [name for name in LOADABLE if name in interpreter.packages]
+    if not names:
         raise NotApplicable(f"no compiled extension of torch is installed for {interpreter.python.path}")
-    done = machine.ask("extensions", *wanted, python=interpreter.python.path, limit_s=LIMIT_S)
+    done = machine.ask("extensions", *names, python=interpreter.python.path, limit_s=LIMIT_S)
     return parse_extensions(done)

@@ -34,14 +34,14 @@ class Fabric:
         return any(driver == EFA or name.startswith((EFA, "rdmap")) for name, driver in self.rdma)
 
 
-def matching(names: Iterable[str], said: str) -> tuple[str, ...]:
+def matching(names: Iterable[str], setting: str) -> tuple[str, ...]:
     """The names that match an NCCL list. Its entries are prefixes; `=` makes them exact, `^` inverts the list, `^=` does both."""
-    is_not, said = said.startswith("^"), said.removeprefix("^")
-    exact, said = said.startswith("="), said.removeprefix("=")
-    wanted = [part.partition(":")[0] for part in said.split(",") if part]
+    inverted, setting = setting.startswith("^"), setting.removeprefix("^")
+    exact, setting = setting.startswith("="), setting.removeprefix("=")
+    listed = [part.partition(":")[0] for part in setting.split(",") if part]
 
     def fits(name: str) -> bool:
-        return any(name == one if exact else name.startswith(one) for one in wanted) is not is_not
+        return any(name == one if exact else name.startswith(one) for one in listed) is not inverted
 
     return tuple(name for name in names if fits(name))
 

@@ -119,9 +119,9 @@ def start_fault(done: Completed) -> str:
         return ""
     if not done.found:
         return "it does not start: its loader or the program in its #! line is missing"
-    said = next((line.strip() for line in done.err.splitlines() if _NOT_STARTED.search(line)), "")
-    if said:
-        return f"it does not start: {said[:300]}"
+    message = next((line.strip() for line in done.err.splitlines() if _NOT_STARTED.search(line)), "")
+    if message:
+        return f"it does not start: {message[:300]}"
     if done.rc == 126:
         return f"it does not start: {done.err.strip()[:300]}"
     return ""
@@ -155,10 +155,10 @@ def _resolved(machine: Machine, plan: Plan, candidate: Candidate, cwd: str) -> T
 
 
 def _find_in_path(machine: Machine, candidate: Candidate) -> str:
-    wanted = commands(candidate.text)
-    found = next((path for name in wanted if (path := machine.which(name))), None)
+    names = commands(candidate.text)
+    found = next((path for name in names if (path := machine.which(name))), None)
     if found is None:
-        tried = f"PATH has no {wanted[0]}" if wanted else "only uv can resolve it"
+        tried = f"PATH has no {names[0]}" if names else "only uv can resolve it"
         raise CouldNotLook(f"{candidate.source}={candidate.text} names a version, not a path, and {tried}")
     return found
 

@@ -130,11 +130,11 @@ def launches(machine: Machine, environ: Environ, host: Host) -> Launches:
     own = os.path.basename(job_dir)
     earlier = sorted(name for name in names if name.endswith("_launch") and name != own)[-MOST_LAUNCHES:]
     asked = machine.run((*SACCT, SACCT_FORMAT), limit_s=SACCT_LIMIT_S)
-    told = [
+    failures = [
         *(found for name in earlier for found in _launch_failures(machine, f"{root}/{name}", name)),
         *sacct_failures(asked.out if asked.ok else ""),
     ]
-    return Launches((root, "sacct") if asked.ok else (root,), first_failures(iter(told)))
+    return Launches((root, "sacct") if asked.ok else (root,), first_failures(iter(failures)))
 
 
 def _launch_failures(machine: Machine, path: str, name: str) -> Iterator[Failure]:

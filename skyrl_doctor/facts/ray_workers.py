@@ -41,13 +41,13 @@ def ray_workers(machine: Machine, environ: Environ, host: Host, clusters: RayClu
         return RayWorkers(
             names=None, of=f"{ADDRESS}={address}" if address else f"{clusters.file and clusters.file.path}"
         )
-    told = machine.read_bytes(f"/proc/{raylet.pid}/environ")
-    return RayWorkers(names=variable_names(told), of=f"the raylet of this job (process {raylet.pid})")
+    environ_bytes = machine.read_bytes(f"/proc/{raylet.pid}/environ")
+    return RayWorkers(names=variable_names(environ_bytes), of=f"the raylet of this job (process {raylet.pid})")
 
 
 def _has_variable(machine: Machine, process: RayProcess, variable: str) -> bool:
     """Whether the process has this variable. Needed if Slurm uses no control groups."""
     if process.jobs:
         return False
-    told = unless_absent(lambda: machine.read_bytes(f"/proc/{process.pid}/environ"))
-    return told is not None and variable.encode() in told.split(b"\0")
+    environ_bytes = unless_absent(lambda: machine.read_bytes(f"/proc/{process.pid}/environ"))
+    return environ_bytes is not None and variable.encode() in environ_bytes.split(b"\0")

@@ -49,8 +49,10 @@ class Completed:
             return f"{self.command}: timed out after {self.limit_s:g} s"
         if self.truncated:
             return f"{self.command}: printed more than the doctor reads"
-        said = self.err.strip() or self.out.strip()
-        return f"{self.command}: exited with status {self.rc}" + (f": {said.splitlines()[-1][:300]}" if said else "")
+        output = self.err.strip() or self.out.strip()
+        return f"{self.command}: exited with status {self.rc}" + (
+            f": {output.splitlines()[-1][:300]}" if output else ""
+        )
 
 
 @record(kw_only=True)

@@ -36,7 +36,7 @@ def _by_nvidia_smi(machine: Machine, refused: Refused) -> Gpus:
         raise NotApplicable("no NVIDIA GPU here: no driver library, no nvidia-smi and no /dev/nvidia*")
     found = smi.parse_list(f"{listing.out}\n{listing.err}") if listing.found and not listing.timed_out else None
     if found is None:
-        raise CouldNotLook(f"NVML: {refused.text}; {_said(listing)}")
+        raise CouldNotLook(f"NVML: {refused.text}; {_error_of(listing)}")
     if not found.gpus:
         return found
     fillers: tuple[tuple[tuple[str, ...], Callable[[Gpus, str], Gpus]], ...] = (
@@ -45,11 +45,11 @@ def _by_nvidia_smi(machine: Machine, refused: Refused) -> Gpus:
         (smi.APPS, smi.with_processes),
     )
     for argv, fill in fillers:
-        told = machine.run(argv, limit_s=SMI_LIMIT_S)
-        if told.timed_out:
-            raise CouldNotLook(f"NVML: {refused.text}; {_said(told)}")
-        if told.ok:
-            found = fill(found, told.out)
+        answer = machine.run(argv, limit_s=SMI_LIMIT_S)
+        if answer.timed_out:
+            raise CouldNotLook(f"NVML: {refused.text}; {_error_of(answer)}")
+        if answer.ok:
+            found = fill(found, answer.out)
     return found
 
 
@@ -78,7 +78,7 @@ def _text(machine: Machine, path: str) -> str:
         return ""
 
 
-def _said(completed: Completed) -> str:
+def _error_of(completed: Completed) -> str:
     """The error of nvidia-smi is its first line; the last line is advice."""
     if not completed.found or completed.timed_out:
         return completed.why

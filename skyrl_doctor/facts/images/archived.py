@@ -71,10 +71,10 @@ def archived_images(machine: Machine, plan: Plan, needed: NeededImages, stored: 
     files = unless_absent(lambda: machine.listdir(place)) if place else None
     if not files:
         raise NotApplicable("no image is loaded from an archive")
-    wanted = {name: reference for name, reference in needed.references.items() if name in stored.absent}
+    absent = {name: reference for name, reference in needed.references.items() if name in stored.absent}
     names = {
         f"{place}/{file}": name
-        for name, reference in wanted.items()
+        for name, reference in absent.items()
         if (file := archive_of(reference, files)) is not None
     }
     if not names:

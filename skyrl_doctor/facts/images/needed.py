@@ -135,5 +135,5 @@ def needed_images(machine: Machine, plan: Plan, environ: Environ) -> NeededImage
 
 def prefix_of(plan: Plan, environ: Environ) -> str:
     """The prefix for a name without a registry."""
-    said = plan.text(PREFIX_KEY)
-    return environ.get(PREFIX_VARIABLE, DEFAULT_PREFIX) if said is None else said
+    prefix = plan.text(PREFIX_KEY)
+    return environ.get(PREFIX_VARIABLE, DEFAULT_PREFIX) if prefix is None else prefix

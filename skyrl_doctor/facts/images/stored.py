@@ -152,9 +152,9 @@ def stored_images(
     if needed is None:
         chosen = [image for image in books.images if image.names]
     else:
-        wanted = needed.references
-        chosen = list({by_name[name].id: by_name[name] for name in wanted if name in by_name}.values())
-        absent = tuple(name for name in wanted if name not in by_name and name not in elsewhere)
+        references = needed.references
+        chosen = list({by_name[name].id: by_name[name] for name in references if name in by_name}.values())
+        absent = tuple(name for name in references if name not in by_name and name not in elsewhere)
     maps = _id_maps(store, ids)
     return StoredImages(
         images=tuple(_image(machine, store, books, image, maps) for image in chosen[:MOST_IMAGES]),

@@ -46,8 +46,8 @@ def read_meta(read: Reader, size: int) -> Meta:
     if newest is None:
         raise DamageError("it has no valid root page: it is not a bbolt database")
     if size < newest.high_water * newest.page_size:
-        wanted = newest.high_water * newest.page_size
-        raise DamageError(f"it is truncated: {size} bytes, expected at least {wanted}")
+        expected = newest.high_water * newest.page_size
+        raise DamageError(f"it is truncated: {size} bytes, expected at least {expected}")
     return newest
 
 

@@ -87,14 +87,14 @@ def _container(id_: str, bucket: Bucket, name: "bytes | Bucket | None") -> Conta
 
 def parse_container(id_: str, config: str, state: str, *, name: str = "") -> Container:
     """Makes a container from libpod's two JSON texts."""
-    said, now = _object(config), _object(state)
+    settings, status = _object(config), _object(state)
     return Container(
         id=id_,
-        name=_string(said, "name") or name,
-        state=_number(now, "state"),
-        created=_seconds(_string(said, "createdTime")),
-        conmon_pid_file=_string(said, "conmonPidFile"),
-        lock=_number(said, "lockID"),
+        name=_string(settings, "name") or name,
+        state=_number(status, "state"),
+        created=_seconds(_string(settings, "createdTime")),
+        conmon_pid_file=_string(settings, "conmonPidFile"),
+        lock=_number(settings, "lockID"),
     )
 
 

@@ -84,6 +84,6 @@ def _alive(machine: Machine, uid: int, directory: str) -> Iterator[Process]:
 
 
 def _has_ended(machine: Machine, job: str) -> tuple[bool | None, str]:
-    said = machine.run(["squeue", "--noheader", "--jobs", job, "--format", "%T"], limit_s=ANSWER_S)
-    over = has_ended(said.rc, said.out, said.err)
-    return over, said.why if over is None else ""
+    answer = machine.run(["squeue", "--noheader", "--jobs", job, "--format", "%T"], limit_s=ANSWER_S)
+    over = has_ended(answer.rc, answer.out, answer.err)
+    return over, answer.why if over is None else ""

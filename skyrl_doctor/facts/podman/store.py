@@ -62,13 +62,13 @@ class PodmanStore:
     @property
     def places(self) -> Places:
         """The paths that Podman uses: those in its database win over the configured ones."""
-        said, asked = self.database, self.configured
+        database, configured = self.database, self.configured
         return Places(
-            graph_root=said.graph_root or asked.graph_root,
-            run_root=said.run_root or asked.run_root,
-            tmp_dir=said.tmp_dir or asked.tmp_dir,
-            static_dir=asked.static_dir,
-            driver=said.driver or asked.driver,
+            graph_root=database.graph_root or configured.graph_root,
+            run_root=database.run_root or configured.run_root,
+            tmp_dir=database.tmp_dir or configured.tmp_dir,
+            static_dir=configured.static_dir,
+            driver=database.driver or configured.driver,
         )
 
     def require_readable(self) -> None:

@@ -81,7 +81,7 @@ class SubIds:
 
 def parse_id_file(source: str, text: str, names: Iterable[str]) -> IdFile:
     """Parses lines of `name:first:count`, where name is a user name or a uid. Podman refuses the whole file for another line."""
-    wanted = set(names)
+    own_names = set(names)
     ranges, broken, free_from = [], [], FIRST_ID
     for line in text.splitlines():
         if not line.strip() or line.lstrip().startswith("#"):
@@ -92,7 +92,7 @@ def parse_id_file(source: str, text: str, names: Iterable[str]) -> IdFile:
             continue
         found = Range(int(fields[1]), int(fields[2]))
         free_from = max(free_from, found.first + found.count)
-        if fields[0] in wanted:
+        if fields[0] in own_names:
             ranges.append(found)
     return IdFile(source=source, ranges=tuple(ranges), broken_lines=tuple(broken), free_from=free_from)
 

@@ -63,7 +63,7 @@ BATCH = Process(29990, ("/bin/bash", "/var/spool/slurmd/job04711/slurm_script"))
 
 
 def look(machine: Machine) -> Ancestors:
-    found = ancestors.look(machine, host.look(machine))
+    found = ancestors(machine, host(machine))
     assert isinstance(found, Ancestors)
     return found
 

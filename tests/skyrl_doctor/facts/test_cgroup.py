@@ -99,7 +99,7 @@ MOUNT = "/sys/fs/cgroup"
 
 
 def look(machine: Machine) -> object:
-    return cgroup.look(machine, host.look(machine))
+    return cgroup(machine, host(machine))
 
 
 def test_reads_version_2() -> None:

@@ -46,7 +46,7 @@ TOTAL = 6_000_000_000 + 15_000 + 3 * 700 + 1500
 
 
 def look(name: str, made: Plan) -> Checkpoints:
-    seen = checkpoints.look(recorded(name), made, ENVIRON, HOST)
+    seen = checkpoints(recorded(name), made, ENVIRON, HOST)
     assert isinstance(seen, Checkpoints)
     return seen
 
@@ -88,23 +88,21 @@ def test_a_checkpoint_by_name() -> None:
 @pytest.mark.parametrize("place", [None, "hdfs://a/b"])
 def test_places_that_are_no_directory_here(place: str | None) -> None:
     with pytest.raises(NotApplicable):
-        checkpoints.look(recorded("clean_gpu_node"), plan_of(trainer__checkpoint_dir=place), ENVIRON, HOST)
+        checkpoints(recorded("clean_gpu_node"), plan_of(trainer__checkpoint_dir=place), ENVIRON, HOST)
 
 
 def test_home_without_a_home() -> None:
     with pytest.raises(CouldNotLook, match="HOME is not set"):
-        checkpoints.look(recorded("clean_gpu_node"), plan_of(trainer__checkpoint_dir="~/c"), Environ({}), HOST)
+        checkpoints(recorded("clean_gpu_node"), plan_of(trainer__checkpoint_dir="~/c"), Environ({}), HOST)
 
 
 def test_the_size_of_one_by_the_memory_model() -> None:
     run = "python -m verl.trainer.main_ppo actor_rollout_ref.actor.strategy=fsdp2 trainer.n_gpus_per_node=1 "
     run += "actor_rollout_ref.rollout.tensor_model_parallel_size=1 algorithm.adv_estimator=grpo"
-    size = checkpoint_size.look(plan(run + "\n", "run.sh"), MODEL)
+    size = checkpoint_size(plan(run + "\n", "run.sh"), MODEL)
     assert size == CheckpointSize("Qwen/Qwen2.5-0.5B", 12 * 494_032_768)
     with pytest.raises(NotApplicable, match="save_contents"):
-        checkpoint_size.look(
-            plan(f"{run} 'actor_rollout_ref.actor.checkpoint.save_contents=[model]'\n", "run.sh"), MODEL
-        )
+        checkpoint_size(plan(f"{run} 'actor_rollout_ref.actor.checkpoint.save_contents=[model]'\n", "run.sh"), MODEL)
 
 
 @pytest.mark.parametrize(
@@ -117,6 +115,6 @@ def test_our_mark_says_what_the_files_were(size: int, faults: tuple[str, ...]) -
     answers[f"list {step}"].append("skyrl_complete.json")
     answers[f"read {step}/skyrl_complete.json"] = [json.dumps(mark)]
     answers[f"stat {step}/skyrl_complete.json"] = answers[f"stat {step}/data.pt"]
-    seen = checkpoints.look(RecordedMachine(answers, strict=True), verl(), ENVIRON, HOST)
+    seen = checkpoints(RecordedMachine(answers, strict=True), verl(), ENVIRON, HOST)
     assert isinstance(seen, Checkpoints)
     assert [(one.faults, one.marked) for one in seen.found] == [(faults, True)]

@@ -38,7 +38,7 @@ CLEAN = recorded("clean_gpu_node")
 
 
 def look(machine: Machine) -> object:
-    return cpus.look(machine, host.look(machine))
+    return cpus(machine, host(machine))
 
 
 def test_counts_the_cpus_of_the_node() -> None:

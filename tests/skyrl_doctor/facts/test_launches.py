@@ -84,7 +84,7 @@ ROOT = "/home/trainer/run/.skyrl_jobs"
 
 
 def look(machine: Machine, **environ: str) -> object:
-    return launches.look(machine, Environ(environ), host.look(machine))
+    return launches(machine, Environ(environ), host(machine))
 
 
 def test_reads_directories_and_accounting() -> None:

@@ -75,7 +75,7 @@ PS = "run ps -U 1000 -o nlwp="
 
 
 def look(machine: Machine) -> Limits:
-    found = limits.look(machine, host.look(machine))
+    found = limits(machine, host(machine))
     assert isinstance(found, Limits)
     return found
 

@@ -101,7 +101,7 @@ PROCESSES = (RayProcess(20511, "gcs_server", 1007, JOB), RayProcess(20677, "rayl
 
 
 def look(machine: Machine, **environ: str) -> object:
-    return ray_clusters.look(machine, Environ({"TMPDIR": "/tmp", **environ}), host.look(machine))
+    return ray_clusters(machine, Environ({"TMPDIR": "/tmp", **environ}), host(machine))
 
 
 def test_a_clean_node_holds_nothing() -> None:

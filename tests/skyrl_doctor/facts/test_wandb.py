@@ -58,8 +58,8 @@ ASK = "ask wandb_login own-python"
 
 def test_asks_where_the_plan_names_wandb() -> None:
     login = WandbLogin(url="https://api.wandb.ai", host="api.wandb.ai", credential=Credential("/home/trainer/.netrc"))
-    assert wandb.look(CLEAN, PLAN) == login
-    assert wandb.look(CLEAN, plan_of(trainer__logger="tracking")) == login
+    assert wandb(CLEAN, PLAN) == login
+    assert wandb(CLEAN, plan_of(trainer__logger="tracking")) == login
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_asks_where_the_plan_names_wandb() -> None:
 )
 def test_does_not_ask_otherwise(plan: Plan, why: str) -> None:
     with pytest.raises(NotApplicable, match=why):
-        wandb.look(RecordedMachine({}, strict=True), plan)
+        wandb(RecordedMachine({}, strict=True), plan)
 
 
 @pytest.mark.parametrize(
@@ -86,14 +86,14 @@ def test_does_not_ask_otherwise(plan: Plan, why: str) -> None:
 )
 def test_no_answer_is_not_looked(answer: dict[str, object], why: str) -> None:
     with pytest.raises(CouldNotLook, match=why):
-        wandb.look(CLEAN.but({ASK: answer}), PLAN)
+        wandb(CLEAN.but({ASK: answer}), PLAN)
 
 
 def test_a_bundle_holds_no_key(tmp_path_factory: pytest.TempPathFactory) -> None:
     home, bundle = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("bundle")
     (home / ".netrc").write_text("machine api.wandb.ai login user password tiny1\nmachine other login u password p2\n")
     machine = Recorder(LocalMachine({"HOME": str(home), "PATH": "/usr/bin:/bin"}))
-    found = wandb.look(machine, PLAN)
+    found = wandb(machine, PLAN)
     machine.write(str(bundle), about={})
     machine.close()
     assert found == WandbLogin(
@@ -108,7 +108,7 @@ def test_a_bundle_holds_no_key(tmp_path_factory: pytest.TempPathFactory) -> None
 
 def test_the_plan_s_own_variables_reach_the_child() -> None:
     machine = LocalMachine({"HOME": "/nonexistent", "PATH": "/usr/bin:/bin"})
-    found = wandb.look(machine, plan_of(trainer__logger=["wandb"], env__WANDB_MODE="offline"))
+    found = wandb(machine, plan_of(trainer__logger=["wandb"], env__WANDB_MODE="offline"))
     machine.close()
     assert found == WandbLogin(
         url="https://api.wandb.ai",

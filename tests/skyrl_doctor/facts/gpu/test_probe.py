@@ -26,7 +26,7 @@ APPS = "run nvidia-smi --query-compute-apps=gpu_uuid,pid,used_memory --format=cs
 
 
 def look(machine: str | Machine) -> object:
-    return gpu.look(recorded(machine) if isinstance(machine, str) else machine)
+    return gpu(recorded(machine) if isinstance(machine, str) else machine)
 
 
 def test_a_whole_gpu() -> None:
