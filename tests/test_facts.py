@@ -14,11 +14,11 @@ def places_beside(module: str) -> set[str]:
 
 
 def test_a_probe_stands_beside_the_record_that_it_makes() -> None:
-    ours = [probe for probe in discover().probes.values() if probe.look.__module__.startswith("skyrl_doctor.")]
+    ours = [probe for probe in discover().probes.values() if probe.function.__module__.startswith("skyrl_doctor.")]
     apart = {
-        probe.name: (probe.look.__module__, probe.kind.__module__)
+        probe.name: (probe.function.__module__, probe.kind.__module__)
         for probe in ours
-        if probe.look.__module__ not in places_beside(probe.kind.__module__)
+        if probe.function.__module__ not in places_beside(probe.kind.__module__)
     }
     assert (apart, len(ours) > 40) == ({}, True)
 

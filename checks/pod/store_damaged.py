@@ -83,7 +83,7 @@ def store_damaged(podman: Podman, store: PodmanStore, books: StoreIndex, environ
 def _configuration(store: PodmanStore) -> Iterator[Finding]:
     for file in store.broken:
         yield Finding(
-            message=f"{file.path}: {file.why}; Podman does not start with it",
+            message=f"{file.path} {file.why}; Podman does not start with it",
             location=Location(file.path),
             remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="correct the file, or remove the setting that names it"),
         )

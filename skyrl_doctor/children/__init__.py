@@ -1,5 +1,5 @@
-"""Programs that run in a child process, under the doctor's own or the training interpreter.
+"""Programs that run in a child process with the doctor's or the training interpreter.
 
-Each uses the standard library and what it is there to ask, runs under Python 3.8, prints one JSON object,
+Each program uses the standard library and the packages that it examines, runs under Python 3.8, prints one JSON object,
 and imports nothing of the doctor.
 """

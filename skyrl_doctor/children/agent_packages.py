@@ -1,6 +1,6 @@
-"""What the installed OpenHands SDK requires of records, which prompt templates it brings, and whether our records pickle.
+"""Reads the installed OpenHands SDK (required fields, prompt templates) and tests whether our records can be pickled.
 
-The SDK is read as text: importing it takes seconds.
+The SDK's source is parsed, because importing it takes seconds.
 """
 
 import os
@@ -28,8 +28,8 @@ def directory_of(package):
 
 
 def required(path, name):
-    """The fields of a class that have no default, in order; None where the class is not there."""
-    import ast  # only where there is an SDK to read
+    """The fields of a class without a default, in order; None if the class is missing."""
+    import ast  # only needed if the SDK is installed
 
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -65,7 +65,7 @@ def templates(directory):
 
 
 def own_templates(name):
-    """Of the agent's own class: its directory, the templates there, and whether it says itself where they are."""
+    """The directory and templates of the plan's agent class, and whether the class sets its own prompt files."""
     module = name.rpartition(".")[0]
     top = directory_of(module.partition(".")[0])
     if not module or top is None:
@@ -83,7 +83,7 @@ def own_templates(name):
 
 
 def version():
-    """By the name of the metadata directory, as interpreter.py reads versions."""
+    """The SDK's version, from the name of its metadata directory as in interpreter.py."""
     for entry in sys.path:
         try:
             names = os.listdir(entry or ".")
@@ -96,8 +96,8 @@ def version():
 
 
 def own_records():
-    """Whether our records go to another process and come back: "ok", "missing", "stay" (no Ray: they never leave theirs),
-    or what went wrong.
+    """Whether our records survive pickling: "ok", "missing" (not installed), "stay" (no Ray, so none is pickled), or an
+    error message.
     """
     if importlib.util.find_spec("skyrl_train") is None:
         return "missing"
@@ -111,13 +111,13 @@ def own_records():
 
         samples = [Counts(rollouts=1), Limits(model_len=2, prompt_tokens=1, response_tokens=1, reply_tokens=1)]
         for sample in samples:
-            if pickle.loads(pickle.dumps(sample)) != sample:  # noqa: S301 -- its own
+            if pickle.loads(pickle.dumps(sample)) != sample:  # noqa: S301 -- pickled here
                 return type(sample).__name__ + " comes back changed"
         if (
             importlib.util.find_spec("pydantic") is None
-        ):  # which makes JSON of them; its import costs more than all of this
+        ):  # needed for their JSON; importing it would take longer than this program
             return "ModuleNotFoundError: No module named 'pydantic'"
-    except Exception as error:  # noqa: BLE001 -- whatever it is, it is the answer
+    except Exception as error:  # noqa: BLE001 -- any error is the result
         return type(error).__name__ + ": " + " ".join(str(error).split())[:300]
     return "ok"
 

@@ -1,9 +1,9 @@
-"""What lies at some paths of images that are kept as archives (docker save, OCI layout), by their layers' lists.
+"""Looks up paths in images that are stored as archives (docker save, OCI layout), from the lists of their layers.
 
     archive_paths.py SECONDS PATH,PATH… ARCHIVE…
 
-A path is told as "dir", "file" or "" for nothing; one that is reached through a link is not told at all. An archive may be packed
-with anything that tarfile or zstd reads, and so may each of its layers; an OCI layout may be a directory.
+Prints "dir", "file" or "" (missing) for each path, and leaves out a path that is reached through a link. An archive and
+each of its layers may be compressed in any form that tarfile or zstd reads. An OCI layout may be a directory.
 """
 
 import os
@@ -32,7 +32,7 @@ class LateError(Exception):
 
 @contextlib.contextmanager
 def opened(file, ahead):
-    """A tar, and whether it can only be read ahead: one that is packed, or lies in one that is. Any other is skipped through."""
+    """The tar, and whether it is a stream. A compressed tar is a stream, and so is a tar inside one; others are seekable."""
     tar = None if ahead else plain(file)
     if tar is not None:
         with tar:
@@ -52,13 +52,13 @@ def plain(file):
 
 @contextlib.contextmanager
 def unpacked(file):
-    """What tarfile cannot unpack by itself: a Python before 3.14 has no zstd, but every distribution has the program."""
+    """The file, decompressed if it is zstd: tarfile supports zstd only from Python 3.14 on, so the program is used."""
     if file.peek(len(ZSTD))[: len(ZSTD)] != ZSTD:
         yield file
         return
     program = shutil.which("zstd")
     if program is None:
-        raise ValueError("it is packed with zstd; wanted the program zstd in PATH")
+        raise ValueError("it is packed with zstd, but PATH has no zstd program")
     child = subprocess.Popen(
         (program, "-dcq"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
@@ -68,10 +68,10 @@ def unpacked(file):
     assert stream is not None
     try:
         yield stream
-        while stream.read(BLOCK):  # what follows the end of a tar: the feeder must be through when another reads on
+        while stream.read(BLOCK):  # drain what follows the tar, so that the feeder has finished with the file
             pass
         if child.wait():
-            raise ValueError("its zstd is cut off, or damaged")
+            raise ValueError("its zstd data is truncated or damaged")
     finally:
         child.kill()
         feeder.join()
@@ -80,12 +80,12 @@ def unpacked(file):
 
 
 def feed(file, sink):
-    with contextlib.suppress(OSError, ValueError), sink:  # whoever reads has had enough
+    with contextlib.suppress(OSError, ValueError), sink:  # the reader has closed the pipe
         shutil.copyfileobj(file, sink, BLOCK)
 
 
 def members(archive):
-    """The name of each file; the file, or the name of the one that it links to; and whether it can only be read ahead."""
+    """Yields the name of each file, the file itself or its link target, and whether it is a stream."""
     if os.path.isdir(archive):
         yield from in_directory(archive)
         return
@@ -106,12 +106,12 @@ def in_directory(path):
             yield os.path.relpath(name, path), file, False
 
 
-def layers_of(texts):
+def layer_names(texts):
     """The names of the layers, lowest first."""
     if "manifest.json" in texts:
         return [os.path.normpath(str(name)) for name in texts["manifest.json"][0]["Layers"]]
     found = texts["index.json"]
-    for _ in range(4):  # an index may name an index
+    for _ in range(4):  # an index may refer to another index
         if "layers" in found:
             return [blob(layer["digest"]) for layer in found["layers"]]
         found = texts[blob(found["manifests"][0]["digest"])]
@@ -122,61 +122,61 @@ def blob(digest):
     return "blobs/" + str(digest).replace(":", "/", 1)
 
 
-def above(path):
-    """The path and the directories that it lies in, without a slash at the front."""
+def with_parents(path):
+    """The path and its parent directories, without a leading slash."""
     parts = path.strip("/").split("/")
     return ["/".join(parts[: count + 1]) for count in range(len(parts))]
 
 
-def look(archive, paths, end_at):
+def find_paths(archive, paths, end_at):
     texts, layers, links = {}, {}, {}
-    wants = [path.strip("/") for path in paths]
+    relative = [path.strip("/") for path in paths]
     for name, held, ahead in members(archive):
         if isinstance(held, str):
             links[name] = held
         elif held.peek(1)[:1] in (b"{", b"["):
-            texts[name] = text_of(held)
+            texts[name] = read_json(held)
         else:
-            layers[name] = layer_of(held, wants, ahead, end_at)
+            layers[name] = read_layer(held, relative, ahead, end_at)
     found, symbolic = dict.fromkeys(paths, ""), set()
-    for name in layers_of(texts):
+    for name in layer_names(texts):
         layer = layers[links.get(name, name)]
         if isinstance(layer, Exception):
             raise layer
-        layer.over(found)
+        layer.apply_to(found)
         symbolic |= layer.links
-    return {path: kind for path, kind in found.items() if not symbolic & set(above(path))}
+    return {path: kind for path, kind in found.items() if not symbolic & set(with_parents(path))}
 
 
-def text_of(file):
-    """Nothing where it only begins as one."""
+def read_json(file):
+    """The JSON value; None if the file only starts like one."""
     try:
         return json.loads(file.read(MOST_BYTES))
     except (ValueError, RecursionError):
         return None
 
 
-def layer_of(file, wants, ahead, end_at):
-    """Why not, where it is none: only some of an archive's files are layers, and the manifest may come last."""
+def read_layer(file, paths, ahead, end_at):
+    """The layer, or the error if the file is not one. Which files are layers is known only at the end."""
     try:
         with opened(file, ahead) as (tar, _):
-            return Layer(tar, wants, end_at)
+            return Layer(tar, paths, end_at)
     except WRONG as error:
         return error
 
 
 class Layer:
-    """What one layer has at the paths, what it hides of those below it, whatever the order of its entries, and its links."""
+    """The entries of one layer at the paths, the entries that it hides in lower layers, and its links."""
 
-    def __init__(self, tar, wants, end_at):
+    def __init__(self, tar, paths, end_at):
         self.seen, self.hidden, self.emptied, self.links = {}, set(), set(), set()
         for entry in tar:
             if time.monotonic() > end_at:
                 raise LateError
-            self.take(entry, wants)
-            tar.members = []  # an image has a hundred thousand files
+            self.add(entry, paths)
+            tar.members = []  # saves memory: an image has a hundred thousand files
 
-    def take(self, entry, wants):
+    def add(self, entry, paths):
         place = os.path.normpath(entry.name).strip("/")
         directory, _, name = place.rpartition("/")
         if name == HIDES_ALL:
@@ -186,12 +186,12 @@ class Layer:
         elif entry.issym():
             self.links.add(place)
         else:
-            held = [wanted for wanted in wants if (place + "/").startswith(wanted + "/")]
-            self.seen.update((wanted, "file" if wanted == place and not entry.isdir() else "dir") for wanted in held)
+            held = [path for path in paths if (place + "/").startswith(path + "/")]
+            self.seen.update((path, "file" if path == place and not entry.isdir() else "dir") for path in held)
 
-    def over(self, found):
+    def apply_to(self, found):
         for path in found:
-            chain = above(path)
+            chain = with_parents(path)
             if self.hidden & set(chain) or self.emptied & set(chain[:-1]):
                 found[path] = ""
             found[path] = self.seen.get(path.strip("/"), found[path])
@@ -199,15 +199,15 @@ class Layer:
 
 def main():
     seconds, paths, *archives = sys.argv[1:]
-    end_at, told = time.monotonic() + float(seconds), []
+    end_at, results = time.monotonic() + float(seconds), []
     for archive in archives:
         try:
-            told.append({"archive": archive, "paths": look(archive, paths.split(","), end_at)})
+            results.append({"archive": archive, "paths": find_paths(archive, paths.split(","), end_at)})
         except LateError:
             break
         except WRONG as error:
-            told.append({"archive": archive, "why": type(error).__name__ + ": " + str(error)[:200]})
-    sys.stdout.write(json.dumps({"archives": told}) + "\n")
+            results.append({"archive": archive, "why": type(error).__name__ + ": " + str(error)[:200]})
+    sys.stdout.write(json.dumps({"archives": results}) + "\n")
 
 
 main()

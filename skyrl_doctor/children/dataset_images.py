@@ -1,4 +1,4 @@
-"""The image columns of a dataset's rows, each combination once and in order; the file is read in pieces."""
+"""Reads the image columns of a dataset: each combination once, in order. The file is read in pieces."""
 
 import os
 import sys
@@ -10,20 +10,20 @@ import importlib
 import json
 
 LINE_LIMIT = 16 << 20
-MOST = 5000  # combinations that are told
+MOST_COMBINATIONS = 5000  # combinations that are printed
 TEXT_LIMIT = 600
 
 
 class NoImagesError(Exception):
-    """The file does not read, and this is the reason."""
+    """The file cannot be read; the text is the reason."""
 
 
 def main():
     spec = json.loads(sys.argv[1])
-    sys.stdout.write(json.dumps(answer_to(spec)) + "\n")
+    sys.stdout.write(json.dumps(read_files(spec)) + "\n")
 
 
-def answer_to(spec):
+def read_files(spec):
     try:
         return {"files": [images(file, spec["columns"], spec["holders"]) for file in spec["files"]]}
     except NoImagesError as reason:
@@ -35,27 +35,27 @@ def images(file, columns, holders):
     rows, without = 0, 0
     for row in rows_of(file, (*columns, *holders)):
         rows += 1
-        kept = narrowed(row, columns, holders)
+        kept = image_columns(row, columns, holders)
         if not kept:
             without += 1
-        elif len(found) < MOST:
+        elif len(found) < MOST_COMBINATIONS:
             found.setdefault(json.dumps(kept, sort_keys=True), kept)
     return {"file": file, "rows": rows, "without": without, "found": list(found.values())}
 
 
-def narrowed(row, columns, holders):
-    """The columns that may name an image, of the row and of the tables in it; long texts are no names."""
+def image_columns(row, columns, holders):
+    """The columns of the row and of its tables that may name an image. Long texts are shortened."""
     if not isinstance(row, dict):
         return {}
-    kept = plain(row, columns)
+    kept = short_columns(row, columns)
     for holder in holders:
-        inner = plain(row[holder], columns) if isinstance(row.get(holder), dict) else {}
+        inner = short_columns(row[holder], columns) if isinstance(row.get(holder), dict) else {}
         if inner:
             kept[holder] = inner
     return kept if any(name in kept for name in (*columns, *holders)) else {}
 
 
-def plain(table, columns):
+def short_columns(table, columns):
     kept = {}
     for name in columns:
         value = table.get(name)
@@ -83,11 +83,11 @@ def from_parquet(path, columns):
         raise NoImagesError("pyarrow is not installed, so " + path + " cannot be read") from None
     try:
         file = parquet.ParquetFile(path)
-        wanted = [name for name in columns if name in file.schema_arrow.names]
-        for batch in file.iter_batches(batch_size=256, columns=wanted, use_threads=False):
+        present = [name for name in columns if name in file.schema_arrow.names]
+        for batch in file.iter_batches(batch_size=256, columns=present, use_threads=False):
             yield from batch.to_pylist()
-    except (OSError, ValueError, KeyError, NotImplementedError) as error:  # what pyarrow raises derives from these
-        raise NoImagesError(path + " does not read: " + str(error)[:200]) from None
+    except (OSError, ValueError, KeyError, NotImplementedError) as error:  # base classes of pyarrow's errors
+        raise NoImagesError(path + " cannot be read: " + str(error)[:200]) from None
 
 
 def from_lines(path):
@@ -96,7 +96,7 @@ def from_lines(path):
             lines = iter(lambda: file.readline(LINE_LIMIT), b"")
             yield from (json.loads(line.decode("utf-8")) for line in lines if line.strip())
     except (OSError, ValueError, RecursionError) as error:
-        raise NoImagesError(f"{path} does not read: {type(error).__name__}: {str(error)[:200]}") from None
+        raise NoImagesError(f"{path} cannot be read: {type(error).__name__}: {str(error)[:200]}") from None
 
 
 main()

@@ -1,7 +1,7 @@
-"""Imports torch, then loads each compiled extension of a known package, each on its own.
+"""Imports torch, then loads each compiled extension of the known packages.
 
-An extension is loaded as a library: that binds its symbols to torch's without running its package. What cannot be told
-from one library is imported. A crash ends this program, so it says on stderr what it is about to try.
+An extension is loaded as a library, which binds its symbols to torch's without running its package. Packages without
+such a library are imported. A crash ends this program, so each name is printed on stderr before it is loaded.
 """
 
 import os
@@ -15,7 +15,7 @@ import importlib
 import importlib.machinery
 import json
 
-# Distribution, and the libraries that its package loads at its own import; `{abi}` stands for this interpreter's suffixes.
+# The libraries that a distribution's package loads when it is imported. `{abi}` is a suffix of this interpreter.
 LIBRARIES = (
     ("torchvision", ("torchvision/_C{abi}",)),
     ("flash-attn", ("flash_attn_2_cuda{abi}",)),
@@ -38,7 +38,7 @@ def libraries(patterns):
 
 
 def attempt(distribution, name, work):
-    print("trying", distribution, name, file=sys.stderr, flush=True)  # noqa: T201 -- read where this program dies
+    print("trying", distribution, name, file=sys.stderr, flush=True)  # noqa: T201 -- read if this program crashes
     try:
         work()
     except BaseException as error:  # noqa: BLE001 -- an import may raise anything, SystemExit too
@@ -47,31 +47,31 @@ def attempt(distribution, name, work):
     return [distribution, name, ""]
 
 
-def load(path):
+def loading(path):
     return lambda: ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
 
 
-def bring(module):
+def importing(module):
     return lambda: importlib.import_module(module)
 
 
-def answer(wanted):
-    tried = [attempt("torch", "torch", bring("torch"))]
+def load_all(names):
+    tried = [attempt("torch", "torch", importing("torch"))]
     if tried[0][2]:
         return {"torch": "", "tried": tried}
     for distribution, patterns in LIBRARIES:
-        if distribution in wanted:
-            tried += [attempt(distribution, path, load(path)) for path in libraries(patterns)]
+        if distribution in names:
+            tried += [attempt(distribution, path, loading(path)) for path in libraries(patterns)]
     for distribution, module in MODULES:
-        if distribution in wanted:
-            tried.append(attempt(distribution, module, bring(module)))
+        if distribution in names:
+            tried.append(attempt(distribution, module, importing(module)))
     return {"torch": str(sys.modules["torch"].__version__), "tried": tried}
 
 
 if __name__ == "__main__":
-    # What packages print while they are imported must not stand in the answer's way.
+    # Output of packages at import goes to stderr, so that stdout has only the answer.
     answer_to = os.dup(1)
     os.dup2(2, 1)
-    found = json.dumps(answer(sys.argv[1:]))
+    found = json.dumps(load_all(sys.argv[1:]))
     os.write(answer_to, found.encode() + b"\n")
-    os._exit(0)  # an extension's own clean-up is not asked for
+    os._exit(0)  # skip the clean-up of the extensions

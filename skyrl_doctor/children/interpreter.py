@@ -1,6 +1,6 @@
-"""What the interpreter that runs this is: version, header directory, installed distributions.
+"""Prints the version, header directory and installed distributions of the interpreter that runs it.
 
-Versions are read from the names of the metadata directories; only a few packages' requirements are opened.
+Versions come from the names of the metadata directories. Requirements are read for a few packages only.
 """
 
 import os
@@ -13,7 +13,7 @@ import json
 import re
 import sysconfig
 
-# Their requirements decide whether the training stack fits together.
+# Their requirements decide whether the training packages fit together.
 OPENED = re.compile(
     r"(?:verl|vllm(?:-.*)?|sglang|torch|torchvision|torchaudio|transformers|ray|xformers|flash-attn|skyrl-doctor|openhands-.*)"
 )
@@ -21,14 +21,14 @@ HEADER_LIMIT = 1 << 20
 
 
 def include_directory():
-    """As triton/runtime/build.py finds it: Debian's own scheme has no headers."""
-    names = ("get_default_scheme", "_get_default_scheme")  # the second before Python 3.10
+    """The header directory, found as in triton/runtime/build.py: Debian's own scheme has no headers."""
+    names = ("get_default_scheme", "_get_default_scheme")  # the second one before Python 3.10
     scheme = next(getattr(sysconfig, name) for name in names if hasattr(sysconfig, name))()
     return sysconfig.get_paths("posix_prefix" if scheme == "posix_local" else scheme)["include"]
 
 
 def distributions():
-    """[name, version, path of the metadata] in the order of sys.path: the first of a name is the one imported."""
+    """Yields [name, version, metadata path] in the order of sys.path. The first of a name is the one that is imported."""
     for entry in sys.path:
         try:
             names = sorted(os.listdir(entry or "."))
@@ -37,10 +37,10 @@ def distributions():
         for name in names:
             stem, kind = os.path.splitext(name)
             if kind in (".dist-info", ".egg-info") and not stem.startswith("~"):
-                yield described(stem, kind, os.path.join(entry, name))
+                yield describe_distribution(stem, kind, os.path.join(entry, name))
 
 
-def described(stem, kind, path):
+def describe_distribution(stem, kind, path):
     if kind == ".egg-info":
         stem = re.sub(r"-py3(?:\.\d+)?$", "", stem)
     name, _, version = stem.rpartition("-") if "-" in stem else (stem, "", "")
@@ -49,7 +49,7 @@ def described(stem, kind, path):
     return [re.sub(r"[-_.]+", "-", name).lower(), version, path]
 
 
-def fields(path, wanted):
+def fields(path, field):
     """Values of one field in the header of a distribution's metadata."""
     for name in ("METADATA", "PKG-INFO", ""):
         try:
@@ -58,11 +58,11 @@ def fields(path, wanted):
         except OSError:
             continue
         pairs = (line.partition(":") for line in header.splitlines())
-        return [value.strip() for key, _, value in pairs if key.lower() == wanted]
+        return [value.strip() for key, _, value in pairs if key.lower() == field]
     return []
 
 
-def answer():
+def describe_interpreter():
     include = include_directory()
     first: dict[str, str] = {}
     by_directory: dict[str, list[str]] = {}
@@ -85,4 +85,4 @@ def answer():
 
 
 if __name__ == "__main__":
-    print(json.dumps(answer()))  # noqa: T201 -- how a child answers
+    print(json.dumps(describe_interpreter()))  # noqa: T201 -- a child prints its answer

@@ -1,4 +1,4 @@
-"""The model types that the installed transformers knows, read out of its sources: importing it would take seconds."""
+"""Reads the model types of the installed transformers from its source, because importing it takes seconds."""
 
 import os
 import sys

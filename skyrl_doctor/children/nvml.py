@@ -1,7 +1,7 @@
-"""Asks NVML for the GPUs that this process can open, their MIG slices, their memory and who uses it.
+"""Reads from NVML the GPUs that this process can open, their MIG slices, memory and processes.
 
-Prints one JSON object: {"driver", "gpus", "closed"}, or {"error": {"code", "text"}} where NVML as a whole gave nothing.
-Sizes are bytes. A question that one device refuses leaves null in its place and its text under "refused".
+Prints one JSON object: {"driver", "gpus", "closed"}, or {"error": {"code", "text"}} if NVML as a whole failed.
+Sizes are bytes. A value that a device does not report is null, and its error is in "refused".
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ LIBRARY = "libnvidia-ml.so.1"
 
 
 def library_is_missing() -> bool:
-    """Whether pynvml would find no driver to load. Asked first: of its import, 200 structures, nothing is used then."""
+    """Whether pynvml would find no driver library. Tested first, because importing pynvml is slow."""
     found = PathFinder.find_spec("pynvml")
     if found is None or found.origin is None:
         return False
     with open(found.origin, "rb") as file:
-        if LIBRARY.encode() not in file.read():  # another module of that name, or one that looks elsewhere
+        if LIBRARY.encode() not in file.read():  # another module of that name, or one that loads another library
             return False
     from ctypes import CDLL
 
@@ -34,12 +34,12 @@ def library_is_missing() -> bool:
     return False
 
 
-if library_is_missing():  # in pynvml's own words
+if library_is_missing():  # pynvml's own error
     sys.stdout.write('{"error": {"code": 12, "text": "NVML Shared Library Not Found"}}\n')
     sys.exit(0)
 
 import json  # noqa: E402 -- needed from here on
-from collections.abc import Callable  # noqa: E402 -- likewise
+from collections.abc import Callable  # noqa: E402 -- as above
 
 try:
     import pynvml
@@ -52,7 +52,7 @@ Answer = object
 
 
 class Device:
-    """One handle. `ask` gives the first answer that it gets, or None, and keeps why there was none."""
+    """One NVML handle. `ask` returns the first successful answer, or None, and stores the error."""
 
     def __init__(self, handle: Handle) -> None:
         self.handle = handle
@@ -69,7 +69,7 @@ class Device:
                 return answer
         return None
 
-    def told(self, **fields: Answer) -> dict[str, Answer]:
+    def report(self, **fields: Answer) -> dict[str, Answer]:
         return {**fields, "refused": self.refused}
 
 
@@ -96,13 +96,13 @@ def machine() -> dict[str, Answer]:
             continue
         gpus.append(gpu(index, Device(handle)))
     driver = system.ask("driver", lambda _: text(pynvml.nvmlSystemGetDriverVersion()))
-    return system.told(driver=driver, gpus=gpus, closed=closed)
+    return system.report(driver=driver, gpus=gpus, closed=closed)
 
 
 def gpu(index: int, device: Device) -> dict[str, Answer]:
     mig = device.ask("mig", lambda handle: pynvml.nvmlDeviceGetMigMode(handle)[0] == pynvml.NVML_DEVICE_MIG_ENABLE)
     slices, closed = mig_slices(device) if mig else ([], [])
-    return device.told(
+    return device.report(
         index=index,
         uuid=device.ask("uuid", uuid),
         name=device.ask("name", name),
@@ -124,7 +124,7 @@ def mig_slices(parent: Device) -> tuple[list[Answer] | None, list[Answer]]:
         try:
             handle = pynvml.nvmlDeviceGetMigDeviceHandleByIndex(parent.handle, index)
         except pynvml.NVMLError as error:
-            if error.value != pynvml.NVML_ERROR_NOT_FOUND:  # not found: that place holds no slice
+            if error.value != pynvml.NVML_ERROR_NOT_FOUND:  # not found: no slice at this index
                 closed.append({"index": index, "why": str(error)})
             continue
         slices.append(mig_slice(index, Device(handle)))
@@ -132,7 +132,7 @@ def mig_slices(parent: Device) -> tuple[list[Answer] | None, list[Answer]]:
 
 
 def mig_slice(index: int, device: Device) -> dict[str, Answer]:
-    return device.told(
+    return device.report(
         index=index,
         uuid=device.ask("uuid", uuid),
         name=device.ask("name", name),
@@ -153,23 +153,23 @@ def name(handle: Handle) -> Answer:
 
 
 def shape(handle: Handle) -> Answer:
-    told = pynvml.nvmlDeviceGetAttributes(handle)
-    return {"gi": told.gpuInstanceSliceCount, "ci": told.computeInstanceSliceCount, "memory_mib": told.memorySizeMB}
+    info = pynvml.nvmlDeviceGetAttributes(handle)
+    return {"gi": info.gpuInstanceSliceCount, "ci": info.computeInstanceSliceCount, "memory_mib": info.memorySizeMB}
 
 
 def memory_v2(handle: Handle) -> Answer:
-    """Version 2 keeps the driver's own reserve out of `used`."""
-    told = pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
-    return {"total": told.total, "used": told.used, "free": told.free}
+    """Memory by version 2 of the call, whose `used` leaves out the driver's own reserve."""
+    info = pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
+    return {"total": info.total, "used": info.used, "free": info.free}
 
 
 def memory_v1(handle: Handle) -> Answer:
-    told = pynvml.nvmlDeviceGetMemoryInfo(handle)
-    return {"total": told.total, "used": told.used, "free": told.free}
+    info = pynvml.nvmlDeviceGetMemoryInfo(handle)
+    return {"total": info.total, "used": info.used, "free": info.free}
 
 
 def processes(device: Device) -> Answer:
-    """Those that compute and those that draw, each once; None where the first cannot be listed."""
+    """Compute and graphics processes, each once; None if the compute processes cannot be listed."""
     computing = device.ask(
         "processes",
         lambda handle: used(pynvml.nvmlDeviceGetComputeRunningProcesses_v3(handle)),

@@ -1,4 +1,4 @@
-"""The registries that files of Podman and Docker hold a login for. Their names only: what they hold is never printed."""
+"""Prints the names of the registries with a login in files of Podman and Docker, never the logins themselves."""
 
 import os
 import sys

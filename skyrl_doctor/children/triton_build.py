@@ -1,6 +1,6 @@
-"""Compiles a few lines as Triton would, with this interpreter's headers, and throws the result away.
+"""Compiles a few lines as Triton does, with this interpreter's headers, and deletes the result.
 
-With the argument `libcuda` it also links against the driver's library, as Triton's NVIDIA backend would.
+With the argument `libcuda` it also links against the driver's library, as Triton's NVIDIA backend does.
 """
 
 import os
@@ -16,31 +16,31 @@ import subprocess
 import sysconfig
 from importlib.machinery import PathFinder
 
-# No shutil and no tempfile: a preflight waits for this program, and they would be a tenth of it.
+# No shutil and no tempfile: importing them would be a tenth of this program's time.
 
 SOURCE = "#include <Python.h>\nint skyrl_doctor_probe;\n"
 LINK_SOURCE = "int skyrl_doctor_probe;\n"
-# Shorter than the doctor's own limit for this program, so that the directory is removed by whoever made it.
+# Shorter than the doctor's limit for this program, so that the program itself removes its directory.
 LIMIT_S = 8.0
 LISTING_LIMIT_S = 4.0
 SAID_LIMIT = 4000
 
 
 def include_directory():
-    """As triton/runtime/build.py finds it: Debian's own scheme has no headers."""
+    """The header directory, found as in triton/runtime/build.py: Debian's own scheme has no headers."""
     names = ("get_default_scheme", "_get_default_scheme")  # the second before Python 3.10
     scheme = next(getattr(sysconfig, name) for name in names if hasattr(sysconfig, name))()
     return sysconfig.get_paths("posix_prefix" if scheme == "posix_local" else scheme)["include"]
 
 
 def compiler():
-    """$CC as one word, even where it is empty; else gcc, else clang."""
+    """$CC as one word, even if it is empty; else gcc, else clang."""
     named = os.environ.get("CC")
     return named if named is not None else which("gcc") or which("clang")
 
 
 def which(name):
-    """As shutil.which, which Triton asks."""
+    """As shutil.which, which Triton uses."""
     for directory in os.environ.get("PATH", os.defpath).split(os.pathsep):
         path = os.path.join(directory, name)
         if os.access(path, os.X_OK) and not os.path.isdir(path):
@@ -49,7 +49,7 @@ def which(name):
 
 
 def temporary_directory():
-    """Never the working directory, which Python falls back to."""
+    """A new temporary directory. Unlike tempfile, it never uses the working directory."""
     named = [os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")]
     for base in [path for path in named if path] + ["/tmp", "/var/tmp", "/dev/shm"]:  # noqa: S108
         try:
@@ -61,8 +61,8 @@ def temporary_directory():
     raise last
 
 
-def built(cc, source, arguments):
-    """What became of one run of the compiler."""
+def compile_source(cc, source, arguments):
+    """The result of one run of the compiler."""
     directory = temporary_directory()
     try:
         main = os.path.join(directory, "main.c")
@@ -75,18 +75,18 @@ def built(cc, source, arguments):
 
 
 def remove(directory):
-    """With the files in it: a compiler puts nothing else there."""
+    """Removes the directory and its files."""
     try:
         for name in os.listdir(directory):
             os.unlink(os.path.join(directory, name))
         os.rmdir(directory)
-    except OSError:  # the answer counts, not what a broken disk keeps
+    except OSError:  # a failed clean-up must not hide the result
         return
 
 
 def run(argv, said_path):
-    environ = dict(os.environ, LC_ALL="C")  # the compiler's words are read
-    # Into a file, not a pipe: a compiler's own children may outlive it and keep a pipe open.
+    environ = dict(os.environ, LC_ALL="C")  # the compiler's messages are parsed
+    # A file, not a pipe: a compiler's child processes may outlive it and keep a pipe open.
     with open(said_path, "w+", errors="replace") as said:
         try:
             code = subprocess.call(
@@ -100,8 +100,8 @@ def run(argv, said_path):
         return {"rc": code, "said": said.read(SAID_LIMIT), "limit_s": LIMIT_S}
 
 
-def backend():
-    """The text of the installed Triton's NVIDIA driver, unless there is none."""
+def backend_source():
+    """The source of the installed Triton's NVIDIA driver, or None."""
     spec = PathFinder.find_spec("triton")
     for directory in (spec.submodule_search_locations or []) if spec else []:
         try:
@@ -113,8 +113,8 @@ def backend():
 
 
 def libcuda(cc):
-    """Links against the driver as this Triton does; None where no Triton is installed."""
-    text = backend()
+    """Links against the driver as this Triton does; None if Triton is not installed."""
+    text = backend_source()
     if text is None:
         return None
     listed = re.search(r"^libraries = \[(?P<names>[^\]]*)\]", text, re.MULTILINE)
@@ -123,7 +123,7 @@ def libcuda(cc):
     directories, why = libcuda_directories()
     if not directories:
         return {"rc": 1, "said": "libcuda.so cannot found!\n" + why, "limit_s": LIMIT_S}
-    return built(cc, LINK_SOURCE, flags + ["-L" + directory for directory in directories])
+    return compile_source(cc, LINK_SOURCE, flags + ["-L" + directory for directory in directories])
 
 
 def libcuda_directories():
@@ -143,22 +143,22 @@ def libcuda_directories():
     found = [os.path.dirname(line.split()[-1]) for line in listed.splitlines() if "libcuda.so.1" in line]
     searched = os.environ.get("LD_LIBRARY_PATH", "").split(":")
     found = found or [path for path in searched if path and os.path.exists(os.path.join(path, "libcuda.so.1"))]
-    return found, "" if found else "neither /sbin/ldconfig -p nor LD_LIBRARY_PATH knows libcuda.so.1"
+    return found, "" if found else "libcuda.so.1 is in neither /sbin/ldconfig -p nor LD_LIBRARY_PATH"
 
 
-def answer(arguments):
+def examine(arguments):
     include = include_directory()
     cc = compiler()
     found = {"version": "{}.{}".format(*sys.version_info[:2]), "include": include}
     found["header"] = os.path.isfile(os.path.join(include, "Python.h"))
     found["cc"] = os.environ.get("CC")
     found["compiler"] = cc
-    found["compile"] = None if cc is None else built(cc, SOURCE, ["-I" + include])
+    found["compile"] = None if cc is None else compile_source(cc, SOURCE, ["-I" + include])
     works = found["compile"] is not None and found["compile"]["rc"] is not None
     found["libcuda"] = libcuda(cc) if works and "libcuda" in arguments else None
     return found
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # whoever ends it early waits for the directory to go
-    print(json.dumps(answer(sys.argv[1:])))  # noqa: T201 -- how a child answers
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the directory is removed after SIGTERM
+    print(json.dumps(examine(sys.argv[1:])))  # noqa: T201 -- a child prints its answer

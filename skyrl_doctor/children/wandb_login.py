@@ -1,6 +1,6 @@
-"""Whether wandb could log in here, and how. Its key is looked at in this process alone: what is printed holds no secret.
+"""Checks whether wandb can log in. Only this process reads the key; the output contains no secret.
 
-As wandb itself finds it: WANDB_API_KEY or WANDB_IDENTITY_TOKEN_FILE, then the netrc file, then the settings files.
+The key is searched as wandb does: WANDB_API_KEY or WANDB_IDENTITY_TOKEN_FILE, then the netrc file, then the settings files.
 """
 
 import os
@@ -21,8 +21,8 @@ JWT = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+")
 PLACEHOLDER = re.compile(r"your|<.*>|\$\{?\w|x{8}|key.?here|change.?me", re.IGNORECASE)
 
 
-def problem(key):
-    """What is wrong with the form of a key, in words that do not tell it; "" where nothing is."""
+def key_problem(key):
+    """What is wrong with the form of a key, without revealing it; "" if nothing is."""
     if JWT.fullmatch(key):
         return ""
     prefix, dash, secret = key.partition("-")
@@ -30,16 +30,16 @@ def problem(key):
     if len(secret) < LEAST_LENGTH and PLACEHOLDER.search(key):
         return "is a placeholder"
     if not re.fullmatch(r"[\w-]+", secret):
-        return "holds characters other than letters, digits, - and _"
+        return "contains characters other than letters, digits, - and _"
     if len(secret) < LEAST_LENGTH:
-        return f"has {len(secret)} characters, and a key has {LEAST_LENGTH} or more"
+        return f"has {len(secret)} characters; a key has at least {LEAST_LENGTH}"
     if re.fullmatch(r"[0-9a-f]+", secret) and len(secret) != LEAST_LENGTH:
-        return f"has {len(secret)} characters, and a key of this kind has {LEAST_LENGTH}"
+        return f"has {len(secret)} characters; a key of this kind has exactly {LEAST_LENGTH}"
     return ""
 
 
 def settings():
-    """Of the global file, then of the run directory's own: `wandb offline` and `wandb login --host` write there."""
+    """Settings of the global file and of the run directory, where `wandb offline` and `wandb login --host` write."""
     root = os.environ.get("WANDB_DIR") or os.getcwd()
     local = ".wandb" if os.path.exists(os.path.join(root, ".wandb")) else "wandb"
     config = os.environ.get("WANDB_CONFIG_DIR") or os.path.join("~", ".config", "wandb")
@@ -66,10 +66,10 @@ def netrc_path():
 
 
 def from_netrc(host):
-    """[the credential] or [], and a note where the file could not be used."""
+    """[the credential] or [], and a note if the file could not be used."""
     path = netrc_path()
     if path.startswith("~"):
-        return [], "HOME is not set, so no netrc file is found"
+        return [], "HOME is not set, so the netrc file cannot be located"
     try:
         found = netrc.netrc(path).authenticators(host)
     except FileNotFoundError:
@@ -77,32 +77,32 @@ def from_netrc(host):
     except netrc.NetrcParseError as error:
         return [], f"{path} cannot be parsed at line {error.lineno}"
     except (OSError, UnicodeError) as error:
-        return [], "{} cannot be read: {}".format(path, getattr(error, "strerror", None) or "it is no text")
+        return [], "{} cannot be read: {}".format(path, getattr(error, "strerror", None) or "it is not a text file")
     if not found:
         return [], f"{path} has no entry for {host}"
     if not found[2]:
         return [], f"the entry for {host} in {path} has no password"
-    return [[path, problem(found[2])]], ""
+    return [[path, key_problem(found[2])]], ""
 
 
 def from_variables():
     key, token = os.environ.get("WANDB_API_KEY"), os.environ.get("WANDB_IDENTITY_TOKEN_FILE")
     if key and token:
-        return [["WANDB_API_KEY", "is set beside WANDB_IDENTITY_TOKEN_FILE, and wandb takes one of them"]]
+        return [["WANDB_API_KEY", "and WANDB_IDENTITY_TOKEN_FILE are both set; wandb accepts only one of them"]]
     if token:
-        return [["WANDB_IDENTITY_TOKEN_FILE", "" if os.path.isfile(token) else "names a file that is not there"]]
-    return [["WANDB_API_KEY", problem(key)]] if key else []
+        return [["WANDB_IDENTITY_TOKEN_FILE", "" if os.path.isfile(token) else "names a file that does not exist"]]
+    return [["WANDB_API_KEY", key_problem(key)]] if key else []
 
 
 def setting(found, name, variable):
-    """[value, where it is set]: the variable wins over the files, empty or not."""
+    """[value, source]: the variable wins over the files, even if it is empty."""
     if variable in os.environ:
         return [os.environ[variable], variable]
     return list(found.get(name, (None, "")))
 
 
 def server(url):
-    """The host of a server's URL, as a netrc file names it; "" where wandb would refuse the URL."""
+    """The host of a server's URL as in a netrc file; "" if wandb would refuse the URL."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -110,7 +110,7 @@ def server(url):
     return parts.netloc.rpartition("@")[2] if parts.scheme in ("http", "https") else ""
 
 
-def answer():
+def examine():
     found = settings()
     url, url_from = setting(found, "base_url", "WANDB_BASE_URL")
     url = DEFAULT_URL if url is None else url
@@ -120,7 +120,7 @@ def answer():
         credentials, note = from_netrc(host)
     if not credentials and found.get("api_key", ("", ""))[0]:
         key, path = found["api_key"]
-        credentials = [[path, problem(key)]]
+        credentials = [[path, key_problem(key)]]
     mode, mode_from = setting(found, "mode", "WANDB_MODE")
     return {
         "url": url.rpartition("@")[2],
@@ -134,4 +134,4 @@ def answer():
 
 
 if __name__ == "__main__":
-    print(json.dumps(answer()))  # noqa: T201 -- how a child answers
+    print(json.dumps(examine()))  # noqa: T201 -- a child prints its answer

@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(diagnosis: "Diagnosis") -> "Check | None":
-    from skyrl_doctor.core.registry import check_of
+    from skyrl_doctor.core.registry import find_check
 
     root = diagnosis.root
-    return check_of(root.failure.id) if root and root.failure.id else None
+    return find_check(root.failure.id) if root and root.failure.id else None

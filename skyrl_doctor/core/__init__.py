@@ -1,1 +1,1 @@
-"""The engine: what a check is, how facts are gathered and judged. It knows no check and no machine by name."""
+"""The engine: it defines checks and probes, gathers facts and runs checks. It depends on no single check or machine."""

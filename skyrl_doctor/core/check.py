@@ -1,6 +1,6 @@
-"""What a check and a probe are: a pure function, its id, and the types of the facts that it takes.
+"""Defines Check and Probe, and the decorators that make them from functions.
 
-A check's parameter types are its declaration of needs. `X | None` means: give me None where X does not apply.
+The parameter types of a function are the facts that it needs. `X | None` gets None if X does not apply here.
 """
 
 import inspect
@@ -29,7 +29,7 @@ class Need:
 
 @record
 class Check:
-    """A known failure: its id for ever, its slug, the function that finds it, and where it is cured."""
+    """A known failure: its permanent id, its slug, the function that finds it, and the file that prevents it."""
 
     id: str
     slug: str
@@ -46,22 +46,22 @@ class Check:
 
 @record
 class Probe:
-    """Turns a machine (and other facts) into one fact, within a limit."""
+    """Reads one fact from a machine and from other facts, within a time limit."""
 
     kind: type
     name: str
-    look: Callable[..., object]
+    function: Callable[..., object]
     needs: tuple[Need, ...]
     limit_s: float = field(default=5.0)
 
     def __call__(self, *facts: Any) -> Any:
-        return self.look(*facts)
+        return self.function(*facts)
 
 
 def check(id: str, *, roles: Iterable[Role] = ALL_ROLES, fix: str) -> Callable[[Judge], Check]:  # noqa: A002 -- the catalogue's word
-    """Makes a check of a function named after the fault. `fix` is the file that cures it, or "operator: why not"."""
+    """Makes a check from a function named after the failure. `fix` is the file that prevents it, or "operator: why not"."""
     if not _ID.fullmatch(id):
-        raise ValueError(f"check id {id!r}: wanted two to eight capitals and three digits, such as GPU001")
+        raise ValueError(f"check id {id!r}: expected two to eight capital letters and three digits, such as GPU001")
 
     def wrap(judge: Judge) -> Check:
         module = judge.__module__
@@ -73,11 +73,11 @@ def check(id: str, *, roles: Iterable[Role] = ALL_ROLES, fix: str) -> Callable[[
 
 
 def probe(*, limit_s: float = 5.0) -> Callable[[Callable[..., object]], Probe]:
-    """Makes a probe of a function; the type that it returns is the fact that it gathers."""
+    """Makes a probe from a function. Its return type is the fact that it gathers."""
 
-    def wrap(look: Callable[..., object]) -> Probe:
-        kind = typing.get_type_hints(look)["return"]
-        return Probe(kind, _name(look), look, needs_of(look), limit_s)
+    def wrap(function: Callable[..., object]) -> Probe:
+        kind = typing.get_type_hints(function)["return"]
+        return Probe(kind, _name(function), function, needs_of(function), limit_s)
 
     return wrap
 
@@ -87,7 +87,7 @@ def needs_of(function: Callable[..., object]) -> tuple[Need, ...]:
     hints = typing.get_type_hints(function)
     for name in inspect.signature(function).parameters:
         if name not in hints:
-            raise TypeError(f"parameter {name!r} of {_name(function)} names no fact type")
+            raise TypeError(f"parameter {name!r} of {_name(function)} has no fact type")
     return tuple(_need(hint) for name, hint in hints.items() if name != "return")
 
 
@@ -97,7 +97,7 @@ def _need(hint: object) -> Need:
     inner = [part for part in typing.get_args(hint) if part is not type(None)]
     if len(inner) == 1 and isinstance(inner[0], type):
         return Need(inner[0], optional=True)
-    raise TypeError(f"{hint!r} is neither a fact type nor one that may be None")
+    raise TypeError(f"{hint!r} is neither a fact type nor `X | None` of one")
 
 
 def _name(function: Callable[..., object]) -> str:

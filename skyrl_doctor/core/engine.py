@@ -1,6 +1,6 @@
-"""Runs checks over facts. A check that crashes is UNKNOWN for itself, and the rest go on.
+"""Runs checks on facts. A check that crashes is UNKNOWN, and the other checks still run.
 
-This is the one place with a broad except: whatever a probe or a check raises becomes an answer.
+Only the engine has a broad except: whatever a probe or a check raises becomes a result.
 """
 
 import dataclasses
@@ -19,13 +19,13 @@ Redact = Callable[[str], str]
 
 
 def silent(pending: Sequence[str], done: int) -> None:
-    """An observer that looks away."""
+    """An observer that does nothing."""
 
 
 def examine(
     checks: Sequence[Check], gathering: Gathering, *, redact: Redact = str, observe: Observer = silent
 ) -> Iterator[Outcome]:
-    """Yields one outcome a check, as its facts become known, and none later than the gathering's deadline."""
+    """Yields one outcome for each check as soon as its facts are gathered, and all before the deadline."""
     waiting = list(checks)
     judged = 0
     facts_open = gathering.gather(need for check in checks for need in check.needs)
@@ -57,7 +57,7 @@ def _judge(check: Check, ready: list[object] | Inapplicable | Unavailable, gathe
             return dataclasses.replace(outcome, status=Status.UNKNOWN, reason=reason)
         case Gathered(tuple() as findings):
             return _with_findings(outcome, findings)
-    raise AssertionError(f"no such answer: {answer!r}")
+    raise AssertionError(f"unexpected result: {answer!r}")
 
 
 def _verdict(check: Check, facts: list[object], limit_s: float) -> FactResult:
@@ -66,9 +66,9 @@ def _verdict(check: Check, facts: list[object], limit_s: float) -> FactResult:
 
 
 def _with_findings(outcome: Outcome, findings: tuple[object, ...]) -> Outcome:
-    strangers = [item for item in findings if not is_valid_finding(item)]
-    if strangers:
-        reason = f"check {outcome.id} is broken: it gave {short_repr(strangers[0])} where a Finding of texts was wanted"
+    invalid = [item for item in findings if not is_valid_finding(item)]
+    if invalid:
+        reason = f"check {outcome.id} is broken: it yielded {short_repr(invalid[0])}, which is not a valid Finding"
         return dataclasses.replace(outcome, status=Status.UNKNOWN, reason=reason)
     status = Status.FAIL if findings else Status.PASS
     return dataclasses.replace(
@@ -77,7 +77,7 @@ def _with_findings(outcome: Outcome, findings: tuple[object, ...]) -> Outcome:
 
 
 def exit_code(outcomes: Iterable[Outcome], fail_on: Severity = Severity.ERROR) -> int:
-    """0 nothing at or above `fail_on`; 1 findings; 3 no finding, but something was unknown."""
+    """The exit status: 1 for a finding at or above `fail_on`, else 3 if a check is UNKNOWN, else 0."""
     code = 0
     for outcome in outcomes:
         severity = outcome.severity

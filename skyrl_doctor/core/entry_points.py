@@ -1,7 +1,7 @@
-"""Entry points as installed packages declare them, read straight from their dist-info.
+"""Reads the entry points of installed packages from their dist-info directories.
 
-importlib.metadata gives the same, but its import alone (email, zipfile, csv) costs more than all our checks:
-a prologue pays for it at every job start. A test holds this reader against it.
+importlib.metadata gives the same, but importing it (email, zipfile, csv) takes longer than all our checks, and a Slurm
+prologue pays that at each job start. A test compares this reader with it.
 """
 
 import os
@@ -17,7 +17,7 @@ _ENTRY = re.compile(r"(?P<name>[^=#;]+?)\s*=\s*(?P<module>[\w.]+)")
 
 @record
 class EntryPoint:
-    """A module that a distribution (by its normalised name) offers under a group."""
+    """A module that a distribution registers in a group. `distribution` is its normalised name."""
 
     name: str
     module: str
@@ -25,7 +25,7 @@ class EntryPoint:
 
 
 def entry_points(group: str, path: Sequence[str] | None = None) -> tuple[EntryPoint, ...]:
-    """Those of a group; of a distribution that is there twice, the first on the path counts, as for imports."""
+    """The entry points of a group. If a distribution is installed twice, the first on the path counts, as for imports."""
     found: dict[str, tuple[EntryPoint, ...]] = {}
     for directory in sys.path if path is None else path:
         for distribution, text in _texts(directory or "."):
@@ -36,7 +36,7 @@ def entry_points(group: str, path: Sequence[str] | None = None) -> tuple[EntryPo
 def _texts(directory: str) -> Iterator[tuple[str, str]]:
     try:
         names = os.listdir(directory)
-    except OSError:  # a path entry that is a zip file or is not there holds none of ours
+    except OSError:  # a zip file or a missing directory on the path has no dist-info
         return
     for name in sorted(names):
         match = _DIST_INFO.fullmatch(name)

@@ -1,23 +1,23 @@
-"""What a probe or a check may raise to say that it has no verdict.
+"""Exceptions that a probe or a check raises if it cannot give a verdict.
 
 DoctorError
-├── NotApplicable   the question does not arise here -> SKIP
-├── CouldNotLook    the answer could not be had      -> UNKNOWN
-└── UsageError      the caller asked for something impossible -> exit 2
+├── NotApplicable   the check does not apply here        -> SKIP
+├── CouldNotLook    the fact could not be read           -> UNKNOWN
+└── UsageError      the input of the caller is invalid   -> exit status 2
 """
 
 
 class DoctorError(Exception):
-    """Base of the doctor's own exceptions; its text is for the person who reads it."""
+    """Base of the doctor's own exceptions. Its text is printed to the user."""
 
 
 class NotApplicable(DoctorError):  # noqa: N818 -- not an error: an answer
-    """The check does not apply to this machine or this plan; the text says why."""
+    """The check does not apply to this machine or this plan. The text is the reason."""
 
 
 class CouldNotLook(DoctorError):  # noqa: N818 -- not an error: an answer
-    """The machine did not give the fact; the text says what was tried."""
+    """The fact could not be read from the machine. The text says what was tried and what happened."""
 
 
 class UsageError(DoctorError):
-    """Bad input from the caller: one clear sentence, exit status 2."""
+    """Invalid input from the caller: one sentence, exit status 2."""

@@ -1,6 +1,6 @@
-"""Gathers facts: each once, all at once, each in a daemon thread of its own with a limit.
+"""Gathers facts. Each probe runs once, in its own daemon thread, with a time limit; all run at the same time.
 
-A thread that a dead file system holds cannot be ended; it is given up, and its fact is Unavailable.
+A thread that hangs on a dead file system cannot be ended. It is abandoned, and its fact is Unavailable.
 """
 
 import queue
@@ -24,14 +24,14 @@ class Gathered:
 
 @record
 class Inapplicable:
-    """The fact does not exist on this machine."""
+    """The fact does not apply to this machine."""
 
     reason: str
 
 
 @record
 class Unavailable:
-    """The fact could not be had."""
+    """The fact could not be read."""
 
     reason: str
 
@@ -46,7 +46,7 @@ class Running:
 
 
 class Gathering:
-    """The facts of one examination, as they come in."""
+    """Gathers the facts of one examination and keeps the results."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Gathering:
         left_s: float | None = None,
         clock: Clock = time.monotonic,
     ) -> None:
-        """`deadline_s` is what the caller asked for, and `left_s` what is left of it."""
+        """`deadline_s` is the limit that the caller set; `left_s` is the part of it that is left."""
         self.results: dict[type, FactResult] = {kind: Gathered(value) for kind, value in preset.items()}
         self._probes = probes
         self.clock = clock
@@ -68,17 +68,17 @@ class Gathering:
         self._answered: queue.SimpleQueue[tuple[type, FactResult | BaseException]] = queue.SimpleQueue()
 
     def complete(self, kinds: Iterable[type]) -> None:
-        """Gathers these facts and waits for them."""
+        """Gathers these facts and waits for all of them."""
         for _ in self.gather(Need(kind) for kind in kinds):
             pass
 
     @property
     def pending(self) -> tuple[str, ...]:
-        """The names of the probes that have not answered yet."""
+        """The names of the probes that still run."""
         return tuple(running.probe.name for running in self._running.values())
 
     def gather(self, needs: Iterable[Need]) -> Iterator[None]:
-        """Starts all that is needed; yields each time that answers have come in; ends when none is open."""
+        """Starts the probes that are needed, yields whenever results may have arrived, and ends when no probe runs."""
         self._want(needs)
         self._start_ready()
         while self._running:
@@ -87,7 +87,7 @@ class Gathering:
             self._give_up_late()
             self._start_ready()
         for kind, stuck in self._waiting.items():
-            self.results[kind] = Unavailable(f"probe {stuck.name!r} waits for facts that wait for it")
+            self.results[kind] = Unavailable(f"probe {stuck.name!r} needs a fact that itself needs this probe")
         self._waiting.clear()
 
     def _want(self, needs: Iterable[Need]) -> None:
@@ -98,7 +98,7 @@ class Gathering:
                 continue
             found = self._probes.get(kind)
             if found is None:
-                self.results[kind] = Unavailable(f"no probe gathers {kind.__name__}")
+                self.results[kind] = Unavailable(f"no installed probe gathers {kind.__name__}")
                 continue
             self._waiting[kind] = found
             todo.extend(need.kind for need in found.needs)
@@ -127,9 +127,12 @@ class Gathering:
         def work() -> None:
             try:
                 self._answered.put(
-                    (found.kind, attempt(lambda: call_contained(lambda: found.look(*facts)), f"probe {found.name!r}"))
+                    (
+                        found.kind,
+                        attempt(lambda: call_contained(lambda: found.function(*facts)), f"probe {found.name!r}"),
+                    )
                 )
-            except BaseException as error:  # a strict recording's hole: not an answer, the caller's to raise
+            except BaseException as error:  # a strict recording lacks an answer: the caller raises this
                 self._answered.put((found.kind, error))
 
         try:
@@ -153,7 +156,7 @@ class Gathering:
         for kind, answer in answers:
             if isinstance(answer, BaseException):
                 raise answer
-            if self._running.pop(kind, None):  # an answer after its limit counts no more
+            if self._running.pop(kind, None):  # a result after the time limit is ignored
                 self.results[kind] = answer
 
     def _give_up_late(self) -> None:
@@ -166,15 +169,15 @@ class Gathering:
     def _late(self, found: Probe) -> Unavailable:
         if self.clock() >= self.end:
             return Unavailable(
-                f"probe {found.name!r} gave no answer before the deadline of {self._deadline_s:g} s (its own limit: {found.limit_s:g} s)"
+                f"probe {found.name!r} did not finish before the deadline of {self._deadline_s:g} s (its own limit is {found.limit_s:g} s)"
             )
-        return Unavailable(f"probe {found.name!r} gave no answer within its limit of {found.limit_s:g} s")
+        return Unavailable(f"probe {found.name!r} timed out after {found.limit_s:g} s")
 
 
 def arguments(
     needs: Iterable[Need], answers: Mapping[type, FactResult]
 ) -> list[object] | Inapplicable | Unavailable | None:
-    """The values for a function's parameters; why it cannot be called; or None while an answer is still open."""
+    """The arguments for a function, or the reason why it cannot be called, or None while a fact is still being gathered."""
     values: list[object] = []
     refusal: Inapplicable | Unavailable | None = None
     for need in needs:
@@ -192,7 +195,7 @@ def arguments(
 
 
 def attempt(work: Callable[[], object], who: str) -> FactResult:
-    """Calls `work`; whatever it raises becomes an answer in words."""
+    """Calls `work` and turns what it raises into a result with a reason."""
     try:
         return Gathered(work())
     except NotApplicable as reason:

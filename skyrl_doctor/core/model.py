@@ -1,4 +1,4 @@
-"""The words of the doctor: statuses, severities, remedies, findings, outcomes. Plain frozen data."""
+"""Statuses, severities, remedies, findings and outcomes, as frozen records."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -8,7 +8,7 @@ from skyrl_doctor.core.record import record
 
 
 class Status(StrEnum):
-    """What became of one check. UNKNOWN is "could not look": never a pass."""
+    """The result of one check. UNKNOWN means that a fact could not be read; it is never a pass."""
 
     PASS = "pass"
     FAIL = "fail"
@@ -17,7 +17,7 @@ class Status(StrEnum):
 
 
 class Severity(IntEnum):
-    """How much a finding matters: an ERROR ends the run, a WARNING may, an INFO is worth knowing."""
+    """An ERROR will end the run, a WARNING may end it, an INFO is worth knowing."""
 
     INFO = 1
     WARNING = 2
@@ -39,7 +39,7 @@ class RemedyKind(StrEnum):
 
 
 class Role(StrEnum):
-    """What a machine is in a launch: where it is submitted, where sandboxes run, where training runs."""
+    """The role of a machine in a launch: jobs are submitted on LOGIN, sandboxes run on RUNTIME, training runs on GPU."""
 
     LOGIN = "login"
     RUNTIME = "runtime"
@@ -57,9 +57,9 @@ class Location:
 
 @record(kw_only=True)
 class Remedy:
-    """What to do. `settings` are config keys (FIX_CONFIG) or variables (FIX_ENV) with their new value.
+    """How to fix a finding. `settings` are config keys (FIX_CONFIG) or variables (FIX_ENV) with their new value.
 
-    `safe` says that the remedy changes nothing but this job's own environment, files and directories.
+    `safe`: the remedy changes only this job's own environment, files and directories.
     """
 
     kind: RemedyKind
@@ -71,7 +71,7 @@ class Remedy:
 
 @record(kw_only=True)
 class Finding:
-    """One fault: the value seen and the value wanted, what shows it, where it is, what to do."""
+    """One problem: a message with the value found and the value expected, evidence, location, and remedy."""
 
     message: str
     evidence: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class Finding:
 
 @record(kw_only=True)
 class Outcome:
-    """What one check said. `reason` explains a SKIP or an UNKNOWN, and a waiver."""
+    """The outcome of one check. `reason` explains a SKIP, an UNKNOWN or a waiver."""
 
     id: str
     slug: str

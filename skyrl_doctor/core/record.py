@@ -1,4 +1,4 @@
-"""The records of the doctor are those of the rules that it reads: one module makes both (docs/adr/0008-records.md)."""
+"""Re-exports `record`: doctor and trainer make their records in the same way (docs/adr/0008-records.md)."""
 
 from skyrl_train.contracts.record import record
 

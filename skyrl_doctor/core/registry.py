@@ -1,7 +1,7 @@
-"""Finds checks and probes through entry points: ours and those of any other package, the same way.
+"""Finds checks and probes through entry points. Our own are found in the same way as those of other packages.
 
-An entry point names a module or a package; every Check or Probe in it, or in a module below it, counts.
-Groups: skyrl_doctor.checks and skyrl_doctor.probes. A package that does not load is reported, not fatal.
+An entry point names a module or a package. Every Check or Probe in it, or in a module below it, is used.
+Groups: skyrl_doctor.checks and skyrl_doctor.probes. A package that cannot be imported is reported and skipped.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ OURS = "skyrl-doctor"
 
 @record
 class Registry:
-    """All that was found. `broken` says in a sentence each what did not load."""
+    """The installed checks and probes. `broken` has one sentence for each module that could not be imported."""
 
     checks: tuple[Check, ...]
     probes: dict[type, Probe]
@@ -31,32 +31,30 @@ class Registry:
 
 
 def discover() -> Registry:
-    """Loads every check and probe that is installed."""
+    """Imports all installed checks and probes."""
     broken: list[str] = []
     checks: dict[str, Check] = {}
     for found in _objects(CHECKS, broken):
         if isinstance(found, Check):
             twin = checks.setdefault(found.id, found)
             if twin is not found:
-                broken.append(f"check id {found.id} is taken twice: {twin.module} has it, {found.module} is ignored")
+                broken.append(f"check id {found.id} is defined twice: {twin.module} is used, {found.module} is ignored")
     probes: dict[type, Probe] = {}
     for found in _objects(PROBES, broken):
         if isinstance(found, Probe):
             probes.setdefault(found.kind, found)
     if not checks:
-        raise UsageError(
-            "no check is installed: wanted the entry points of skyrl-doctor itself; install it (pip install skyrl-doctor)"
-        )
+        raise UsageError("no checks are installed: run `pip install skyrl-doctor`, which registers its entry points")
     return Registry(tuple(checks[id_] for id_ in sorted(checks)), probes, tuple(broken))
 
 
-def check_of(id_: str) -> Check | None:
-    """The installed check of this id, without loading any probe."""
+def find_check(id_: str) -> Check | None:
+    """The installed check with this id. Only the entry points of checks are read."""
     return next((found for found in _objects(CHECKS, []) if isinstance(found, Check) and found.id == id_), None)
 
 
 def modules(group: str, broken: list[str]) -> Iterator[ModuleType]:
-    """Every module that the entry points of a group offer; what does not load is added to `broken`."""
+    """Imports and yields every module of a group's entry points. Import errors are added to `broken`."""
     for point in sorted(entry_points(group), key=_ours_first):
         for name in _module_names(point, broken):
             module = _import(name, point, broken)
@@ -83,19 +81,21 @@ def _module_names(point: EntryPoint, broken: list[str]) -> Iterator[str]:
     try:
         with contextlib.redirect_stdout(sys.stderr):
             names = [found.name for found in walk]
-    except SystemExit:  # of a package below that is imported on the way
-        broken.append(f"{point.module} (entry point {point.name!r} of {point.distribution}) does not load: SystemExit")
+    except SystemExit:  # raised by a subpackage, which the walk imports
+        broken.append(
+            f"{point.module} (entry point {point.name!r} of {point.distribution}) cannot be imported: SystemExit"
+        )
         return
     yield from names
 
 
 def _import(name: str, point: EntryPoint, broken: list[str]) -> ModuleType | None:
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # stdout is the report's
+        with contextlib.redirect_stdout(sys.stderr):  # stdout is reserved for the report
             return importlib.import_module(name)
-    except (Exception, SystemExit) as error:  # a stranger's package may raise anything; the doctor goes on
-        said = f"{type(error).__name__}: {error}"
-        text = f"{name} (entry point {point.name!r} of {point.distribution}) does not load: {said}"
+    except (Exception, SystemExit) as error:  # a third-party package may raise anything
+        problem = f"{type(error).__name__}: {error}"
+        text = f"{name} (entry point {point.name!r} of {point.distribution}) cannot be imported: {problem}"
         if text not in broken:
             broken.append(text)
         return None

@@ -1,16 +1,16 @@
-"""What an object of a stranger's says of itself, where even saying it may fail."""
+"""Text of third-party objects, whose own `__str__` or `__repr__` may raise."""
 
 
 def error_text(error: BaseException) -> str:
-    """The words of an exception."""
+    """The message of an exception."""
     try:
         return str(error)
     except Exception as another:  # its own __str__ is broken
-        return f"(no words: {type(another).__name__})"
+        return f"(its message cannot be read: {type(another).__name__})"
 
 
 def short_repr(found: object) -> str:
-    """What an object is, for a message: short, and never an exception."""
+    """The repr of an object, at most 200 characters long."""
     try:
         text = repr(found)
     except Exception:  # its own __repr__ is broken

@@ -1,4 +1,4 @@
-"""Which checks run: by id, by slug or by family, and for which role."""
+"""Selects the checks to run: by id, slug or family, and by role."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -7,10 +7,12 @@ from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Outcome, Role, Status
 from skyrl_doctor.core.record import record
 
+_ROLE_WORDS = {Role.LOGIN: "login", Role.RUNTIME: "runtime", Role.GPU: "GPU"}
+
 
 @record
 class Selection:
-    """The checks to run, and the outcomes of those that this role does not call for."""
+    """The checks to run, and a SKIP outcome for each selected check of another role."""
 
     run: tuple[Check, ...]
     skipped: tuple[Outcome, ...]
@@ -19,7 +21,7 @@ class Selection:
 def select(
     checks: Sequence[Check], *, wanted: Iterable[str] = (), ignored: Iterable[str] = (), roles: Collection[Role]
 ) -> Selection:
-    """A check asked for by its own id or slug runs in any role; a family (`GPU`) only where the role calls for it."""
+    """A check named by its id or slug runs in any role; one named by its family (`GPU`) runs only in its own roles."""
     by_name = matches(checks, wanted)
     left_out = {check.id for check in matches(checks, ignored)}
     named = {text.strip().upper() for text in wanted} | {text.strip().lower() for text in wanted}
@@ -31,7 +33,7 @@ def select(
 
 
 def matches(checks: Sequence[Check], names: Iterable[str]) -> list[Check]:
-    """The checks that these ids, slugs or families name; an unknown one is a usage error."""
+    """The checks with these ids, slugs or families. Raises UsageError for an unknown name."""
     found: dict[str, Check] = {}
     for name in names:
         hits = [check for check in checks if _is_named(check, name.strip())]
@@ -47,20 +49,20 @@ def _is_named(check: Check, name: str) -> bool:
 
 
 def _unknown(name: str, checks: Sequence[Check]) -> str:
-    import difflib  # for a name that nobody knows alone
+    import difflib  # only needed for an unknown name
 
     known = [text for check in checks for text in (check.id, check.slug)]
     close = difflib.get_close_matches(name.upper(), known, n=1) or difflib.get_close_matches(name.lower(), known, n=1)
-    hint = f"; did you mean {close[0]}?" if close else "; `skyrl-doctor list` shows what there is"
-    return f"no check is called {name!r}{hint}"
+    hint = f"; did you mean {close[0]}?" if close else "; run `skyrl-doctor list` to see all checks"
+    return f"no check has the id, slug or family {name!r}{hint}"
 
 
 def _other_role(check: Check, roles: Collection[Role]) -> Outcome:
-    for_roles = ", ".join(sorted(check.roles))
-    here = ", ".join(sorted(roles))
+    nodes = " or ".join(f"{_ROLE_WORDS[role]}-node" for role in sorted(check.roles))
+    here = " and ".join(_ROLE_WORDS[role] for role in sorted(roles))
     return Outcome(
         id=check.id,
         slug=check.slug,
         status=Status.SKIP,
-        reason=f"looks at a machine of role {for_roles}; this one is {here} (--role tells otherwise)",
+        reason=f"{nodes} check; this looks like a {here} node (override with --role {min(check.roles)})",
     )

@@ -1,6 +1,6 @@
-"""Calls something that may never return, and waits for it no longer than a limit.
+"""Calls a function that may never return, and waits for it up to a time limit.
 
-A thread that a dead file system holds cannot be ended: it is a daemon thread, and it is given up.
+A thread that hangs on a dead file system cannot be ended. It is a daemon thread, and it is abandoned.
 """
 
 import functools
@@ -15,32 +15,32 @@ T = TypeVar("T")
 
 
 def call_within(limit_s: float, work: Callable[[], T], who: str) -> T:
-    """The result of `work`, or what it raises; CouldNotLook where it takes longer than the limit."""
+    """Returns what `work` returns and raises what it raises. Raises CouldNotLook after the time limit."""
     if limit_s <= 0:
-        raise CouldNotLook(f"{who} was not reached before the deadline")
+        raise CouldNotLook(f"{who} did not start before the deadline")
     results: queue.SimpleQueue[Callable[[], T]] = queue.SimpleQueue()
 
     def call() -> None:
         try:
             value = call_contained(work)
-        except BaseException as error:  # handed to the caller, who raises it
+        except BaseException as error:  # raised again in the caller's thread
             results.put(functools.partial(_raise, error))
         else:
             results.put(lambda: value)
 
     try:
         threading.Thread(target=call, name=who, daemon=True).start()
-    except RuntimeError:  # no thread to be had: the process limit itself is what ENV008 looks for
+    except RuntimeError:  # no thread available: ENV008 checks this limit and must still run
         return work()
     try:
         result = results.get(timeout=limit_s)
     except queue.Empty:
-        raise CouldNotLook(f"{who} gave no answer within its limit of {limit_s:.3g} s") from None
+        raise CouldNotLook(f"{who} timed out after {limit_s:.3g} s") from None
     return result()
 
 
 def call_contained(work: Callable[[], T]) -> T:
-    """Calls `work` in a thread that is its own: no signal comes there, so what would end a program is a crash of `work`."""
+    """Calls `work` and turns SystemExit and the like into RuntimeError: in a worker thread they would end nothing."""
     try:
         return work()
     except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:

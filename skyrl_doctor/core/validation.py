@@ -1,4 +1,4 @@
-"""Whether what a check gave is what its types say: the checks of strangers are not type-checked, and reports rely on it."""
+"""Checks at run time that a Finding has the declared types: third-party checks may not be type-checked."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,7 +6,7 @@ from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Sever
 
 
 def is_valid_finding(found: object) -> bool:
-    """A Finding whose every value is of its declared type."""
+    """Whether this is a Finding and each of its values has the declared type."""
     return (
         isinstance(found, Finding)
         and isinstance(found.message, str)

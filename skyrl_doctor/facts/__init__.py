@@ -1,1 +1,1 @@
-"""Facts, a subject a file: the frozen record, the pure parser that makes it, and the probe that reads a machine."""
+"""Facts. Each file has one subject: a frozen record, the parser that makes it, and the probe that reads it from a machine."""

@@ -1,4 +1,4 @@
-"""What the training interpreter has for an agent: the SDK's records and templates, and our own records."""
+"""The agent packages of the training interpreter: records and templates of the SDK, and our own records."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ AGENT_CLASS = "agent_cls"
 
 @record
 class AgentClass:
-    """The agent's own class: where its module is, the templates beside it, and whether it names others itself."""
+    """The agent class of the plan. `templates` are those next to its module; `overrides`: the class sets its own prompt files."""
 
     directory: str
     templates: tuple[str, ...]
@@ -25,8 +25,8 @@ class AgentClass:
 
 @record(kw_only=True)
 class AgentPackages:
-    """`sdk` is the version of openhands-sdk, empty where there is none; `required` the fields of its records without a
-    default; `own_records` is "ok", "missing", "stay" (no Ray) or what is wrong with them.
+    """`sdk` is the version of openhands-sdk, empty if it is not installed. `required` lists the fields without a default
+    of each SDK record. `own_records` is "ok", "missing", "stay" (no Ray) or an error message.
     """
 
     python: str
@@ -39,7 +39,7 @@ class AgentPackages:
 
 
 def parse_agent_packages(text: str, python: str) -> AgentPackages:
-    """The answer of children/agent_packages.py."""
+    """Parses the output of children/agent_packages.py."""
     answer = answer_of(text, f"agent packages under {python}")
     own = answer.inner("agent")
     return AgentPackages(

@@ -1,4 +1,4 @@
-"""The processes that started the doctor, nearest first: a trainer that starts here has the same ones."""
+"""The parent processes of the doctor, nearest first. A trainer that starts here has the same parents."""
 
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
@@ -14,7 +14,7 @@ LIMIT_BYTES = 16 << 10
 
 @record
 class Process:
-    """A command line is empty for a thread of the kernel, and for a process that nobody may look at."""
+    """`argv` is empty for a kernel thread and for a process that this user may not read."""
 
     pid: int
     argv: tuple[str, ...]
@@ -22,25 +22,25 @@ class Process:
 
 @record
 class Ancestors:
-    """Up to the first process, or to the first one that this user is not shown: Ray sees no further either."""
+    """The chain ends at the first process or at one that is hidden from this user, and so from Ray."""
 
     processes: tuple[Process, ...]
 
 
 def parse_parent(stat: str) -> int:
-    """The parent's id of a line of /proc/PID/stat: `30001 (a (b) c) S 30000 …`; the name may hold anything.
+    """The parent's pid from a line of /proc/PID/stat: `30001 (a (b) c) S 30000 …`. The name may contain any character.
 
     Raises ValueError.
     """
     _, closed, rest = stat.rpartition(")")
     fields = rest.split()
     if not closed or len(fields) < 2 or not _is_number(fields[1]):
-        raise ValueError(f"no line of /proc/PID/stat: {stat[:80]!r}")
+        raise ValueError(f"not a line of /proc/PID/stat: {stat[:80]!r}")
     return int(fields[1])
 
 
 def parse_argv(cmdline: str) -> tuple[str, ...]:
-    """/proc/PID/cmdline: arguments that each end with a zero byte, shortened to what a person reads."""
+    """The arguments in /proc/PID/cmdline, each ended by a zero byte. Long arguments and long lists are shortened."""
     if not cmdline:
         return ()
     arguments = cmdline.removesuffix("\0").split("\0")[:MOST_ARGUMENTS]
@@ -53,7 +53,7 @@ def _is_number(text: str) -> bool:
 
 @probe(limit_s=2.0)
 def ancestors(machine: Machine, host: Host) -> Ancestors:
-    """Walks from the doctor's own process up to the first one."""
+    """Reads each parent process, from the doctor's own up to process 1."""
     found: list[Process] = []
     child = host.pid
     parent = _own_parent(machine, host)
@@ -66,7 +66,7 @@ def ancestors(machine: Machine, host: Host) -> Ancestors:
             adopted_by = _parent_or_none(machine, child)
             if adopted_by is None or adopted_by == parent:
                 return Ancestors(tuple(found))  # hidden from this user (hidepid), and so from Ray
-            parent = adopted_by  # it ended just now, and somebody else took its child
+            parent = adopted_by  # it has just ended, and its child has a new parent
             continue
         found.append(Process(parent, argv))
         child, parent = parent, grandparent
@@ -101,4 +101,4 @@ def _argv(machine: Machine, pid: int) -> tuple[str, ...]:
     try:
         return parse_argv(machine.read(f"/proc/{pid}/cmdline", limit_bytes=LIMIT_BYTES))
     except Unreadable:
-        return ()  # as Ray takes it: no `uv run` that it could see
+        return ()  # Ray treats it in the same way: it sees no `uv run`

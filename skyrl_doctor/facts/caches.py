@@ -1,4 +1,4 @@
-"""Where the compilers' caches lie, and whether they can be written."""
+"""The cache directories of the compilers: their file systems, and whether this user can write to them."""
 
 import os
 
@@ -16,9 +16,9 @@ from skyrl_train.node.caches import caches as caches_of
 
 @record(kw_only=True)
 class CachePlace:
-    """One cache, or one place that could take the caches (`cache` None).
+    """The directory of a cache, or a scratch directory that could hold the caches (`cache` None).
 
-    `trouble`: why it cannot be written; empty where it can. `unseen`: why nothing of this is known.
+    `trouble`: why it is not writable, empty if it is. `unseen`: why nothing is known about it.
     """
 
     path: str
@@ -30,30 +30,30 @@ class CachePlace:
 
     @property
     def shown(self) -> str:
-        """The path, and where it leads if it is a link."""
-        return self.path if self.resolved in ("", self.path) else f"{self.path} (a link to {self.resolved})"
+        """The path, with its target if it is a symbolic link."""
+        return self.path if self.resolved in ("", self.path) else f"{self.path} (a symbolic link to {self.resolved})"
 
     @property
     def broken(self) -> str:
-        """Why compiled code cannot be written there or loaded from there; empty where it can."""
+        """Why compiled code cannot be written there or loaded from there; empty if it can."""
         if self.cache is not None and not self.cache.path:
-            return f"{self.cache.variable} is set and empty"
+            return f"{self.cache.variable} is set but empty"
         if self.trouble:
             return f"{self.shown} cannot be used: {self.trouble}"
         if self.mount is not None and "noexec" in self.mount.options:
-            return f"{self.shown} lies on {self.mount.point}, mounted noexec"
+            return f"{self.shown} is on {self.mount.point}, which is mounted noexec"
         return ""
 
     @property
     def remote(self) -> str:
-        """Which network file system it lies on; empty for the node's own disk."""
+        """The network file system that it is on; empty for a local disk."""
         if self.mount is not None and self.mount.is_network:
-            return f"{self.shown} lies on {self.mount.kind} ({self.mount.point})"
+            return f"{self.shown} is on {self.mount.kind} ({self.mount.point})"
         return ""
 
     @property
     def fit(self) -> bool:
-        """Whether compiled code can be written and loaded there, and stays on this node."""
+        """Whether compiled code can be written to and loaded from this directory, and the directory is local."""
         return not (self.broken or self.remote or self.unseen)
 
 
@@ -67,17 +67,17 @@ class Caches:
 
     @property
     def unfit(self) -> tuple[str, ...]:
-        """What the trainer's rule takes as unfit; its paths, as it names them."""
+        """The unfit paths, as the trainer's rule expects them."""
         caches = (place.cache.path for place in self.places if place.cache is not None and not place.fit)
         return (*caches, *(place.path for place in self.scratch if not place.fit))
 
 
 @probe(limit_s=5.0)
 def caches(machine: Machine, environ: Environ, host: Host, mounts: Mounts) -> Caches:
-    """Looks where the compilers' caches lie: resolved, on which file system, writable or not. Nothing is made."""
+    """Reads the target, the file system and the permissions of each cache directory. Creates nothing."""
     home = environ.get("HOME")
     if home is None:
-        raise CouldNotLook("HOME is unset: wanted it, to know where the compilers keep their caches")
+        raise CouldNotLook("HOME is not set, so the compilers' cache directories are unknown")
     found = caches_of(environ, home=home, user=host.user)
     return Caches(
         places=tuple(_place(machine, cache.path, host.cwd, mounts, cache) for cache in found),
@@ -95,11 +95,11 @@ def _place(machine: Machine, path: str, cwd: str, mounts: Mounts, cache: Cache |
     mount = mounts.of(place.resolved)
     unseen = ""
     if mount is None or mount.kind == "autofs":
-        unseen = f"{full}: the mount table does not tell which file system holds it"
+        unseen = f"{full}: the mount table does not name its file system"
     return CachePlace(path=full, cache=cache, resolved=place.resolved, mount=mount, trouble=trouble, unseen=unseen)
 
 
 def _trouble(machine: Machine, existing: str, kind: str) -> str:
     if kind != "dir":
         return f"{existing} is a {kind}, not a directory"
-    return "" if machine.writable(existing) else f"{existing} cannot be written by this user"
+    return "" if machine.writable(existing) else f"{existing} is not writable by this user"

@@ -1,4 +1,4 @@
-"""The control groups that this process is in, and the limits on the way up: a job's, a step's, a container's."""
+"""The limits of this process's control groups and of the groups above them: of a job, a step or a container."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
@@ -11,16 +11,16 @@ from skyrl_doctor.machine.base import Absent, Machine
 
 MOUNT = "/sys/fs/cgroup"
 UNLIMITED = 1 << 62
-"""What version 1 writes for memory without limit is just above this."""
+"""In version 1, unlimited memory is a number just above this."""
 T = TypeVar("T")
-OWN = "/proc/self/cgroup"
+SELF_CGROUP = "/proc/self/cgroup"
 MEMORY_V1, MEMORY_V2 = ("memory.limit_in_bytes", "memory.usage_in_bytes"), ("memory.max", "memory.current")
 TASKS = ("pids.max", "pids.current")
 
 
 @record
 class Level:
-    """One group with a limit. `used` is None where the group does not tell."""
+    """One group with a limit. `used` is None if the group does not report it."""
 
     path: str
     limit: int
@@ -33,7 +33,7 @@ class Level:
 
 @record(kw_only=True)
 class Cgroup:
-    """Every level that limits memory (in bytes) or tasks, from the innermost outwards."""
+    """The levels that limit memory (in bytes) or tasks, innermost first."""
 
     memory: tuple[Level, ...] = ()
     tasks: tuple[Level, ...] = ()
@@ -44,13 +44,13 @@ class Cgroup:
 
     @property
     def least_tasks(self) -> Level | None:
-        """The level with the fewest tasks to spare."""
+        """The level with the fewest free tasks."""
         return min(self.tasks, key=lambda level: level.free, default=None)
 
 
 @record
 class Membership:
-    """A line of /proc/self/cgroup; version 2 names no controllers."""
+    """A line of /proc/self/cgroup. It has no controllers in version 2."""
 
     controllers: tuple[str, ...]
     path: str
@@ -59,14 +59,14 @@ class Membership:
 def parse_memberships(text: str) -> tuple[Membership, ...]:
     """cgroups(7): `4:memory:/slurm/uid_1000/job_4711` or `0::/system.slice/slurmstepd.scope/job_4711`.
 
-    Raises ValueError, for an empty text too.
+    Raises ValueError, also for an empty text.
     """
     memberships = []
     for line in text.splitlines():
         number, first, rest = line.partition(":")
         controllers, second, path = rest.partition(":")
         if not (first and second and number.isascii() and number.isdecimal() and path.startswith("/")):
-            raise ValueError(f"no line of a cgroup file: {line[:80]!r}")
+            raise ValueError(f"not a line of a cgroup file: {line[:80]!r}")
         memberships.append(Membership(tuple(filter(None, controllers.split(","))), path.removesuffix(" (deleted)")))
     if not memberships:
         raise ValueError("it is empty")
@@ -74,7 +74,7 @@ def parse_memberships(text: str) -> tuple[Membership, ...]:
 
 
 def directories(membership: Membership) -> tuple[str, ...]:
-    """The group's directory and those above it, up to the mount's own. A group outside of this view (`/..`) has the last alone."""
+    """The group's directory and its parents up to the mount point. A group outside the mounted tree (`/..`) has only the last."""
     root = "/".join((MOUNT, ",".join(membership.controllers))).rstrip("/")
     parts = [part for part in membership.path.split("/") if part]
     if ".." in parts:
@@ -83,7 +83,7 @@ def directories(membership: Membership) -> tuple[str, ...]:
 
 
 def parse_limit(text: str) -> int | None:
-    """memory.max, pids.max and their like: a number, `max`, or -1; None is without limit. Raises ValueError."""
+    """The limit in memory.max, pids.max and similar files: a number, or None for `max` and -1. Raises ValueError."""
     value = text.strip()
     if value in ("max", "-1"):
         return None
@@ -94,20 +94,20 @@ def parse_limit(text: str) -> int | None:
 def parse_count(text: str) -> int:
     value = text.strip()
     if not (value.isascii() and value.isdecimal() and len(value) <= 20):
-        raise ValueError(f"{value[:40]!r} where a number was wanted")
+        raise ValueError(f"expected a number, found {value[:40]!r}")
     return int(value)
 
 
 @probe(limit_s=3.0)
 def cgroup(machine: Machine, host: Host) -> Cgroup:
-    """Reads the limits of this process's control groups, of both versions, from its own group up to the root."""
+    """Reads the limits of both cgroup versions, from the process's own group up to the root."""
     try:
-        memberships = _parsed(parse_memberships, OWN, machine.read(OWN))
+        memberships = _parsed(parse_memberships, SELF_CGROUP, machine.read(SELF_CGROUP))
     except Absent:
         if host.system.startswith("Linux"):
             raise
         raise NotApplicable(f"{host.system} has no control groups") from None
-    machine.stat(MOUNT)  # without it every limit below would read as none
+    machine.stat(MOUNT)  # without the mount, no limit would be found below
     return Cgroup(
         memory=tuple(_levels(machine, memberships, "memory", {1: MEMORY_V1, 2: MEMORY_V2})),
         tasks=tuple(_levels(machine, memberships, "pids", {1: TASKS, 2: TASKS})),
@@ -129,7 +129,7 @@ def _levels(
 
 
 def _read(machine: Machine, path: str, parse: Callable[[str], T]) -> T | None:
-    """None where the group has no such file: the root has none, nor has a group without that controller."""
+    """None if the group has no such file, as the root and groups without this controller."""
     try:
         return _parsed(parse, path, machine.read(path))
     except Absent:

@@ -1,4 +1,4 @@
-"""The checkpoints that this run would find where it saves its own."""
+"""The checkpoints in the directory where the plan's run saves its own, and the size of a new one."""
 
 import os
 from collections.abc import Iterator
@@ -16,17 +16,17 @@ from skyrl_train.contracts.checkpoints import layout, manifest
 
 AUTO, BY_PATH = "auto", "path"
 """Values of trainer.resume."""
-DIRECTORY, NAMED = "trainer.checkpoint_dir", "trainer.resume_from"
-OWN = "run-config"
+DIRECTORY_KEY, RESUME_KEY = "trainer.checkpoint_dir", "trainer.resume_from"
+RUN_CONFIG = "run-config"
 CONTENTS = tuple(f"actor_rollout_ref.actor.checkpoint.{name}" for name in ("save_contents", "save_lora_only"))
 MOST_STEPS, MOST_FILES = 20, 4000
-"""The newest so many are looked at, and so many files of each."""
+"""Limits: only this many newest checkpoints are read, and this many files of each."""
 
 
 @record(kw_only=True)
-class Found:
-    """One global_step_N. `faults`: why a resume from it would fail, as far as names and sizes tell; `worlds`: by how many
-    GPUs it was saved (several numbers where one save went over another)."""
+class Checkpoint:
+    """One global_step_N. `faults` says why a resume from it would fail, judged by names and sizes. `worlds` are the
+    numbers of GPUs that saved it; it has several if one save overwrote another."""
 
     step: int
     path: str
@@ -42,13 +42,13 @@ class Found:
 
 @record(kw_only=True)
 class Checkpoints:
-    """`root` is where they go; `tracker` the text of verl's tracker, None where it is not there; `named` the checkpoint of
-    resume = path; `free` the bytes that are free there."""
+    """`root` is the checkpoint directory, and `free` the free bytes there. `tracker` is the text of verl's tracker file,
+    None if there is none. `named` is the checkpoint that resume = path names."""
 
     root: str
     tracker: str | None = None
-    found: tuple[Found, ...] = ()
-    named: Found | None = None
+    found: tuple[Checkpoint, ...] = ()
+    named: Checkpoint | None = None
     free: int
 
     @property
@@ -56,15 +56,15 @@ class Checkpoints:
         return None if self.tracker is None else layout.tracked(self.tracker)
 
     @property
-    def last_good(self) -> Found | None:
-        """What our own trainer goes on from."""
+    def last_good(self) -> Checkpoint | None:
+        """The checkpoint from which our own trainer resumes."""
         return self.of(layout.chosen((one.step for one in self.found if one.complete), self.tracked))
 
-    def of(self, step: int | None) -> Found | None:
+    def of(self, step: int | None) -> Checkpoint | None:
         return next((one for one in self.found if one.step == step), None)
 
-    def taken(self, mode: str, *, ours: bool) -> Found | None:
-        """What a start loads, whole or not. verl alone believes its tracker; our trainer looks for itself."""
+    def taken(self, mode: str, *, ours: bool) -> Checkpoint | None:
+        """The checkpoint that a start loads, complete or not. verl trusts its tracker; our trainer looks for a complete one."""
         if mode == BY_PATH:
             return self.named
         return None if mode != AUTO else self.last_good if ours else self.of(self.tracked)
@@ -72,7 +72,7 @@ class Checkpoints:
 
 @record
 class CheckpointSize:
-    """What one checkpoint of this run takes, by the memory model."""
+    """The size of one checkpoint of this run, according to the memory model."""
 
     model: str
     bytes: int
@@ -86,26 +86,28 @@ def checkpoints(machine: Machine, plan: Plan, environ: Environ, host: Host) -> C
     steps = sorted(step for name in names if (step := layout.step_of(name)) is not None)
     tracker = unless_absent(lambda: machine.read(f"{root}/{layout.TRACKER}", limit_bytes=64)) if names else None
     tracked = None if tracker is None else layout.tracked(tracker)
-    looked = sorted({*steps[-MOST_STEPS:], *(step for step in steps if step == tracked)})
-    named = plan.text(NAMED)
+    read = sorted({*steps[-MOST_STEPS:], *(step for step in steps if step == tracked)})
+    named = plan.text(RESUME_KEY)
     place = resolve_links(machine, root)
     return Checkpoints(
         root=root,
         tracker=tracker,
         found=tuple(
-            _found(machine, f"{root}/{layout.directory_of(step)}", step) for step in looked if step is not None
+            _checkpoint(machine, f"{root}/{layout.directory_of(step)}", step) for step in read if step is not None
         ),
-        named=None if named is None else _named(machine, _absolute(named, environ, host)),
+        named=None if named is None else _named_checkpoint(machine, _absolute(named, environ, host)),
         free=machine.space(place.existing).free_bytes,
     )
 
 
 @probe(limit_s=5.0)
 def checkpoint_size(plan: Plan, files: ModelFiles) -> CheckpointSize:
-    """Asks the memory model. It reads other facts only."""
+    """Computes the size from other facts. It reads nothing from the machine."""
     written = [value.shown for key, value in plan.own.items() if key in CONTENTS and value.written]
     if written:
-        raise NotApplicable(f"{written[0]}: what is saved differs from verl's default, and its size is not described")
+        raise NotApplicable(
+            f"{written[0]}: the saved parts differ from verl's default, so the size of a checkpoint is unknown"
+        )
     from skyrl_doctor.budget.job import memory_job
     from skyrl_doctor.budget.question import model_of
     from skyrl_train.memory.checkpoint import checkpoint_size as bytes_of
@@ -115,11 +117,11 @@ def checkpoint_size(plan: Plan, files: ModelFiles) -> CheckpointSize:
 
 
 def _root(plan: Plan, environ: Environ, host: Host) -> str:
-    written = plan.text(DIRECTORY)
+    written = plan.text(DIRECTORY_KEY)
     if written is None:
-        raise NotApplicable("no configuration says where checkpoints go")
+        raise NotApplicable("no configuration sets a checkpoint directory")
     root = _absolute(written, environ, host)
-    if not plan.is_of(OWN):
+    if not plan.is_of(RUN_CONFIG):
         return root
     parts = (plan.text("trainer.project"), plan.text("trainer.experiment"))
     return os.path.join(root, *(part for part in parts if part))
@@ -131,23 +133,23 @@ def _absolute(path: str, environ: Environ, host: Host) -> str:
     return os.path.normpath(os.path.join(host.cwd, expand_home(path, environ)))
 
 
-def _named(machine: Machine, path: str) -> Found:
+def _named_checkpoint(machine: Machine, path: str) -> Checkpoint:
     step = layout.step_of(os.path.basename(path))
     if step is None:
-        return Found(step=-1, path=path, faults=(f"it is no {layout.STEP}N",))
+        return Checkpoint(step=-1, path=path, faults=(f"its name is not {layout.STEP}N",))
     if unless_absent(lambda: machine.listdir(path)) is None:
-        return Found(step=step, path=path, faults=("there is no such directory",))
-    return _found(machine, path, step)
+        return Checkpoint(step=step, path=path, faults=("the directory does not exist",))
+    return _checkpoint(machine, path, step)
 
 
-def _found(machine: Machine, path: str, step: int) -> Found:
+def _checkpoint(machine: Machine, path: str, step: int) -> Checkpoint:
     listing = dict(_files(machine, path))
     faults = list(layout.lacks(listing))
     marks = layout.MANIFEST in listing
     mark = manifest.parse(machine.read(f"{path}/{layout.MANIFEST}")) if marks else None
     if mark is not None and (changed := manifest.resized(mark, listing)):
         faults.insert(0, changed)
-    return Found(
+    return Checkpoint(
         step=step,
         path=path,
         faults=tuple(faults),
@@ -158,14 +160,14 @@ def _found(machine: Machine, path: str, step: int) -> Found:
 
 
 def _files(machine: Machine, path: str) -> Iterator[tuple[str, int]]:
-    """Names below a directory and their sizes."""
-    todo, looked = [""], 0
+    """Yields the files below a directory with their sizes."""
+    todo, read = [""], 0
     while todo:
         here = todo.pop()
         for name in _names(machine, os.path.join(path, here) if here else path):
-            looked += 1
-            if looked > MOST_FILES:
-                raise CouldNotLook(f"{path} holds more than {MOST_FILES} files")
+            read += 1
+            if read > MOST_FILES:
+                raise CouldNotLook(f"{path} has more than {MOST_FILES} files")
             below = os.path.join(here, name)
             found = unless_absent(lambda at=below: machine.stat(os.path.join(path, at)))  # type: ignore[misc]  # mypy cannot type the default
             if found is not None and found.kind == "dir":
@@ -178,4 +180,4 @@ def _names(machine: Machine, path: str) -> tuple[str, ...]:
     try:
         return machine.listdir(path)
     except Absent:
-        return ()  # gone meanwhile: a run deletes old ones
+        return ()  # deleted since: a run removes old checkpoints

@@ -1,4 +1,4 @@
-"""What a child program printed: one JSON object, maybe after lines of the interpreter's own start-up."""
+"""Reads the output of a child program: one JSON object, possibly after lines that the interpreter printed at start-up."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Answer:
-    """The fields of a child's answer by name and type; a missing or odd one was not looked at."""
+    """The fields of a child's answer. A missing field or one of the wrong type raises CouldNotLook."""
 
     def __init__(self, fields: Mapping[str, Any], who: str) -> None:
         self._fields = fields
@@ -35,7 +35,7 @@ class Answer:
             raise self._odd(name) from None
 
     def code(self, name: str) -> int | None:
-        """An exit status; None where there was none in time."""
+        """An exit status; None after a time-out."""
         value = self._fields.get(name)
         if isinstance(value, bool) or not isinstance(value, int | None):
             raise self._odd(name)
@@ -70,11 +70,11 @@ class Answer:
         return value
 
     def _odd(self, name: str) -> CouldNotLook:
-        return CouldNotLook(f"{self._who}: its answer has {name} = {str(self._fields.get(name))[:80]!r}")
+        return CouldNotLook(f"{self._who}: unexpected {name} in its answer: {str(self._fields.get(name))[:80]!r}")
 
 
 def answer_of(text: str, who: str) -> Answer:
-    """The last line that is a JSON object; what stands before it is not the child's."""
+    """Parses the last line that is a JSON object. Lines before it are ignored."""
     for line in reversed(text.splitlines()):
         if not line.startswith("{"):
             continue
@@ -84,4 +84,4 @@ def answer_of(text: str, who: str) -> Answer:
             break
         if isinstance(fields, dict):
             return Answer(fields, who)
-    raise CouldNotLook(f"{who}: gave no answer that reads as one")
+    raise CouldNotLook(f"{who}: printed no JSON object")

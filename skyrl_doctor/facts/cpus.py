@@ -1,4 +1,4 @@
-"""The CPUs of the node, whoever may use them: what Ray counts where nobody tells it otherwise."""
+"""The number of CPUs of the node, whether or not this job may use them. Ray uses it unless num_cpus is set."""
 
 import re
 
@@ -19,10 +19,10 @@ class NodeCpus:
 
 
 def parse_cpu_list(text: str) -> int:
-    """How many CPUs a list such as `0-15,32-47` names. Raises ValueError."""
+    """The number of CPUs in a list such as `0-15,32-47`. Raises ValueError."""
     listed = text.strip()
     if not _LIST.fullmatch(listed):
-        raise ValueError(f"no list of CPUs: {listed[:80]!r}")
+        raise ValueError(f"not a list of CPUs: {listed[:80]!r}")
     count = sum(_span(part) for part in listed.split(","))
     if not 0 < count <= MOST_CPUS:
         raise ValueError(f"a list of {count} CPUs: {listed[:80]!r}")
@@ -33,7 +33,7 @@ def _span(part: str) -> int:
     first, _, last = part.partition("-")
     size = int(last or first) - int(first) + 1
     if size < 1:
-        raise ValueError(f"a list of CPUs that runs backwards: {part!r}")
+        raise ValueError(f"a range of CPUs that ends before it starts: {part!r}")
     return size
 
 

@@ -1,4 +1,4 @@
-"""The files of tasks that the plan names, as they lie on this machine."""
+"""The data files that the plan names, and whether they exist on this machine."""
 
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
@@ -8,12 +8,12 @@ from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.machine.paths import expand_home
 from skyrl_doctor.plan.model import Plan
 
-KEYS = ("data.train_files", "data.val_files")
+DATA_KEYS = ("data.train_files", "data.val_files")
 
 
 @record(kw_only=True)
 class DataFile:
-    """`wrong` says why it cannot be read as a file of tasks, and `unsure` why nobody could look."""
+    """`wrong` is why it is not a usable file; `unsure` is why that is unknown."""
 
     key: str
     path: str
@@ -28,20 +28,20 @@ class DataFiles:
 
 @probe(limit_s=5.0)
 def data_files(machine: Machine, plan: Plan, environ: Environ) -> DataFiles:
-    """Looks at the files of tasks that the plan names, without reading them."""
-    named = [(key, expand_home(name, environ)) for key in KEYS for name in plan.texts(key) or ()]
+    """Checks that the files exist and are not empty, without reading them."""
+    named = [(key, expand_home(name, environ)) for key in DATA_KEYS for name in plan.texts(key) or ()]
     here = [(key, path) for key, path in named if not is_elsewhere(path)]
     if not here:
-        raise NotApplicable("the configuration names no data file of this machine")
-    return DataFiles(tuple(_looked_at(machine, key, path) for key, path in here))
+        raise NotApplicable("the configuration names no data file on this machine")
+    return DataFiles(tuple(_data_file(machine, key, path) for key, path in here))
 
 
 def is_elsewhere(path: str) -> bool:
-    """In a store that is fetched from, or behind a variable that only the job's shell has."""
+    """Whether it is a URL, or contains a variable that only the job's shell expands."""
     return "://" in path or "$" in path
 
 
-def _looked_at(machine: Machine, key: str, path: str) -> DataFile:
+def _data_file(machine: Machine, key: str, path: str) -> DataFile:
     try:
         found = machine.stat(path)
     except Absent:

@@ -1,4 +1,4 @@
-"""The environment that the doctor was started in: the one that the job inherits."""
+"""The environment of the doctor, which the job inherits."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,7 +9,7 @@ from skyrl_doctor.machine.base import Machine
 
 @record
 class Environ(Mapping[str, str]):
-    """Variables by name. Unset and empty differ: `get` gives None for one and "" for the other."""
+    """Variables by name. `get` returns None for an unset variable and "" for an empty one."""
 
     variables: Mapping[str, str]
 

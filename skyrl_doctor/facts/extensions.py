@@ -1,4 +1,4 @@
-"""Which compiled extensions load beside the torch that is installed."""
+"""The compiled extensions of the training interpreter, and whether they load with the installed torch."""
 
 import re
 import signal
@@ -11,7 +11,7 @@ from skyrl_doctor.facts.interpreter import Interpreter
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.queries import Completed
 
-KNOWN = (
+LOADABLE = (
     "bitsandbytes",
     "causal-conv1d",
     "deep-gemm",
@@ -23,17 +23,17 @@ KNOWN = (
     "vllm",
     "xformers",
 )
-"""Distributions with an extension that children/extensions.py knows how to try."""
+"""Distributions whose extensions children/extensions.py can load."""
 
 _TRYING = re.compile(r"^trying (?P<distribution>\S+) (?P<name>.+)$", re.MULTILINE)
 _CRASHES = {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV}
 LIMIT_S = 60.0
-"""torch alone takes many seconds from a cold network file system."""
+"""Importing torch from a cold network file system takes many seconds."""
 
 
 @record
 class Tried:
-    """One library or module, and what its loading said; empty where it loaded."""
+    """One library or module. `said` is the error of loading it, empty if it loaded."""
 
     distribution: str
     name: str
@@ -42,7 +42,7 @@ class Tried:
 
 @record
 class Extensions:
-    """`torch` is the version that was imported; empty where torch itself failed."""
+    """`torch` is the imported version, empty if torch itself failed."""
 
     torch: str
     tried: tuple[Tried, ...]
@@ -53,28 +53,28 @@ class Extensions:
 
 
 def parse_extensions(done: Completed) -> Extensions:
-    """The answer of children/extensions.py; or what it was trying when a signal ended it."""
+    """Parses the output of children/extensions.py, or finds what it was loading when it crashed."""
     if done.rc is not None and -done.rc in _CRASHES:
         names = _TRYING.findall(done.err)
         if names:
             distribution, name = names[-1]
-            return Extensions("", (Tried(distribution, name, f"ends the interpreter with signal {-done.rc}"),))
+            return Extensions("", (Tried(distribution, name, f"crashes the interpreter with signal {-done.rc}"),))
     if not done.ok:
         raise CouldNotLook(done.why)
     answer = answer_of(done.out, done.command)
     tried = tuple(Tried(*row) for row in answer.rows("tried", 3))
     if not tried:
-        raise CouldNotLook(f"{done.command}: tried nothing")
+        raise CouldNotLook(f"{done.command}: it loaded no extension")
     return Extensions(answer.text("torch"), tried)
 
 
 @probe(limit_s=LIMIT_S + 2.0)
 def extensions(machine: Machine, interpreter: Interpreter) -> Extensions:
-    """Has the training interpreter import torch and load the compiled extensions that are installed beside it."""
+    """Imports torch and loads the installed extensions in a child process of the training interpreter."""
     if "torch" not in interpreter.packages:
         raise NotApplicable(f"torch is not installed for {interpreter.python.path}")
-    wanted = [name for name in KNOWN if name in interpreter.packages]
-    if not wanted:
+    names = [name for name in LOADABLE if name in interpreter.packages]
+    if not names:
         raise NotApplicable(f"no compiled extension of torch is installed for {interpreter.python.path}")
-    done = machine.ask("extensions", *wanted, python=interpreter.python.path, limit_s=LIMIT_S)
+    done = machine.ask("extensions", *names, python=interpreter.python.path, limit_s=LIMIT_S)
     return parse_extensions(done)

@@ -1,4 +1,4 @@
-"""The network between nodes as NCCL finds it: interfaces, RDMA devices, and a plug-in for those of Amazon."""
+"""The network between nodes as NCCL sees it: interfaces, RDMA devices, and the plug-in for Amazon's EFA."""
 
 from collections.abc import Iterable
 
@@ -11,19 +11,19 @@ from skyrl_doctor.machine.base import Absent, Machine, unless_absent
 EFA = "efa"
 PLUGIN = "libnccl-net"
 NET, RDMA = "/sys/class/net", "/sys/class/infiniband"
-USUAL = (
+PLUGIN_DIRS = (
     "/opt/amazon/ofi-nccl/lib",
     "/opt/amazon/ofi-nccl/lib64",
     "/opt/aws-ofi-nccl/lib",
     "/usr/lib64",
     "/usr/local/lib",
 )
-MOST = 64
+MOST_ENTRIES = 64
 
 
 @record(kw_only=True)
 class Fabric:
-    """`rdma` are devices by name with the driver where it is told; `plugin` is the path of NCCL's network plug-in."""
+    """`rdma` has the name and the driver of each device (empty if unknown). `plugin` is the path of NCCL's network plug-in."""
 
     interfaces: tuple[str, ...]
     rdma: tuple[tuple[str, str], ...] = ()
@@ -34,26 +34,26 @@ class Fabric:
         return any(driver == EFA or name.startswith((EFA, "rdmap")) for name, driver in self.rdma)
 
 
-def matching(names: Iterable[str], said: str) -> tuple[str, ...]:
-    """The names that a list of NCCL leaves: prefixes; `=` wants them whole, `^` leaves all others, `^=` both."""
-    is_not, said = said.startswith("^"), said.removeprefix("^")
-    exact, said = said.startswith("="), said.removeprefix("=")
-    wanted = [part.partition(":")[0] for part in said.split(",") if part]
+def matching(names: Iterable[str], setting: str) -> tuple[str, ...]:
+    """The names that match an NCCL list. Its entries are prefixes; `=` makes them exact, `^` inverts the list, `^=` does both."""
+    inverted, setting = setting.startswith("^"), setting.removeprefix("^")
+    exact, setting = setting.startswith("="), setting.removeprefix("=")
+    listed = [part.partition(":")[0] for part in setting.split(",") if part]
 
     def fits(name: str) -> bool:
-        return any(name == one if exact else name.startswith(one) for one in wanted) is not is_not
+        return any(name == one if exact else name.startswith(one) for one in listed) is not inverted
 
     return tuple(name for name in names if fits(name))
 
 
 @probe(limit_s=4.0)
 def fabric(machine: Machine, environ: Environ) -> Fabric:
-    """Reads the network devices of this node, and looks for NCCL's plug-in where the loader would."""
+    """Reads the network devices of this node, and looks for NCCL's plug-in in the loader's directories."""
     try:
         interfaces = machine.listdir(NET)
     except Absent:
         raise NotApplicable(f"this is not Linux: it has no {NET}") from None
-    names = (unless_absent(lambda: machine.listdir(RDMA)) or ())[:MOST]
+    names = (unless_absent(lambda: machine.listdir(RDMA)) or ())[:MOST_ENTRIES]
     rdma = tuple((name, _driver(machine, name)) for name in names)
     plugin = _plugin(machine, environ) if rdma else None
     return Fabric(interfaces=interfaces, rdma=rdma, plugin=plugin)
@@ -68,7 +68,7 @@ def _driver(machine: Machine, name: str) -> str:
 
 def _plugin(machine: Machine, environ: Environ) -> str | None:
     named = [path for path in environ.get("LD_LIBRARY_PATH", "").split(":") if path.startswith("/")]
-    for path in (*named[:MOST], *USUAL):
+    for path in (*named[:MOST_ENTRIES], *PLUGIN_DIRS):
         try:
             found = next((name for name in machine.listdir(path) if name.startswith(PLUGIN)), None)
         except CouldNotLook:

@@ -1,4 +1,4 @@
-"""Who and where the doctor is."""
+"""The doctor's own process and host, and the roles of this machine."""
 
 import dataclasses
 
@@ -10,7 +10,7 @@ from skyrl_doctor.machine.base import Machine
 
 @record(kw_only=True)
 class Host:
-    """This process and its machine."""
+    """The doctor's process and its host."""
 
     name: str
     user: str
@@ -26,7 +26,7 @@ class Host:
 
 @record
 class Roles:
-    """What this machine is examined as. `asked` tells a role that the user named from one that was guessed."""
+    """The roles that this machine is examined as. `asked`: the user named them; otherwise they are guessed."""
 
     roles: frozenset[Role]
     asked: bool
@@ -37,6 +37,6 @@ class Roles:
 
 @probe(limit_s=2.0)
 def host(machine: Machine) -> Host:
-    """Reads who and where the doctor is."""
+    """Reads the identity of the doctor's process."""
     identity = dataclasses.asdict(machine.identity())
     return Host(name=identity.pop("host"), now=machine.now(), **identity)

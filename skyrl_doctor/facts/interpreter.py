@@ -1,4 +1,4 @@
-"""The interpreter that trains: which one it is, and what it says of itself."""
+"""The training interpreter: which one it is, its version and its packages."""
 
 import os
 import re
@@ -18,13 +18,13 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.python import Candidate, candidates, commands, is_path
 
 _NOT_STARTED = re.compile(r"error while loading shared libraries|Fatal Python error|cannot execute|Exec format error")
-KEY = "python.interpreter"
+INTERPRETER_KEY = "python.interpreter"
 LIMIT_S = 10.0
 
 
 @record
 class TrainingPython:
-    """Which interpreter trains, and who says so. `fault`: why it can be told without running it that it will not run."""
+    """The training interpreter. `source` is the setting that names it; `fault` says why it cannot run, judged by its path."""
 
     path: str
     source: str
@@ -38,7 +38,7 @@ class TrainingPython:
 
 @record(kw_only=True)
 class Interpreter:
-    """What the training interpreter says of itself. Names of packages are normalised: flash-attn, not flash_attn."""
+    """Version, paths and packages of the training interpreter. Package names are normalised: flash-attn, not flash_attn."""
 
     python: TrainingPython
     version: str
@@ -52,11 +52,11 @@ class Interpreter:
     packages: Mapping[str, str]
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     doubled: tuple[str, ...] = ()
-    """Packages that one directory holds twice: an upgrade that was cut short."""
+    """Packages with two versions in one directory, after an interrupted upgrade."""
 
     @property
     def markers(self) -> dict[str, str]:
-        """What requirements may ask of an interpreter (PEP 508)."""
+        """The environment markers of PEP 508."""
         return {
             "python_version": ".".join(self.version.split(".")[:2]),
             "python_full_version": self.version,
@@ -71,11 +71,11 @@ class Interpreter:
 
 
 Installed = dict[str, list[tuple[str, str]]]
-"""Name and version by the directory that holds them, in the order of sys.path."""
+"""(name, version) pairs by directory, in the order of sys.path."""
 
 
 def parse_interpreter(text: str, python: TrainingPython) -> Interpreter:
-    """The answer of children/interpreter.py."""
+    """Parses the output of children/interpreter.py."""
     answer = answer_of(text, f"interpreter probe under {python.path}")
     by_directory = {
         directory: [(item.partition("==")[0], item.partition("==")[2]) for item in items]
@@ -98,7 +98,7 @@ def parse_interpreter(text: str, python: TrainingPython) -> Interpreter:
 
 
 def _first(by_directory: Installed) -> dict[str, str]:
-    """The version that is imported: sys.path decides, so the first of a name."""
+    """The version of each package that is imported: the first one on sys.path."""
     versions: dict[str, str] = {}
     for name, version in (item for items in by_directory.values() for item in items):
         versions.setdefault(name, version)
@@ -114,14 +114,14 @@ def _doubled(by_directory: Installed) -> tuple[str, ...]:
 
 
 def start_fault(done: Completed) -> str:
-    """Why an interpreter did not even start; empty where it did, whatever it said then."""
+    """Why an interpreter did not start; empty if it started, even if it failed later."""
     if done.timed_out or done.truncated or done.rc == 0:
         return ""
     if not done.found:
-        return "it does not start: the loader or the #! line that it names is gone"
-    said = next((line.strip() for line in done.err.splitlines() if _NOT_STARTED.search(line)), "")
-    if said:
-        return f"it does not start: {said[:300]}"
+        return "it does not start: its loader or the program in its #! line is missing"
+    message = next((line.strip() for line in done.err.splitlines() if _NOT_STARTED.search(line)), "")
+    if message:
+        return f"it does not start: {message[:300]}"
     if done.rc == 126:
         return f"it does not start: {done.err.strip()[:300]}"
     return ""
@@ -129,8 +129,8 @@ def start_fault(done: Completed) -> str:
 
 @probe(limit_s=5.0)
 def training_python(machine: Machine, plan: Plan, environ: Environ, host: Host) -> TrainingPython:
-    """Finds out which interpreter trains: the plan's, $UV_PYTHON, the active environment's, the project's, the doctor's own."""
-    for candidate in candidates(plan.text(KEY), environ, cwd=host.cwd, own=host.python):
+    """Finds the training interpreter: the plan's, $UV_PYTHON's, the active environment's, the project's, or the doctor's own."""
+    for candidate in candidates(plan.text(INTERPRETER_KEY), environ, cwd=host.cwd, own=host.python):
         found = _resolved(machine, plan, candidate, host.cwd)
         if not found.fault or candidate.meant:
             return found
@@ -138,11 +138,11 @@ def training_python(machine: Machine, plan: Plan, environ: Environ, host: Host) 
 
 
 def _resolved(machine: Machine, plan: Plan, candidate: Candidate, cwd: str) -> TrainingPython:
-    written = plan.find(KEY) if candidate.source == KEY else None
+    written = plan.find(INTERPRETER_KEY) if candidate.source == INTERPRETER_KEY else None
     location = written.location if written is not None else None
     if not is_path(candidate.text):
-        path = _by_request(machine, candidate)
-        return TrainingPython(path, f"{candidate.source}={candidate.text}, a request that PATH answers", location)
+        path = _find_in_path(machine, candidate)
+        return TrainingPython(path, f"{candidate.source}={candidate.text}, looked up in PATH", location)
     path = os.path.normpath(os.path.join(cwd, candidate.text))
     kind = _kind(machine, path)
     if kind == "dir":
@@ -150,18 +150,16 @@ def _resolved(machine: Machine, plan: Plan, candidate: Candidate, cwd: str) -> T
         taken = next((name for name in inside if _kind(machine, name) == "file"), None)
         fault = "" if taken else "it is a directory without bin/python3"
         return TrainingPython(taken or path, candidate.source, location, fault)
-    faults = {"": "there is no such file", "file": ""}
+    faults = {"": "it does not exist", "file": ""}
     return TrainingPython(path, candidate.source, location, faults.get(kind, f"it is a {kind}, not a file"))
 
 
-def _by_request(machine: Machine, candidate: Candidate) -> str:
-    wanted = commands(candidate.text)
-    found = next((path for name in wanted if (path := machine.which(name))), None)
+def _find_in_path(machine: Machine, candidate: Candidate) -> str:
+    names = commands(candidate.text)
+    found = next((path for name in names if (path := machine.which(name))), None)
     if found is None:
-        tried = f"PATH has no {wanted[0]}" if wanted else "no command answers it without uv"
-        raise CouldNotLook(
-            f"{candidate.source}={candidate.text} is a request for a version, not the path of an interpreter, and {tried}"
-        )
+        tried = f"PATH has no {names[0]}" if names else "only uv can resolve it"
+        raise CouldNotLook(f"{candidate.source}={candidate.text} names a version, not a path, and {tried}")
     return found
 
 
@@ -172,7 +170,7 @@ def _kind(machine: Machine, path: str) -> str:
 
 @probe(limit_s=LIMIT_S + 2.0)
 def interpreter(machine: Machine, python: TrainingPython) -> Interpreter:
-    """Asks the training interpreter what it is."""
+    """Runs the training interpreter and reads its version and packages."""
     if python.fault:
         raise CouldNotLook(f"{python.shown}: {python.fault}")
     done = machine.ask("interpreter", python=python.path, limit_s=LIMIT_S)

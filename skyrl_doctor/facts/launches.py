@@ -1,4 +1,4 @@
-"""What earlier launches tell of the nodes they ran on: each failure that may be a node's, by node."""
+"""Failures of earlier launches that a node may have caused."""
 
 import json
 import os
@@ -14,21 +14,21 @@ from skyrl_doctor.facts.host import Host
 from skyrl_doctor.machine.base import Machine, unless_absent
 from skyrl_train.node.hostlist import NotAHostlist, expand
 
-OF_NODES = ("GPU", "ENV", "POD")
-"""Families whose failures may be the node's and not the run's."""
+NODE_FAMILIES = ("GPU", "ENV", "POD")
+"""Families of failures that a node can cause."""
 _NODE = re.compile(r"\bnode (?P<node>[A-Za-z0-9][\w.-]{0,62})(?:: | ended without a word| has been silent)")
 _BY_SLURM = frozenset({"NODE_FAIL", "BOOT_FAIL"})
-ROOT, JOB_DIR = ".skyrl_jobs", "SKYRL_JOB_DIR"
-MOST = 30
+LAUNCHES_DIR, JOB_DIR = ".skyrl_jobs", "SKYRL_JOB_DIR"
+MOST_LAUNCHES = 30
 SACCT = ("sacct", "--allocations", "--noheader", "--parsable2", "--starttime=now-14days", "--state=NODE_FAIL,BOOT_FAIL")
-FORMAT = "--format=JobID,State,NodeList"
+SACCT_FORMAT = "--format=JobID,State,NodeList"
 SACCT_LIMIT_S = 1.0
-"""Accounting is a welcome witness and no needed one: its server may be slow, or none."""
+"""Slurm's accounting is optional here: its server may be slow or missing."""
 
 
 @record
 class Failure:
-    """A launch, or a job, that failed on this node, and how."""
+    """A launch or job that failed on a node. `what` is the failure."""
 
     node: str
     job: str
@@ -37,7 +37,7 @@ class Failure:
 
 @record
 class Launches:
-    """`asked` says where was looked; `failures` each node and launch once."""
+    """`asked` lists the sources that were read. `failures` has each node and launch once."""
 
     asked: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
@@ -51,44 +51,44 @@ class Launches:
 
 
 def short(node: str) -> str:
-    """Slurm's name and the host's own may differ by the domain."""
+    """The node's name without its domain: Slurm and the host may differ in it."""
     return node.partition(".")[0].lower()
 
 
-def of_gate(text: str, job: str) -> Iterator[Failure]:
-    """A gate_*.json: of one node its own errors, of several the lists."""
+def gate_failures(text: str, job: str) -> Iterator[Failure]:
+    """Failures in a gate_*.json. One for a single node has outcomes; one for several nodes has lists."""
     report = _object(text)
     nodes = report.get("nodes")
     if isinstance(nodes, dict):
         yield from (Failure(str(node), job, "failed the gate") for node in _list(nodes.get("failing")))
-        yield from (Failure(str(node), job, "gave the gate no answer") for node in _list(nodes.get("unknown")))
+        yield from (Failure(str(node), job, "did not answer the gate") for node in _list(nodes.get("unknown")))
         return
     for outcome in _list(report.get("outcomes")):
         if not isinstance(outcome, dict) or outcome.get("status") != "fail" or outcome.get("severity") != "error":
             continue
-        if str(outcome.get("id", "")).startswith(OF_NODES) and isinstance(report.get("host"), str):
+        if str(outcome.get("id", "")).startswith(NODE_FAMILIES) and isinstance(report.get("host"), str):
             yield Failure(report["host"], job, str(outcome["id"]))
 
 
-def of_end(text: str, job: str) -> Iterator[Failure]:
-    """A trainer_ended.json whose reason names nodes."""
+def end_failures(text: str, job: str) -> Iterator[Failure]:
+    """Failures in a trainer_ended.json whose reason names nodes."""
     reason = _object(text).get("reason")
     if isinstance(reason, str):
         yield from (Failure(node, job, "ended the run") for node in dict.fromkeys(_NODE.findall(reason)))
 
 
-def of_events(text: str, verdict: str, job: str) -> Iterator[Failure]:
-    """An events.jsonl of the watch with the cause of the end, on the node of the verdict."""
+def event_failures(text: str, verdict: str, job: str) -> Iterator[Failure]:
+    """Root causes in the watch's events.jsonl, on the node in the verdict."""
     node = _object(verdict).get("node")
     for line in text.splitlines() if isinstance(node, str) else ():
         event = _object(line)
         id_ = str(event.get("id", ""))
-        if event.get("event") == "finding" and event.get("root") and id_.startswith(OF_NODES):
+        if event.get("event") == "finding" and event.get("root") and id_.startswith(NODE_FAMILIES):
             yield Failure(str(node), job, id_)
 
 
-def of_sacct(text: str) -> Iterator[Failure]:
-    """`sacct --parsable2 --noheader --format=JobID,State,NodeList`: what Slurm itself puts down to a node."""
+def sacct_failures(text: str) -> Iterator[Failure]:
+    """Node failures in the output of `sacct --parsable2 --noheader --format=JobID,State,NodeList`."""
     for line in text.splitlines():
         words = line.split("|")
         if len(words) != 3 or words[1].partition(" ")[0] not in _BY_SLURM:
@@ -99,8 +99,8 @@ def of_sacct(text: str) -> Iterator[Failure]:
             continue
 
 
-def once(failures: Iterator[Failure]) -> tuple[Failure, ...]:
-    """Each node and launch once, with the first that was said of them."""
+def first_failures(failures: Iterator[Failure]) -> tuple[Failure, ...]:
+    """The first failure of each node and launch."""
     found: dict[tuple[str, str], Failure] = {}
     for failure in failures:
         found.setdefault((short(failure.node), failure.job), failure)
@@ -121,32 +121,32 @@ def _list(value: object) -> list[Any]:
 
 @probe(limit_s=6.0)
 def launches(machine: Machine, environ: Environ, host: Host) -> Launches:
-    """Reads what earlier launches left beside this one, and asks Slurm's accounting where there is one."""
+    """Reads the job directories of earlier launches, and Slurm's accounting if it answers."""
     job_dir = environ.get(JOB_DIR, "").rstrip("/")
-    root = os.path.dirname(job_dir) if job_dir else os.path.join(host.cwd, ROOT)
+    root = os.path.dirname(job_dir) if job_dir else os.path.join(host.cwd, LAUNCHES_DIR)
     names = unless_absent(lambda: machine.listdir(root))
     if names is None:
         raise NotApplicable(f"no earlier launches in {root}")
     own = os.path.basename(job_dir)
-    earlier = sorted(name for name in names if name.endswith("_launch") and name != own)[-MOST:]
-    asked = machine.run((*SACCT, FORMAT), limit_s=SACCT_LIMIT_S)
-    told = [
-        *(found for name in earlier for found in _of(machine, f"{root}/{name}", name)),
-        *of_sacct(asked.out if asked.ok else ""),
+    earlier = sorted(name for name in names if name.endswith("_launch") and name != own)[-MOST_LAUNCHES:]
+    asked = machine.run((*SACCT, SACCT_FORMAT), limit_s=SACCT_LIMIT_S)
+    failures = [
+        *(found for name in earlier for found in _launch_failures(machine, f"{root}/{name}", name)),
+        *sacct_failures(asked.out if asked.ok else ""),
     ]
-    return Launches((root, "sacct") if asked.ok else (root,), once(iter(told)))
+    return Launches((root, "sacct") if asked.ok else (root,), first_failures(iter(failures)))
 
 
-def _of(machine: Machine, path: str, name: str) -> Iterator[Failure]:
-    yield from of_gate(_text(machine, f"{path}/gate_trainer.json"), name)
-    yield from of_end(_text(machine, f"{path}/trainer_ended.json"), name)
+def _launch_failures(machine: Machine, path: str, name: str) -> Iterator[Failure]:
+    yield from gate_failures(_text(machine, f"{path}/gate_trainer.json"), name)
+    yield from end_failures(_text(machine, f"{path}/trainer_ended.json"), name)
     events = _text(machine, f"{path}/events.jsonl")
     if events:
-        yield from of_events(events, _text(machine, f"{path}/verdict.json"), name)
+        yield from event_failures(events, _text(machine, f"{path}/verdict.json"), name)
 
 
 def _text(machine: Machine, path: str) -> str:
-    """Nothing where it is not there, or no more than a damaged one tells."""
+    """The file's text; empty if it cannot be read."""
     try:
         return machine.read(path)
     except CouldNotLook:

@@ -1,4 +1,4 @@
-"""What the kernel lets one process and one user have: /proc/self/limits."""
+"""The limits of one process and one user, from /proc/self/limits."""
 
 import re
 
@@ -16,7 +16,7 @@ PS_LIMIT_S = 2.0
 
 @record
 class Limit:
-    """A soft limit and the hard one that it may be raised to; None is without limit."""
+    """A soft and a hard limit; None means unlimited."""
 
     soft: int | None
     hard: int | None
@@ -24,7 +24,7 @@ class Limit:
 
 @record(kw_only=True)
 class Limits:
-    """`threads` are those that this user runs on the node now, all jobs together; None where nobody could tell."""
+    """`threads` counts this user's threads on the node, in all jobs; None if it is unknown."""
 
     processes: Limit
     open_files: Limit
@@ -32,22 +32,22 @@ class Limits:
 
 
 def parse_limits(text: str, *, threads: int | None = None) -> Limits:
-    """proc(5): `Max processes   96365   96365   processes`. Raises ValueError."""
+    """Parses /proc/PID/limits of proc(5): `Max processes   96365   96365   processes`. Raises ValueError."""
     return Limits(processes=_limit(text, "Max processes"), open_files=_limit(text, "Max open files"), threads=threads)
 
 
 def parse_threads(text: str) -> int:
-    """`ps -o nlwp=`: one number a process. Raises ValueError."""
+    """The sum of the numbers that `ps -o nlwp=` prints, one for each process. Raises ValueError."""
     counts = text.split()
     if not counts or not all(_NUMBER.fullmatch(count) for count in counts):
-        raise ValueError(f"no list of thread counts: {text[:80]!r}")
+        raise ValueError(f"not a list of thread counts: {text[:80]!r}")
     return sum(int(count) for count in counts)
 
 
 def _limit(text: str, name: str) -> Limit:
     found = re.findall(_LINE.format(name=name), text, re.MULTILINE)
     if len(found) != 1:
-        raise ValueError(f"{len(found)} lines for {name!r}; wanted one")
+        raise ValueError(f"{len(found)} lines for {name!r}; expected one")
     soft, hard = (_value(value, name) for value in found[0])
     return Limit(soft, hard)
 
@@ -56,13 +56,13 @@ def _value(text: str, name: str) -> int | None:
     if text == "unlimited":
         return None
     if not _NUMBER.fullmatch(text):
-        raise ValueError(f"{name!r} is {text[:40]!r}; wanted a number or unlimited")
+        raise ValueError(f"{name!r} is {text[:40]!r}; expected a number or `unlimited`")
     return int(text)
 
 
 @probe(limit_s=4.0)
 def limits(machine: Machine, host: Host) -> Limits:
-    """Reads the limits of this process, and how many threads its user runs on the node."""
+    """Reads the limits of this process, and counts its user's threads on the node."""
     try:
         text = machine.read(LIMITS)
     except Absent:
@@ -76,7 +76,7 @@ def limits(machine: Machine, host: Host) -> Limits:
 
 
 def _threads(machine: Machine, uid: int) -> int | None:
-    """None where ps is missing, wedged or says something else: the limits stand without it."""
+    """None if ps is missing, hangs or prints something else. The limits are valid without it."""
     listed = machine.run(["ps", "-U", str(uid), "-o", "nlwp="], limit_s=PS_LIMIT_S)
     if not listed.ok:
         return None

@@ -1,4 +1,4 @@
-"""The memory of this node, and how much of it this job may have."""
+"""The memory of this node, and the part of it that this job may use."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from skyrl_doctor.machine.base import Machine, unless_absent
 
 GIB = 1 << 30
 MIB = 1 << 20
-SHM = "/dev/shm"  # noqa: S108 -- looked at, not written: Ray's object store lies there
+SHM = "/dev/shm"  # noqa: S108 -- read, not written: Ray's object store is there
 _LINE = r"^{name}:\s+([0-9]{{1,15}}) kB\s*$"
 _AMOUNT = re.compile(r"[0-9]{1,12}")
 MEMINFO = "/proc/meminfo"
@@ -20,7 +20,7 @@ MEMINFO = "/proc/meminfo"
 
 @record
 class Ceiling:
-    """The most that may be used, and who says so."""
+    """An upper limit of memory, and its source."""
 
     bytes: int
     source: str
@@ -32,10 +32,10 @@ class Ceiling:
 
 @record(kw_only=True)
 class HostMemory:
-    """`ceilings` hold for this job, the node's own memory among them; the least of them counts.
+    """`ceilings` are the limits of this job, with the node's own memory; the lowest one applies.
 
-    `available_bytes` is as Ray counts it: of the node, or of the container that it is in; it does not see a job's limit.
-    `shm_free_bytes` is what /dev/shm has left, None where there is none.
+    `available_bytes` is the number that Ray uses: of the node or its container, without the limit of a Slurm job.
+    `shm_free_bytes` is the free space of /dev/shm, None if there is none.
     """
 
     available_bytes: int
@@ -48,7 +48,7 @@ class HostMemory:
 
 
 def parse_meminfo(text: str) -> tuple[int, int]:
-    """MemTotal and MemAvailable of /proc/meminfo in bytes; kernels before 3.14 tell MemFree alone. Raises ValueError."""
+    """MemTotal and MemAvailable of /proc/meminfo in bytes. Kernels before 3.14 have only MemFree. Raises ValueError."""
     total = _kib(text, "MemTotal")
     available = _kib(text, "MemAvailable") if "MemAvailable:" in text else _kib(text, "MemFree")
     if not total > 0 or available > total:
@@ -57,7 +57,7 @@ def parse_meminfo(text: str) -> tuple[int, int]:
 
 
 def slurm_memory(environ: Mapping[str, str]) -> Ceiling | None:
-    """What the job asked Slurm for on this node. Slurm writes MiB; 0 is the whole node. None where nothing says it."""
+    """The job's Slurm memory on this node. Slurm's unit is MiB; 0 means the whole node. None if no variable is set."""
     for name, count_name in (
         ("SLURM_MEM_PER_NODE", ""),
         ("SLURM_MEM_PER_CPU", "SLURM_CPUS_ON_NODE"),
@@ -78,13 +78,13 @@ def _amount(text: str | None) -> int | None:
 def _kib(text: str, name: str) -> int:
     found = re.findall(_LINE.format(name=name), text, re.MULTILINE)
     if len(found) != 1:
-        raise ValueError(f"{len(found)} lines for {name}; wanted one")
+        raise ValueError(f"{len(found)} lines for {name}; expected one")
     return int(found[0])
 
 
 @probe(limit_s=3.0)
 def memory(machine: Machine, cgroup: Cgroup, environ: Environ) -> HostMemory:
-    """Reads the node's memory, the job's share of it, and the room in /dev/shm."""
+    """Reads the node's memory, the limits of this job, and the free space of /dev/shm."""
     try:
         total, available = parse_meminfo(machine.read(MEMINFO))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The model that the plan names, as far as it lies on this machine."""
+"""The files of the plan's model on this machine."""
 
 import json
 import re
@@ -15,12 +15,13 @@ from skyrl_doctor.plan.model import Plan
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.\-]*/[A-Za-z0-9][\w.\-]*|[A-Za-z0-9][\w.\-]*")
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tiktoken.model", "tekken.json")
-KEY = "model.path"
+MODEL_KEY = "model.path"
 
 
 @record(kw_only=True)
 class ModelFiles:
-    """`directory` is None where nothing was found; `config` is None where config.json is not there or does not read."""
+    """`directory` is None if the model was not found; `config` is None if config.json is missing or invalid. `looked` lists the
+    directories that were searched."""
 
     name: str
     is_local: bool
@@ -36,19 +37,19 @@ class ModelFiles:
 
     @property
     def text_config(self) -> Mapping[str, Any]:
-        """The part of the configuration that is about text; the whole one for a model of text alone."""
+        """The text part of a multimodal configuration; the whole configuration of a text model."""
         whole = self.config or {}
         inner = whole.get("text_config")
         return inner if isinstance(inner, Mapping) else whole
 
 
 def is_path(name: str) -> bool:
-    """Whether a model's name means a directory, whatever is there."""
+    """Whether a model's name is a path, even if nothing exists there."""
     return name.startswith(("/", "./", "../", "~")) or name in (".", "..")
 
 
 def parse_config(text: str) -> Mapping[str, Any] | None:
-    """config.json; None where it is no JSON object."""
+    """Parses config.json; None if it is not a JSON object."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -62,7 +63,7 @@ def hub_directory(name: str) -> str:
 
 
 def cache_roots(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Where huggingface_hub keeps its snapshots: the first of these that is set."""
+    """The hub's cache directory: the first of these variables that is set."""
     for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
         if environ.get(name):
             return (environ[name],)
@@ -74,7 +75,7 @@ def cache_roots(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def offline_switch(environ: Mapping[str, str]) -> str:
-    """The variable that forbids the hub, as NAME=value; empty where none does."""
+    """The variable that switches the hub to offline mode, as NAME=value; empty if none does."""
     for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
         if environ.get(name, "").upper() in ("1", "ON", "YES", "TRUE"):
             return f"{name}={environ[name]}"
@@ -83,8 +84,8 @@ def offline_switch(environ: Mapping[str, str]) -> str:
 
 @probe(limit_s=5.0)
 def model_files(machine: Machine, plan: Plan, environ: Environ) -> ModelFiles:
-    """Looks for the plan's model on this machine: a directory, or a snapshot in the hub's cache. Never the network."""
-    name = plan.text(KEY)
+    """Looks for the plan's model in a directory or in the hub's cache. It uses no network."""
+    name = plan.text(MODEL_KEY)
     if name is None:
         raise NotApplicable("no configuration names a model")
     variables = {**environ, **_workers(plan)}
@@ -118,7 +119,7 @@ def model_files(machine: Machine, plan: Plan, environ: Environ) -> ModelFiles:
 
 
 def _workers(plan: Plan) -> dict[str, str]:
-    """The variables that the plan gives the workers."""
+    """The workers' variables in the plan."""
     found = plan.find("env")
     return dict(found.value) if found is not None and isinstance(found.value, dict) else {}
 

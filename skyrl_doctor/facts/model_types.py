@@ -1,4 +1,4 @@
-"""The model types that the training interpreter's transformers knows."""
+"""The model types that the training interpreter's transformers supports."""
 
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
@@ -13,7 +13,7 @@ LIMIT_S = 5.0
 
 @record
 class ModelTypes:
-    """`types`: what AutoConfig knows; `causal`: what AutoModelForCausalLM loads; `python`: who was asked."""
+    """`types` are those of AutoConfig, `causal` those of AutoModelForCausalLM, `python` is the interpreter's path."""
 
     types: frozenset[str]
     causal: frozenset[str]
@@ -21,22 +21,22 @@ class ModelTypes:
 
 
 def parse_model_types(text: str, python: str) -> ModelTypes | None:
-    """The answer of children/model_types.py; None where transformers is not installed."""
+    """Parses the output of children/model_types.py; None if transformers is not installed."""
     who = f"model types under {python}"
     answer = answer_of(text, who)
     if not answer.flag("installed"):
         return None
     types, causal = answer.texts("types"), answer.texts("causal")
     if not types or not causal:
-        raise CouldNotLook(f"{who}: the installed transformers keeps its model types where they were not looked for")
+        raise CouldNotLook(f"{who}: no model types found in the installed transformers")
     return ModelTypes(frozenset(types), frozenset(causal), python)
 
 
 @probe(limit_s=LIMIT_S + 1)
 def model_types(machine: Machine, model: ModelFiles, python: TrainingPython) -> ModelTypes:
-    """Asks the training interpreter which model types its transformers knows."""
-    if model.config is None:  # asking costs a process; without a model's type there is nothing to compare
-        raise NotApplicable(f"{model.name} has no config.json on this machine that names a model_type")
+    """Reads the model types from the training interpreter's transformers."""
+    if model.config is None:  # without a model_type there is nothing to compare, so no process is started
+        raise NotApplicable(f"{model.name} has no config.json on this machine, so its model_type is unknown")
     if python.fault:
         raise CouldNotLook(f"{python.shown}: {python.fault}")
     done = machine.ask("model_types", python=python.path, limit_s=LIMIT_S)

@@ -1,4 +1,4 @@
-"""Which file system holds a path: /proc/self/mountinfo, parsed. No path is touched to find out."""
+"""The mount table, from /proc/self/mountinfo: it names the file system of a path without accessing the path."""
 
 import re
 
@@ -49,7 +49,7 @@ class Mount:
 
 @record
 class Mounts:
-    """All mounts, in the kernel's order: a later one hides an earlier one at the same point."""
+    """All mounts in the kernel's order. A later mount hides an earlier one at the same point."""
 
     mounts: tuple[Mount, ...]
 
@@ -61,7 +61,7 @@ class Mounts:
 
 
 def parse_mountinfo(text: str) -> Mounts:
-    """proc(5): `36 35 98:0 /root /point rw,noatime master:1 - ext3 /dev/root rw`. A line that does not fit is passed over."""
+    """proc(5): `36 35 98:0 /root /point rw,noatime master:1 - ext3 /dev/root rw`. Other lines are ignored."""
     return Mounts(tuple(mount for line in text.splitlines() if (mount := _parse_line(line))))
 
 
@@ -83,12 +83,12 @@ def _is_under(path: str, point: str) -> bool:
 
 @probe(limit_s=2.0)
 def mounts(machine: Machine) -> Mounts:
-    """Reads the mount table; it never touches a mount, so a dead one cannot hold it."""
+    """Reads the mount table. It accesses no mount, so a dead one cannot block it."""
     try:
         text = machine.read(MOUNTINFO)
     except Absent:
         raise NotApplicable("this is not Linux: it has no /proc/self/mountinfo") from None
     found = parse_mountinfo(text)
     if not found.mounts:
-        raise CouldNotLook(f"{MOUNTINFO} holds no line that reads as a mount")
+        raise CouldNotLook(f"{MOUNTINFO} has no line that can be parsed as a mount")
     return found

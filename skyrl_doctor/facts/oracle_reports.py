@@ -1,4 +1,4 @@
-"""What trying the rewards of the training data gave, where it was done."""
+"""The reports of `skyrl-train data oracle` for the training data."""
 
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import NotApplicable
@@ -12,7 +12,7 @@ from skyrl_train.contracts.rewards.oracle import SUFFIX, OracleReport, read_repo
 
 @record
 class TriedData:
-    """A file of training data on this machine. `text` is its report as it lies there, None where there is none."""
+    """A file of training data on this machine. `text` is its report as stored, None if there is none."""
 
     file: str
     bytes: int
@@ -23,24 +23,24 @@ class TriedData:
 
 @record
 class OracleReports:
-    """One for each file that is here."""
+    """One entry for each data file on this machine."""
 
     files: tuple[TriedData, ...]
 
 
 @probe(limit_s=5.0)
 def oracle_reports(machine: Machine, plan: Plan, environ: Environ) -> OracleReports:
-    """Looks for the reports of `skyrl-train data oracle` beside the training data."""
+    """Reads the report next to each file of training data."""
     names = plan.texts("data.train_files") or ()
     if not names:
         raise NotApplicable("the configuration names no training data")
-    found = [data for name in names if (data := _tried(machine, expand_home(name, environ))) is not None]
+    found = [data for name in names if (data := _data_report(machine, expand_home(name, environ))) is not None]
     if not found:
         raise NotApplicable(f"{', '.join(names)}: not on this machine")
     return OracleReports(tuple(found))
 
 
-def _tried(machine: Machine, file: str) -> TriedData | None:
+def _data_report(machine: Machine, file: str) -> TriedData | None:
     try:
         size = machine.stat(file).size
     except Absent:

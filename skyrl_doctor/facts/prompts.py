@@ -1,4 +1,4 @@
-"""How long the prompts of the plan's dataset are, in tokens."""
+"""The lengths of the prompts in the plan's dataset, in tokens."""
 
 import json
 
@@ -18,7 +18,7 @@ SAMPLE = 500
 
 @record(kw_only=True)
 class PromptLengths:
-    """Percentiles over a sample of `count` prompts of `rows`."""
+    """Percentiles of a sample of `count` prompts from a dataset of `rows`."""
 
     file: str
     count: int
@@ -33,7 +33,7 @@ class PromptLengths:
 
 
 def parse_prompts(text: str, who: str) -> PromptLengths | str:
-    """The answer of children/prompt_lengths.py; a text says why there are no lengths."""
+    """Parses the output of children/prompt_lengths.py. A string is the reason why there are no lengths."""
     answer = answer_of(text, who)
     if "why" in answer:
         return answer.text("why")
@@ -49,9 +49,9 @@ def parse_prompts(text: str, who: str) -> PromptLengths | str:
 
 @probe(limit_s=LIMIT_S + 2)
 def prompts(machine: Machine, plan: Plan, environ: Environ, model: ModelFiles | None) -> PromptLengths:
-    """Measures a sample of the prompts with the model's tokenizer, under the training interpreter.
+    """Measures a sample of the prompts with the model's tokenizer in the training interpreter.
 
-    Where lengths cannot be had, the reason is a NotApplicable: the bounds of the configuration serve instead.
+    Raises NotApplicable if there are no lengths: checks then use the limits in the configuration.
     """
     files = plan.texts("data.train_files") or ()
     if not files:

@@ -1,4 +1,4 @@
-"""What other Ray clusters have left on this node: the file that ray.init() follows, and running processes."""
+"""Ray clusters on this node: the address file that ray.init() follows, and running Ray processes."""
 
 import os
 import re
@@ -22,7 +22,7 @@ _NONE_FOUND = 1
 
 @record
 class AddressFile:
-    """`address` None: it is there and cannot be read. `uid` None: its owner cannot be told."""
+    """Ray's address file. `address` is None if it cannot be read; `uid` is None if its owner is unknown."""
 
     path: str
     address: str | None
@@ -31,7 +31,7 @@ class AddressFile:
 
 @record
 class RayProcess:
-    """`jobs` are the Slurm jobs in whose control group it runs, as far as that can be told."""
+    """A Ray process. `jobs` are the Slurm jobs of its control group; empty if unknown."""
 
     pid: int
     name: str
@@ -41,8 +41,8 @@ class RayProcess:
 
 @record(kw_only=True)
 class RayClusters:
-    """`processes` None: nobody could list them, for the reason in `hidden`. `closed`: Ray's directory, where this user may
-    not write into it.
+    """`processes` is None if they could not be listed, for the reason in `hidden`. `closed` is Ray's directory if this user
+    cannot write to it.
     """
 
     file: AddressFile | None = None
@@ -51,7 +51,7 @@ class RayClusters:
     closed: AddressFile | None = None
 
     def of_job(self, job_id: str | None, uid: int) -> bool:
-        """Whether this user's own Ray runs inside this very job."""
+        """Whether a Ray of this user runs in this job."""
         return bool(job_id) and any(job_id in process.jobs and process.uid == uid for process in self.processes or ())
 
     def of_others(self, uid: int) -> tuple[RayProcess, ...]:
@@ -68,7 +68,7 @@ class Address:
 
 
 def parse_address(text: str) -> Address | None:
-    """`10.1.2.3:6379`, `ray://node:10001`, `[::1]:6379`; None where Ray too would find no host and port."""
+    """Parses `10.1.2.3:6379`, `ray://node:10001` or `[::1]:6379`; None if Ray finds no host and port either."""
     place = text.strip().removeprefix("ray://")
     host, _, port = place.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
@@ -80,24 +80,24 @@ def parse_address(text: str) -> Address | None:
 
 
 def parse_pgrep(text: str) -> tuple[tuple[int, str], ...]:
-    """`pgrep -l`: an id and a name a line. Raises ValueError."""
+    """Parses `pgrep -l`: a pid and a name on each line. Raises ValueError."""
     found = []
     for line in text.splitlines():
         match = _PROCESS.fullmatch(line.strip())
         if match is None:
-            raise ValueError(f"no line of pgrep -l: {line[:80]!r}")
+            raise ValueError(f"not a line of pgrep -l: {line[:80]!r}")
         found.append((int(match[1]), match[2]))
     return tuple(found)
 
 
 def slurm_jobs(cgroup: str) -> frozenset[str]:
-    """The jobs that a /proc/PID/cgroup names."""
+    """The Slurm jobs in a /proc/PID/cgroup."""
     return frozenset(_JOB.findall(cgroup))
 
 
 @probe(limit_s=4.0)
 def ray_clusters(machine: Machine, environ: Environ, host: Host) -> RayClusters:
-    """Reads where Ray left its address, and lists its processes. Nothing is connected to."""
+    """Reads Ray's address file and lists Ray processes. It connects to nothing."""
     path = os.path.normpath(os.path.join(host.cwd, address_file(environ)))
     file, closed = _file(machine, path), _closed(machine, os.path.dirname(path))
     try:
@@ -107,7 +107,7 @@ def ray_clusters(machine: Machine, environ: Environ, host: Host) -> RayClusters:
 
 
 def _closed(machine: Machine, directory: str) -> AddressFile | None:
-    """The directory, where it is there and Ray could make no session in it."""
+    """The directory, if it exists and this user cannot write to it."""
     found = unless_absent(lambda: machine.stat(directory))
     return None if found is None or machine.writable(directory) else AddressFile(directory, None, found.uid)
 
@@ -144,7 +144,7 @@ def _processes(machine: Machine) -> tuple[RayProcess, ...]:
 
 
 def _process(machine: Machine, pid: int, name: str) -> RayProcess | None:
-    """None where it ended meanwhile."""
+    """None if it has ended."""
     uid = _owner(machine, f"/proc/{pid}")
     if uid is None:
         return None

@@ -1,4 +1,4 @@
-"""What the plan itself tells ray.init(): verl passes the table ray_kwargs.ray_init on."""
+"""The arguments of ray.init() in the plan: verl passes on the table ray_kwargs.ray_init."""
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
@@ -10,7 +10,7 @@ STORE = "ray_kwargs.ray_init.object_store_memory"
 
 @record
 class RayStart:
-    """None where the plan leaves it to Ray."""
+    """A value is None if the plan does not set it."""
 
     num_cpus: Value | None = None
     store: Value | None = None
@@ -25,5 +25,5 @@ def _number(plan: Plan, key: str) -> Value | None:
     if found is None or found.value is None:
         return None
     if found.unknown or isinstance(found.value, bool) or not isinstance(found.value, int):
-        raise CouldNotLook(f"{found.shown}: {found.unknown or 'wanted a whole number'}")
+        raise CouldNotLook(f"{found.shown}: {found.unknown or 'expected a whole number'}")
     return found

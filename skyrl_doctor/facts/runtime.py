@@ -23,19 +23,19 @@ from skyrl_train.node.ray_env import RUNTIME_URL, runtime_key_variable
 
 NOBODY_LISTENS = "Connection refused"
 PROBE_SESSION = "doctor-probe"
-"""A session that nobody has: a good runtime knows none of this name."""
+"""The id of a session that does not exist."""
 JOB_DIR = "SKYRL_JOB_DIR"
 WRONG_KEY = "text doctor-tries-a-wrong-key"
 ANSWER_S = 3.0
 CANARY_S = 20.0
-"""For the sandboxes, of the 30 s that an examination has."""
-MOST = 32
-"""At a time. More tell nothing that these do not."""
+"""The time for the sandboxes, out of 30 s for the whole examination."""
+MOST_SANDBOXES = 32
+"""The most sandboxes that are tested at once. More would show nothing new."""
 
 
 @record
-class SaidUrl:
-    """A text that is to be the runtime's URL, and who says it."""
+class UrlSource:
+    """A text that should be the runtime's URL, and its source."""
 
     said_by: str
     text: str
@@ -43,15 +43,15 @@ class SaidUrl:
 
 @record
 class RuntimeUrls:
-    """All that name the runtime's address: the configuration, the environment, the job directory."""
+    """All sources of the runtime's URL: the configuration, the job directory, the environment."""
 
-    said: tuple[SaidUrl, ...]
+    said: tuple[UrlSource, ...]
 
 
 @record(kw_only=True)
 class RuntimePlace:
-    """`said_by` names the file, key or variable that the URL is from. `key_from` is what the machine takes the key from,
-    "" for none; `key_file` is that file's stat, where it is a file that is there.
+    """`said_by` is the file, key or variable of the URL. `key_from` is the source of the runtime key, "" for none.
+    `key_file` is the stat of that source if it is a file.
     """
 
     url: str
@@ -67,7 +67,7 @@ class RuntimePlace:
 
 @record(kw_only=True)
 class ReadyFlag:
-    """A job directory's flag that a runtime is ready, and what came of asking that runtime."""
+    """The ready flag in a job directory, and the health of the runtime that it announces."""
 
     path: str
     url: str
@@ -75,13 +75,13 @@ class ReadyFlag:
 
     @property
     def is_stale(self) -> bool:
-        """Only where it is certain: that nothing came back may be the network's fault."""
+        """Whether the runtime is certainly gone. A time-out is not enough: the network may be slow."""
         return self.health.status is None and self.health.why == NOBODY_LISTENS
 
 
 @record(kw_only=True)
 class RuntimeAnswers:
-    """What it said: of its health, and of a session that nobody has, by three callers."""
+    """Answers of the runtime: its health, and a session that does not exist, with and without the right key."""
 
     place: RuntimePlace
     health: Fetched
@@ -95,8 +95,8 @@ class RuntimeAnswers:
 
 @record(kw_only=True)
 class Canary:
-    """What sandboxes of the doctor's own met. `failures` are causes with a sentence each; `wrong_key_refused` and
-    `has_key` are None where that was not seen.
+    """The results of a few test sandboxes. `failures` are pairs of a cause and a sentence. `wrong_key_refused` and
+    `has_key` are None if they were not tested.
     """
 
     asked: int
@@ -109,7 +109,7 @@ class Canary:
     left: int = 0
 
     def of(self, *causes: str) -> tuple[str, ...]:
-        """The sentences of these causes."""
+        """The sentences of the failures with these causes."""
         return tuple(text for cause, text in self.failures if cause in causes)
 
     @property
@@ -118,7 +118,7 @@ class Canary:
 
 
 def parse_canary(text: str) -> Canary:
-    """The answer of children/canary.py."""
+    """Parses the output of children/canary.py."""
     answer = answer_of(text, "canary")
     if "why" in answer:
         raise CouldNotLook(f"canary: {answer.text('why')}")
@@ -138,25 +138,25 @@ def _seconds(text: str) -> tuple[float, ...]:
     line = next(line for line in reversed(text.splitlines()) if line.startswith("{"))
     values: Any = json.loads(line).get("start_s")
     if not isinstance(values, list) or not all(type(value) in (int, float) and value >= 0 for value in values):
-        raise CouldNotLook(f"canary: its answer has start_s = {str(values)[:80]!r}")
+        raise CouldNotLook(f"canary: unexpected start_s in its answer: {str(values)[:80]!r}")
     return tuple(map(float, values))
 
 
 @probe(limit_s=3.0)
 def runtime_urls(machine: Machine, plan: Plan, environ: Environ) -> RuntimeUrls:
-    """Collects them in the order in which they count."""
-    said: list[SaidUrl] = []
+    """Collects the URLs; the first one wins."""
+    said: list[UrlSource] = []
     url = plan.text(RUNTIME_KEY)
     if url:
-        said.append(SaidUrl(plan.name(RUNTIME_KEY), url))
+        said.append(UrlSource(plan.name(RUNTIME_KEY), url))
     job_dir = environ.get(JOB_DIR, "").rstrip("/")
     if job_dir and machine.exists(f"{job_dir}/{READY}"):
         path = f"{job_dir}/{URL}"
-        said.append(SaidUrl(path, machine.read(path, limit_bytes=4096)))
+        said.append(UrlSource(path, machine.read(path, limit_bytes=4096)))
     if environ.get(RUNTIME_URL):
-        said.append(SaidUrl(f"${RUNTIME_URL}", environ[RUNTIME_URL]))
+        said.append(UrlSource(f"${RUNTIME_URL}", environ[RUNTIME_URL]))
     if not said:
-        raise NotApplicable("no running runtime is named: neither by the configuration nor by a job directory")
+        raise NotApplicable("neither the configuration nor a job directory names a running runtime")
     return RuntimeUrls(tuple(said))
 
 
@@ -165,7 +165,7 @@ def runtime_place(machine: Machine, urls: RuntimeUrls, environ: Environ) -> Runt
     first = urls.said[0]
     url = one_url(first.text)
     if url is None:
-        raise CouldNotLook(f"{first.said_by} holds {first.text[:80]!r}; wanted one URL alone (SLM004)")
+        raise CouldNotLook(f"{first.said_by} contains {first.text[:80]!r}; expected one URL (SLM004)")
     key_from, key_file = _key(machine, environ, environ.get(JOB_DIR, "").rstrip("/"))
     return RuntimePlace(url=url.rstrip("/"), said_by=first.said_by, key_from=key_from, key_file=key_file)
 
@@ -173,12 +173,12 @@ def runtime_place(machine: Machine, urls: RuntimeUrls, environ: Environ) -> Runt
 @probe(limit_s=ANSWER_S + 1)
 def ready_flag(machine: Machine, roles: Roles, urls: RuntimeUrls, environ: Environ) -> ReadyFlag:
     if roles.asked and Role.GPU not in roles:
-        raise NotApplicable("the runtime is yet to start, and replaces the flag")
+        raise NotApplicable("the runtime has not started yet; it replaces the flag when it does")
     job_dir = environ.get(JOB_DIR, "").rstrip("/")
     said = [one_url(one.text) for one in urls.said if one.said_by == f"{job_dir}/{URL}"]
     url = said[0] if said else None
     if url is None:
-        raise NotApplicable("no job directory says that its runtime is ready, and where")
+        raise NotApplicable("no job directory has a ready flag and a runtime URL")
     return ReadyFlag(
         path=f"{job_dir}/{READY}", url=url, health=machine.get(f"{url.rstrip('/')}{HEALTH}", limit_s=ANSWER_S)
     )
@@ -210,29 +210,30 @@ def canary(
     stored: StoredImages | None,
 ) -> Canary:
     if not roles.asked or Role.RUNTIME not in roles:
-        raise NotApplicable("sandboxes are tried where --role runtime asks for it")
+        raise NotApplicable("sandboxes are tested only with --role runtime")
     place = answers.place
     if answers.with_key.status in (None, 401, 403):
-        raise CouldNotLook(f"{place.url} does not take the key, or does not answer: no sandbox was tried")
-    words = (place.url, place.key_from or "none", _image(needed, stored), str(planned(plan)), f"{CANARY_S:g}")
+        raise CouldNotLook(f"{place.url} rejects the key or does not respond, so no sandbox was tested")
+    words = (place.url, place.key_from or "none", _image(needed, stored), str(planned_sandboxes(plan)), f"{CANARY_S:g}")
     done = machine.ask("canary", *words, limit_s=CANARY_S + 7)
     if not done.ok:
         raise CouldNotLook(done.why)
     return parse_canary(done.out)
 
 
-def planned(plan: Plan) -> int:
-    """Sandboxes at once: the rollouts of a step, as far as the agent lets them."""
+def planned_sandboxes(plan: Plan) -> int:
+    """The number of sandboxes at once: the rollouts of a step, limited by agent.max_parallel."""
     batch, n = plan.integer("data.train_batch_size"), plan.integer("rollout.n")
-    wanted = [batch * n] if batch is not None and n is not None else []
-    parallel = plan.integer("agent.max_parallel")
-    return max(1, min([MOST, *wanted, *([parallel] if parallel is not None else [])])) if wanted or parallel else 1
+    limits = [batch * n] if batch is not None and n is not None else []
+    if (parallel := plan.integer("agent.max_parallel")) is not None:
+        limits.append(parallel)
+    return max(1, min(MOST_SANDBOXES, *limits)) if limits else 1
 
 
 def _image(needed: NeededImages | None, stored: StoredImages | None) -> str:
-    """One of the dataset's, and one that is here, so that no pull is measured."""
+    """An image of the dataset. One in the store is preferred, so that no pull is measured."""
     if needed is None or not needed.references:
-        raise NotApplicable("the configuration names no dataset whose image could be tried")
+        raise NotApplicable("the configuration names no dataset, so no image can be tested")
     here = stored.all_names if stored is not None else frozenset()
     names = needed.references
     return str(names[next((name for name in names if name in here), next(iter(names)))])

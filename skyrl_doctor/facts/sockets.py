@@ -1,4 +1,4 @@
-"""Who listens on which TCP port of this node: /proc/net/tcp and tcp6. Nothing is connected to."""
+"""The listening TCP sockets of this node, from /proc/net/tcp and tcp6. No connection is made."""
 
 import re
 
@@ -17,7 +17,7 @@ LIMIT_BYTES = 32 << 20
 
 @record
 class Socket:
-    """`address` is as ipaddress writes it; 0.0.0.0 and :: are every address of the node."""
+    """A listening socket. `address` is in the form of ipaddress; 0.0.0.0 and :: mean every address."""
 
     address: str
     port: int
@@ -35,7 +35,7 @@ class Listeners:
     sockets: tuple[Socket, ...]
 
     def on(self, port: int, address: str | None = None) -> Socket | None:
-        """Who listens on a port: at that address or at every one, or anywhere where no address is asked for."""
+        """The socket that listens on a port: at this address or at every address; at any if `address` is None."""
         return next(
             (
                 socket
@@ -47,10 +47,10 @@ class Listeners:
 
 
 def parse_tcp(text: str) -> tuple[Socket, ...]:
-    """The listening sockets of a table of proc(5). Raises ValueError where a line is none of such a table."""
+    """Parses the listening sockets of a table of proc(5). Raises ValueError for an invalid line."""
     lines = text.splitlines()
     if not lines or "local_address" not in lines[0]:
-        raise ValueError("no table of sockets: its heading is missing")
+        raise ValueError("not a table of sockets: its heading is missing")
     rows = [(line, _ROW.match(line)) for line in lines[1:] if line.strip()]
     return tuple(_socket(line, row) for line, row in rows if row is None or row[3].upper() == LISTEN)
 
@@ -59,17 +59,17 @@ def _socket(line: str, row: re.Match[str] | None) -> Socket:
     words = line.split()
     uid = words[7] if len(words) > 7 else ""
     if row is None or not (uid.isascii() and uid.isdecimal() and len(uid) <= 10):
-        raise ValueError(f"no row of a table of sockets: {' '.join(words)[:80]!r}")
+        raise ValueError(f"not a row of a table of sockets: {' '.join(words)[:80]!r}")
     return Socket(_address(row[1]), int(row[2], 16), int(uid))
 
 
 def _address(digits: str) -> str:
-    """The kernel writes each four bytes as a number of the machine, which on all that run CUDA is the low byte first."""
+    """The kernel writes each four bytes as a native integer. All machines with CUDA are little-endian."""
     words = (bytes.fromhex(digits[start : start + 8])[::-1] for start in range(0, len(digits), 8))
     packed = b"".join(words)
     if len(packed) == 4:
         return ".".join(map(str, packed))
-    import ipaddress  # of IPv6 alone: an address has one shortest form
+    import ipaddress  # only for IPv6, to get the shortest form
 
     address = ipaddress.IPv6Address(packed)
     return str(address.ipv4_mapped or address)
@@ -93,7 +93,7 @@ def sockets(machine: Machine, host: Host) -> Listeners:
 def _table(machine: Machine, path: str) -> tuple[Socket, ...]:
     text = machine.read(path, limit_bytes=LIMIT_BYTES)
     if len(text) >= LIMIT_BYTES:
-        raise CouldNotLook(f"{path}: longer than {LIMIT_BYTES >> 20} MiB")
+        raise CouldNotLook(f"{path}: larger than {LIMIT_BYTES >> 20} MiB")
     try:
         return parse_tcp(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Whether Triton could compile on this machine, found by compiling."""
+"""Whether Triton can compile on this machine, tested by compiling."""
 
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook
@@ -13,14 +13,14 @@ DRIVER = "/dev/nvidiactl"
 
 @record
 class Built:
-    """One run of the compiler. It ended: a compiler that hangs leaves the fact unknown."""
+    """One finished run of the compiler. `said` is its output if it failed."""
 
     ok: bool
     said: str = ""
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The lines that name an error, at most three."""
+        """At most three lines of the output, preferably those with an error."""
         lines = [line.strip() for line in self.said.splitlines() if line.strip()]
         named = [line for line in lines if "error" in line.lower() or "cannot find" in line]
         return tuple(line[:300] for line in (named or lines)[:3])
@@ -28,9 +28,9 @@ class Built:
 
 @record(kw_only=True)
 class TritonBuild:
-    """`cc` is $CC, None where unset; `compiler` what Triton takes, None where it finds none.
+    """`cc` is $CC (None: unset); `compiler` is the one that Triton uses (None: not found).
 
-    `fault` says why the interpreter itself does not run; then nothing else is known. `gpu_here`: a driver is loaded.
+    `fault` is why the interpreter does not start; then the rest is unknown. `gpu_here`: a driver is loaded.
     """
 
     gpu_here: bool = False
@@ -45,7 +45,7 @@ class TritonBuild:
 
 
 def parse_triton_build(text: str, *, who: str, gpu_here: bool) -> TritonBuild:
-    """The answer of children/triton_build.py."""
+    """Parses the output of children/triton_build.py."""
     answer = answer_of(text, who)
     return TritonBuild(
         gpu_here=gpu_here,
@@ -64,13 +64,13 @@ def _built(step: Answer | None, who: str) -> Built | None:
         return None
     code = step.code("rc")
     if code is None:
-        raise CouldNotLook(f"{who}: no answer within {step.number('limit_s'):g} s")
+        raise CouldNotLook(f"{who}: timed out after {step.number('limit_s'):g} s")
     return Built(code == 0, "" if code == 0 else step.text("said"))
 
 
 @probe(limit_s=LIMIT_S + 2.0)
 def triton_build(machine: Machine, python: TrainingPython) -> TritonBuild:
-    """Compiles as Triton would, under the training interpreter, in a directory that is gone afterwards."""
+    """Compiles as Triton does, with the training interpreter, in a temporary directory."""
     gpu_here = unless_absent(lambda: machine.stat(DRIVER)) is not None
     if python.fault:
         return TritonBuild(gpu_here=gpu_here, fault=python.fault)

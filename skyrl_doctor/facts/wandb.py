@@ -1,4 +1,4 @@
-"""Whether wandb could log in: where it would take its key from, and what is wrong with it. The key itself is not here."""
+"""Whether wandb can log in: the source of its key and what is wrong with it. The key itself is not stored."""
 
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
@@ -13,12 +13,12 @@ KEYLESS = ("offline", "disabled", "dryrun")
 LIMIT_S = 5.0
 LOGGER_KEY = "trainer.logger"
 LOGGERS = frozenset({"wandb", "tracking"})
-"""As verl names it; the second is its old name."""
+"""verl's names of the wandb logger, current and old."""
 
 
 @record
 class Credential:
-    """Where a key is: a variable or a file. `problem` is what is wrong with its form, "" where nothing is."""
+    """The variable or file with the key. `problem` is what is wrong with its form, or ""."""
 
     source: str
     problem: str = ""
@@ -26,9 +26,9 @@ class Credential:
 
 @record(kw_only=True)
 class WandbLogin:
-    """`host` is "" where wandb would refuse the server's URL; `mode` None is unset: online.
+    """`host` is "" if wandb would refuse the URL. `mode` is None if it is unset, which means online.
 
-    `note` tells why the netrc file gives no key.
+    `note` is why the netrc file has no key.
     """
 
     url: str
@@ -41,7 +41,7 @@ class WandbLogin:
 
 
 def parse_login(text: str) -> WandbLogin:
-    """What children/wandb_login.py printed; CouldNotLook where it is none of that."""
+    """Parses the output of children/wandb_login.py. Raises CouldNotLook for other text."""
     answer = answer_of(text, "wandb_login probe")
     credentials = [Credential(source, problem) for source, problem in answer.rows("credentials", 2)]
     return WandbLogin(
@@ -57,10 +57,12 @@ def parse_login(text: str) -> WandbLogin:
 
 @probe(limit_s=LIMIT_S + 1)
 def wandb(machine: Machine, plan: Plan) -> WandbLogin:
-    """Asks a child whether wandb could log in: it sees the key, and nothing that leaves it does."""
+    """Runs a child program that reads the key; its output does not contain the key."""
     loggers = plan.texts(LOGGER_KEY)
     if loggers is None:
-        raise NotApplicable("the plan names no logger" if plan else "no plan was given: no logger is known")
+        raise NotApplicable(
+            "the configuration names no logger" if plan else "no configuration was given, so no logger is known"
+        )
     if not LOGGERS & set(loggers):
         raise NotApplicable(f"{plan.name(LOGGER_KEY)} is {', '.join(loggers) or 'empty'}: wandb is not used")
     asked = machine.ask("wandb_login", limit_s=LIMIT_S, env=plan_variables(plan))

@@ -1,4 +1,4 @@
-"""The environment that the workers of a run get: that of the job, with the plan's own [env] over it."""
+"""The environment of a run's workers: the job's environment, overridden by the plan's [env]."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ PREFIX = "env."
 
 
 def plan_variables(plan: Plan) -> dict[str, str]:
-    """The variables of the plan's [env], each a value of its own or all in one table."""
+    """The variables of the plan's [env], which are single values or one table."""
     table = plan.find(PREFIX.removesuffix("."))
     named = dict(table.value) if table is not None and isinstance(table.value, Mapping) else {}
     single = {

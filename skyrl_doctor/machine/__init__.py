@@ -1,1 +1,1 @@
-"""The one door to the outside: everything the doctor learns goes through a Machine."""
+"""The only access to the outside: the doctor reads files, runs commands and fetches URLs through a Machine."""

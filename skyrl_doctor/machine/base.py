@@ -1,7 +1,7 @@
-"""A machine answers queries. Its one abstract method is `answer`; the rest is short-hand for asking.
+"""A machine answers queries. `answer` is its one abstract method; the other methods build a query and call it.
 
-Absent (nothing there) and Unreadable (something there that could not be read) both leave a fact unknown
-unless the probe catches them: a missing file is an answer only where somebody says so.
+Absent (no such path) and Unreadable (the path exists but cannot be read) both make a fact unknown, unless the probe
+catches them: a missing file is an answer only if a probe treats it as one.
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ MIB = 1 << 20
 
 
 class Absent(CouldNotLook):
-    """There is nothing at that path."""
+    """The path does not exist."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{path}: no such file or directory")
@@ -25,7 +25,7 @@ class Absent(CouldNotLook):
 
 
 class Unreadable(CouldNotLook):
-    """Something is there, but it could not be read."""
+    """The path exists but cannot be read."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"{path}: {why}")
@@ -34,11 +34,11 @@ class Unreadable(CouldNotLook):
 
 
 class Machine(ABC):
-    """The outside world, as far as the doctor asks."""
+    """A machine that the doctor examines."""
 
     @abstractmethod
     def answer(self, query: q.Query[T]) -> T:
-        """Answers, or raises Absent, Unreadable or CouldNotLook."""
+        """Answers the query. Raises Absent, Unreadable or CouldNotLook."""
 
     def run(self, argv: Sequence[str], *, limit_s: float, env: Mapping[str, str | None] | None = None) -> q.Completed:
         return self.answer(q.Run(tuple(argv), limit_s, env))
@@ -95,12 +95,12 @@ class Machine(ABC):
     def now(self) -> float:
         return self.answer(q.Now())
 
-    def close(self) -> None:  # noqa: B027 -- most machines hold nothing open
-        """Ends whatever was started and still runs."""
+    def close(self) -> None:  # noqa: B027 -- most machines have nothing to close
+        """Ends the commands that still run."""
 
 
 def unless_absent(ask: Callable[[], T]) -> T | None:
-    """The answer, or None where nothing is there. Unreadable still raises."""
+    """The result of `ask`, or None if it raises Absent. Unreadable is not caught."""
     try:
         return ask()
     except Absent:

@@ -1,4 +1,4 @@
-"""Answers to JSON and back. Text is kept as a list of lines, bytes that are no text as base64."""
+"""Encodes answers as JSON and decodes them. Text becomes a list of lines, and bytes that are not UTF-8 become base64."""
 
 import base64
 import dataclasses
@@ -35,7 +35,7 @@ def encode(query: q.Query[Any], answer: object) -> Json:
 
 
 def decode(query: q.Query[T], value: Json) -> T:
-    """The answer that was encoded; what it raised, it raises again."""
+    """The recorded answer. A recorded error is raised again."""
     if isinstance(value, dict) and "absent" in value:
         raise Absent(str(value["absent"]))
     if isinstance(value, dict) and "unreadable" in value:
@@ -52,26 +52,26 @@ def _decode(query: q.Query[Any], value: Json) -> object:
     if isinstance(query, q.Run | q.Ask):
         fields = {**value, "out": text(value.get("out", [])), "err": text(value.get("err", []))}
         fields.setdefault("command", query.key.partition(" ")[2])
-        return _whole(q.Completed(**{**fields, "limit_s": query.limit_s}))
+        return _validated(q.Completed(**{**fields, "limit_s": query.limit_s}))
     if isinstance(query, Get):
         return _fetched(value)
     if isinstance(query, q.Read):
         return decode_bytes(value)[: query.limit_bytes]
     record = _RECORDS.get(type(query))
     if record is not None:
-        return _whole(record(**value))
+        return _validated(record(**value))
     answer = value["value"] if isinstance(value, dict) and set(value) == {"value"} else value
     if not _PLAIN[type(query)](answer):
-        raise TypeError(f"it is {_shown(answer)}")
+        raise TypeError(f"it is {_short_repr(answer)}")
     return tuple(answer) if isinstance(answer, list) else answer
 
 
 def _fetched(value: Json) -> Fetched:
-    """Field by field: `status` may be null, and `headers` is a list of texts."""
+    """Decoded field by field: `status` may be null, and `headers` is a list of strings."""
     status, headers = value.get("status"), value.get("headers", [])
     truncated, body = value.get("truncated", False), text(value.get("body", []))
     if not (status is None or _int(status)) or not _texts(headers) or not isinstance(truncated, bool):
-        raise TypeError(f"it is {_shown(value)}")
+        raise TypeError(f"it is {_short_repr(value)}")
     return Fetched(
         url=str(value["url"]),
         status=status,
@@ -82,19 +82,19 @@ def _fetched(value: Json) -> Fetched:
     )
 
 
-def _whole(answer: T) -> T:
-    """The record, if each of its values is of the type that it declares: a bundle may have been edited."""
+def _validated(answer: T) -> T:
+    """Returns the record if each value has its declared type: a bundle may have been edited."""
     for field in dataclasses.fields(cast(Any, answer)):
         value = getattr(answer, field.name)
         number = field.type is float and isinstance(value, int)
         if not (isinstance(value, cast(type, field.type)) or number) or (
             isinstance(value, bool) != (field.type is bool)
         ):
-            raise TypeError(f"{field.name} is {_shown(value)}")
+            raise TypeError(f"{field.name} is {_short_repr(value)}")
     return answer
 
 
-def _shown(value: object) -> str:
+def _short_repr(value: object) -> str:
     return repr(value)[:80]
 
 
@@ -147,5 +147,5 @@ def lines(content: str) -> list[str]:
 
 
 def text(value: Json) -> str:
-    """Lines, or one string, as text."""
+    """Joins a list of lines; a string is returned as it is."""
     return value if isinstance(value, str) else "\n".join(value)

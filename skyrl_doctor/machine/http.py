@@ -1,4 +1,4 @@
-"""One HTTP GET with a hard end: no proxy, no redirect, no more bytes and no more seconds than were asked for."""
+"""One HTTP GET, without proxies and redirects, limited in bytes and in seconds."""
 
 import contextlib
 import http.client
@@ -17,11 +17,11 @@ _CHUNK = 1 << 16
 
 
 class _NoAnswerError(Exception):
-    """Why there is none, in words."""
+    """No answer; the text is the reason."""
 
 
 def fetch(query: Get, environ: Mapping[str, str]) -> Fetched:
-    """What the server says. The key goes out in the header and nowhere else: no text of an error holds it."""
+    """The server's answer. The key is sent in the header and appears in no error message."""
     end = time.monotonic() + query.limit_s
     try:
         headers = {query.key_header: _key(query.key_from, environ)} if query.key_header else {}
@@ -33,13 +33,13 @@ def fetch(query: Get, environ: Mapping[str, str]) -> Fetched:
     except _NoAnswerError as error:
         return Fetched(url=query.url, why=str(error))
     except TimeoutError:
-        return Fetched(url=query.url, why=f"no answer within {query.limit_s:g} s")
+        return Fetched(url=query.url, why=f"timed out after {query.limit_s:g} s")
     except ssl.SSLError as error:
-        return Fetched(url=query.url, why=f"no TLS connection: {error.reason or type(error).__name__}")
+        return Fetched(url=query.url, why=f"TLS connection failed: {error.reason or type(error).__name__}")
     except OSError as error:
         return Fetched(url=query.url, why=error.strerror or type(error).__name__)
     except (http.client.HTTPException, ValueError) as error:
-        return Fetched(url=query.url, why=f"what answers there does not speak HTTP ({type(error).__name__})")
+        return Fetched(url=query.url, why=f"the server does not speak HTTP ({type(error).__name__})")
     finally:
         connection.close()
 
@@ -49,9 +49,9 @@ def _connection(query: Get) -> tuple[http.client.HTTPConnection, str]:
         parts = urlsplit(query.url)
         port = parts.port
     except ValueError as error:
-        raise _NoAnswerError(f"is no URL: {error}") from None
+        raise _NoAnswerError(f"not a valid URL: {error}") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise _NoAnswerError("is no URL: wanted http://HOST:PORT")
+        raise _NoAnswerError("not a valid URL: expected http://HOST:PORT")
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return kind(parts.hostname, port, timeout=query.limit_s), path
@@ -61,7 +61,7 @@ def _exchange(
     connection: http.client.HTTPConnection, path: str, headers: Mapping[str, str], query: Get, end: float
 ) -> Fetched:
     connection.connect()
-    # A time-out of the socket counts anew for each byte; this ends the exchange even if the server drips.
+    # The socket's time-out starts again with each byte; this timer also ends a slow trickle of bytes.
     guard = threading.Timer(max(0.0, end - time.monotonic()), _hang_up, (connection.sock,))
     guard.daemon = True
     guard.start()
@@ -105,7 +105,7 @@ def _key(source: str, environ: Mapping[str, str]) -> str:
     text = environ.get(name, "") if kind == "env" else _first_bytes(name)
     key = text.strip()
     if not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise _NoAnswerError(f"{name} holds no key; wanted one line of printable characters")
+        raise _NoAnswerError(f"{name} holds no key; expected one line of printable characters")
     return key
 
 

@@ -1,4 +1,4 @@
-"""The query that goes over HTTP, and its answer."""
+"""The HTTP query and its answer."""
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.queries import Query
@@ -6,9 +6,9 @@ from skyrl_doctor.machine.queries import Query
 
 @record(kw_only=True)
 class Fetched:
-    """What a server answered. It never raises: `status` None is no answer, and `why` says why there was none.
+    """The answer of a server. A failure does not raise: `status` is None, and `why` is the reason.
 
-    Of the headers only their names are kept.
+    Only the names of the headers are kept.
     """
 
     url: str
@@ -23,8 +23,8 @@ class Fetched:
 class Get(Query[Fetched]):
     """An HTTP GET, without proxies and without following redirects.
 
-    `key_header` is sent with what `key_from` names: "file PATH", "env NAME", "text VALUE". Only the machine reads the
-    key: neither a fact nor a recording ever holds it.
+    The header `key_header` is sent with the key from `key_from`: "file PATH", "env NAME" or "text VALUE". Only the
+    machine reads the key; no fact and no recording contains it.
     """
 
     url: str

@@ -1,4 +1,4 @@
-"""This machine. The only module of the doctor that opens files of others, and with proc.py its only door out."""
+"""The machine that the doctor runs on. Only this module and proc.py access the system."""
 
 import errno
 import fcntl
@@ -31,7 +31,7 @@ _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
 
 
 class LocalMachine(Machine):
-    """Asks the kernel and runs commands; nothing that it does changes what it looks at."""
+    """Answers queries from the kernel and from commands. It changes nothing on the machine."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         self._environ = dict(os.environ if environ is None else environ)
@@ -60,7 +60,7 @@ class LocalMachine(Machine):
             raise Absent(getattr(query, "path", query.key)) from None
         except OSError as error:
             raise Unreadable(getattr(query, "path", query.key), error.strerror or str(error)) from None
-        except ValueError as error:  # a NUL byte in a path that some configuration names
+        except ValueError as error:  # a NUL byte in a configured path
             raise Unreadable(repr(getattr(query, "path", query.key)), str(error)) from None
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class LocalMachine(Machine):
         return self._processes.run(argv, name=name, limit_s=query.limit_s, env=self._with(query.env))
 
     def _get(self, query: Get) -> Fetched:
-        from skyrl_doctor.machine.http import fetch  # http.client takes 10 ms to import, and few ask for it
+        from skyrl_doctor.machine.http import fetch  # http.client takes 10 ms to import and is rarely needed
 
         return fetch(query, self._environ)
 
@@ -86,7 +86,7 @@ class LocalMachine(Machine):
 
 
 def _read(query: q.Read) -> bytes:
-    # O_NONBLOCK: a FIFO in place of a file must not hold the doctor.
+    # O_NONBLOCK: opening a FIFO must not block.
     descriptor = os.open(query.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     with open(descriptor, "rb", buffering=0) as file:
         kind = _kind(os.fstat(descriptor).st_mode)
@@ -136,7 +136,7 @@ def _lock_holder(query: q.LockHolder) -> int | None:
         kind, _, _, _, pid = struct.unpack("hhqqi4x", fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
     except OSError as error:
         if error.errno in (errno.EINVAL, errno.ENOLCK):
-            raise Unreadable(query.path, "its file system tells nothing about locks") from None
+            raise Unreadable(query.path, "its file system does not report locks") from None
         raise
     finally:
         os.close(descriptor)
@@ -168,4 +168,4 @@ def _cwd() -> str:
     try:
         return os.getcwd()
     except FileNotFoundError:
-        raise Unreadable("the working directory", "it exists no more") from None
+        raise Unreadable("the working directory", "it no longer exists") from None

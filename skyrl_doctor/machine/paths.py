@@ -1,4 +1,4 @@
-"""Paths on a machine: what `~` stands for, where links lead, and files that may be missing."""
+"""Helpers for paths on a machine: expand `~`, resolve links, read files that may be missing."""
 
 import os
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from skyrl_doctor.machine.base import Machine, unless_absent
 from skyrl_doctor.machine.queries import Stat
 
 MAX_LINKS = 40
-"""As many as the kernel follows."""
+"""The kernel's own limit."""
 
 
 @record
@@ -43,7 +43,7 @@ def resolve_links(machine: Machine, path: str, *, cwd: str = "/") -> ResolvedPat
             continue
         links += 1
         if links > MAX_LINKS:
-            raise CouldNotLook(f"{path}: too many links, one leads to another")
+            raise CouldNotLook(f"{path}: too many levels of symbolic links")
         target = machine.readlink(step)
         todo = _parts(target) + todo
         done, kind = ("/", "dir") if target.startswith("/") else (done, kind)
@@ -51,11 +51,11 @@ def resolve_links(machine: Machine, path: str, *, cwd: str = "/") -> ResolvedPat
 
 
 def expand_home(path: str, environ: Mapping[str, str]) -> str:
-    """The path with $HOME in place of a leading `~`."""
+    """The path with a leading `~` replaced by $HOME."""
     if path != "~" and not path.startswith("~/"):
         return path
     if not environ.get("HOME"):
-        raise CouldNotLook(f"{path}: HOME is not set, so ~ means nothing")
+        raise CouldNotLook(f"{path}: HOME is not set, so ~ cannot be expanded")
     return environ["HOME"] + path[1:]
 
 

@@ -64,7 +64,7 @@ class Processes:
     def _start(self, argv: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
         with self._lock:
             if self._closed:
-                raise OSError("the doctor is at its end")
+                raise OSError("the doctor is stopping")
             process = subprocess.Popen(
                 list(argv),
                 stdin=subprocess.DEVNULL,

@@ -1,6 +1,6 @@
-"""What can be asked of a machine, and what it answers: plain data, so that every exchange can be recorded.
+"""Queries to a machine and their answers, as plain data that can be recorded.
 
-`key` names a query in a recording. Limits are no part of it: the same answer serves whoever waits less.
+`key` identifies a query in a recording. It leaves out the limits: the same answer is valid for a shorter limit.
 """
 
 import shlex
@@ -14,7 +14,7 @@ Text = Mapping[str, str]
 
 
 class Query(Generic[T]):
-    """Something to ask of a machine; T is the type of the answer."""
+    """A query to a machine. T is the type of its answer."""
 
     __slots__ = ()
 
@@ -25,7 +25,7 @@ class Query(Generic[T]):
 
 @record(kw_only=True)
 class Completed:
-    """What a command did. It never raises: not found and timed out are answers too."""
+    """The result of a command. A missing command and a time-out do not raise; they are results too."""
 
     command: str
     rc: int | None = None
@@ -42,20 +42,22 @@ class Completed:
 
     @property
     def why(self) -> str:
-        """Why there is no good answer, in words."""
+        """Why the command failed, as text."""
         if not self.found:
-            return f"{self.command}: no such command"
+            return f"{self.command}: command not found"
         if self.timed_out:
-            return f"{self.command}: no answer within {self.limit_s:g} s"
+            return f"{self.command}: timed out after {self.limit_s:g} s"
         if self.truncated:
-            return f"{self.command}: more output than the doctor reads"
-        said = self.err.strip() or self.out.strip()
-        return f"{self.command}: exit status {self.rc}" + (f": {said.splitlines()[-1][:300]}" if said else "")
+            return f"{self.command}: printed more than the doctor reads"
+        output = self.err.strip() or self.out.strip()
+        return f"{self.command}: exited with status {self.rc}" + (
+            f": {output.splitlines()[-1][:300]}" if output else ""
+        )
 
 
 @record(kw_only=True)
 class Stat:
-    """What stat(2) says, as far as checks ask. `kind`: file, dir, link, fifo, socket, char, block."""
+    """The result of stat(2). `kind` is file, dir, link, fifo, socket, char or block."""
 
     kind: str
     mode: int
@@ -69,7 +71,7 @@ class Stat:
 
 @record(kw_only=True)
 class Space:
-    """What statvfs(3) says of the file system that holds a path."""
+    """The result of statvfs(3) for the file system of a path."""
 
     total_bytes: int
     free_bytes: int
@@ -78,7 +80,7 @@ class Space:
 
 @record(kw_only=True)
 class Identity:
-    """Who and where the doctor is. `python` is its own interpreter, `cpus` those that it may use."""
+    """The doctor's own process and host. `python` is its interpreter; `cpus` counts the CPUs that it may use."""
 
     host: str
     user: str
@@ -93,7 +95,7 @@ class Identity:
 
 @record
 class Run(Query[Completed]):
-    """Run a command, without a shell. `env` is added to the environment; None takes a variable away."""
+    """Run a command without a shell. `env` is added to the environment; None removes a variable."""
 
     argv: tuple[str, ...]
     limit_s: float
@@ -106,7 +108,7 @@ class Run(Query[Completed]):
 
 @record
 class Ask(Query[Completed]):
-    """Run one of the programs in skyrl_doctor/children under an interpreter (None: the doctor's own)."""
+    """Run a program of skyrl_doctor/children with an interpreter (None: the doctor's own)."""
 
     child: str
     python: str | None
@@ -172,7 +174,7 @@ class SpaceOf(Query[Space]):
 
 @record
 class Writable(Query[bool]):
-    """Whether the doctor's user may write there; asked of the kernel, nothing is written."""
+    """Whether the user may write to the path, according to access(2). Nothing is written."""
 
     path: str
 
@@ -183,7 +185,7 @@ class Writable(Query[bool]):
 
 @record
 class LockHolder(Query[int | None]):
-    """The pid that holds a POSIX lock on the file; None where nobody does. Taking no lock itself."""
+    """The pid that holds a POSIX lock on the file, or None. The query takes no lock itself."""
 
     path: str
 
@@ -194,7 +196,7 @@ class LockHolder(Query[int | None]):
 
 @record
 class Which(Query[str | None]):
-    """The path of a command as PATH finds it."""
+    """The path of a command in PATH, or None."""
 
     command: str
 

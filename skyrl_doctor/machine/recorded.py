@@ -1,7 +1,7 @@
-"""A machine from a directory: the test fixture and the user's support bundle are one format.
+"""A recorded machine: a directory with answers. Test fixtures and support bundles of users have the same format.
 
-about.toml     where it comes from: source, date, what was edited; `extends` names a recording beside it
-*.json         query -> answer; texts as lists of lines, so that a difference is readable
+about.toml     source, date, and what was edited; `extends` names another recording to start from
+*.json         answers by query; texts are lists of lines, so that a diff is readable
 """
 
 import json
@@ -25,11 +25,11 @@ LIMIT_BYTES = 64 * MIB
 
 
 class NotRecorded(BaseException):
-    """A test's recording has a hole. Not an Exception: no handler may turn it into a verdict."""
+    """A strict recording lacks an answer. It is a BaseException, so that no handler turns it into a verdict."""
 
 
 class RecordedMachine(Machine):
-    """Answers from a recording. A hole is UNKNOWN for a user, and stops a strict test."""
+    """Answers from a recording. A missing answer raises CouldNotLook, or NotRecorded if `strict`."""
 
     def __init__(self, answers: Mapping[str, codec.Json], *, name: str = "recording", strict: bool = False) -> None:
         self._answers = dict(answers)
@@ -41,7 +41,7 @@ class RecordedMachine(Machine):
         return cls(_load(directory, depth=0), name=directory, strict=strict)
 
     def but(self, changes: Mapping[str, codec.Json]) -> "RecordedMachine":
-        """This machine with some answers changed; None takes an answer away."""
+        """A copy with some answers changed; None removes an answer."""
         merged = {**self._answers, **changes}
         kept = {key: value for key, value in merged.items() if value is not None}
         return RecordedMachine(kept, name=self._name, strict=self._strict)
@@ -49,13 +49,13 @@ class RecordedMachine(Machine):
     def answer(self, query: q.Query[T]) -> T:
         if query.key not in self._answers:
             if self._strict:
-                raise NotRecorded(f"{self._name} holds no answer to {query.key!r}")
+                raise NotRecorded(f"{self._name} has no answer to {query.key!r}")
             raise CouldNotLook(f"not in this recording ({self._name}): {query.key}")
         return codec.decode(query, self._answers[query.key])
 
 
 class Recorder(Machine):
-    """Asks another machine and keeps what it says, redacted as it is written."""
+    """Passes queries on to another machine and records its answers without secrets."""
 
     def __init__(self, inner: Machine) -> None:
         self._inner = inner
@@ -69,7 +69,7 @@ class Recorder(Machine):
         except CouldNotLook as error:
             self._keep(query, codec.encode_error(error))
             raise
-        if isinstance(answer, bytes) and _is_binary(answer):  # what is read by position keeps its places
+        if isinstance(answer, bytes) and _is_binary(answer):  # offsets in a binary file must not move
             self._store(query, codec.encode(query, self._redact.in_place(answer)))
         else:
             self._keep(query, codec.encode(query, answer))
@@ -83,7 +83,7 @@ class Recorder(Machine):
         self._inner.close()
 
     def write(self, directory: str, *, about: Mapping[str, str]) -> None:
-        """Writes the bundle; machine.json comes last and by rename, so a directory with one is whole."""
+        """Writes the bundle. machine.json is renamed into place last, so a directory that has one is complete."""
         os.makedirs(directory, mode=0o700, exist_ok=True)
         lines = [f"format = {FORMAT}", *(f"{name} = {json.dumps(value)}" for name, value in about.items())]
         _replace(os.path.join(directory, "about.toml"), "\n".join(lines) + "\n")
@@ -95,7 +95,7 @@ class Recorder(Machine):
         redacted = (
             self._redact.environ(answer)
             if isinstance(query, q.Environ) and isinstance(answer, dict)
-            else _each(answer, self._redact)
+            else _redacted(answer, self._redact)
         )
         self._store(query, redacted)
 
@@ -105,7 +105,7 @@ class Recorder(Machine):
 
 
 def _is_binary(data: bytes) -> bool:
-    """Whether a bundle holds it in base64, or as text with NUL bytes: there no pattern that spans lines finds its way."""
+    """Whether it is not UTF-8 or contains NUL bytes: patterns over several lines do not match in such data."""
     try:
         return "\0" in data.decode("utf-8")
     except UnicodeDecodeError:
@@ -116,7 +116,7 @@ def today(now: float) -> str:
     return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%d")
 
 
-def _each(answer: codec.Json, redact: Redactor) -> codec.Json:
+def _redacted(answer: codec.Json, redact: Redactor) -> codec.Json:
     if isinstance(answer, str):
         return redact(answer)
     if isinstance(answer, list):
@@ -125,21 +125,21 @@ def _each(answer: codec.Json, redact: Redactor) -> codec.Json:
         return (
             redact("\n".join(texts)).split("\n")
             if texts and len(texts) == len(answer)
-            else [_each(item, redact) for item in answer]
+            else [_redacted(item, redact) for item in answer]
         )
     if isinstance(answer, dict):
-        return {name: _each(value, redact) for name, value in answer.items()}
+        return {name: _redacted(value, redact) for name, value in answer.items()}
     return answer
 
 
 def _load(directory: str, depth: int) -> dict[str, codec.Json]:
     if depth > 8:
-        raise UsageError(f"{directory}: recordings extend each other in a circle")
+        raise UsageError(f"{directory}: recordings extend each other in a loop")
     try:
         about = tomllib.loads(_text(os.path.join(directory, "about.toml")))
         answers = _answers(directory)
     except (CouldNotLook, ValueError, RecursionError) as error:
-        raise UsageError(f"{directory} is no recorded machine: {error}") from None
+        raise UsageError(f"{directory} is not a recording: {error}") from None
     if about.get("format") != FORMAT:
         raise UsageError(
             f"{directory} is a recording of format {about.get('format')!r}; this doctor reads format {FORMAT}"
@@ -155,15 +155,15 @@ def _answers(directory: str) -> dict[str, codec.Json]:
     for name in names:
         answers = json.loads(_text(os.path.join(directory, name)))
         if not isinstance(answers, dict):
-            raise ValueError(f"{name} holds no table of answers")
+            raise ValueError(f"{name} is not a JSON object")
         merged.update(answers)
     if not names:
-        raise ValueError("it holds no machine.json")
+        raise ValueError("it has no machine.json")
     return merged
 
 
 def _text(path: str) -> str:
-    """A file of a bundle, which may come from anybody: never a FIFO or a device. Bytes that are no text come through."""
+    """The text of a file in a bundle. A bundle may come from anyone, so a FIFO or a device is refused."""
     data = LocalMachine({}).read_bytes(path, limit_bytes=LIMIT_BYTES + 1)
     if len(data) > LIMIT_BYTES:
         raise ValueError(f"{path} is larger than {LIMIT_BYTES >> 20} MiB")

@@ -1,7 +1,7 @@
-"""Takes secrets out of texts before anybody else sees them.
+"""Replaces secrets in texts by tokens.
 
-The same secret gives the same token within one run or bundle, so that findings still correlate;
-the key is drawn anew each time, so that a token tells nothing about its secret.
+Within one run or bundle the same secret gives the same token, so that findings can still be compared. The key is
+random for each run, so that a token reveals nothing about its secret.
 """
 
 import os
@@ -14,10 +14,10 @@ SECRET_NAME = re.compile(
     r"|(?:PASSWORDS?|PASSWD|PASSPHRASE|SECRET|TOKEN|API_?KEY|_PWD|_PASS|SSHPASS)$",
     re.IGNORECASE,
 )
-"""Names of variables whose value is a secret."""
+"""Matches names of variables whose value is a secret."""
 
 OPTION = re.compile(r"(?i)--[\w-]*(?:api[_-]?key|token|secret|password|passwd)[\s=\0]+(?P<value>[^\s\0<]{6,})")
-"""An option of a command line; the kernel keeps its words apart by NUL."""
+"""Matches an option with a secret in a command line. In /proc the words are separated by NUL."""
 
 SECRET_TEXT = (
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
@@ -44,15 +44,15 @@ SECRET_TEXT = (
 )
 _MIN_LENGTH = 6
 _PRINTED = re.compile(r"[\t\n\r\x20-\x7e\xa0-\xff]{6,}")
-"""A text in a binary file."""
+"""Matches printable text in a binary file."""
 
 
 class Redactor:
-    """Knows the secrets of one machine and replaces them, and whatever looks like one, in texts."""
+    """Replaces the secrets of one machine, and text that looks like a secret."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         self._key = os.urandom(16)
-        # The longest first: a secret that holds another must go whole.
+        # The longest first: a secret may contain another.
         self._known = sorted(
             {text for text in known if len(text) >= _MIN_LENGTH and not text.isdigit()}, key=len, reverse=True
         )
@@ -70,12 +70,12 @@ class Redactor:
         return text
 
     def in_place(self, data: bytes) -> bytes:
-        """Bytes with each secret overwritten by as many x: no length changes, no place moves."""
+        """The bytes with each character of a secret replaced by x, so that offsets do not move."""
         text = data.decode("latin-1")
         for secret in self._known:
             plain = secret.encode("utf-8", "surrogateescape").decode("latin-1")
             text = text.replace(plain, "x" * len(plain))
-        text = OPTION.sub(_overwritten, text)  # a command line of /proc: option and value are two texts
+        text = OPTION.sub(_overwritten, text)  # in a command line of /proc, option and value are separate texts
         return _PRINTED.sub(lambda run: _without_secrets(run[0]), text).encode("latin-1")
 
     def environ(self, environ: Mapping[str, str]) -> dict[str, str]:
@@ -91,7 +91,7 @@ class Redactor:
         return match[0].replace(secret, self._token(secret))
 
     def _token(self, secret: str) -> str:
-        import hashlib  # these two load OpenSSL, and few texts hold a secret
+        import hashlib  # these load OpenSSL, and few texts contain a secret
         import hmac
 
         digest = hmac.new(self._key, secret.encode("utf-8", "surrogateescape"), hashlib.sha256).hexdigest()
@@ -110,15 +110,15 @@ def _overwritten(match: re.Match[str]) -> str:
 
 
 def secrets_of(environ: Mapping[str, str]) -> list[str]:
-    """The values of the variables that hold secrets."""
+    """The values of the variables with secret names."""
     return [value for name, value in environ.items() if is_secret_name(name)]
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a variable of this name holds a secret."""
+    """Whether a variable with this name holds a secret."""
     return SECRET_NAME.search(name) is not None
 
 
 def is_secret_key(name: str) -> bool:
-    """Whether a key of a configuration holds a secret. A `prompt_key` there names a column, an API_KEY a key."""
+    """Whether a configuration key with this name holds a secret: `API_KEY` does, `prompt_key` names a column."""
     return is_secret_name(name) and (name.isupper() or "api" in name.lower() or not name.lower().endswith("key"))

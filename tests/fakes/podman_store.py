@@ -9,7 +9,7 @@ from typing import Any
 
 from skyrl_doctor.facts.podman.bolt import MAGIC, fnv1a
 from skyrl_doctor.facts.podman.database import Database
-from skyrl_doctor.facts.podman.runtime_dir import RuntimeDir, Seen
+from skyrl_doctor.facts.podman.runtime_dir import DirectoryStat, RuntimeDir
 from skyrl_doctor.facts.podman.settings import EngineConf, StorageConf
 from skyrl_doctor.facts.podman.store import Places, PodmanStore
 from skyrl_doctor.machine import queries as q
@@ -43,7 +43,7 @@ STORE = PodmanStore(
     uid=1000,
     storage=StorageConf(path=f"{BASE}/storage.conf", driver="overlay"),
     engine=EngineConf(files=(f"{BASE}/containers.conf",)),
-    runtime_dir=RuntimeDir(asked=XDG, used=XDG, for_store=XDG, seen=Seen(True, 1000, 0o700)),
+    runtime_dir=RuntimeDir(asked=XDG, used=XDG, for_store=XDG, seen=DirectoryStat(True, 1000, 0o700)),
     configured=PLACES,
     database=Database(path=f"{BASE}/graph/libpod/bolt_state.db", graph_root=PLACES.graph_root),
     pause_file=f"{XDG}/libpod/tmp/pause.pid",

@@ -112,4 +112,4 @@ def test_what_strangers_print_is_no_part_of_a_report_and_their_exits_end_nothing
     report = json.loads(done.stdout)
     assert (done.returncode, done.stderr) == (0, "noise on import\nnoise of a check\n")
     assert report["summary"]["pass"] == 1
-    assert report["notes"] == ["leaves (entry point 'leaves' of strange) does not load: SystemExit: 0"]
+    assert report["notes"] == ["leaves (entry point 'leaves' of strange) cannot be imported: SystemExit: 0"]

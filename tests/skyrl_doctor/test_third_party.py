@@ -66,7 +66,7 @@ def test_without_it_the_check_is_unknown_to_the_command_line() -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("skyrl-doctor preflight: no check is called 'SITE001'")
+    assert done.stderr.startswith("skyrl-doctor preflight: no check has the id, slug or family 'SITE001'")
 
 
 def test_one_that_does_not_load_is_reported_and_the_rest_go_on(site: Path, tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_one_that_does_not_load_is_reported_and_the_rest_go_on(site: Path, tmp_p
     report = json.loads(done.stdout)
     assert [outcome["status"] for outcome in report["outcomes"]] == ["pass"]
     assert report["notes"] == [
-        "doctor_extra.checks (entry point 'site' of doctor-extra) does not load: ModuleNotFoundError: No module named 'no_such_package'"
+        "doctor_extra.checks (entry point 'site' of doctor-extra) cannot be imported: ModuleNotFoundError: No module named 'no_such_package'"
     ]
 
 
@@ -91,5 +91,5 @@ def test_an_id_taken_twice_keeps_the_first_and_says_so(site: Path, tmp_path: Pat
     )
     assert [outcome["status"] for outcome in report["outcomes"]] == ["pass"]
     assert report["notes"] == [
-        "check id ENV016 is taken twice: checks.env.stale_vllm_variable has it, doctor_extra.checks is ignored"
+        "check id ENV016 is defined twice: checks.env.stale_vllm_variable is used, doctor_extra.checks is ignored"
     ]

@@ -1,17 +1,17 @@
-"""What the run will take of the GPU that it gets, by the trainer's own memory model."""
+"""The GPU memory that the run will need, according to the trainer's memory model."""
 
 from typing import TYPE_CHECKING
 
 from skyrl_doctor.core.record import record
 
-if TYPE_CHECKING:  # the model of memory is loaded when a plan asks for it
+if TYPE_CHECKING:  # the memory model is imported only if a plan needs it
     from skyrl_train.memory import Budget, Job, ModelShape
 
 
 @record(kw_only=True)
 class GpuBudget:
-    """`shape_from` says where the model's shape comes from; `kept` is what stays on the GPU during an update, whatever
-    the batch is; `free` is None where no driver told it."""
+    """`shape_from` is the source of the model's shape. `kept` bytes stay on the GPU during an update, whatever the batch
+    size. `free` is None if no driver reports it."""
 
     model: str
     shape_from: str
@@ -23,7 +23,7 @@ class GpuBudget:
 
     @property
     def limit(self) -> int:
-        """The bytes that the run can have: what is free now, else the device."""
+        """The bytes that the run can use: the free memory if it is known, else all of the device."""
         total = self.budget.device.total
         return total if self.free is None else min(self.free, total)
 

@@ -1,6 +1,6 @@
-"""Asks the trainer's memory model what this plan takes of this job's GPU. It uses other facts alone.
+"""Computes the GPU memory of this plan with the trainer's memory model. It reads nothing from the machine.
 
-A file of its own: skyrl_doctor.memory makes the record, so it imports `budget`, and this imports skyrl_doctor.memory.
+It has its own file because it imports skyrl_doctor.memory, which imports the record in `budget`.
 """
 
 from skyrl_doctor.core.check import probe
@@ -15,7 +15,7 @@ from skyrl_doctor.plan.model import Plan
 @probe(limit_s=5.0)
 def gpu_budget(plan: Plan, files: ModelFiles, gpus: Gpus | None, environ: Environ) -> GpuBudget:
     if gpus is None:
-        planned_gpu_type(plan)  # says what is missing before the memory model is loaded
+        planned_gpu_type(plan)  # raises if the plan names no GPU type, before the memory model is imported
     from skyrl_doctor.budget.job import memory_job
     from skyrl_doctor.budget.question import estimate, job_device, model_of, planned_device
 

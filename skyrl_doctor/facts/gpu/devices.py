@@ -1,6 +1,6 @@
-"""The GPUs that this step can open, their MIG slices, and which of them CUDA gives to the job.
+"""The GPUs that this job step can open, their MIG slices, and the devices that CUDA gives to the job.
 
-A figure that the driver did not tell is None, and so is a list of processes: neither is zero or empty.
+A value that the driver does not report is None, never zero or an empty list.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ from skyrl_train.node.visible_devices import VARIABLE, Entry, Form, VisibleDevic
 
 @record(kw_only=True)
 class Owner:
-    """Who started a process: what /proc tells. `job` is the Slurm job of its cgroup, None where it is in none."""
+    """The owner of a process according to /proc. `job` is the Slurm job of its cgroup, or None."""
 
     name: str
     uid: int
@@ -22,7 +22,7 @@ class Owner:
 
 @record(kw_only=True)
 class Process:
-    """A process with memory on a device. `owner` None: /proc does not show it here."""
+    """A process with memory on a device. `owner` is None if /proc does not show the process."""
 
     pid: int
     used_mib: int | None = None
@@ -40,7 +40,7 @@ class Memory:
 
 @record(kw_only=True)
 class Slice:
-    """One MIG slice; its memory is its own, not its GPU's. `profile` is such as 2g.20gb."""
+    """One MIG slice with its own memory. An example of `profile` is 2g.20gb."""
 
     uuid: str
     parent: str
@@ -58,7 +58,7 @@ class Slice:
 
 @record(kw_only=True)
 class Gpu:
-    """One physical GPU that this step can open. `mig` None: the GPU knows no MIG, or did not say."""
+    """One physical GPU that this step can open. `mig` is None if the GPU has no MIG or does not report it."""
 
     index: int
     uuid: str
@@ -75,7 +75,7 @@ class Gpu:
 
 @record
 class Closed:
-    """A GPU, or a slice of one, that is there and that this step cannot open."""
+    """A GPU or slice that exists but that this step cannot open."""
 
     index: int
     why: str
@@ -83,12 +83,12 @@ class Closed:
 
 
 Device = Gpu | Slice
-"""What CUDA calls a device: a whole GPU, or one MIG slice."""
+"""A CUDA device: a whole GPU or one MIG slice."""
 
 
 @record(kw_only=True)
 class Gpus:
-    """All that the driver shows to this step, whatever CUDA_VISIBLE_DEVICES says. `source`: nvml or nvidia-smi."""
+    """All GPUs that the driver shows to this step, regardless of CUDA_VISIBLE_DEVICES. `source` is nvml or nvidia-smi."""
 
     source: str
     driver: str | None = None
@@ -101,7 +101,7 @@ class Gpus:
 
     @property
     def slice_ids(self) -> tuple[SliceId, ...]:
-        """The slices as the trainer's rules take them."""
+        """The slices in the form that the trainer's rules take."""
         return tuple(SliceId(uuid=one.uuid, parent=one.parent, gi=one.gi, ci=one.ci) for one in self.slices)
 
     @property
@@ -110,31 +110,33 @@ class Gpus:
 
     @property
     def physical(self) -> int:
-        """As NVML counts, and Ray after it: with the GPUs that cannot be opened, without slices."""
+        """The number of GPUs as NVML and Ray count them: with the GPUs that cannot be opened, without slices."""
         return len(self.gpus) + len({one.index for one in self.closed if one.slice_index is None})
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The processes on any device, each once."""
+        """The pids of the processes on all devices, each once."""
         devices: tuple[Device, ...] = (*self.gpus, *self.slices)
         return tuple(dict.fromkeys(process.pid for device in devices for process in device.processes or ()))
 
     def with_owners(self, owners: Mapping[int, Owner]) -> "Gpus":
-        """The same with the owners of processes filled in."""
+        """A copy with the owners of the processes filled in."""
         return dataclasses.replace(self, gpus=tuple(_owned(gpu, owners) for gpu in self.gpus))
 
 
 def usable(gpus: Gpus, environ: Mapping[str, str]) -> tuple[Device, ...]:
-    """The devices that this job can use, in CUDA's order, each with the memory that is its own.
+    """The devices that this job can use, in CUDA's order.
 
-    A number (or no list at all) stands for one device a GPU: on a GPU in MIG mode CUDA takes the first slice, and
-    where that has no slice it takes nothing. Numbers count in NVML's order, which is CUDA's where all GPUs are alike.
+    A number in CUDA_VISIBLE_DEVICES selects a GPU; an unset variable selects all. On a GPU in MIG mode, CUDA uses the
+    first slice, or nothing if it has none. Numbers count in NVML's order, which equals CUDA's if all GPUs are alike.
     """
     visible = parse(environ.get(VARIABLE))
     if visible.form is Form.UNSET:
         return tuple(device for gpu in gpus.gpus for device in _as_cuda_takes(gpu))
     followed = tuple(_followed(visible, gpus))
-    return followed if len({device.uuid for device in followed}) == len(followed) else ()  # one twice leaves CUDA none
+    return (
+        followed if len({device.uuid for device in followed}) == len(followed) else ()
+    )  # CUDA uses no device if one is listed twice
 
 
 def _followed(visible: VisibleDevices, gpus: Gpus) -> Iterator[Device]:

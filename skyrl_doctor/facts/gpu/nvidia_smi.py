@@ -1,6 +1,6 @@
-"""Reads nvidia-smi: the list of devices, the figures of each GPU, and who computes on it.
+"""Parses nvidia-smi: the list of devices, the memory and driver of each GPU, and the processes on it.
 
-It tells neither the memory of a slice nor, on today's drivers, a slice's instance numbers: those stay None.
+It reports no memory of a slice and, with current drivers, no instance numbers of a slice. They stay None.
 """
 
 import dataclasses
@@ -39,7 +39,7 @@ class _Listed:
 
 
 def parse_list(text: str) -> Gpus | None:
-    """`nvidia-smi -L`; None where it lists nothing and does not say either that there is nothing."""
+    """Parses `nvidia-smi -L`; None if it neither lists a device nor says that there is none."""
     listed: list[_Listed] = []
     closed: list[Closed] = []
     for line in text.splitlines():
@@ -59,7 +59,7 @@ def parse_list(text: str) -> Gpus | None:
 
 
 def with_figures(gpus: Gpus, text: str) -> Gpus:
-    """Memory and driver version from FIGURES. A figure that is no number, such as [N/A], stays untold."""
+    """Adds memory and driver version from FIGURES. A value that is not a number, such as [N/A], stays None."""
     rows = {row[0]: row for row in _rows(text, len(GPU_FIELDS))}
     memories = {uuid: _memory(row[1:4]) for uuid, row in rows.items()}
     driver = next((row[4] for row in rows.values() if row[4][:1].isdigit()), None)
@@ -68,13 +68,13 @@ def with_figures(gpus: Gpus, text: str) -> Gpus:
 
 
 def with_mig_mode(gpus: Gpus, text: str) -> Gpus:
-    """Whether each GPU is in MIG mode, from MIG_MODE: one may be so and have no slice that is open here."""
+    """Adds the MIG mode of each GPU from MIG_MODE: a GPU in MIG mode may have no slice that this step can open."""
     modes = {row[0]: row[1] for row in _rows(text, 2)}
     return dataclasses.replace(gpus, gpus=tuple(dataclasses.replace(gpu, mig=_mode(gpu, modes)) for gpu in gpus.gpus))
 
 
 def with_processes(gpus: Gpus, text: str) -> Gpus:
-    """Processes from APPS, each with the device whose UUID it names: a GPU's or a slice's."""
+    """Adds processes from APPS to the GPU or slice with the listed UUID."""
     found: dict[str, list[Process]] = {}
     for uuid, pid, used in _rows(text, 3):
         if re.fullmatch(r"[0-9]{1,9}", pid):
@@ -83,7 +83,7 @@ def with_processes(gpus: Gpus, text: str) -> Gpus:
 
 
 def _with_own(gpu: Gpu, found: Mapping[str, list[Process]]) -> Gpu:
-    # In MIG mode some drivers name the slice and some its GPU: without the slice's own name its list stays untold.
+    # In MIG mode some drivers list the slice and others its GPU. A slice that is not listed keeps None.
     slices = tuple(
         dataclasses.replace(one, processes=tuple(found[one.uuid]) if one.uuid in found else None) for one in gpu.slices
     )
@@ -111,7 +111,7 @@ def _number(cell: str) -> int | None:
 
 
 def _rows(text: str, width: int) -> Iterator[list[str]]:
-    import csv  # few machines come to this: NVML tells
+    import csv  # rarely needed: NVML usually answers
 
     try:
         for row in csv.reader(text.splitlines(), skipinitialspace=True):

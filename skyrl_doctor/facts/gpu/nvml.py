@@ -1,4 +1,4 @@
-"""Reads what children/nvml.py prints."""
+"""Parses the output of children/nvml.py."""
 
 import json
 import math
@@ -14,7 +14,7 @@ T = TypeVar("T")
 Table = Mapping[str, object]
 WHO = "NVML"
 NO_DRIVER = frozenset({9, 12})
-"""Driver not loaded, library not found: NVML's words for a machine without the driver."""
+"""NVML's error codes for `driver not loaded` and `library not found`: this machine has no driver."""
 MIB = 1 << 20
 GIB = 1 << 30
 
@@ -24,18 +24,18 @@ PROFILE = re.compile(r"\bMIG (?P<profile>(?:[0-9]+c\.)?[0-9]+g\.[0-9]+gb(?:[+-][
 
 @record
 class Refused:
-    """NVML as a whole gave nothing. `code` is NVML's own, None where its Python module is missing."""
+    """NVML as a whole failed. `code` is NVML's error code, None if its Python module is missing."""
 
     code: int | None
     text: str
 
 
 def parse_nvml(text: str) -> Gpus | Refused:
-    """The GPUs, or why there are none to tell of. Text that is no such answer raises CouldNotLook."""
+    """The GPUs, or the error of NVML as a whole. Raises CouldNotLook for any other text."""
     answer = _table(_json(text), "the answer")
     if "error" in answer:
         error = _table(answer["error"], "error")
-        return Refused(_maybe(error, "code", int), _maybe(error, "text", str) or "no text")
+        return Refused(_maybe(error, "code", int), _maybe(error, "text", str) or "no message")
     closed: list[Closed] = []
     gpus = tuple(_gpus(_tables(answer, "gpus"), closed))
     closed += (Closed(_whole(one, "index"), _text(one, "why")) for one in _tables(answer, "closed"))
@@ -43,7 +43,7 @@ def parse_nvml(text: str) -> Gpus | Refused:
 
 
 def profile_name(gi_slices: int, ci_slices: int, slice_mib: int, gpu_bytes: int) -> str:
-    """As nvidia-smi names a slice: its memory in eighths of the GPU's, rounded up, in whole GB of it."""
+    """The name of a slice as in nvidia-smi. Its size is a number of eighths of the GPU's memory, rounded up, in GB."""
     eighths = math.ceil(slice_mib * MIB / gpu_bytes * 8)
     gigabytes = math.floor(eighths / 8 * math.ceil(gpu_bytes / GIB) + 0.5)
     shared = f"{ci_slices}c." if ci_slices != gi_slices else ""
@@ -122,14 +122,14 @@ def _process(told: Table) -> Process:
 
 
 def _refusal(told: Table, what: str) -> str:
-    return _maybe(_table(told.get("refused") or {}, "refused"), what, str) or "no reason told"
+    return _maybe(_table(told.get("refused") or {}, "refused"), what, str) or "no reason given"
 
 
 def _json(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise CouldNotLook(f"{WHO}: the answer does not read as JSON: {text.strip()[:200]!r}") from None
+        raise CouldNotLook(f"{WHO}: the answer is not valid JSON: {text.strip()[:200]!r}") from None
 
 
 def _table(value: object, what: str) -> Table:
@@ -169,4 +169,4 @@ def _maybe(told: Table, name: str, kind: type[T]) -> T | None:
 
 
 def _odd(what: str, value: object) -> CouldNotLook:
-    return CouldNotLook(f"{WHO}: the answer has {what} = {str(value)[:80]!r}")
+    return CouldNotLook(f"{WHO}: unexpected {what} in the answer: {str(value)[:80]!r}")

@@ -1,6 +1,6 @@
 """Asks the NVIDIA driver for its GPUs: through NVML in a child process, else through nvidia-smi.
 
-A file of its own: the readers of the two answers import the records, and this imports the readers.
+It has its own file because it imports the two parsers, which import the records.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from skyrl_doctor.facts.gpu.process_owner import parse_owner
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.queries import Completed
 
-# Without its persistence daemon the driver wakes each GPU first, which takes seconds.
+# Without its persistence daemon the driver initialises each GPU first, which takes seconds.
 NVML_LIMIT_S = 12.0
 SMI_LIMIT_S = 8.0
 MOST_OWNERS = 256
@@ -24,7 +24,7 @@ MOST_OWNERS = 256
 def gpu(machine: Machine) -> Gpus:
     asked = machine.ask("nvml", limit_s=NVML_LIMIT_S)
     if asked.timed_out:
-        raise CouldNotLook(f"{asked.why}: the NVIDIA driver does not answer")
+        raise CouldNotLook(f"{asked.why}: the NVIDIA driver does not respond")
     answer = parse_nvml(asked.out) if asked.ok else Refused(None, asked.why)
     found = _by_nvidia_smi(machine, answer) if isinstance(answer, Refused) else answer
     return found.with_owners(_owners(machine, found))
@@ -36,7 +36,7 @@ def _by_nvidia_smi(machine: Machine, refused: Refused) -> Gpus:
         raise NotApplicable("no NVIDIA GPU here: no driver library, no nvidia-smi and no /dev/nvidia*")
     found = smi.parse_list(f"{listing.out}\n{listing.err}") if listing.found and not listing.timed_out else None
     if found is None:
-        raise CouldNotLook(f"NVML: {refused.text}; {_said(listing)}")
+        raise CouldNotLook(f"NVML: {refused.text}; {_error_of(listing)}")
     if not found.gpus:
         return found
     fillers: tuple[tuple[tuple[str, ...], Callable[[Gpus, str], Gpus]], ...] = (
@@ -45,16 +45,16 @@ def _by_nvidia_smi(machine: Machine, refused: Refused) -> Gpus:
         (smi.APPS, smi.with_processes),
     )
     for argv, fill in fillers:
-        told = machine.run(argv, limit_s=SMI_LIMIT_S)
-        if told.timed_out:
-            raise CouldNotLook(f"NVML: {refused.text}; {_said(told)}")
-        if told.ok:
-            found = fill(found, told.out)
+        answer = machine.run(argv, limit_s=SMI_LIMIT_S)
+        if answer.timed_out:
+            raise CouldNotLook(f"NVML: {refused.text}; {_error_of(answer)}")
+        if answer.ok:
+            found = fill(found, answer.out)
     return found
 
 
 def _no_sign_of_nvidia(machine: Machine, refused: Refused) -> bool:
-    """Whether nothing speaks for a GPU. NVML may be unreachable for want of its Python module alone: /dev tells."""
+    """Whether there is no sign of a GPU. NVML also fails if only its Python module is missing, so /dev decides."""
     if refused.code is not None and refused.code not in NO_DRIVER:
         return False
     return not any(name.startswith("nvidia") for name in machine.listdir("/dev"))
@@ -66,7 +66,7 @@ def _owners(machine: Machine, gpus: Gpus) -> dict[int, Owner]:
 
 
 def _owner(machine: Machine, pid: int) -> Owner | None:
-    """None where /proc hides the process: it ended, is in another namespace, or is kept from this user."""
+    """None if /proc does not show the process: it ended, is in another namespace, or is hidden from this user."""
     status = _text(machine, f"/proc/{pid}/status")
     return parse_owner(status, _text(machine, f"/proc/{pid}/cgroup")) if status else None
 
@@ -78,9 +78,9 @@ def _text(machine: Machine, path: str) -> str:
         return ""
 
 
-def _said(completed: Completed) -> str:
-    """nvidia-smi's cause stands in its first line; the last one is advice."""
+def _error_of(completed: Completed) -> str:
+    """The error of nvidia-smi is its first line; the last line is advice."""
     if not completed.found or completed.timed_out:
         return completed.why
     lines = f"{completed.err}\n{completed.out}".strip().splitlines()
-    return f"{completed.command}: exit status {completed.rc}: {lines[0] if lines else 'no output'}"
+    return f"{completed.command}: exited with status {completed.rc}: {lines[0] if lines else 'no output'}"

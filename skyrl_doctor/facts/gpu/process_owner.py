@@ -1,4 +1,4 @@
-"""Whose a process is, from /proc: its name, its user, and the Slurm job that its cgroup names."""
+"""The owner of a process from /proc: its name, its user, and the Slurm job of its cgroup."""
 
 import re
 
@@ -12,7 +12,7 @@ JOB = re.compile(r"^[^:]*:[^:]*:[^\n]*slurm[^\n]*/job_(?P<job>[0-9]{1,12})(?:/|$
 
 
 def parse_owner(status: str, cgroup: str) -> Owner | None:
-    """The texts of /proc/PID/status and /proc/PID/cgroup; None where the first names no user."""
+    """Parses /proc/PID/status and /proc/PID/cgroup; None if the first has no user."""
     uid = UID.search(status)
     if uid is None:
         return None

@@ -1,1 +1,1 @@
-"""What is known of the images that a run needs."""
+"""The images that a run needs: in the dataset, in the store, and in archives."""

@@ -1,6 +1,6 @@
-"""A path in an image, looked up through its layers as overlay does: the topmost layer that has it counts.
+"""Looks up a path in an image through its layers, as overlay does: the topmost layer that has it wins.
 
-Links are followed inside the image only: one to /usr/bin must not lead to this machine's.
+Links are followed inside the image: a link to /usr/bin does not lead to this machine's.
 """
 
 import posixpath
@@ -11,19 +11,19 @@ from skyrl_doctor.machine.queries import Stat
 
 _HOPS = 20
 _GONE = ".wh."
-"""What fuse-overlayfs and layers on the way call a file that is taken away; overlay itself has a device in its place."""
+"""Prefix of a deleted file in fuse-overlayfs and in packed layers. overlay itself marks it with a device file."""
 
 
 @record
 class LayerEntry:
-    """What is at a path, and where this machine has it."""
+    """The file at a path of the image. `place` is its path on this machine."""
 
     place: str
     stat: Stat
 
 
 class ImageLayers:
-    """The layers of one image, topmost first. What was seen once is not asked for again."""
+    """The layers of one image, topmost first. Results are cached."""
 
     def __init__(self, machine: Machine, layers: tuple[str, ...]) -> None:
         self._machine = machine
@@ -31,7 +31,7 @@ class ImageLayers:
         self._seen: dict[str, LayerEntry | None] = {}
 
     def find(self, path: str) -> LayerEntry | None:
-        """None where nothing is there. Raises Unreadable where a directory on the way may not be entered."""
+        """The file at a path, or None. Raises Unreadable if a directory on the way cannot be entered."""
         parts = [part for part in path.split("/") if part]
         at, hops = "", 0
         while parts:

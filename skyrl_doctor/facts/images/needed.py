@@ -22,7 +22,7 @@ DEFAULT_PREFIX = "docker.io/"
 
 @record
 class BadName:
-    """A name that no registry takes, and why."""
+    """A name that no registry accepts, and why."""
 
     name: str
     why: str
@@ -30,7 +30,7 @@ class BadName:
 
 @record(kw_only=True)
 class NeededImages:
-    """In the order of first use. `without` are the rows that name no image."""
+    """`named` has the images in the order of first use. `without` counts the rows that name no image."""
 
     files: tuple[str, ...]
     rows: int
@@ -40,7 +40,7 @@ class NeededImages:
 
     @property
     def references(self) -> dict[str, Reference]:
-        """Every good name as it is stored, each once."""
+        """The valid references by their name in the store, each once."""
         found: dict[str, Reference] = {}
         for image in self.named:
             try:
@@ -61,7 +61,7 @@ class NeededImages:
         return tuple(BadName(name, why) for name, why in found.items())
 
     def sources(self, stored_as: str) -> frozenset[str]:
-        """The kinds of task that an image is for."""
+        """The data sources of the tasks that use an image."""
         return frozenset(image.source for image in self.named if self._stored_as(image.name) == stored_as)
 
     def _stored_as(self, name: str) -> str:
@@ -72,7 +72,7 @@ class NeededImages:
 
 
 def parse_needed(text: str, *, prefix: str) -> NeededImages:
-    """The answer of children/dataset_images.py."""
+    """Parses the output of children/dataset_images.py."""
     answer = _last_object(text)
     if "why" in answer:
         raise CouldNotLook(f"{WHO}: {str(answer['why'])[:400]}")
@@ -97,33 +97,33 @@ def _last_object(text: str) -> Mapping[str, Any]:
             except (ValueError, RecursionError):
                 break
             return found if isinstance(found, dict) else {}
-    raise CouldNotLook(f"{WHO}: gave no answer that reads as one")
+    raise CouldNotLook(f"{WHO}: printed no JSON object")
 
 
 def _list(table: Mapping[str, Any], name: str) -> list[Any]:
     value = table.get(name)
     if not isinstance(value, list):
-        raise CouldNotLook(f"{WHO}: its answer has {name} = {str(value)[:80]!r}")
+        raise CouldNotLook(f"{WHO}: unexpected {name} in its answer: {str(value)[:80]!r}")
     return value
 
 
 def _count(table: Mapping[str, Any], name: str) -> int:
     value = table.get(name)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise CouldNotLook(f"{WHO}: its answer has {name} = {str(value)[:80]!r}")
+        raise CouldNotLook(f"{WHO}: unexpected {name} in its answer: {str(value)[:80]!r}")
     return value
 
 
 @probe(limit_s=LIMIT_S + 1)
 def needed_images(machine: Machine, plan: Plan, environ: Environ) -> NeededImages:
-    """Reads which images the rows of the plan's dataset name, under the training interpreter."""
+    """Reads the image names of the plan's dataset with the training interpreter."""
     files = tuple(expand_home(file, environ) for file in plan.texts("data.train_files") or ())
     if not files:
         raise NotApplicable("the configuration names no dataset")
     for file in files:
         try:
             machine.stat(file)
-        except Absent as error:  # on another node it may lie there
+        except Absent as error:  # it may exist on another node
             raise NotApplicable(f"dataset {error}") from None
     spec = json.dumps({"files": files, "columns": COLUMNS, "holders": HOLDERS}, sort_keys=True)
     python = plan.text("python.interpreter") or environ.get("UV_PYTHON")
@@ -134,6 +134,6 @@ def needed_images(machine: Machine, plan: Plan, environ: Environ) -> NeededImage
 
 
 def prefix_of(plan: Plan, environ: Environ) -> str:
-    """What is put before a name without a registry."""
-    said = plan.text(PREFIX_KEY)
-    return environ.get(PREFIX_VARIABLE, DEFAULT_PREFIX) if said is None else said
+    """The prefix for a name without a registry."""
+    prefix = plan.text(PREFIX_KEY)
+    return environ.get(PREFIX_VARIABLE, DEFAULT_PREFIX) if prefix is None else prefix

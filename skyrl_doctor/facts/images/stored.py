@@ -1,4 +1,4 @@
-"""The images of a store as its files show them: their configuration, and what lies at the paths that matter."""
+"""The images of a store, read from its files: their configuration, and what they have at the paths that matter."""
 
 import base64
 import json
@@ -13,7 +13,7 @@ from skyrl_doctor.facts.images.layers import ImageLayers, LayerEntry
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.podman.settings import BrokenFile
 from skyrl_doctor.facts.podman.store import PodmanStore
-from skyrl_doctor.facts.podman.store_index import Image, StoreIndex, image_of, parse_entries
+from skyrl_doctor.facts.podman.store_index import Image, StoreIndex, parse_entries, parse_image
 from skyrl_doctor.facts.podman.subids import Range, SubIds
 from skyrl_doctor.machine.base import Machine, Unreadable
 from skyrl_doctor.machine.paths import text_or_none
@@ -25,14 +25,14 @@ TESTS = ("/r2e_tests", "/testbed/r2e_tests", "/root/r2e_tests")
 RUNNERS = ("/testbed/run_tests.sh", "/root/run_tests.sh")
 OS_RELEASE = "/etc/os-release"
 PATHS = (BINARY, SOURCE, BASH, TESTBED, *TESTS, *RUNNERS)
-MOST = 40
-"""Images that are looked into; of a large dataset the first ones."""
+MOST_IMAGES = 40
+"""At most this many images are read; of a large dataset the first ones."""
 _TEXT_BYTES = 64 << 10
 
 
 @record(kw_only=True)
 class Node:
-    """What lies at a path of an image. `uid` and `gid` are the container's; None where no range says which they are."""
+    """The file at a path of an image. `uid` and `gid` are those inside the container; None if no range maps them."""
 
     kind: str
     mode: int
@@ -42,7 +42,7 @@ class Node:
 
 @record(kw_only=True)
 class IdMap:
-    """How a rootless container sees the ids of this machine: root is the user himself, the rest are his ranges in order."""
+    """Maps ids of this machine to ids in a rootless container: the user is root, and the subordinate ranges follow in order."""
 
     own: int
     ranges: tuple[Range, ...] = ()
@@ -60,7 +60,7 @@ class IdMap:
 
 @record(kw_only=True)
 class StoredImage:
-    """`names` as the store has them. `nodes` holds None for what is not there; `unread` says what could not be seen."""
+    """`names` are the names in the store. `nodes` has None for a missing path; `unread` says what could not be read."""
 
     id: str
     names: tuple[str, ...]
@@ -77,7 +77,7 @@ class StoredImage:
         return self.names[0] if self.names else self.id[:12]
 
     def has(self, *paths: str) -> bool | None:
-        """Whether one of the paths is there; None where that could not be seen."""
+        """Whether one of the paths exists; None if that could not be read."""
         if any(self.nodes.get(path) is not None for path in paths):
             return True
         return None if any(path not in self.nodes for path in paths) else False
@@ -85,9 +85,9 @@ class StoredImage:
 
 @record(kw_only=True)
 class StoredImages:
-    """`images` are those that the run needs, or all of a store where nobody says; `absent` those that are not there.
+    """`images` are those that the run needs, or all if no dataset is known. `absent` are needed names that no store has.
 
-    `beyond` were too many to look into.
+    `beyond` counts the images above the limit, which were not read.
     """
 
     images: tuple[StoredImage, ...] = ()
@@ -105,7 +105,7 @@ class ImageConfig:
 
 
 def parse_image_config(text: str) -> ImageConfig | None:
-    """An image's configuration (OCI or Docker): {"config": {"Entrypoint": […], "User": "", "Labels": {…}}}."""
+    """Parses an image's configuration (OCI or Docker): {"config": {"Entrypoint": […], "User": "", "Labels": {…}}}."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -132,7 +132,7 @@ def _words(value: Any) -> tuple[str, ...]:
 
 
 def parse_passwd(text: str) -> dict[str, int]:
-    """Users of an image's /etc/passwd and their numbers."""
+    """The users and uids in an image's /etc/passwd."""
     rows = (line.split(":") for line in text.splitlines())
     return {row[0]: int(row[2]) for row in rows if len(row) >= 3 and row[2].isascii() and row[2].isdigit()}
 
@@ -141,30 +141,32 @@ def parse_passwd(text: str) -> dict[str, int]:
 def stored_images(
     machine: Machine, store: PodmanStore, books: StoreIndex, ids: SubIds | None, needed: NeededImages | None
 ) -> StoredImages:
-    """Looks into the store's images, by its files: no podman command is run and no lock is taken."""
+    """Reads the store's images from its files. It runs no podman command and takes no lock."""
     if books.broken:
-        raise CouldNotLook(f"what the store holds stays unknown: {books.broken[0].path} {books.broken[0].why} (POD006)")
+        raise CouldNotLook(
+            f"the contents of the store are unknown: {books.broken[0].path} {books.broken[0].why} (POD006)"
+        )
     by_name = {name: image for image in books.images for name in image.names}
     elsewhere = _names_elsewhere(machine, store)
     absent: tuple[str, ...] = ()
     if needed is None:
         chosen = [image for image in books.images if image.names]
     else:
-        wanted = needed.references
-        chosen = list({by_name[name].id: by_name[name] for name in wanted if name in by_name}.values())
-        absent = tuple(name for name in wanted if name not in by_name and name not in elsewhere)
-    maps = _ids(store, ids)
+        references = needed.references
+        chosen = list({by_name[name].id: by_name[name] for name in references if name in by_name}.values())
+        absent = tuple(name for name in references if name not in by_name and name not in elsewhere)
+    maps = _id_maps(store, ids)
     return StoredImages(
-        images=tuple(_image(machine, store, books, image, maps) for image in chosen[:MOST]),
+        images=tuple(_image(machine, store, books, image, maps) for image in chosen[:MOST_IMAGES]),
         absent=absent,
         all_names=frozenset(by_name) | elsewhere,
-        beyond=max(0, len(chosen) - MOST),
+        beyond=max(0, len(chosen) - MOST_IMAGES),
         of_dataset=needed is not None,
     )
 
 
 def _names_elsewhere(machine: Machine, store: PodmanStore) -> frozenset[str]:
-    """The images of the stores that this one reads besides its own: a site's shared ones. They are not looked into."""
+    """The image names in additional stores, such as a site's shared one. Those images are not read."""
     driver = store.places.driver or "overlay"
     roots = filter(None, (*store.storage.additional_stores, store.storage.image_store))
     names: set[str] = set()
@@ -173,12 +175,12 @@ def _names_elsewhere(machine: Machine, store: PodmanStore) -> frozenset[str]:
         text = text_or_none(machine, path)
         entries = () if text is None else parse_entries(path, text)
         if isinstance(entries, BrokenFile):
-            raise CouldNotLook(f"what the shared store holds stays unknown: {path} {entries.why}")
-        names.update(name for entry in entries for name in image_of(entry).names)
+            raise CouldNotLook(f"the contents of the shared store are unknown: {path} {entries.why}")
+        names.update(name for entry in entries for name in parse_image(entry).names)
     return frozenset(names)
 
 
-def _ids(store: PodmanStore, ids: SubIds | None) -> Mapping[str, IdMap]:
+def _id_maps(store: PodmanStore, ids: SubIds | None) -> Mapping[str, IdMap]:
     if not store.rootless or ids is None:
         return {}
     return {"uid": IdMap(own=store.uid, ranges=ids.uids.ranges), "gid": IdMap(own=ids.gid, ranges=ids.gids.ranges)}
@@ -222,7 +224,7 @@ def _config(machine: Machine, directory: str, id_: str, unread: list[str]) -> Im
         unread.append(str(error))
         return ImageConfig()
     if found is None:
-        unread.append(f"{path}: is no configuration of an image")
+        unread.append(f"{path}: not an image configuration")
     return found or ImageConfig()
 
 

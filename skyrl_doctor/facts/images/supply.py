@@ -1,4 +1,4 @@
-"""Where a run's images can come from besides its store."""
+"""The sources of images besides the store: archives and registries."""
 
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook
@@ -8,14 +8,14 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.machine.base import Machine, unless_absent
 from skyrl_doctor.plan.model import Plan
 
-KEY = "sandbox.image_archive"
+ARCHIVE_KEY = "sandbox.image_archive"
 LIMIT_S = 3.0
 
 
 @record(kw_only=True)
 class ImageSupply:
-    """`archive` is the directory that the plan names, "" for none; `archives` its file names, None where there is no
-    such directory. `logins` are registries that a login is kept for.
+    """`archive` is the directory that the plan names, or "". `archives` are its file names, None if there is no such
+    directory. `logins` are the registries with a stored login.
     """
 
     archive: str = ""
@@ -24,14 +24,14 @@ class ImageSupply:
 
 
 def parse_logins(text: str) -> tuple[str, ...]:
-    """The answer of children/registry_logins.py."""
+    """Parses the output of children/registry_logins.py."""
     return answer_of(text, "registry logins").texts("logins")
 
 
 @probe(limit_s=LIMIT_S + 2)
 def image_supply(machine: Machine, plan: Plan, environ: Environ) -> ImageSupply:
     """Looks for archives of images and for logins of registries."""
-    archive = plan.text(KEY) or ""
+    archive = plan.text(ARCHIVE_KEY) or ""
     names = unless_absent(lambda: machine.listdir(archive)) if archive else None
     files = login_files(environ)
     done = machine.ask("registry_logins", *files, limit_s=LIMIT_S)
@@ -43,7 +43,7 @@ def image_supply(machine: Machine, plan: Plan, environ: Environ) -> ImageSupply:
 
 
 def login_files(environ: Environ) -> tuple[str, ...]:
-    """Where Podman looks for logins, in its order."""
+    """The files in which Podman looks for logins, in its order."""
     only = environ.get("REGISTRY_AUTH_FILE")
     if only:
         return (only,)

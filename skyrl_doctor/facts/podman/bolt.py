@@ -1,7 +1,7 @@
-"""Reads a bbolt file, podman's bolt_state.db, page by page and without its lock.
+"""Reads a bbolt file, such as podman's bolt_state.db, page by page and without its lock.
 
-bbolt never writes over a page that the last committed root reaches, so a reading is whole where the root of before
-is still the root of after. Layout: two meta pages, the newer valid one names the root; branch and leaf pages below.
+bbolt never overwrites a page that the last committed root reaches. A read is consistent if the root is the same before
+and after it. The file has two meta pages; the newer valid one names the root. Branch and leaf pages follow.
 """
 
 import struct
@@ -24,12 +24,12 @@ _DEPTH_AT_MOST = 64
 
 
 class DamageError(ValueError):
-    """The file is not what bbolt wrote; the text says how it is seen."""
+    """The file is damaged or not a bbolt file; the text says why."""
 
 
 @record
 class Meta:
-    """The newer valid root of a file."""
+    """The newer valid meta page of a file."""
 
     page_size: int
     root: int
@@ -38,21 +38,21 @@ class Meta:
 
 
 def read_meta(read: Reader, size: int) -> Meta:
-    """The root that Podman would start from."""
+    """Reads the meta page that Podman would use."""
     first = _meta(read(0, _PAGE.size + _META.size))
     sizes = (first.page_size,) if first is not None else _SIZES
     second = next((found for at in sizes if (found := _meta(read(at, _PAGE.size + _META.size))) is not None), None)
     newest = max(filter(None, (first, second)), key=lambda meta: meta.transaction, default=None)
     if newest is None:
-        raise DamageError("it holds no valid root: it is no database")
+        raise DamageError("it has no valid root page: it is not a bbolt database")
     if size < newest.high_water * newest.page_size:
-        wanted = newest.high_water * newest.page_size
-        raise DamageError(f"it is cut off: {size} bytes; wanted at least {wanted}")
+        expected = newest.high_water * newest.page_size
+        raise DamageError(f"it is truncated: {size} bytes, expected at least {expected}")
     return newest
 
 
 def read_bucket(read: Reader, meta: Meta) -> Bucket:
-    """The whole tree, buckets as tables."""
+    """Reads the whole tree; a bucket is a dict."""
     return _Tree(read, meta).bucket(meta.root, 0)
 
 
@@ -77,7 +77,7 @@ def fnv1a(data: bytes) -> int:
 
 
 class _Tree:
-    """Walks pages, each once, so that a damaged file cannot lead it in a circle."""
+    """Reads the pages of a tree, each at most once, so that a damaged file cannot cause an endless loop."""
 
     def __init__(self, read: Reader, meta: Meta) -> None:
         self._read = read
@@ -90,22 +90,22 @@ class _Tree:
     def _page(self, number: int) -> bytes:
         self._left -= 1
         if not 1 < number < self._meta.high_water or self._left < 0:
-            raise DamageError(f"page {number} is named; wanted one of {self._meta.high_water}")
+            raise DamageError(f"it refers to page {number}, which is not one of its {self._meta.high_water} data pages")
         size = self._meta.page_size
         data = self._read(number * size, size)
         if len(data) < size:
-            raise DamageError(f"page {number} is cut off")
-        said, _, _, overflow = _PAGE.unpack_from(data)
-        if said != number:
-            raise DamageError(f"page {number} says that it is page {said}")
+            raise DamageError(f"page {number} is truncated")
+        stored, _, _, overflow = _PAGE.unpack_from(data)
+        if stored != number:
+            raise DamageError(f"page {number} has the number {stored} in its header")
         self._left -= overflow
         if self._left < 0:
-            raise DamageError(f"page {number} says that it is {overflow + 1} pages long")
+            raise DamageError(f"page {number} claims a length of {overflow + 1} pages")
         return data + self._read((number + 1) * size, overflow * size) if overflow else data
 
     def _items(self, page: bytes, depth: int) -> Iterator[tuple[bytes, "bytes | Bucket"]]:
         if depth > _DEPTH_AT_MOST:
-            raise DamageError("its pages lead in a circle")
+            raise DamageError("its pages form a loop")
         _, flags, count, _ = _PAGE.unpack_from(page)
         if flags == _IS_BRANCH:
             for index in range(count):
@@ -116,14 +116,14 @@ class _Tree:
             for index in range(count):
                 yield self._leaf(page, _PAGE.size + index * _LEAF.size, depth)
         else:
-            raise DamageError(f"a page has flags {flags:#x}; wanted a branch or a leaf")
+            raise DamageError(f"a page has flags {flags:#x}; expected a branch or a leaf")
 
     def _leaf(self, page: bytes, at: int, depth: int) -> tuple[bytes, "bytes | Bucket"]:
         flags, position, key_size, value_size = _unpack(_LEAF, page, at)
         start = at + position
         key, value = page[start : start + key_size], page[start + key_size : start + key_size + value_size]
         if len(key) != key_size or len(value) != value_size:
-            raise DamageError("an entry reaches past the end of its page")
+            raise DamageError("an entry extends past the end of its page")
         return key, self._inner(value, depth + 1) if flags & _HOLDS_BUCKET else value
 
     def _inner(self, value: bytes, depth: int) -> Bucket:
@@ -131,11 +131,11 @@ class _Tree:
         if root:
             return dict(self._items(self._page(root), depth))
         if len(value) < _BUCKET.size + _PAGE.size:
-            raise DamageError("a small bucket is cut off")
+            raise DamageError("an inline bucket is truncated")
         return dict(self._items(value[_BUCKET.size :], depth))
 
 
 def _unpack(layout: struct.Struct, data: bytes, at: int) -> tuple[int, ...]:
     if at < 0 or at + layout.size > len(data):
-        raise DamageError("an entry reaches past the end of its page")
+        raise DamageError("an entry extends past the end of its page")
     return layout.unpack_from(data, at)

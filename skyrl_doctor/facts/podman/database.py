@@ -1,4 +1,4 @@
-"""What podman's own database says: where its store was made, and in what state it left each container."""
+"""Podman's own database: the paths that the store was created with, and the last state of each container."""
 
 import contextlib
 import json
@@ -10,13 +10,13 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.podman.bolt import Bucket, DamageError, Reader, read_bucket, read_meta
 
 RUNNING, PAUSED = 3, 5
-"""Of libpod's container states: those that Podman takes for alive when it starts."""
+"""The states in libpod that Podman treats as alive when it starts."""
 _PLACES = ("graph-root", "run-root", "static-dir", "tmp-dir", "graph-driver-name")
 
 
 @record(kw_only=True)
 class Container:
-    """A container as the database knows it. Empty and None are what it does not say."""
+    """A container in the database. Empty and None are values that it does not have."""
 
     id: str
     name: str = ""
@@ -28,9 +28,9 @@ class Container:
 
 @record(kw_only=True)
 class Database:
-    """`damage` says why Podman cannot use the file, `unread` why the doctor could not look into it.
+    """`damage` is why Podman cannot use the file; `unread` is why the doctor could not read it.
 
-    The places are those that the store was made with: Podman keeps to them, whatever its files say today.
+    The paths are those that the store was created with. Podman uses them even if its configuration has changed.
     """
 
     path: str = ""
@@ -46,12 +46,12 @@ class Database:
 
     @property
     def known(self) -> bool:
-        """Whether the containers and places are all that there is to know."""
+        """Whether the containers and paths could be read."""
         return not self.damage and not self.unread
 
 
 def read_bolt(path: str, read: Reader, size: int) -> Database:
-    """bolt_state.db, podman's database up to 4.7. An empty file is a new one: Podman fills it."""
+    """Reads bolt_state.db, podman's database up to 4.7. An empty file is a new database."""
     if size == 0:
         return Database(path=path)
     try:
@@ -61,10 +61,10 @@ def read_bolt(path: str, read: Reader, size: int) -> Database:
             return Database(path=path, unread=f"{path}: it changed while it was read")
     except DamageError as error:
         return Database(path=path, damage=str(error))
-    return _of_tree(path, tree)
+    return _from_tree(path, tree)
 
 
-def _of_tree(path: str, tree: Bucket) -> Database:
+def _from_tree(path: str, tree: Bucket) -> Database:
     runtime = _bucket(tree, b"runtime-config")
     places = {name: _text(runtime.get(name.encode())) for name in _PLACES}
     names = _bucket(tree, b"id-registry") or _bucket(tree, b"all-ctrs")
@@ -76,25 +76,25 @@ def _of_tree(path: str, tree: Bucket) -> Database:
         static_dir=places["static-dir"],
         tmp_dir=places["tmp-dir"],
         driver=places["graph-driver-name"],
-        containers=tuple(sorted(found, key=lambda container: container.id)),
+        containers=tuple(sorted(found, key=lambda one: one.id)),
         pod_locks=sum(1 for _ in _buckets(tree, b"pod")),
     )
 
 
 def _container(id_: str, bucket: Bucket, name: "bytes | Bucket | None") -> Container:
-    return container(id_, _text(bucket.get(b"config")), _text(bucket.get(b"state")), name=_text(name))
+    return parse_container(id_, _text(bucket.get(b"config")), _text(bucket.get(b"state")), name=_text(name))
 
 
-def container(id_: str, config: str, state: str, *, name: str = "") -> Container:
-    """A container from libpod's two JSON texts; what they do not say stays open."""
-    said, now = _object(config), _object(state)
+def parse_container(id_: str, config: str, state: str, *, name: str = "") -> Container:
+    """Makes a container from libpod's two JSON texts."""
+    settings, status = _object(config), _object(state)
     return Container(
         id=id_,
-        name=_string(said, "name") or name,
-        state=_number(now, "state"),
-        created=_seconds(_string(said, "createdTime")),
-        conmon_pid_file=_string(said, "conmonPidFile"),
-        lock=_number(said, "lockID"),
+        name=_string(settings, "name") or name,
+        state=_number(status, "state"),
+        created=_seconds(_string(settings, "createdTime")),
+        conmon_pid_file=_string(settings, "conmonPidFile"),
+        lock=_number(settings, "lockID"),
     )
 
 
@@ -131,7 +131,7 @@ def _number(table: Mapping[str, Any], name: str) -> int | None:
 
 
 def _seconds(text: str) -> float | None:
-    """RFC 3339 with up to nine digits of a second, as Go writes it."""
+    """Parses an RFC 3339 time with up to nine decimals, as Go writes it."""
     with contextlib.suppress(ValueError, OverflowError):
         return datetime.fromisoformat(text).timestamp() if text else None
     return None

@@ -1,4 +1,4 @@
-"""What a store stands on: file systems, free space, and whether its places are those that it was made for."""
+"""The file systems below a store, their free space, and the real paths of the store's directories."""
 
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.record import record
@@ -14,7 +14,7 @@ _JOB_START = "SLURM_JOB_START_TIME"
 
 @record(kw_only=True)
 class StoreDirectory:
-    """One directory: `path` as configured, `resolved` without links. `space` None: it could not be asked."""
+    """A directory of the store. `path` is as configured, `resolved` has no links. `space` is None if it is unknown."""
 
     path: str
     resolved: str
@@ -33,10 +33,10 @@ class StoreDirectory:
 
 @record(kw_only=True)
 class StoreFileSystems:
-    """`graph` and `run` are what Podman uses; the `configured_…` ones without links, to compare with the database.
+    """`graph` and `run` are the directories that Podman uses. `configured_…` are the configured paths without links.
 
-    `tmp_creatable`: libpod's directory is there, or can be made. `older_than_boot`: libpod's state was not made since
-    the machine started, which Podman would see if it were gone.
+    `tmp_creatable`: libpod's directory exists or can be created. `older_than_boot`: libpod's state is older than the
+    last boot, and Podman does not notice.
     """
 
     graph: StoreDirectory
@@ -50,7 +50,7 @@ class StoreFileSystems:
 
 @probe(limit_s=5.0)
 def store_file_systems(machine: Machine, store: PodmanStore, mounts: Mounts) -> StoreFileSystems:
-    """Looks at the file systems below a store."""
+    """Reads the file systems below the store's directories."""
     store.require_readable()
     places, configured = store.places, store.configured
     started = machine.environ().get(_JOB_START, "")
@@ -74,7 +74,7 @@ def _ground(machine: Machine, path: str, mounts: Mounts) -> StoreDirectory:
         resolved=place.resolved,
         exists=place.exists,
         mount=mount,
-        space=None if remote else _space(machine, place.existing),  # statfs(2) of a dead server does not return
+        space=None if remote else _space(machine, place.existing),  # statfs(2) hangs if the server is dead
     )
 
 
@@ -86,7 +86,7 @@ def _space(machine: Machine, path: str) -> Space | None:
 
 
 def _older_than_boot(machine: Machine, path: str) -> bool:
-    """libpod's `alive` file is made once after each boot."""
+    """Whether libpod's `alive` file, which it creates once after each boot, is older than the last boot."""
     found = stat_or_none(machine, path)
     lines = (text_or_none(machine, "/proc/stat") or "").splitlines() if found is not None else []
     booted = next((line.split()[1] for line in lines if line.startswith("btime ")), "")

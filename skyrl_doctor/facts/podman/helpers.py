@@ -1,4 +1,4 @@
-"""The programs and devices that podman starts a container with."""
+"""The programs and devices that podman needs to start a container."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ HELPER_DIRS = (
     "/usr/libexec/podman",
     "/usr/lib/podman",
 )
-"""Where Podman looks before PATH. Setting helper_binaries_dir replaces them."""
+"""The directories that Podman searches before PATH. helper_binaries_dir replaces them."""
 CONMON_PATHS = (
     "/usr/libexec/podman/conmon",
     "/usr/local/libexec/podman/conmon",
@@ -40,7 +40,7 @@ NETWORK = ("pasta", "slirp4netns", "netavark", "aardvark-dns", "fuse-overlayfs")
 
 @record(kw_only=True)
 class Device:
-    """A device file. `kind` empty: there is none."""
+    """A device file. `kind` is empty if it does not exist."""
 
     path: str
     kind: str
@@ -53,7 +53,7 @@ class Device:
 
 @record(kw_only=True)
 class PodmanHelpers:
-    """`found` are paths by the helper's name, None where it is missing; `searched` says where a helper was looked for."""
+    """`found` has the path of each helper, None if it is missing. `searched` lists the directories."""
 
     found: dict[str, str | None]
     searched: tuple[str, ...]
@@ -65,7 +65,7 @@ class PodmanHelpers:
 
 @probe(limit_s=5.0)
 def podman_helpers(machine: Machine, store: PodmanStore) -> PodmanHelpers:
-    """Looks for podman's helpers where Podman itself looks: the configured directories, then PATH."""
+    """Searches podman's helpers as Podman does: in the configured directories, then in PATH."""
     store.require_readable()
     engine = store.engine
     directories = engine.helper_dirs or HELPER_DIRS

@@ -1,4 +1,4 @@
-"""Containers that outlived the job that started them, in the stores of jobs that are over."""
+"""Containers that still run in the stores of this user's other jobs."""
 
 import re
 from collections.abc import Iterator
@@ -13,17 +13,17 @@ from skyrl_doctor.machine.paths import text_or_none
 from skyrl_train.node.podman_store import LOCAL_BASE
 
 _ENDED = re.compile(r"Invalid job id", re.IGNORECASE)
-GOING = frozenset(
+ACTIVE_STATES = frozenset(
     {"RUNNING", "COMPLETING", "SUSPENDED", "CONFIGURING", "STOPPED", "RESIZING", "SIGNALING", "STAGE_OUT"}
 )
-"""Slurm's words for a job that still has its node."""
+"""Slurm's states of a job that still has its node."""
 ANSWER_S = 4.0
 
 
 @record(kw_only=True)
 class ForeignStore:
-    """A store of another job of this user, with the processes that keep its containers up. `over`: whether that job has
-    ended; None where Slurm did not say, for the reason in `why`.
+    """The store of another job of this user. `alive` are the processes of its running containers. `over`: whether that job
+    has ended; None if that is unknown, for the reason in `why`.
     """
 
     path: str
@@ -38,26 +38,26 @@ class Leftovers:
     stores: tuple[ForeignStore, ...] = ()
 
 
-def is_over(rc: int | None, out: str, err: str) -> bool | None:
-    """What `squeue --noheader --jobs ID --format %T` says of a job; None where it says neither."""
+def has_ended(rc: int | None, out: str, err: str) -> bool | None:
+    """Whether the job has ended, from `squeue --noheader --jobs ID --format %T`; None if the output does not tell."""
     if rc == 0:
         states = out.split()
-        return not any(state in GOING or state == "PENDING" for state in states)
+        return not any(state in ACTIVE_STATES or state == "PENDING" for state in states)
     return True if _ENDED.search(err) else None
 
 
-def job_of(name: str, uid: int) -> str | None:
-    """The job of a store's directory: `skyrl-1000-4711` -> 4711. None for directories of others."""
+def job_id_of(name: str, uid: int) -> str | None:
+    """The job id in the name of a store's directory: `skyrl-1000-4711` -> 4711. None for other names."""
     match = re.fullmatch(rf"skyrl-{uid}-(\d{{1,12}}(?:_\d+)?)", name)
     return match[1] if match else None
 
 
 @probe(limit_s=10.0)
 def leftovers(machine: Machine, podman: Podman) -> Leftovers:  # noqa: ARG001 -- without podman there are no containers
-    """Looks into the stores of this user's other jobs on this node for containers that still run."""
+    """Reads the stores of this user's other jobs on this node."""
     uid, own = machine.identity().uid, machine.environ().get("SLURM_JOB_ID", "")
     names = unless_absent(lambda: machine.listdir(LOCAL_BASE)) or ()
-    jobs = {name: job for name in names if (job := job_of(name, uid)) is not None and job != own}
+    jobs = {name: job for name in names if (job := job_id_of(name, uid)) is not None and job != own}
     return Leftovers(stores=tuple(_stores(machine, uid, jobs)))
 
 
@@ -70,7 +70,7 @@ def _stores(machine: Machine, uid: int, jobs: dict[str, str]) -> Iterator[Foreig
             yield ForeignStore(path=path, job_id=job, alive=(), over=None, why=str(error))
             continue
         if alive:
-            over, why = _is_over(machine, job)
+            over, why = _has_ended(machine, job)
             yield ForeignStore(path=path, job_id=job, alive=alive, over=over, why=why)
 
 
@@ -83,7 +83,7 @@ def _alive(machine: Machine, uid: int, directory: str) -> Iterator[Process]:
             yield found
 
 
-def _is_over(machine: Machine, job: str) -> tuple[bool | None, str]:
-    said = machine.run(["squeue", "--noheader", "--jobs", job, "--format", "%T"], limit_s=ANSWER_S)
-    over = is_over(said.rc, said.out, said.err)
-    return over, said.why if over is None else ""
+def _has_ended(machine: Machine, job: str) -> tuple[bool | None, str]:
+    answer = machine.run(["squeue", "--noheader", "--jobs", job, "--format", "%T"], limit_s=ANSWER_S)
+    over = has_ended(answer.rc, answer.out, answer.err)
+    return over, answer.why if over is None else ""

@@ -10,12 +10,12 @@ from skyrl_doctor.machine.base import Absent, Machine, Unreadable, unless_absent
 from skyrl_doctor.machine.paths import stat_or_none, text_or_none
 
 OURS = ("podman", "podman pause", "catatonit", "conmon", "conmonrs")
-"""What a process that holds Podman's namespace is called."""
+"""Names of processes that hold Podman's namespace."""
 
 
 @record(kw_only=True)
 class Process:
-    """A process as /proc shows it. `user_ns` is None where the kernel does not tell."""
+    """A process in /proc. `user_ns` is None if it cannot be read."""
 
     pid: int
     name: str
@@ -30,7 +30,7 @@ class Process:
 
 @record(kw_only=True)
 class PidFile:
-    """A file that names a process. `pid` None: it holds no number; `process` None: no such process."""
+    """A pid file. `pid` is None if the file has no number; `process` is None if it does not exist."""
 
     path: str
     text: str
@@ -40,7 +40,7 @@ class PidFile:
 
 @record(kw_only=True)
 class Monitored:
-    """A container that the database calls running, and its conmon."""
+    """A container with the state running in the database, and its conmon."""
 
     container: Container
     conmon: PidFile | None
@@ -48,9 +48,9 @@ class Monitored:
 
 @record(kw_only=True)
 class PodmanProcesses:
-    """`fresh`: libpod's `alive` file is missing, so Podman will take every container for stopped.
+    """`fresh`: libpod's `alive` file is missing, so Podman will treat every container as stopped.
 
-    `leftover` are conmon.pid files whose containers' state is not known.
+    `leftover` are conmon.pid files of containers in an unknown state.
     """
 
     own_user_ns: str
@@ -61,7 +61,7 @@ class PodmanProcesses:
     leftover: tuple[PidFile, ...] = ()
 
     def holds_namespace(self, file: PidFile | None) -> bool:
-        """Whether Podman can join the namespaces of the process that a file names."""
+        """Whether Podman can join the namespaces of the process in a pid file."""
         process = file.process if file is not None else None
         if process is None or process.zombie or process.uid != self.uid:
             return False
@@ -69,7 +69,7 @@ class PodmanProcesses:
 
     @property
     def reused(self) -> Process | None:
-        """A living process of this user that has the pause process's number and is none. Podman would join it, and fails."""
+        """A process of this user that has the pid of the old pause process but is another program. Podman fails to join it."""
         process = self.pause.process if self.pause is not None else None
         if process is None or process.zombie or process.uid != self.uid or process.user_ns is None:
             return None
@@ -78,13 +78,13 @@ class PodmanProcesses:
 
 
 def parse_pid(text: str) -> int | None:
-    """What a pid file says; None where it is no number of a process."""
+    """The pid in a pid file; None if it is not a valid pid."""
     digits = text.strip()
     return int(digits) if digits.isascii() and digits.isdigit() and 0 < int(digits[:12]) < 1 << 31 else None
 
 
 def parse_status(pid: int, text: str, user_ns: str | None) -> Process | None:
-    """/proc/PID/status: `Name:\\tconmon`, `State:\\tS (sleeping)`, `Uid:\\t1000\\t1000\\t1000\\t1000`."""
+    """Parses /proc/PID/status: `Name:\\tconmon`, `State:\\tS (sleeping)`, `Uid:\\t1000\\t1000\\t1000\\t1000`."""
     fields = {name: value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
     state, uid = fields.get("State", ""), fields.get("Uid", "").split()
     if not state or not uid or not uid[0].isdigit():
@@ -94,7 +94,7 @@ def parse_status(pid: int, text: str, user_ns: str | None) -> Process | None:
 
 @probe(limit_s=5.0)
 def podman_processes(machine: Machine, store: PodmanStore) -> PodmanProcesses:
-    """Looks up the processes that a store's pid files name, in /proc."""
+    """Reads the processes in the store's pid files from /proc."""
     store.require_readable()
     places, database = store.places, store.database
     alive = [container for container in database.containers if container.state in (RUNNING, PAUSED)]
@@ -125,7 +125,7 @@ def _pid_file(machine: Machine, path: str) -> PidFile | None:
 
 
 def process(machine: Machine, pid: int) -> Process | None:
-    """The process of that number; None where there is none, or none any more."""
+    """The process with this pid; None if it does not exist."""
     try:
         status = machine.read(f"/proc/{pid}/status")
         user_ns = _user_ns(machine, pid)

@@ -7,17 +7,17 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.base import Machine
 
-_SAYS = re.compile(r"podman(?:-remote)? version (\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?=[^0-9.]|$)")
+_VERSION_OUTPUT = re.compile(r"podman(?:-remote)? version (\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?=[^0-9.]|$)")
 _PACKAGE = re.compile(r"(?:\d{1,4}:)?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?=[^0-9.]|$)")
 Version = tuple[int, int, int]
 ANSWER_LIMIT_S = 2.0
-TRACELESS: dict[str, str | None] = {
-    # Whatever it is asked, Podman joins the pause process that XDG_RUNTIME_DIR leads to, and makes directories for
-    # any user but root.
+CLEAN_ENVIRON: dict[str, str | None] = {
+    # Each podman command joins the pause process below XDG_RUNTIME_DIR, and creates directories unless the user is
+    # root.
     "XDG_RUNTIME_DIR": None,
     "_CONTAINERS_ROOTLESS_UID": "0",
     "_CONTAINERS_USERNS_CONFIGURED": "done",
-    # A broken file must not hide the version.
+    # An invalid configuration must not hide the version.
     "CONTAINERS_CONF": None,
     "CONTAINERS_CONF_OVERRIDE": None,
     "CONTAINERS_STORAGE_CONF": None,
@@ -31,7 +31,7 @@ PACKAGE_QUERIES = (
 
 @record
 class Podman:
-    """`version` is None where the command did not tell; `why_unknown` says why, as far as a sentence can."""
+    """`version` is None if it is unknown, for the reason in `why_unknown`."""
 
     path: str
     version: Version | None
@@ -47,12 +47,12 @@ class Podman:
 
 
 def parse_version(text: str) -> Version | None:
-    """`podman version 4.3.1`: what `podman --version` prints."""
-    return _version(_SAYS.search(text))
+    """Parses the output of `podman --version`: `podman version 4.3.1`."""
+    return _version(_VERSION_OUTPUT.search(text))
 
 
 def parse_package(text: str) -> Version | None:
-    """`4.3.1+ds1-8+deb12u1`, `4:4.9.4`: how dpkg and rpm write it."""
+    """Parses a version of dpkg or rpm: `4.3.1+ds1-8+deb12u1`, `4:4.9.4`."""
     return _version(_PACKAGE.match(text.strip()))
 
 
@@ -62,20 +62,20 @@ def _version(match: re.Match[str] | None) -> Version | None:
 
 @probe(limit_s=8.0)
 def podman(machine: Machine) -> Podman:
-    """Asks podman for its version. Of all podman commands only this one leaves no trace, and only in this environment."""
+    """Runs `podman --version`, the only podman command that changes nothing, and only in this environment."""
     path = machine.which("podman")
     if path is None:
         raise NotApplicable("podman is not installed here")
-    answer = machine.run(["podman", "--version"], limit_s=ANSWER_LIMIT_S, env=TRACELESS)
+    answer = machine.run(["podman", "--version"], limit_s=ANSWER_LIMIT_S, env=CLEAN_ENVIRON)
     version = parse_version(answer.out) if answer.ok else None
     if version is not None:
         return Podman(path, version)
-    why = f"podman --version says {answer.out.strip()[:80]!r}" if answer.ok else answer.why
-    return Podman(path, _of_package(machine, path), why)
+    why = f"podman --version printed {answer.out.strip()[:80]!r}" if answer.ok else answer.why
+    return Podman(path, _package_version(machine, path), why)
 
 
-def _of_package(machine: Machine, path: str) -> Version | None:
-    """What the package manager installed, where the command on PATH is the one that it installs."""
+def _package_version(machine: Machine, path: str) -> Version | None:
+    """The version of the installed package, if PATH finds the package's own command."""
     if path not in ("/usr/bin/podman", "/bin/podman"):
         return None
     answers = (machine.run(query, limit_s=ANSWER_LIMIT_S) for query in PACKAGE_QUERIES)

@@ -1,4 +1,4 @@
-"""Which directory Podman takes for its run-time files: XDG_RUNTIME_DIR, or what it falls back to."""
+"""The directory of Podman's run-time files: XDG_RUNTIME_DIR or Podman's fallback."""
 
 from collections.abc import Mapping
 
@@ -8,8 +8,8 @@ OWNER_ONLY = 0o700
 
 
 @record
-class Seen:
-    """A directory as stat(2) shows it."""
+class DirectoryStat:
+    """The stat(2) of a directory."""
 
     is_dir: bool
     uid: int
@@ -18,25 +18,27 @@ class Seen:
 
 @record(kw_only=True)
 class RuntimeDir:
-    """`asked` is the variable (None: unset), `used` what holds libpod's files, `for_store` what holds the store's.
+    """`asked` is the variable (None: unset), `used` is libpod's directory, `for_store` is the store's.
 
-    `refused` says why Podman does not start with it.
+    `refused` is why Podman does not start with it.
     """
 
     asked: str | None
     used: str
     for_store: str
-    seen: Seen | None
+    seen: DirectoryStat | None
     refused: str = ""
 
 
-def candidates(asked: str | None, uid: int) -> tuple[str, ...]:
-    """The directories whose state decides."""
+def runtime_dir_candidates(asked: str | None, uid: int) -> tuple[str, ...]:
+    """The directories whose stat `choose_runtime_dir` needs."""
     return tuple(filter(None, (asked, f"/run/user/{uid}")))
 
 
-def decide(asked: str | None, *, uid: int, tmp: str, major: int | None, seen: Mapping[str, Seen | None]) -> RuntimeDir:
-    """Podman 4 passes over a variable that names nothing, Podman 5 does not start. Empty counts as unset for both."""
+def choose_runtime_dir(
+    asked: str | None, *, uid: int, tmp: str, major: int | None, seen: Mapping[str, DirectoryStat | None]
+) -> RuntimeDir:
+    """Chooses as Podman does. If the variable's directory is missing, Podman 4 ignores it and Podman 5 fails. Empty is unset."""
     found = seen.get(asked) if asked else None
     modern = major is not None and major >= 5
     if asked and (found is not None or modern):
@@ -52,15 +54,15 @@ def decide(asked: str | None, *, uid: int, tmp: str, major: int | None, seen: Ma
     return RuntimeDir(asked=asked, used=used, for_store=for_store, seen=found)
 
 
-def _usable(found: Seen | None, uid: int) -> bool:
+def _usable(found: DirectoryStat | None, uid: int) -> bool:
     return found is not None and found.is_dir and found.uid == uid and found.mode & OWNER_ONLY == OWNER_ONLY
 
 
-def _refusal(path: str, found: Seen | None, uid: int) -> str:
+def _refusal(path: str, found: DirectoryStat | None, uid: int) -> str:
     if found is None:
         return f"{path} does not exist"
     if not found.is_dir:
-        return f"{path} is no directory"
+        return f"{path} is not a directory"
     if found.uid != uid:
         return f"{path} belongs to uid {found.uid}"
     return ""

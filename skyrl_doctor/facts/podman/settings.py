@@ -1,6 +1,6 @@
-"""storage.conf(5) and containers.conf(5), as far as they say where a store is and what it needs.
+"""The keys of storage.conf(5) and containers.conf(5) that locate a store and its needs.
 
-Podman refuses a file that is no TOML, or whose key has a value of another type; it passes over unknown keys.
+Podman refuses invalid TOML and values of the wrong type. It ignores unknown keys.
 """
 
 import tomllib
@@ -23,7 +23,7 @@ class BrokenFile:
 
 @record(kw_only=True)
 class StorageConf:
-    """One storage.conf, unexpanded. Empty texts are keys that it does not set."""
+    """One storage.conf, without expanding variables. Empty strings are keys that are not set."""
 
     path: str = ""
     driver: str = ""
@@ -38,9 +38,9 @@ class StorageConf:
 
 @record(kw_only=True)
 class EngineConf:
-    """All containers.conf files together, the later over the earlier. None and empty are what no file sets.
+    """All containers.conf files merged; later files win. None and empty are keys that no file sets.
 
-    `texts` are the files as they are, for a job that needs one of its own.
+    `texts` are the unchanged files, for a job that needs a file of its own.
     """
 
     files: tuple[str, ...] = ()
@@ -75,8 +75,8 @@ _REPLACED = (
 )
 
 
-class _MisfitError(ValueError):
-    """A key with a value of another type than Podman takes."""
+class _WrongTypeError(ValueError):
+    """A key has a value of the wrong type."""
 
 
 def parse_storage_conf(path: str, text: str) -> StorageConf | BrokenFile:
@@ -87,8 +87,8 @@ def parse_containers_conf(path: str, text: str) -> EngineConf | BrokenFile:
     return _parsed(path, text, lambda table: replace(_engine(path, table), texts=(text,)))
 
 
-def merged(first: EngineConf, second: EngineConf) -> EngineConf:
-    """`second` read after `first`: what it sets, it wins."""
+def merge_engine_conf(first: EngineConf, second: EngineConf) -> EngineConf:
+    """Merges two files; the keys that `second` sets win."""
     won = {name: getattr(second, name) or getattr(first, name) for name in _REPLACED}
     return replace(
         first,
@@ -100,8 +100,8 @@ def merged(first: EngineConf, second: EngineConf) -> EngineConf:
     )
 
 
-def with_options(conf: StorageConf, options: str) -> StorageConf:
-    """STORAGE_OPTS: `overlay.mount_program=…,overlay.ignore_chown_errors=true`. Set, it replaces the file's options."""
+def apply_storage_opts(conf: StorageConf, options: str) -> StorageConf:
+    """Applies STORAGE_OPTS, such as `overlay.mount_program=…,overlay.ignore_chown_errors=true`. It replaces the file's options."""
     pairs = dict(_pair(item) for item in options.split(",") if "=" in item)
     stores = tuple(item.partition("=")[2] for item in options.split(",") if _pair(item)[0] == "imagestore")
     return replace(
@@ -120,7 +120,7 @@ def _pair(item: str) -> tuple[str, str]:
 def _parsed(path: str, text: str, read: Callable[[dict[str, Any]], T]) -> T | BrokenFile:
     try:
         return read(tomllib.loads(text))
-    except _MisfitError as error:
+    except _WrongTypeError as error:
         return BrokenFile(path, str(error))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         return BrokenFile(path, f"is not valid TOML: {error}")
@@ -170,28 +170,28 @@ def _table(table: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _text(table: Mapping[str, Any], name: str) -> str:
-    return _typed(table, name, str, "a text") or ""
+    return _typed(table, name, str, "a string") or ""
 
 
 def _count(table: Mapping[str, Any], name: str) -> int | None:
     value = _typed(table, name, int, "a whole number")
     if value is not None and not 0 <= value < 1 << 32:
-        raise _MisfitError(f"{name} = {value}: wanted a number from 0 to {(1 << 32) - 1}")
+        raise _WrongTypeError(f"{name} = {value}: expected a number from 0 to {(1 << 32) - 1}")
     return value
 
 
 def _texts(table: Mapping[str, Any], name: str) -> tuple[str, ...]:
     items = _typed(table, name, list, "a list") or []
-    # A table in a list is how a file says whether it adds to an earlier one: {append = true}.
+    # {append = true} in a list means that it extends the list of an earlier file.
     if not all(isinstance(item, str | dict) for item in items):
-        raise _MisfitError(f"{name} = {items!r}: wanted a list of texts")
+        raise _WrongTypeError(f"{name} = {items!r}: expected a list of strings")
     return tuple(item for item in items if isinstance(item, str))
 
 
-def _typed(table: Mapping[str, Any], name: str, kind: type[T], wanted: str) -> T | None:
+def _typed(table: Mapping[str, Any], name: str, kind: type[T], expected: str) -> T | None:
     value = table.get(name)
     if value is None:
         return None
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise _MisfitError(f"{name} = {value!r}: wanted {wanted}")
+        raise _WrongTypeError(f"{name} = {value!r}: expected {expected}")
     return value

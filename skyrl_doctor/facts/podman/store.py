@@ -1,4 +1,4 @@
-"""Where a user's store is: what the files and variables say, and what the store itself holds on to."""
+"""The location of a user's store: from configuration files, variables, and the store's own database."""
 
 import posixpath
 import re
@@ -10,15 +10,15 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.podman.database import Database
 from skyrl_doctor.facts.podman.database_probe import read_database
 from skyrl_doctor.facts.podman.program import Podman
-from skyrl_doctor.facts.podman.runtime_dir import RuntimeDir, Seen, candidates, decide
+from skyrl_doctor.facts.podman.runtime_dir import DirectoryStat, RuntimeDir, choose_runtime_dir, runtime_dir_candidates
 from skyrl_doctor.facts.podman.settings import (
     BrokenFile,
     EngineConf,
     StorageConf,
-    merged,
+    apply_storage_opts,
+    merge_engine_conf,
     parse_containers_conf,
     parse_storage_conf,
-    with_options,
 )
 from skyrl_doctor.machine.base import Machine, unless_absent
 from skyrl_doctor.machine.paths import stat_or_none, text_or_none
@@ -33,7 +33,7 @@ ENGINE_OVERRIDE = "CONTAINERS_CONF_OVERRIDE"
 
 @record(kw_only=True)
 class Places:
-    """Absolute paths; `driver` empty is one that no file names."""
+    """Absolute paths of a store. `driver` is empty if no file sets it."""
 
     graph_root: str
     run_root: str
@@ -44,7 +44,7 @@ class Places:
 
 @record(kw_only=True)
 class PodmanStore:
-    """The store of this user in this environment. `configured` are the places that its files and variables name."""
+    """The store of this user. `configured` are the paths from configuration files and variables."""
 
     uid: int
     storage: StorageConf
@@ -61,31 +61,31 @@ class PodmanStore:
 
     @property
     def places(self) -> Places:
-        """What Podman uses: the places that its database was made with come before those that are configured."""
-        said, asked = self.database, self.configured
+        """The paths that Podman uses: those in its database win over the configured ones."""
+        database, configured = self.database, self.configured
         return Places(
-            graph_root=said.graph_root or asked.graph_root,
-            run_root=said.run_root or asked.run_root,
-            tmp_dir=said.tmp_dir or asked.tmp_dir,
-            static_dir=asked.static_dir,
-            driver=said.driver or asked.driver,
+            graph_root=database.graph_root or configured.graph_root,
+            run_root=database.run_root or configured.run_root,
+            tmp_dir=database.tmp_dir or configured.tmp_dir,
+            static_dir=configured.static_dir,
+            driver=database.driver or configured.driver,
         )
 
     def require_readable(self) -> None:
-        """For those who need to know where the store is."""
+        """Raises CouldNotLook if a broken configuration file hides the location."""
         if self.broken:
             first = self.broken[0]
-            raise CouldNotLook(f"where the store is stays unknown: {first.path}: {first.why} (POD006)")
+            raise CouldNotLook(f"the location of the store is unknown: {first.path} {first.why} (POD006)")
 
 
-def expand(path: str, environ: Mapping[str, str], uid: int) -> str:
-    """$UID, $HOME, ${USER} and the like, as storage.conf(5) allows them; an unset variable is empty."""
+def expand_variables(path: str, environ: Mapping[str, str], uid: int) -> str:
+    """Expands $UID, $HOME, ${USER} and others, as storage.conf(5) allows. An unset variable is empty."""
     named = path.replace("$UID", str(uid))
     expanded = _VARIABLE.sub(lambda match: environ.get(match[1] or match[2], ""), named)
     return posixpath.normpath(expanded) if expanded else ""
 
 
-def locate(
+def configured_paths(
     *,
     uid: int,
     environ: Mapping[str, str],
@@ -96,7 +96,7 @@ def locate(
     major: int | None,
     system_path: bool,
 ) -> Places:
-    """The places that are configured. `system_path`: the storage.conf is the site's, not the user's own."""
+    """The configured paths. `system_path`: the storage.conf is the site's, not the user's."""
     graph, run = _roots(uid, environ, storage, major, system_path=system_path)
     if uid == 0 or runtime_dir is None:
         graph, run, tmp = graph or "/var/lib/containers/storage", run or "/run/containers/storage", "/run/libpod"
@@ -117,18 +117,18 @@ def locate(
 def _roots(
     uid: int, environ: Mapping[str, str], storage: StorageConf, major: int | None, *, system_path: bool
 ) -> tuple[str, str]:
-    graph, run = expand(storage.graph_root, environ, uid), expand(storage.run_root, environ, uid)
+    graph, run = expand_variables(storage.graph_root, environ, uid), expand_variables(storage.run_root, environ, uid)
     if uid == 0:
         return graph, run
-    rootless = expand(storage.rootless_path, environ, uid)
-    # From the site's file, and before Podman 6 from the one that the variable names, a user's store takes one key only.
+    rootless = expand_variables(storage.rootless_path, environ, uid)
+    # A rootless store uses only rootless_storage_path of the site's file, and before Podman 6 of the variable's file.
     narrow = system_path or (STORAGE_CONF in environ and (major is None or major < 6))
     return (rootless, "") if narrow else (graph or rootless, run)
 
 
 @probe(limit_s=5.0)
 def podman_store(machine: Machine, podman: Podman) -> PodmanStore:
-    """Finds the user's store as Podman finds it: variables, files, run-time directory, then the store's own database."""
+    """Locates the user's store as Podman does: variables, files, run-time directory, then the store's database."""
     environ, uid = machine.environ(), machine.identity().uid
     home = environ.get("HOME") or _home(machine, uid)
     config_home = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
@@ -137,7 +137,7 @@ def podman_store(machine: Machine, podman: Podman) -> PodmanStore:
     if isinstance(storage, BrokenFile):
         broken, storage = (storage, *broken), StorageConf()
     runtime = _runtime_dir(machine, environ, uid, podman.major) if uid else None
-    configured = locate(
+    configured = configured_paths(
         uid=uid,
         environ=environ,
         home=home,
@@ -154,7 +154,7 @@ def podman_store(machine: Machine, podman: Podman) -> PodmanStore:
         engine=engine,
         major=podman.major,
     )
-    # From Podman 5 on, the pause process is looked for below XDG_RUNTIME_DIR, wherever the rest was moved.
+    # Podman 5 and later search the pause process below XDG_RUNTIME_DIR, even if tmp_dir is elsewhere.
     own_tmp = f"{runtime.used}/libpod/tmp" if runtime and podman.major is not None and podman.major >= 5 else ""
     return PodmanStore(
         uid=uid,
@@ -172,7 +172,7 @@ def _home(machine: Machine, uid: int) -> str:
     lines = (line.split(":") for line in machine.read("/etc/passwd").splitlines())
     home = next((fields[5] for fields in lines if len(fields) >= 7 and fields[2] == str(uid)), "")
     if not home:
-        raise CouldNotLook(f"HOME is not set, and /etc/passwd names no home of uid {uid}")
+        raise CouldNotLook(f"HOME is not set, and /etc/passwd has no home directory for uid {uid}")
     return home
 
 
@@ -184,8 +184,8 @@ def _storage_conf(machine: Machine, environ: Mapping[str, str], uid: int, config
         if text is not None:
             found = parse_storage_conf(path, text)
             options = environ.get("STORAGE_OPTS")
-            return with_options(found, options) if options and isinstance(found, StorageConf) else found
-    return StorageConf() if named is None else BrokenFile(named or f"{STORAGE_CONF}=''", "there is no such file")
+            return apply_storage_opts(found, options) if options and isinstance(found, StorageConf) else found
+    return StorageConf() if named is None else BrokenFile(named or f"{STORAGE_CONF}=''", "does not exist")
 
 
 def _engine_conf(
@@ -195,12 +195,12 @@ def _engine_conf(
     for path, must_exist in _engine_files(machine, environ, uid, config_home):
         text = text_or_none(machine, path)
         if text is None and must_exist:
-            broken.append(BrokenFile(path, "there is no such file"))
+            broken.append(BrokenFile(path, "does not exist"))
         found = parse_containers_conf(path, text) if text is not None else EngineConf()
         if isinstance(found, BrokenFile):
             broken.append(found)
         else:
-            whole = merged(whole, found)
+            whole = merge_engine_conf(whole, found)
     return whole, tuple(broken)
 
 
@@ -221,11 +221,11 @@ def _engine_files(
 
 def _runtime_dir(machine: Machine, environ: Mapping[str, str], uid: int, major: int | None) -> RuntimeDir:
     asked = environ.get("XDG_RUNTIME_DIR")
-    seen = {path: _seen(machine, path) for path in candidates(asked, uid)}
+    seen = {path: _directory_stat(machine, path) for path in runtime_dir_candidates(asked, uid)}
     tmp = (environ.get("TMPDIR") or "/tmp").rstrip("/")  # noqa: S108 -- Podman's own default
-    return decide(asked, uid=uid, tmp=tmp, major=major, seen=seen)
+    return choose_runtime_dir(asked, uid=uid, tmp=tmp, major=major, seen=seen)
 
 
-def _seen(machine: Machine, path: str) -> Seen | None:
+def _directory_stat(machine: Machine, path: str) -> DirectoryStat | None:
     found = stat_or_none(machine, path)
-    return None if found is None else Seen(found.kind == "dir", found.uid, found.mode)
+    return None if found is None else DirectoryStat(found.kind == "dir", found.uid, found.mode)

@@ -1,4 +1,4 @@
-"""The store's books: which layers, images and containers it says it holds, and which of the layers are whole."""
+"""The store's index files: its layers, images and containers, and the layers whose files are missing."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ _BOOK_LIMIT_BYTES = 256 << 20
 
 @record
 class Layer:
-    """`incomplete`: Podman is writing it, or was when it died; it throws such a layer away by itself."""
+    """`incomplete`: Podman is writing it, or was when it died. Podman deletes such a layer itself."""
 
     id: str
     parent: str = ""
@@ -38,7 +38,7 @@ class Image:
 
 @record
 class LayerFault:
-    """What a layer's directory lacks: "diff" missing, "link" missing or empty, or the directory itself."""
+    """A layer with missing files. `what` is "diff", "link", "empty link" or "directory"."""
 
     layer: str
     path: str
@@ -47,7 +47,8 @@ class LayerFault:
 
 @record(kw_only=True)
 class StoreIndex:
-    """`elsewhere` are the layers of additional image stores. `containers` are the ids in containers.json."""
+    """`elsewhere` are the layers of additional image stores. `containers` are the ids in containers.json. `unread` lists
+    the indexes of those stores that could not be read."""
 
     layers: Mapping[str, Layer] = field(default_factory=dict)
     images: tuple[Image, ...] = ()
@@ -63,7 +64,7 @@ class StoreIndex:
 
     @property
     def orphans(self) -> tuple[Image, ...]:
-        """Images whose top layer is in no book."""
+        """Images whose top layer is in no index."""
         return tuple(
             image
             for image in self.images
@@ -71,7 +72,7 @@ class StoreIndex:
         )
 
     def chain(self, layer: str) -> tuple[str, ...]:
-        """A layer and those below it."""
+        """A layer and the layers below it."""
         found: list[str] = []
         while layer and layer not in found:
             found.append(layer)
@@ -83,9 +84,9 @@ class StoreIndex:
 
 
 def parse_entries(path: str, text: str) -> Entries | BrokenFile:
-    """layers.json, images.json, containers.json: a list of tables, or null. Podman never leaves one empty."""
+    """Parses layers.json, images.json or containers.json: a list of objects, or null. Podman never writes an empty file."""
     if not text.strip():
-        return BrokenFile(path, "is empty; wanted a JSON list")
+        return BrokenFile(path, "is empty; expected a JSON list")
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -95,17 +96,17 @@ def parse_entries(path: str, text: str) -> Entries | BrokenFile:
     if not isinstance(found, list) or not all(
         isinstance(entry, dict) and isinstance(entry.get("id"), str) and entry["id"] for entry in found
     ):
-        return BrokenFile(path, "is no JSON list of entries with an id")
+        return BrokenFile(path, "is not a JSON list of entries with an id")
     return tuple(found)
 
 
-def layer_of(entry: Mapping[str, Any]) -> Layer:
+def parse_layer(entry: Mapping[str, Any]) -> Layer:
     flags = entry.get("flags")
     incomplete = isinstance(flags, dict) and flags.get("incomplete") is True
     return Layer(str(entry["id"]), _text(entry, "parent"), incomplete)
 
 
-def image_of(entry: Mapping[str, Any]) -> Image:
+def parse_image(entry: Mapping[str, Any]) -> Image:
     names = entry.get("names")
     texts = tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
     return Image(str(entry["id"]), texts, _text(entry, "layer"))
@@ -118,28 +119,30 @@ def _text(entry: Mapping[str, Any], name: str) -> str:
 
 @probe(limit_s=10.0)
 def store_index(machine: Machine, store: PodmanStore) -> StoreIndex:
-    """Reads the store's books and looks whether each layer that they name lies there. A fault counts when two looks saw it."""
+    """Reads the index files and checks that the files of each layer exist. Reads again if something is wrong."""
     if store.broken:
         return StoreIndex(broken=store.broken)
-    found = _look(machine, store)
-    return found if found.whole else _look(machine, store)
+    found = _read_index(machine, store)
+    return found if found.whole else _read_index(machine, store)
 
 
-def _look(machine: Machine, store: PodmanStore) -> StoreIndex:
+def _read_index(machine: Machine, store: PodmanStore) -> StoreIndex:
     places = store.places
     driver = places.driver or "overlay"
     broken: list[BrokenFile] = []
-    # Images before layers: Podman writes them the other way round.
-    images = _book(machine, f"{places.graph_root}/{driver}-images/images.json", broken)
+    # Images before layers: Podman writes layers first.
+    images = _read_entries(machine, f"{places.graph_root}/{driver}-images/images.json", broken)
     containers = [
-        *_book(machine, f"{places.graph_root}/{driver}-containers/containers.json", broken),
-        *_book(machine, f"{places.graph_root}/{driver}-containers/volatile-containers.json", broken),
+        *_read_entries(machine, f"{places.graph_root}/{driver}-containers/containers.json", broken),
+        *_read_entries(machine, f"{places.graph_root}/{driver}-containers/volatile-containers.json", broken),
     ]
     layers = {layer.id: layer for layer in _layers(machine, places.graph_root, driver, broken)}
-    elsewhere, unread = _elsewhere(machine, (*store.storage.additional_stores, store.storage.image_store), driver)
+    elsewhere, unread = _additional_layers(
+        machine, (*store.storage.additional_stores, store.storage.image_store), driver
+    )
     return StoreIndex(
         layers=layers,
-        images=tuple(image_of(entry) for entry in images),
+        images=tuple(parse_image(entry) for entry in images),
         containers=tuple(str(entry["id"]) for entry in containers),
         elsewhere=elsewhere,
         broken=tuple(broken),
@@ -150,10 +153,10 @@ def _look(machine: Machine, store: PodmanStore) -> StoreIndex:
 
 def _layers(machine: Machine, root: str, driver: str, broken: list[BrokenFile]) -> Iterator[Layer]:
     for name in ("layers.json", "volatile-layers.json"):
-        yield from (layer_of(entry) for entry in _book(machine, f"{root}/{driver}-layers/{name}", broken))
+        yield from (parse_layer(entry) for entry in _read_entries(machine, f"{root}/{driver}-layers/{name}", broken))
 
 
-def _book(machine: Machine, path: str, broken: list[BrokenFile]) -> Entries:
+def _read_entries(machine: Machine, path: str, broken: list[BrokenFile]) -> Entries:
     text = text_or_none(machine, path, limit_bytes=_BOOK_LIMIT_BYTES)
     found = () if text is None else parse_entries(path, text)
     if isinstance(found, BrokenFile):
@@ -162,8 +165,8 @@ def _book(machine: Machine, path: str, broken: list[BrokenFile]) -> Entries:
     return found
 
 
-def _elsewhere(machine: Machine, roots: tuple[str, ...], driver: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The layers of the stores that this one reads besides its own."""
+def _additional_layers(machine: Machine, roots: tuple[str, ...], driver: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The layers of the additional stores, and the indexes that could not be read."""
     known: set[str] = set()
     unread: list[str] = []
     for root in filter(None, roots):

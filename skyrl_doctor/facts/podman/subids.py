@@ -14,7 +14,7 @@ from skyrl_doctor.machine.queries import Stat
 
 SET_ID_BIT = 0o4000
 FIRST_ID = 100_000
-"""Where useradd(8) begins to give ranges."""
+"""The first id that useradd(8) assigns."""
 _LIMIT_S = 2.0
 _NAMESPACES = "/proc/sys/user/max_user_namespaces"
 _UNPRIVILEGED = "/proc/sys/kernel/unprivileged_userns_clone"
@@ -22,7 +22,7 @@ _UNPRIVILEGED = "/proc/sys/kernel/unprivileged_userns_clone"
 
 @record
 class Range:
-    """`count` ids from `first` on."""
+    """`count` ids, starting with `first`."""
 
     first: int
     count: int
@@ -33,9 +33,9 @@ class Range:
 
 @record(kw_only=True)
 class IdFile:
-    """One of the two files, as far as it is about this user. `source` is the file, or the command that stood in for it.
+    """The ranges of this user in one of the two files. `source` is the file, or the command that was run instead.
 
-    `free_from`: no user's range reaches that id.
+    `free_from` is the first id after the ranges of all users.
     """
 
     source: str
@@ -51,7 +51,7 @@ class IdFile:
 
 @record(kw_only=True)
 class MapTool:
-    """newuidmap or newgidmap. `capable`: whether it has its file capability; None where nobody told."""
+    """newuidmap or newgidmap. `capable`: whether it has its file capability; None if that is unknown."""
 
     name: str
     path: str | None
@@ -66,7 +66,7 @@ class MapTool:
 
 @record(kw_only=True)
 class SubIds:
-    """`looked_up` is the name that Podman looks for: $USER where that is set. `namespaces` None: no limit is set."""
+    """`looked_up` is the user name that Podman searches. `forbidden` is the kernel setting that forbids user namespaces, or empty."""
 
     user: str
     uid: int
@@ -80,8 +80,8 @@ class SubIds:
 
 
 def parse_id_file(source: str, text: str, names: Iterable[str]) -> IdFile:
-    """`name:first:count`, the name being a user's or his number. Podman refuses the whole file for a line of another form."""
-    wanted = set(names)
+    """Parses lines of `name:first:count`, where name is a user name or a uid. Podman refuses the whole file for another line."""
+    own_names = set(names)
     ranges, broken, free_from = [], [], FIRST_ID
     for line in text.splitlines():
         if not line.strip() or line.lstrip().startswith("#"):
@@ -92,13 +92,13 @@ def parse_id_file(source: str, text: str, names: Iterable[str]) -> IdFile:
             continue
         found = Range(int(fields[1]), int(fields[2]))
         free_from = max(free_from, found.first + found.count)
-        if fields[0] in wanted:
+        if fields[0] in own_names:
             ranges.append(found)
     return IdFile(source=source, ranges=tuple(ranges), broken_lines=tuple(broken), free_from=free_from)
 
 
 def parse_getsubids(source: str, text: str) -> IdFile:
-    """`0: trainer 100000 65536`: what getsubids prints, whatever the system keeps its ranges in."""
+    """Parses the output of getsubids: `0: trainer 100000 65536`."""
     ranges = []
     for line in text.splitlines():
         fields = line.split()
@@ -108,7 +108,7 @@ def parse_getsubids(source: str, text: str) -> IdFile:
 
 
 def subid_source(nsswitch: str) -> str:
-    """The `subid:` line of /etc/nsswitch.conf; "files" where there is none."""
+    """The source in the `subid:` line of /etc/nsswitch.conf; "files" if there is none."""
     for line in nsswitch.splitlines():
         name, _, sources = line.partition("#")[0].partition(":")
         if name.strip() == "subid":
@@ -122,7 +122,7 @@ def _is_count(text: str) -> bool:
 
 @probe(limit_s=8.0)
 def sub_ids(machine: Machine, podman: Podman, store: PodmanStore, mounts: Mounts) -> SubIds:
-    """Reads the ranges of subordinate ids, the programs that map them, and what forbids user namespaces."""
+    """Reads the ranges, the programs that map them, and the kernel settings for user namespaces."""
     if not store.rootless:
         raise NotApplicable("root needs no subordinate ids")
     identity, environ = machine.identity(), machine.environ()
@@ -157,7 +157,7 @@ def _asked(machine: Machine, path: str, source: str, user: str) -> IdFile:
     group = ("-g",) if path.endswith("gid") else ()
     answer = machine.run(["getsubids", *group, user], limit_s=_LIMIT_S)
     if not answer.ok and "Error fetching ranges" not in answer.err:
-        raise CouldNotLook(f"/etc/nsswitch.conf keeps subordinate ids in {source!r}, and {answer.why}")
+        raise CouldNotLook(f"/etc/nsswitch.conf reads subordinate ids from {source!r}, but {answer.why}")
     return parse_getsubids(f"getsubids {user} ({source})", answer.out)
 
 
@@ -175,7 +175,7 @@ def _tool(machine: Machine, name: str, mounts: Mounts) -> MapTool:
 
 
 def _capable(machine: Machine, name: str, path: str) -> bool | None:
-    """File capabilities are in an extended attribute, which only getcap tells."""
+    """Whether getcap reports the needed capability; None if getcap is missing."""
     for command in ("getcap", "/usr/sbin/getcap", "/sbin/getcap"):
         answer = machine.run([command, path], limit_s=_LIMIT_S)
         if answer.ok:
@@ -184,7 +184,7 @@ def _capable(machine: Machine, name: str, path: str) -> bool | None:
 
 
 def _forbidden(machine: Machine) -> str:
-    """The kernel setting that keeps an ordinary user from making a user namespace."""
+    """The kernel setting that forbids user namespaces, or empty."""
     for path in (_NAMESPACES, _UNPRIVILEGED):
         if (text_or_none(machine, path) or "").strip() == "0":
             return f"{path} is 0"

@@ -4,7 +4,7 @@ import json
 import os
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.facts.launches import OF_NODES
+from skyrl_doctor.facts.launches import NODE_FAMILIES
 from skyrl_doctor.watch.files import EVENTS
 from skyrl_doctor.watch.sink.events import read
 
@@ -33,7 +33,7 @@ def failed_before(job_dir: str, node: str) -> list[Before]:
         roots = [
             one for one in read(os.path.join(above, name, EVENTS)) if one["event"] == "finding" and one.get("root")
         ]
-        found += [Before(name, str(one["id"])) for one in roots[:1] if str(one.get("id", "")).startswith(OF_NODES)]
+        found += [Before(name, str(one["id"])) for one in roots[:1] if str(one.get("id", "")).startswith(NODE_FAMILIES)]
     return found
 
 

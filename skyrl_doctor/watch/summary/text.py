@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from skyrl_doctor.core.signature import Part
-from skyrl_doctor.facts.launches import OF_NODES
+from skyrl_doctor.facts.launches import NODE_FAMILIES
 from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.report.plain import encodable, plain
 from skyrl_doctor.watch.rules.base import duration
@@ -99,7 +99,7 @@ def _cause(diagnosis: Diagnosis, redact: Redact) -> Iterator[str]:
 
 def _node(story: Story, before: list[Before]) -> Iterator[str]:
     root = story.diagnosis.root
-    if story.node is None or root is None or not (root.failure.id or "").startswith(OF_NODES):
+    if story.node is None or root is None or not (root.failure.id or "").startswith(NODE_FAMILIES):
         return
     yield "## Node"
     yield ""

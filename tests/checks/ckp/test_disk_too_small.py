@@ -5,7 +5,7 @@ import pytest
 from checks.ckp.disk_too_small import disk_too_small
 from plans import MIG20, example, plan
 from skyrl_doctor.core.model import Severity, Status
-from skyrl_doctor.facts.checkpoints import Checkpoints, CheckpointSize, Found
+from skyrl_doctor.facts.checkpoints import Checkpoint, Checkpoints, CheckpointSize
 from skyrl_train.contracts.checkpoints.rules import at_once
 from support import judge, plan_of
 
@@ -38,7 +38,7 @@ def test_how_many_stand_there_at_once(keep: int | None, steps: int | None, every
     ],
 )
 def test_room_for_those_that_are_kept_and_one_more(free: float, present: int, severity: Severity | None) -> None:
-    old = (Found(step=1, path="/c/global_step_1", size=present * GIB),)
+    old = (Checkpoint(step=1, path="/c/global_step_1", size=present * GIB),)
     there = Checkpoints(root="/c", found=old, free=int(free * GIB))
     made = plan_of(trainer__save_every_steps=1, trainer__checkpoints_to_keep=2)
     found = list(disk_too_small(made, there, SIZE))

@@ -5,7 +5,7 @@ import pytest
 from checks.ckp.resume_at_epoch_end import resume_at_epoch_end
 from plans import plan
 from skyrl_doctor.core.model import Severity, Status
-from skyrl_doctor.facts.checkpoints import Checkpoints, Found
+from skyrl_doctor.facts.checkpoints import Checkpoint, Checkpoints
 from skyrl_doctor.facts.prompts import PromptLengths
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.checkpoints.resume import Resume, nothing_left
@@ -44,7 +44,7 @@ def test_the_trainer_says_so_too() -> None:
 
 @pytest.mark.parametrize(("step", "told"), [(19, 0), (20, 1), (21, 1)])
 def test_an_end_by_epochs(step: int, told: int) -> None:
-    found = Found(step=step, path=f"/c/global_step_{step}", worlds=(1,))
+    found = Checkpoint(step=step, path=f"/c/global_step_{step}", worlds=(1,))
     there = Checkpoints(root="/c", tracker=str(step), found=(found,), free=0)
     prompts = PromptLengths(file="f", count=1, rows=40, p50=1, p95=1, longest=1)
     made = plan_of(trainer__epochs=2, data__train_batch_size=4)
@@ -59,7 +59,7 @@ def test_an_end_by_epochs(step: int, told: int) -> None:
 
 
 def test_steps_alone_end_a_run_of_ours() -> None:
-    found = Found(step=25, path="/c/global_step_25", worlds=(1,))
+    found = Checkpoint(step=25, path="/c/global_step_25", worlds=(1,))
     there = Checkpoints(root="/c", tracker="25", found=(found,), free=0)
     prompts = PromptLengths(file="f", count=1, rows=40, p50=1, p95=1, longest=1)
     values = plan_of(trainer__epochs=2, trainer__steps=30, data__train_batch_size=4).values

@@ -5,18 +5,18 @@ import pytest
 from checks.ckp.resume_finds_nothing import resume_finds_nothing
 from plans import MIG20, example, plan
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Severity, Status
-from skyrl_doctor.facts.checkpoints import Checkpoints, Found
+from skyrl_doctor.facts.checkpoints import Checkpoint, Checkpoints
 from skyrl_doctor.plan.model import Plan
 from support import judge, plan_of
 
 VERL = "python -m verl.trainer.main_ppo trainer.default_local_dir=/ckpt/run\n"
 GOOD, CUT = (
-    Found(step=10, path="/c/global_step_10", worlds=(1,)),
-    Found(step=20, path="/c/global_step_20", faults=("data.pt is not there",)),
+    Checkpoint(step=10, path="/c/global_step_10", worlds=(1,)),
+    Checkpoint(step=20, path="/c/global_step_20", faults=("data.pt is not there",)),
 )
 
 
-def there(*found: Found, tracker: str | None = None, named: Found | None = None) -> Checkpoints:
+def there(*found: Checkpoint, tracker: str | None = None, named: Checkpoint | None = None) -> Checkpoints:
     return Checkpoints(root="/c", tracker=tracker, found=found, named=named, free=0)
 
 

@@ -3,7 +3,7 @@
 from checks.ckp.world_size_changed import world_size_changed
 from plans import MIG20, example, plan
 from skyrl_doctor.core.model import Location, Outcome, Status
-from skyrl_doctor.facts.checkpoints import Checkpoints, Found
+from skyrl_doctor.facts.checkpoints import Checkpoint, Checkpoints
 from skyrl_doctor.plan.findings import fault
 from support import judge, plan_of
 
@@ -12,7 +12,7 @@ VERL = "python -m verl.trainer.main_ppo trainer.default_local_dir=/ckpt/run trai
 
 def test_as_many_gpus_as_saved_it() -> None:
     for worlds, nodes, gpus, told in (((2,), 1, 2, 0), ((2,), 2, 1, 0), ((2,), 1, 1, 1), ((1, 2), 1, 2, 1)):
-        found = Found(step=1, path="/c/global_step_1", worlds=worlds)
+        found = Checkpoint(step=1, path="/c/global_step_1", worlds=worlds)
         there = Checkpoints(root="/c", tracker="1", found=(found,), free=0)
         made = plan_of(slurm__nodes=nodes, slurm__gpus_per_node=gpus)
         assert len(list(world_size_changed(made, there))) == told

@@ -43,7 +43,7 @@ def test_a_network_file_system_or_a_place_that_cannot_be_written_is_a_warning() 
     nfs = Mount("/nfs", "beegfs", "x", ("rw",))
     assert found(vllm("/nfs/31", mount=nfs), SLURM_JOB_ID="31") == [
         (
-            "vLLM's cache: /nfs/31 lies on beegfs (/nfs); expected a directory of this job on the node's own disk",
+            "vLLM's cache: /nfs/31 is on beegfs (/nfs); expected a directory of this job on the node's own disk",
             Severity.WARNING,
         )
     ]
@@ -58,7 +58,7 @@ def test_a_network_file_system_or_a_place_that_cannot_be_written_is_a_warning() 
 
 
 def test_reproduces_on_a_recording() -> None:
-    nfs = "lies on nfs4 (/home); expected a directory of this job on the node's own disk"
+    nfs = "is on nfs4 (/home); expected a directory of this job on the node's own disk"
     shared = "is used by every job of this user on this node; expected a directory that only job 4711 uses"
     base = "/tmp/skyrl-1000-4711"
     assert judge("ENV010", "caches_in_nfs_home") == Outcome(

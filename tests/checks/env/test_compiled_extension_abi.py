@@ -101,7 +101,7 @@ def test_an_import_that_hangs_is_no_verdict() -> None:
     outcome = judge("ENV011", recorded("clean_gpu_node").but({ASKED: {"timed_out": True, "out": [], "err": []}}))
     assert (outcome.status, outcome.reason) == (
         Status.UNKNOWN,
-        "extensions /opt/train/bin/python flashinfer-python torchvision vllm: no answer within 60 s",
+        "extensions /opt/train/bin/python flashinfer-python torchvision vllm: timed out after 60 s",
     )
 
 

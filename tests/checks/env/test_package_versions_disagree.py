@@ -108,6 +108,6 @@ def test_an_interpreter_that_hangs_is_no_verdict() -> None:
         Status.UNKNOWN,
         (
             "the training interpreter /opt/train/bin/python (from UV_PYTHON): "
-            "interpreter /opt/train/bin/python: no answer within 10 s"
+            "interpreter /opt/train/bin/python: timed out after 10 s"
         ),
     )

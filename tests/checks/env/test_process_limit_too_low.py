@@ -127,7 +127,7 @@ def test_a_plan_may_tell_ray_too_much() -> None:
 def test_what_the_plan_tells_may_be_unknown() -> None:
     with pytest.raises(CouldNotLook, match="a command writes it"):
         found(plan=told("$(nproc)", "a command writes it"))
-    with pytest.raises(CouldNotLook, match="wanted a whole number"):
+    with pytest.raises(CouldNotLook, match="expected a whole number"):
         found(plan=told("many"))
 
 

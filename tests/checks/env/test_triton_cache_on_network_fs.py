@@ -39,7 +39,7 @@ def test_is_silent_on_a_local_disk() -> None:
 def test_a_network_file_system_is_a_warning() -> None:
     assert found(place("/nfs/triton", Mount("/nfs", "nfs4", "filer:/x", ("rw",)))) == [
         Finding(
-            message="Triton's cache: /nfs/triton lies on nfs4 (/nfs); expected a directory on the node's own disk",
+            message="Triton's cache: /nfs/triton is on nfs4 (/nfs); expected a directory on the node's own disk",
             severity=Severity.WARNING,
             remedy=MOVED,
         )
@@ -49,18 +49,20 @@ def test_a_network_file_system_is_a_warning() -> None:
 def test_what_cannot_be_written_or_loaded_from_is_an_error() -> None:
     noexec = Mount("/scratch", "xfs", "/dev/sdb", ("rw", "noexec"))
     findings = [
-        *found(place("/x/triton", trouble="/x cannot be written by this user")),
+        *found(place("/x/triton", trouble="/x is not writable by this user")),
         *found(place("/scratch/triton", noexec)),
         *found(place("")),
     ]
     wanted = "expected a directory that this user can write and load code from"
     assert findings == [
         Finding(
-            message=f"Triton's cache: /x/triton cannot be used: /x cannot be written by this user; {wanted}",
+            message=f"Triton's cache: /x/triton cannot be used: /x is not writable by this user; {wanted}",
             remedy=MOVED,
         ),
-        Finding(message=f"Triton's cache: /scratch/triton lies on /scratch, mounted noexec; {wanted}", remedy=MOVED),
-        Finding(message=f"Triton's cache: TRITON_CACHE_DIR is set and empty; {wanted}", remedy=MOVED),
+        Finding(
+            message=f"Triton's cache: /scratch/triton is on /scratch, which is mounted noexec; {wanted}", remedy=MOVED
+        ),
+        Finding(message=f"Triton's cache: TRITON_CACHE_DIR is set but empty; {wanted}", remedy=MOVED),
     ]
 
 
@@ -84,7 +86,8 @@ def test_reproduces_on_a_recording() -> None:
         findings=(
             Finding(
                 message=(
-                    "Triton's cache: /home/trainer/.triton/cache (a link to /home/trainer/scratch/.triton/cache) lies on nfs4 (/home); expected a directory on the node's own disk"
+                    "Triton's cache: /home/trainer/.triton/cache (a symbolic link to /home/trainer/scratch/.triton/cache) "
+                    "is on nfs4 (/home); expected a directory on the node's own disk"
                 ),
                 severity=Severity.WARNING,
                 remedy=Remedy(
@@ -113,5 +116,5 @@ def test_an_unset_home_is_no_pass() -> None:
     outcome = judge("ENV002", recorded("clean_gpu_node").but({"environ": {"PATH": "/bin"}}))
     assert (outcome.status, outcome.reason) == (
         Status.UNKNOWN,
-        "HOME is unset: wanted it, to know where the compilers keep their caches",
+        "HOME is not set, so the compilers' cache directories are unknown",
     )

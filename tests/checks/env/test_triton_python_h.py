@@ -59,11 +59,12 @@ def test_headers_that_the_compiler_finds_elsewhere_are_headers() -> None:
 
 def test_an_interpreter_that_is_not_there_names_the_line_of_the_plan() -> None:
     place = Location("run.toml", 3, "python.interpreter")
-    python = TrainingPython("/gone/python", "python.interpreter", place, "there is no such file")
+    python = TrainingPython("/gone/python", "python.interpreter", place, "it does not exist")
     assert found(TritonBuild(fault=python.fault), python=python) == [
         Finding(
             message=(
-                "the training interpreter /gone/python (from python.interpreter): there is no such file; expected an interpreter that runs"
+                "the training interpreter /gone/python (from python.interpreter): it does not exist; "
+                "expected an interpreter that runs"
             ),
             location=place,
             remedy=Remedy(
@@ -116,8 +117,8 @@ def test_libcuda_is_a_finding_of_its_own() -> None:
 
 
 def test_is_an_error_where_a_gpu_is_and_a_warning_elsewhere() -> None:
-    broken = TritonBuild(fault="there is no such file")
-    with_gpu = TritonBuild(fault="there is no such file", gpu_here=True)
+    broken = TritonBuild(fault="it does not exist")
+    with_gpu = TritonBuild(fault="it does not exist", gpu_here=True)
     severities = [
         found(build, roles=roles)[0].severity for build, roles in ((broken, LOGIN), (with_gpu, LOGIN), (broken, GPU))
     ]
@@ -139,7 +140,7 @@ def test_a_compiler_that_hangs_is_no_verdict() -> None:
     hanging = '{"version": "3.12", "include": "/i", "header": true, "cc": null, "compiler": "gcc", "compile": {"rc": null, "said": "", "limit_s": 8.0}, "libcuda": null}'
     machine = recorded("clean_gpu_node").but({key: {"rc": 0, "out": [hanging], "err": []}})
     outcome = judge("ENV001", machine)
-    assert (outcome.status, outcome.reason) == (Status.UNKNOWN, "Triton's compiler: no answer within 8 s")
+    assert (outcome.status, outcome.reason) == (Status.UNKNOWN, "Triton's compiler: timed out after 8 s")
 
 
 @pytest.mark.skipif(not (shutil.which("gcc") or shutil.which("clang")), reason="no C compiler here")
@@ -164,5 +165,6 @@ def test_the_plan_names_the_interpreter_before_the_environment_does(tmp_path: Pa
     plan = plan_of(python__interpreter=str(tmp_path / "gone"))
     (finding,) = judge("ENV001", machine, plan=plan).findings
     assert finding.message == (
-        f"the training interpreter {tmp_path}/gone (from python.interpreter): there is no such file; expected an interpreter that runs"
+        f"the training interpreter {tmp_path}/gone (from python.interpreter): it does not exist; "
+        "expected an interpreter that runs"
     )

@@ -15,7 +15,7 @@ from skyrl_doctor.facts.podman.settings import EngineConf, StorageConf
 from support import judge
 
 FOUR, FIVE = Podman("/usr/bin/podman", (4, 3, 1)), Podman("/usr/bin/podman", (5, 4, 2))
-UNKNOWN = Podman("/usr/bin/podman", None, "podman: no answer within 2 s")
+UNKNOWN = Podman("/usr/bin/podman", None, "podman: timed out after 2 s")
 ALL = ("pasta", "slirp4netns", "netavark", "aardvark-dns", "fuse-overlayfs", "conmon", "runtime")
 TUN, FUSE = (Device(path=path, kind="char", writable=True) for path in ("/dev/net/tun", "/dev/fuse"))
 LOOKED = f" (looked in {', '.join(HELPER_DIRS)} and on PATH)"
@@ -151,7 +151,7 @@ def test_an_old_kernel_needs_fuse_overlayfs() -> None:
 def test_an_unknown_version_is_unknown_unless_something_is_missing_for_sure() -> None:
     with pytest.raises(CouldNotLook) as reason:
         judged(UNKNOWN, helpers())
-    assert str(reason.value) == ("Podman's version decides which helpers it needs, and podman: no answer within 2 s")
+    assert str(reason.value) == ("Podman's version decides which helpers it needs, and podman: timed out after 2 s")
     assert len(judged(UNKNOWN, helpers("conmon"))) == 1
 
 

@@ -15,7 +15,7 @@ from skyrl_doctor.facts.mounts import Mount
 from skyrl_doctor.facts.podman.database import Container, Database
 from skyrl_doctor.facts.podman.file_systems import StoreDirectory, StoreFileSystems
 from skyrl_doctor.facts.podman.processes import Monitored, PidFile, PodmanProcesses, Process
-from skyrl_doctor.facts.podman.runtime_dir import RuntimeDir, Seen
+from skyrl_doctor.facts.podman.runtime_dir import DirectoryStat, RuntimeDir
 from skyrl_doctor.facts.podman.settings import StorageConf
 from skyrl_doctor.machine.queries import Space
 from support import judge
@@ -53,7 +53,7 @@ def said(ground: StoreFileSystems = GROUND, environ: Environ = JOB, **changes: A
 
 
 def runtime(asked: str | None, used: str, *, mode: int | None = None, refused: str = "") -> RuntimeDir:
-    seen = None if mode is None else Seen(True, 1000, mode)
+    seen = None if mode is None else DirectoryStat(True, 1000, mode)
     return RuntimeDir(asked=asked, used=used, for_store=used, seen=seen, refused=refused)
 
 

@@ -60,7 +60,7 @@ def test_finds_a_broken_configuration_alone() -> None:
     broken = (BrokenFile("/s.conf", "is not valid TOML: x"),)
     assert judged(StoreIndex(broken=broken), broken=broken) == [
         Finding(
-            message="/s.conf: is not valid TOML: x; Podman does not start with it",
+            message="/s.conf is not valid TOML: x; Podman does not start with it",
             location=Location("/s.conf"),
             remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="correct the file, or remove the setting that names it"),
         )
@@ -182,7 +182,7 @@ def test_reproduces_on_recordings() -> None:
     assert severity is Severity.ERROR
     assert seen("podman_database_cut_off") == [
         (
-            f"{BASE}/graph/libpod/bolt_state.db is damaged: it is cut off: 8192 bytes; wanted at least 65536",
+            f"{BASE}/graph/libpod/bolt_state.db is damaged: it is truncated: 8192 bytes, expected at least 65536",
             Severity.ERROR,
         )
     ]

@@ -54,7 +54,7 @@ def test_reproduces_on_a_recording() -> None:
 
 def test_no_sandbox_is_started_where_the_role_was_not_asked_for() -> None:
     outcome = judge("RUN010", "clean_runtime_up", plan=OURS, role=None)
-    assert (outcome.status, outcome.reason) == (Status.SKIP, "sandboxes are tried where --role runtime asks for it")
+    assert (outcome.status, outcome.reason) == (Status.SKIP, "sandboxes are tested only with --role runtime")
 
 
 def test_silent_on_the_clean_machine() -> None:

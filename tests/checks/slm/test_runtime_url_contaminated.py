@@ -7,7 +7,7 @@ import pytest
 from checks.slm.runtime_url_contaminated import runtime_url_contaminated
 from fakes.runtimes import JOB, OURS, URL
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Status
-from skyrl_doctor.facts.runtime import ReadyFlag, RuntimeUrls, SaidUrl
+from skyrl_doctor.facts.runtime import ReadyFlag, RuntimeUrls, UrlSource
 from skyrl_doctor.machine.http_query import Fetched
 from skyrl_doctor.plan.model import Plan
 from support import judge, plan_of, recorded
@@ -29,12 +29,12 @@ PLAN = plan_of(sandbox__runtime_url="node07:8000")
 
 
 def said(text: str, by: str = "$SANDBOX_REMOTE_RUNTIME_API_URL", plan: Plan = PLAN) -> list[Finding]:
-    return list(runtime_url_contaminated(plan, RuntimeUrls((SaidUrl(by, text),)), None))
+    return list(runtime_url_contaminated(plan, RuntimeUrls((UrlSource(by, text),)), None))
 
 
 def flagged(**health: Any) -> list[Finding]:
     flag = ReadyFlag(path=FLAG, url=URL, health=Fetched(url=f"{URL}/health", **health))
-    return list(runtime_url_contaminated(PLAN, RuntimeUrls((SaidUrl("x", URL),)), flag))
+    return list(runtime_url_contaminated(PLAN, RuntimeUrls((UrlSource("x", URL),)), flag))
 
 
 def finding(by: str, shown: str, place: Location | None) -> Finding:

@@ -49,7 +49,7 @@ BREAKS: dict[str, tuple[Callable[[Lab], object], str]] = {
         lambda lab: (lab.graph / "overlay" / top_layer(lab) / "link").write_text(""),
         "has an empty link",
     ),
-    "the database is cut off": (lambda lab: cut(database(lab), 8192), "it is cut off: 8192 bytes"),
+    "the database is cut off": (lambda lab: cut(database(lab), 8192), "it is truncated: 8192 bytes"),
     "the database is garbage": (lambda lab: database(lab).write_bytes(b"\xa5" * 32768), "is damaged: it "),
     "layers.json is empty": (lambda lab: cut(lab.graph / "overlay-layers" / "layers.json", 0), "is empty"),
     "layers.json is cut off": (lambda lab: cut(lab.graph / "overlay-layers" / "layers.json", 60), "is not valid JSON"),

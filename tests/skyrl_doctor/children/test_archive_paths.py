@@ -72,7 +72,7 @@ def kinds(at: Path, archive: bytes) -> dict[str, str | None]:
 
 def kinds_in(answer: str, archive: str) -> dict[str, str | None]:
     (image,) = parse_archives(answer, {archive: "box"})
-    assert image.unread == (f"{archive}: a path in it is a link",)
+    assert image.unread == (f"{archive}: one of the paths is a symbolic link",)
     assert image.names == ("box",)
     return {path: node.kind if isinstance(node, Node) else None for path, node in image.nodes.items()}
 
@@ -119,7 +119,7 @@ def test_without_the_program_it_says_what_is_wanted(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("PATH", str(tmp_path))
     packed = b"\x28\xb5\x2f\xfd" + bytes(100)
     for archive in (packed, docker(packed)):
-        assert "packed with zstd; wanted the program zstd in PATH" in ask(tmp_path, archive)
+        assert "packed with zstd, but PATH has no zstd program" in ask(tmp_path, archive)
 
 
 def test_a_later_layer_hides_and_brings_back(tmp_path: Path) -> None:

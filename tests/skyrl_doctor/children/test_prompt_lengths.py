@@ -61,10 +61,10 @@ def test_parquet_is_sampled_over_its_groups_and_not_read_whole(tmp_path: Path) -
 def test_why_there_are_no_lengths(tmp_path: Path) -> None:
     odd = {
         "a.csv": ("x", "{0} is neither parquet nor JSON lines"),
-        "b.jsonl": ("{}\n", "{0} does not read: KeyError: 'prompt'"),
-        "c.jsonl": ('{"prompt": 3}\n', "a prompt is int; wanted a text or a list of messages"),
-        "d.jsonl": ("", "{0} holds no prompt under 'prompt'"),
-        "e.parquet": ("not parquet", "{0} does not read: Expecting value: line 1 column 1 (char 0)"),
+        "b.jsonl": ("{}\n", "{0} cannot be read: KeyError: 'prompt'"),
+        "c.jsonl": ('{"prompt": 3}\n', "a prompt has type int; expected a string or a list of messages"),
+        "d.jsonl": ("", "{0} has no prompt under 'prompt'"),
+        "e.parquet": ("not parquet", "{0} cannot be read: Expecting value: line 1 column 1 (char 0)"),
         "f.parquet": ('{"groups": [[{"text": "x"}]]}', "{0} has no column 'prompt'"),
     }
     for name, (text, why) in odd.items():
@@ -73,9 +73,9 @@ def test_why_there_are_no_lengths(tmp_path: Path) -> None:
         assert ask(file) == why.format(file)
     good = tmp_path / "g.jsonl"
     good.write_text('{"prompt": "x"}\n')
-    assert ask(good, tokenizer="broken.json") == "broken.json does not load: expected value at line 1"
+    assert ask(good, tokenizer="broken.json") == "broken.json cannot be loaded: expected value at line 1"
     assert ask(tmp_path / "none.jsonl") == (
-        f"{tmp_path}/none.jsonl does not read: FileNotFoundError: [Errno 2] No such file or directory: '{tmp_path}/none.jsonl'"
+        f"{tmp_path}/none.jsonl cannot be read: FileNotFoundError: [Errno 2] No such file or directory: '{tmp_path}/none.jsonl'"
     )
 
 

@@ -60,11 +60,11 @@ def test_finds_nothing_where_nothing_is(tmp_path: Path) -> None:
         ("<your key>", "is a placeholder"),
         ("$WANDB_API_KEY", "is a placeholder"),
         ("xxxxxxxx", "is a placeholder"),
-        ("s3cret", "has 6 characters, and a key has 40 or more"),
-        (f"local-{KEY[:20]}", "has 20 characters, and a key has 40 or more"),
-        (f"{KEY} ", "holds characters other than letters, digits, - and _"),
-        (f"{KEY}\n", "holds characters other than letters, digits, - and _"),
-        (KEY + KEY, "has 80 characters, and a key of this kind has 40"),
+        ("s3cret", "has 6 characters; a key has at least 40"),
+        (f"local-{KEY[:20]}", "has 20 characters; a key has at least 40"),
+        (f"{KEY} ", "contains characters other than letters, digits, - and _"),
+        (f"{KEY}\n", "contains characters other than letters, digits, - and _"),
+        (KEY + KEY, "has 80 characters; a key of this kind has exactly 40"),
     ],
 )
 def test_judges_a_key_without_telling_it(tmp_path: Path, key: str, problem: str) -> None:
@@ -78,10 +78,10 @@ def test_an_empty_key_is_none(tmp_path: Path) -> None:
 def test_takes_a_token_file_but_not_beside_a_key(tmp_path: Path) -> None:
     token = tmp_path / "token"
     name = "WANDB_IDENTITY_TOKEN_FILE"
-    assert credentials(tmp_path, **{name: str(token)}) == [[name, "names a file that is not there"]]
+    assert credentials(tmp_path, **{name: str(token)}) == [[name, "names a file that does not exist"]]
     token.write_text("eyJ")
     assert credentials(tmp_path, **{name: str(token)}) == [[name, ""]]
-    both = "is set beside WANDB_IDENTITY_TOKEN_FILE, and wandb takes one of them"
+    both = "and WANDB_IDENTITY_TOKEN_FILE are both set; wandb accepts only one of them"
     assert credentials(tmp_path, WANDB_API_KEY=KEY, **{name: str(token)}) == [["WANDB_API_KEY", both]]
 
 
@@ -174,7 +174,7 @@ def test_a_key_in_the_settings_comes_last(tmp_path: Path) -> None:
     environ = {"WANDB_CONFIG_DIR": str(config)}
     assert credentials(tmp_path, **environ) == [[f"{config}/settings", ""]]
     assert credentials(tmp_path, WANDB_API_KEY="s3cret", **environ) == [
-        ["WANDB_API_KEY", "has 6 characters, and a key has 40 or more"]
+        ["WANDB_API_KEY", "has 6 characters; a key has at least 40"]
     ]
 
 

@@ -49,12 +49,12 @@ def test_a_recording_with_holes_is_unknown_with_the_question(
     [
         (["preflight", "/no/such/file.toml"], "target /no/such/file.toml: no such file or directory"),
         (["preflight", "/etc"], "target /etc: Is a directory"),
-        (["preflight", "--select", "NOPE01"], "no check is called 'NOPE01'"),
-        (["preflight", "--ignore", "GPU01"], "no check is called 'GPU01'; did you mean GPU001?"),
+        (["preflight", "--select", "NOPE01"], "no check has the id, slug or family 'NOPE01'"),
+        (["preflight", "--ignore", "GPU01"], "no check has the id, slug or family 'GPU01'; did you mean GPU001?"),
         (["preflight", "--waivers", "/no/such"], "/no/such: no such file or directory"),
         (
             ["preflight", "--from", "/no/such"],
-            "/no/such is no recorded machine: /no/such/about.toml: no such file or directory",
+            "/no/such is not a recording: /no/such/about.toml: no such file or directory",
         ),
         (
             [*ONE, "--ignore", "stale-vllm-variable"],
@@ -123,7 +123,7 @@ def test_waivers(
     report = json.loads(capsys.readouterr().out)
     assert report["outcomes"][0]["status"] == status
     assert len(report["outcomes"][0]["findings"]) == 1
-    expired = ["ENV016: the waiver of ana expired on 2001-01-01 and counts no more (old script)"] if code else []
+    expired = ['ENV016: waiver by "ana" (reason: old script) expired on 2001-01-01 and is ignored'] if code else []
     assert report["notes"] == expired
 
 

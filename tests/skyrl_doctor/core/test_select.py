@@ -35,7 +35,7 @@ def test_the_role_decides_where_nothing_is_asked_for() -> None:
             id="POD007",
             slug="store-locked",
             status=Status.SKIP,
-            reason="looks at a machine of role runtime; this one is gpu (--role tells otherwise)",
+            reason="runtime-node check; this looks like a GPU node (override with --role runtime)",
         ),
     )
 
@@ -57,10 +57,10 @@ def test_ignored_wins() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("GPU002", "no check is called 'GPU002'; did you mean GPU001?"),
-        ("mig-uid", "no check is called 'mig-uid'; did you mean mig-uuid?"),
-        ("zzz", "no check is called 'zzz'; `skyrl-doctor list` shows what there is"),
-        ("", "no check is called ''; `skyrl-doctor list` shows what there is"),
+        ("GPU002", "no check has the id, slug or family 'GPU002'; did you mean GPU001?"),
+        ("mig-uid", "no check has the id, slug or family 'mig-uid'; did you mean mig-uuid?"),
+        ("zzz", "no check has the id, slug or family 'zzz'; run `skyrl-doctor list` to see all checks"),
+        ("", "no check has the id, slug or family ''; run `skyrl-doctor list` to see all checks"),
     ],
 )
 def test_an_unknown_name_is_one_sentence(name: str, said: str) -> None:

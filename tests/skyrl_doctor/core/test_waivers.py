@@ -33,33 +33,33 @@ def test_forms(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("waivers = 3", "w.toml: waivers: wanted tables such as [waivers.GPU003], found 3"),
-        ("[waivers]\nGPU003 = 3", "w.toml: waiver 'GPU003': wanted a table with reason, owner and expiry, found 3"),
+        ("waivers = 3", "w.toml: waivers: expected tables such as [waivers.GPU003], found 3"),
+        ("[waivers]\nGPU003 = 3", "w.toml: waiver 'GPU003': expected a table with reason, owner and expiry, found 3"),
         ("[waivers.GPU999]\nreason = 'x'", "w.toml: waiver 'GPU999': no check has this id"),
         ("[[waivers]]\nreason = 'x'", "w.toml: waiver '': no check has this id"),
         (
             "[waivers.GPU003]\nreason = 'x'",
-            "w.toml: waiver GPU003: no owner and no expiry; a waiver needs a reason, an owner and an expiry date",
+            "w.toml: waiver GPU003: missing owner and expiry; a waiver needs a reason, an owner and an expiry date",
         ),
         (
             "[waivers.GPU003]\nreason = ' '\nowner = 'a'\nexpiry = 2027-01-01",
-            "w.toml: waiver GPU003: no reason; a waiver needs a reason, an owner and an expiry date",
+            "w.toml: waiver GPU003: missing reason; a waiver needs a reason, an owner and an expiry date",
         ),
         (
             "[waivers.GPU003]\nreason = 'x'\nowner = ['a']\nexpiry = 2027-01-01",
-            "w.toml: waiver GPU003: owner is ['a'], wanted a text",
+            "w.toml: waiver GPU003: owner is ['a']; expected a string",
         ),
         (
             "[waivers.GPU003]\nid = 'GPU001'\nreason = 'x'\nowner = 'a'\nexpiry = 2027-01-01",
-            "w.toml: waiver GPU003: its id says 'GPU001'; wanted one of the two",
+            "w.toml: waiver GPU003: its key `id` is 'GPU001'; use the same id in both places",
         ),
         (
             "[waivers.GPU003]\nreason = 'x'\nowner = 'a'\nexpiry = 'soon'",
-            "w.toml: waiver GPU003: expiry is 'soon', wanted a date such as 2027-01-31",
+            "w.toml: waiver GPU003: expiry is 'soon'; expected a date such as 2027-01-31",
         ),
         (
             "[waivers.GPU003]\nreason = 'x'\nowner = 'a'\nexpiry = 2027-01-01\nids = 'x'",
-            "w.toml: waiver GPU003: unknown key 'ids'; known are reason, owner, expiry",
+            "w.toml: waiver GPU003: unknown key 'ids'; use reason, owner and expiry",
         ),
     ],
 )
@@ -78,7 +78,7 @@ def test_a_waived_finding_is_skipped_and_kept_until_its_day_has_passed() -> None
 def test_an_expired_waiver_counts_as_none_and_is_reported() -> None:
     tomorrow = date(2026, 11, 21)
     judged = apply(FAILED, [WAIVER], tomorrow)
-    said = "the waiver of ana expired on 2026-11-20 and counts no more (mine)"
+    said = 'waiver by "ana" (reason: mine) expired on 2026-11-20 and is ignored'
     assert (judged.status, judged.reason) == (Status.FAIL, said)
     assert notes([WAIVER], tomorrow) == (f"GPU003: {said}",)
     assert notes([WAIVER], TODAY) == ()

@@ -32,7 +32,7 @@ def test_finds_the_parent(stat: str, parent: int) -> None:
 
 @pytest.mark.parametrize("stat", ["", "30001", "30001 (bash", "30001 (bash) S", "30001 (bash) S -1 2", "1 (x) S ² 1"])
 def test_what_is_no_such_line_is_refused(stat: str) -> None:
-    with pytest.raises(ValueError, match="no line of"):
+    with pytest.raises(ValueError, match="not a line of"):
         parse_parent(stat)
 
 
@@ -63,7 +63,7 @@ BATCH = Process(29990, ("/bin/bash", "/var/spool/slurmd/job04711/slurm_script"))
 
 
 def look(machine: Machine) -> Ancestors:
-    found = ancestors.look(machine, host.look(machine))
+    found = ancestors(machine, host(machine))
     assert isinstance(found, Ancestors)
     return found
 
@@ -115,7 +115,7 @@ def test_follows_the_child_of_a_process_that_just_ended() -> None:
 
 @pytest.mark.parametrize("text", [[""], ["garbage"], ["30001 (x) S nobody"]])
 def test_garbage_is_not_looked(text: list[str]) -> None:
-    with pytest.raises(CouldNotLook, match="no line of /proc/PID/stat"):
+    with pytest.raises(CouldNotLook, match="not a line of /proc/PID/stat"):
         look(CLEAN.but({"read /proc/30001/stat": text}))
 
 

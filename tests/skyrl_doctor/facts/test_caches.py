@@ -26,7 +26,9 @@ def test_a_link_into_a_network_file_system_is_followed(tmp_path: Path) -> None:
     nfs = Mount(f"{home}/shared", "nfs4", "filer:/x", ("rw",))
     triton = look(home, nfs).of("Triton")
     assert (triton.path, triton.resolved) == (f"{home}/.triton/cache", f"{home}/shared/cache")
-    assert triton.remote == (f"{home}/.triton/cache (a link to {home}/shared/cache) lies on nfs4 ({home}/shared)")
+    assert triton.remote == (
+        f"{home}/.triton/cache (a symbolic link to {home}/shared/cache) is on nfs4 ({home}/shared)"
+    )
     assert not triton.fit
 
 
@@ -48,7 +50,7 @@ def test_a_file_in_the_way_is_trouble(tmp_path: Path) -> None:
 def test_an_automounter_tells_nothing(tmp_path: Path) -> None:
     home = tmp_path.resolve()
     triton = look(home, Mount(str(home), "autofs", "auto.home", ())).of("Triton")
-    assert triton.unseen == f"{home}/.triton/cache: the mount table does not tell which file system holds it"
+    assert triton.unseen == f"{home}/.triton/cache: the mount table does not name its file system"
     assert not triton.fit
 
 

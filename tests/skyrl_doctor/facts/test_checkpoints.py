@@ -4,7 +4,7 @@ import pytest
 
 from plans import plan
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
-from skyrl_doctor.facts.checkpoints import Checkpoints, CheckpointSize, Found, checkpoint_size, checkpoints
+from skyrl_doctor.facts.checkpoints import Checkpoint, Checkpoints, CheckpointSize, checkpoint_size, checkpoints
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.model_files import ModelFiles
@@ -13,9 +13,9 @@ from skyrl_doctor.plan.model import Plan
 from support import MACHINES, plan_of, recorded
 
 GOOD, CUT, NAMED = (
-    Found(step=1, path="/c/global_step_1"),
-    Found(step=2, path="/c/global_step_2", faults=("cut",)),
-    Found(step=9, path="/d/global_step_9"),
+    Checkpoint(step=1, path="/c/global_step_1"),
+    Checkpoint(step=2, path="/c/global_step_2", faults=("cut",)),
+    Checkpoint(step=9, path="/d/global_step_9"),
 )
 THERE = Checkpoints(root="/c", tracker="2", found=(GOOD, CUT), named=NAMED, free=0)
 
@@ -31,7 +31,7 @@ THERE = Checkpoints(root="/c", tracker="2", found=(GOOD, CUT), named=NAMED, free
         ("disable", False, None),
     ],
 )
-def test_verl_believes_its_tracker_and_we_look(mode: str, ours: bool, taken: Found | None) -> None:
+def test_verl_believes_its_tracker_and_we_look(mode: str, ours: bool, taken: Checkpoint | None) -> None:
     assert THERE.taken(mode, ours=ours) == taken
 
 
@@ -46,7 +46,7 @@ TOTAL = 6_000_000_000 + 15_000 + 3 * 700 + 1500
 
 
 def look(name: str, made: Plan) -> Checkpoints:
-    seen = checkpoints.look(recorded(name), made, ENVIRON, HOST)
+    seen = checkpoints(recorded(name), made, ENVIRON, HOST)
     assert isinstance(seen, Checkpoints)
     return seen
 
@@ -59,7 +59,7 @@ def verl(**more: object) -> Plan:
 def test_what_a_good_one_looks_like() -> None:
     made = plan_of(trainer__checkpoint_dir="checkpoints", trainer__project="skyrl-dev", trainer__experiment="mig20")
     root = "/home/trainer/run/checkpoints/skyrl-dev/mig20"
-    good = Found(step=2, path=f"{root}/global_step_2", worlds=(1,), size=TOTAL)
+    good = Checkpoint(step=2, path=f"{root}/global_step_2", worlds=(1,), size=TOTAL)
     assert look("clean_gpu_node", made) == Checkpoints(root=root, tracker="2", found=(good,), free=2_000_000_000_000)
 
 
@@ -78,7 +78,7 @@ def test_a_directory_that_is_to_come() -> None:
 def test_a_checkpoint_by_name() -> None:
     for name, faults in (
         ("/ckpt/run/global_step_20/", ()),
-        ("/ckpt/run", ("it is no global_step_N",)),
+        ("/ckpt/run", ("its name is not global_step_N",)),
     ):
         named = look("checkpoint_of_two_gpus", verl(trainer__resume_from=name)).named
         assert named is not None
@@ -88,23 +88,21 @@ def test_a_checkpoint_by_name() -> None:
 @pytest.mark.parametrize("place", [None, "hdfs://a/b"])
 def test_places_that_are_no_directory_here(place: str | None) -> None:
     with pytest.raises(NotApplicable):
-        checkpoints.look(recorded("clean_gpu_node"), plan_of(trainer__checkpoint_dir=place), ENVIRON, HOST)
+        checkpoints(recorded("clean_gpu_node"), plan_of(trainer__checkpoint_dir=place), ENVIRON, HOST)
 
 
 def test_home_without_a_home() -> None:
     with pytest.raises(CouldNotLook, match="HOME is not set"):
-        checkpoints.look(recorded("clean_gpu_node"), plan_of(trainer__checkpoint_dir="~/c"), Environ({}), HOST)
+        checkpoints(recorded("clean_gpu_node"), plan_of(trainer__checkpoint_dir="~/c"), Environ({}), HOST)
 
 
 def test_the_size_of_one_by_the_memory_model() -> None:
     run = "python -m verl.trainer.main_ppo actor_rollout_ref.actor.strategy=fsdp2 trainer.n_gpus_per_node=1 "
     run += "actor_rollout_ref.rollout.tensor_model_parallel_size=1 algorithm.adv_estimator=grpo"
-    size = checkpoint_size.look(plan(run + "\n", "run.sh"), MODEL)
+    size = checkpoint_size(plan(run + "\n", "run.sh"), MODEL)
     assert size == CheckpointSize("Qwen/Qwen2.5-0.5B", 12 * 494_032_768)
     with pytest.raises(NotApplicable, match="save_contents"):
-        checkpoint_size.look(
-            plan(f"{run} 'actor_rollout_ref.actor.checkpoint.save_contents=[model]'\n", "run.sh"), MODEL
-        )
+        checkpoint_size(plan(f"{run} 'actor_rollout_ref.actor.checkpoint.save_contents=[model]'\n", "run.sh"), MODEL)
 
 
 @pytest.mark.parametrize(
@@ -117,6 +115,6 @@ def test_our_mark_says_what_the_files_were(size: int, faults: tuple[str, ...]) -
     answers[f"list {step}"].append("skyrl_complete.json")
     answers[f"read {step}/skyrl_complete.json"] = [json.dumps(mark)]
     answers[f"stat {step}/skyrl_complete.json"] = answers[f"stat {step}/data.pt"]
-    seen = checkpoints.look(RecordedMachine(answers, strict=True), verl(), ENVIRON, HOST)
+    seen = checkpoints(RecordedMachine(answers, strict=True), verl(), ENVIRON, HOST)
     assert isinstance(seen, Checkpoints)
     assert [(one.faults, one.marked) for one in seen.found] == [(faults, True)]

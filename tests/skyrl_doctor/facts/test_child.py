@@ -29,7 +29,7 @@ def test_the_last_object_is_the_answer_and_noise_before_it_is_none() -> None:
 
 @pytest.mark.parametrize("text", ["", "no", "[1]", "{", '{"a": 1', "{}x"])
 def test_what_is_no_object_is_no_answer(text: str) -> None:
-    with pytest.raises(CouldNotLook, match="child: gave no answer that reads as one"):
+    with pytest.raises(CouldNotLook, match="child: printed no JSON object"):
         answer_of(text, "child")
 
 

@@ -41,7 +41,7 @@ def test_every_file_is_looked_at() -> None:
 
 @pytest.mark.parametrize("files", [[], ["s3://bucket/train.parquet", "$DATA/train.parquet"]])
 def test_what_lies_elsewhere_is_not_looked_for(files: list[str]) -> None:
-    with pytest.raises(NotApplicable, match="names no data file of this machine"):
+    with pytest.raises(NotApplicable, match="names no data file on this machine"):
         look({}, data__train_files=files)
 
 

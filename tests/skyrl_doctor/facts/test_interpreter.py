@@ -98,7 +98,7 @@ def test_what_is_no_fault_of_the_start() -> None:
     assert start_fault(done(rc=None, timed_out=True)) == ""
     assert start_fault(done(rc=-9)) == ""
     assert start_fault(done(rc=None, found=False)) == (
-        "it does not start: the loader or the #! line that it names is gone"
+        "it does not start: its loader or the program in its #! line is missing"
     )
 
 
@@ -150,9 +150,9 @@ def test_an_empty_variable_is_an_unset_one(empty: str) -> None:
 
 def test_a_path_that_somebody_wrote_is_kept_though_nothing_is_there() -> None:
     assert choose(absent("/b/python"), UV_PYTHON="/b/python") == TrainingPython(
-        "/b/python", "UV_PYTHON", None, "there is no such file"
+        "/b/python", "UV_PYTHON", None, "it does not exist"
     )
-    assert choose(absent("/v/bin/python"), VIRTUAL_ENV="/v").fault == "there is no such file"
+    assert choose(absent("/v/bin/python"), VIRTUAL_ENV="/v").fault == "it does not exist"
 
 
 def test_a_relative_path_is_taken_from_the_working_directory() -> None:
@@ -174,21 +174,17 @@ def test_something_else_than_a_file() -> None:
 
 def test_a_request_for_a_version_is_answered_by_path_and_says_so() -> None:
     assert choose({"which python3.12": "/usr/bin/python3.12"}, UV_PYTHON="cpython@3.12") == TrainingPython(
-        "/usr/bin/python3.12", "UV_PYTHON=cpython@3.12, a request that PATH answers"
+        "/usr/bin/python3.12", "UV_PYTHON=cpython@3.12, looked up in PATH"
     )
 
 
 def test_a_request_that_path_does_not_answer_is_no_verdict() -> None:
     with pytest.raises(CouldNotLook) as missing:
         choose({"which python3.12": {"value": None}}, UV_PYTHON="3.12")
-    assert str(missing.value) == (
-        "UV_PYTHON=3.12 is a request for a version, not the path of an interpreter, and PATH has no python3.12"
-    )
+    assert str(missing.value) == ("UV_PYTHON=3.12 names a version, not a path, and PATH has no python3.12")
     with pytest.raises(CouldNotLook) as only_uv:
         choose({}, UV_PYTHON=">=3.12,<3.13")
-    assert str(only_uv.value) == (
-        "UV_PYTHON=>=3.12,<3.13 is a request for a version, not the path of an interpreter, and no command answers it without uv"
-    )
+    assert str(only_uv.value) == ("UV_PYTHON=>=3.12,<3.13 names a version, not a path, and only uv can resolve it")
 
 
 def test_a_plan_with_something_else_than_a_text_is_no_verdict() -> None:
@@ -200,7 +196,7 @@ def test_on_a_real_machine(tmp_path: Path) -> None:
     (tmp_path / "dangling").symlink_to(tmp_path / "gone")
     machine = LocalMachine({})
     found = training_python(machine, Plan(), Environ({"UV_PYTHON": str(tmp_path / "dangling")}), host(str(tmp_path)))
-    assert found == TrainingPython(str(tmp_path / "dangling"), "UV_PYTHON", None, "there is no such file")
+    assert found == TrainingPython(str(tmp_path / "dangling"), "UV_PYTHON", None, "it does not exist")
 
 
 def test_a_real_interpreter_says_what_it_is() -> None:
@@ -248,10 +244,10 @@ def test_what_an_interpreter_prints_at_its_start_is_not_its_answer(tmp_path: Pat
 
 def test_no_answer_is_no_fact(tmp_path: Path) -> None:
     silent = TrainingPython(str(script(tmp_path / "silent", "exit 0")), "test")
-    with pytest.raises(CouldNotLook, match="gave no answer that reads as one"):
+    with pytest.raises(CouldNotLook, match="printed no JSON object"):
         interpreter(LocalMachine(), silent)
-    with pytest.raises(CouldNotLook, match="there is no such file"):
-        interpreter(LocalMachine(), TrainingPython("/gone", "test", None, "there is no such file"))
+    with pytest.raises(CouldNotLook, match="it does not exist"):
+        interpreter(LocalMachine(), TrainingPython("/gone", "test", None, "it does not exist"))
     hanging = RecordedMachine({"ask interpreter /p": {"timed_out": True, "out": [], "err": []}}, strict=True)
-    with pytest.raises(CouldNotLook, match="no answer within 10 s"):
+    with pytest.raises(CouldNotLook, match="timed out after 10 s"):
         interpreter(hanging, TrainingPython("/p", "test"))

@@ -58,7 +58,7 @@ def test_adds_up_threads() -> None:
 
 @pytest.mark.parametrize("text", ["", "\n", "NLWP\n1\n", "1.5", "-1", "²"])
 def test_what_is_no_list_of_counts_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="no list"):
+    with pytest.raises(ValueError, match="not a list"):
         parse_threads(text)
 
 
@@ -75,7 +75,7 @@ PS = "run ps -U 1000 -o nlwp="
 
 
 def look(machine: Machine) -> Limits:
-    found = limits.look(machine, host.look(machine))
+    found = limits(machine, host(machine))
     assert isinstance(found, Limits)
     return found
 

@@ -89,7 +89,7 @@ JOB = Level("/sys/fs/cgroup/job_4711", 8 << 30)
 
 
 def look(machine: Machine, cgroup: Cgroup, **environ: str) -> object:
-    return memory.look(machine, cgroup, Environ(environ))
+    return memory(machine, cgroup, Environ(environ))
 
 
 def test_names_every_ceiling() -> None:

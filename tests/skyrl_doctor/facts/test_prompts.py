@@ -40,7 +40,7 @@ def test_lengths() -> None:
 
 def test_reasons() -> None:
     assert said({"rc": 0, "out": ['{"why": "pyarrow is not installed"}']}) == "pyarrow is not installed"
-    assert said({"rc": 1, "err": ["boom"]}).endswith("exit status 1: boom")
-    assert said({"timed_out": True}).endswith("no answer within 10 s")
+    assert said({"rc": 1, "err": ["boom"]}).endswith("exited with status 1: boom")
+    assert said({"timed_out": True}).endswith("timed out after 10 s")
     assert said({}, model=None) == "the model's tokenizer is not on this machine"
     assert said({}, plan=plan_of()) == "the configuration names no dataset"

@@ -89,7 +89,7 @@ def test_knows_a_cluster_of_this_very_job() -> None:
     assert clusters.of_job("4712", 1000) is False
     assert clusters.of_job(None, 1000) is False
     assert RayClusters(processes=(THEIRS,)).of_job("4711", 1000) is False
-    assert RayClusters(processes=None, hidden="pgrep: no such command").of_job("4711", 1000) is False
+    assert RayClusters(processes=None, hidden="pgrep: command not found").of_job("4711", 1000) is False
 
 
 CLEAN = recorded("clean_gpu_node")
@@ -101,7 +101,7 @@ PROCESSES = (RayProcess(20511, "gcs_server", 1007, JOB), RayProcess(20677, "rayl
 
 
 def look(machine: Machine, **environ: str) -> object:
-    return ray_clusters.look(machine, Environ({"TMPDIR": "/tmp", **environ}), host.look(machine))
+    return ray_clusters(machine, Environ({"TMPDIR": "/tmp", **environ}), host(machine))
 
 
 def test_a_clean_node_holds_nothing() -> None:
@@ -133,10 +133,10 @@ def test_a_file_that_may_not_be_read_is_there() -> None:
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ({"found": False}, "pgrep -l -x 'gcs_server|raylet': no such command"),
-        ({"timed_out": True}, "pgrep -l -x 'gcs_server|raylet': no answer within 2 s"),
-        ({"rc": 2, "err": ["pgrep: bad"]}, "pgrep -l -x 'gcs_server|raylet': exit status 2: pgrep: bad"),
-        ({"rc": 0, "out": ["Usage:"]}, "pgrep -l -x 'gcs_server|raylet': no line of pgrep -l: 'Usage:'"),
+        ({"found": False}, "pgrep -l -x 'gcs_server|raylet': command not found"),
+        ({"timed_out": True}, "pgrep -l -x 'gcs_server|raylet': timed out after 2 s"),
+        ({"rc": 2, "err": ["pgrep: bad"]}, "pgrep -l -x 'gcs_server|raylet': exited with status 2: pgrep: bad"),
+        ({"rc": 0, "out": ["Usage:"]}, "pgrep -l -x 'gcs_server|raylet': not a line of pgrep -l: 'Usage:'"),
     ],
 )
 def test_says_why_no_process_could_be_listed(answer: dict[str, object], why: str) -> None:

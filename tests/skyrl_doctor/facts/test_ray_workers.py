@@ -16,7 +16,7 @@ TRAINER = "the Ray that the trainer starts"
 
 
 def look(clusters: RayClusters, **more: str) -> object:
-    return ray_workers.look(EARLY, Environ({**IN_JOB, **more}), host.look(EARLY), clusters)
+    return ray_workers(EARLY, Environ({**IN_JOB, **more}), host(EARLY), clusters)
 
 
 def test_a_ray_of_its_own_inherits_all() -> None:

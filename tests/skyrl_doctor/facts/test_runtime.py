@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.runtime import (
-    MOST,
+    MOST_SANDBOXES,
     Canary,
     RuntimePlace,
     RuntimeUrls,
-    SaidUrl,
+    UrlSource,
     parse_canary,
-    planned,
+    planned_sandboxes,
     runtime_place,
     runtime_urls,
 )
@@ -90,9 +90,9 @@ def urls(environ: dict[str, str], plan: Plan | None = None, **answers: object) -
 def test_the_configuration_comes_before_the_job_and_the_environment() -> None:
     environ = {"SKYRL_JOB_DIR": "/job/", "SANDBOX_REMOTE_RUNTIME_API_URL": "http://env:1"}
     assert urls(environ, plan_of(sandbox__runtime_url="http://plan:1")).said == (
-        SaidUrl("sandbox.runtime_url", "http://plan:1"),
-        SaidUrl("/job/runtime_url.txt", "http://job:1\n"),
-        SaidUrl("$SANDBOX_REMOTE_RUNTIME_API_URL", "http://env:1"),
+        UrlSource("sandbox.runtime_url", "http://plan:1"),
+        UrlSource("/job/runtime_url.txt", "http://job:1\n"),
+        UrlSource("$SANDBOX_REMOTE_RUNTIME_API_URL", "http://env:1"),
     )
 
 
@@ -108,13 +108,13 @@ def test_where_the_key_is_from() -> None:
     machine = RecordedMachine(READY, strict=True)
 
     def place(**environ: str) -> RuntimePlace:
-        return runtime_place(machine, RuntimeUrls((SaidUrl("x", "http://n:1/\n"),)), Environ(environ))
+        return runtime_place(machine, RuntimeUrls((UrlSource("x", "http://n:1/\n"),)), Environ(environ))
 
     assert place() == RuntimePlace(url="http://n:1", said_by="x")
     assert place(ALLHANDS_API_KEY="k").key_from == "env ALLHANDS_API_KEY"
     assert place(SKYRL_JOB_DIR="/job", ALLHANDS_API_KEY=" ").key_from == ""
     with pytest.raises(CouldNotLook, match=r"\(SLM004\)$"):
-        runtime_place(machine, RuntimeUrls((SaidUrl("x", "log\nhttp://n:1"),)), Environ({}))
+        runtime_place(machine, RuntimeUrls((UrlSource("x", "log\nhttp://n:1"),)), Environ({}))
 
 
 @pytest.mark.parametrize(
@@ -124,9 +124,9 @@ def test_where_the_key_is_from() -> None:
         ({"agent__max_parallel": 7}, 7),
         ({"data__train_batch_size": 2, "rollout__n": 4}, 8),
         ({"data__train_batch_size": 2, "rollout__n": 4, "agent__max_parallel": 3}, 3),
-        ({"agent__max_parallel": 500}, MOST),
+        ({"agent__max_parallel": 500}, MOST_SANDBOXES),
         ({"agent__max_parallel": 0}, 1),
     ],
 )
 def test_as_many_as_the_run_has_at_once(values: dict[str, object], count: int) -> None:
-    assert planned(plan_of(**values)) == count
+    assert planned_sandboxes(plan_of(**values)) == count

@@ -69,7 +69,7 @@ OVER_IPV4 = (Socket("0.0.0.0", 22, 0), Socket("0.0.0.0", 6818, 0), Socket("127.0
 
 
 def look(machine: Machine) -> Listeners:
-    found = sockets.look(machine, host.look(machine))
+    found = sockets(machine, host(machine))
     assert isinstance(found, Listeners)
     return found
 

@@ -39,7 +39,7 @@ def test_reads_an_answer() -> None:
     [{"credentials": None}, {"credentials": [["x"]]}, {"credentials": [[1, 2]]}, {"host": None}, {"mode": 1}],
 )
 def test_what_is_no_answer_is_not_looked(change: dict[str, object]) -> None:
-    with pytest.raises(CouldNotLook, match="its answer has"):
+    with pytest.raises(CouldNotLook, match="in its answer"):
         parse_login(json.dumps({**ANSWER, **change}))
 
 
@@ -58,48 +58,48 @@ ASK = "ask wandb_login own-python"
 
 def test_asks_where_the_plan_names_wandb() -> None:
     login = WandbLogin(url="https://api.wandb.ai", host="api.wandb.ai", credential=Credential("/home/trainer/.netrc"))
-    assert wandb.look(CLEAN, PLAN) == login
-    assert wandb.look(CLEAN, plan_of(trainer__logger="tracking")) == login
+    assert wandb(CLEAN, PLAN) == login
+    assert wandb(CLEAN, plan_of(trainer__logger="tracking")) == login
 
 
 @pytest.mark.parametrize(
     ("plan", "why"),
     [
-        (Plan(), "no plan was given"),
-        (plan_of(model__path="m"), "the plan names no logger"),
+        (Plan(), "no configuration was given"),
+        (plan_of(model__path="m"), "the configuration names no logger"),
         (plan_of(trainer__logger=[]), "trainer.logger is empty"),
         (plan_of(trainer__logger=["console", "tensorboard"]), "trainer.logger is console, tensorboard"),
     ],
 )
 def test_does_not_ask_otherwise(plan: Plan, why: str) -> None:
     with pytest.raises(NotApplicable, match=why):
-        wandb.look(RecordedMachine({}, strict=True), plan)
+        wandb(RecordedMachine({}, strict=True), plan)
 
 
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ({"timed_out": True}, "no answer within 5 s"),
+        ({"timed_out": True}, "timed out after 5 s"),
         ({"rc": 1, "err": ["Traceback", "OSError: no home"]}, "OSError: no home"),
-        ({"rc": 0, "out": ["hello"]}, "gave no answer"),
+        ({"rc": 0, "out": ["hello"]}, "printed no JSON object"),
     ],
 )
 def test_no_answer_is_not_looked(answer: dict[str, object], why: str) -> None:
     with pytest.raises(CouldNotLook, match=why):
-        wandb.look(CLEAN.but({ASK: answer}), PLAN)
+        wandb(CLEAN.but({ASK: answer}), PLAN)
 
 
 def test_a_bundle_holds_no_key(tmp_path_factory: pytest.TempPathFactory) -> None:
     home, bundle = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("bundle")
     (home / ".netrc").write_text("machine api.wandb.ai login user password tiny1\nmachine other login u password p2\n")
     machine = Recorder(LocalMachine({"HOME": str(home), "PATH": "/usr/bin:/bin"}))
-    found = wandb.look(machine, PLAN)
+    found = wandb(machine, PLAN)
     machine.write(str(bundle), about={})
     machine.close()
     assert found == WandbLogin(
         url="https://api.wandb.ai",
         host="api.wandb.ai",
-        credential=Credential(f"{home}/.netrc", "has 5 characters, and a key has 40 or more"),
+        credential=Credential(f"{home}/.netrc", "has 5 characters; a key has at least 40"),
     )
     kept = (bundle / "machine.json").read_text()
     assert "tiny1" not in kept
@@ -108,7 +108,7 @@ def test_a_bundle_holds_no_key(tmp_path_factory: pytest.TempPathFactory) -> None
 
 def test_the_plan_s_own_variables_reach_the_child() -> None:
     machine = LocalMachine({"HOME": "/nonexistent", "PATH": "/usr/bin:/bin"})
-    found = wandb.look(machine, plan_of(trainer__logger=["wandb"], env__WANDB_MODE="offline"))
+    found = wandb(machine, plan_of(trainer__logger=["wandb"], env__WANDB_MODE="offline"))
     machine.close()
     assert found == WandbLogin(
         url="https://api.wandb.ai",

@@ -48,9 +48,7 @@ def test_a_sentence_that_names_a_failure_is_known_as_that_failure(text: str) -> 
 
 def test_the_doctors_own_list_of_what_it_left_out_is_no_failure(tmp_path: Path) -> None:
     """Wherever its lines are wrapped, an id may stand before the colon."""
-    lines = [
-        f"         GPU004 {entry.id}: looks at a machine of role gpu; this one is\n" for entry in catalogue().entries
-    ]
+    lines = [f"         GPU004 {entry.id}: GPU-node check; this looks like a\n" for entry in catalogue().entries]
     (tmp_path / "job.err").write_text("".join(lines))
     found = diagnose([str(tmp_path / "job.err")]).diagnosis
     assert (found.root, found.matches, found.unknown) == (None, (), None)

@@ -76,21 +76,21 @@ def test_a_key_that_is_none_is_not_sent(tmp_path: Path) -> None:
         for source in (f"file {tmp_path}/key", f"file {tmp_path}/none", "env EMPTY")
     }
     assert whys == {
-        f"file {tmp_path}/key": f"{tmp_path}/key holds no key; wanted one line of printable characters",
+        f"file {tmp_path}/key": f"{tmp_path}/key holds no key; expected one line of printable characters",
         f"file {tmp_path}/none": f"the key file {tmp_path}/none cannot be read: No such file or directory",
-        "env EMPTY": "EMPTY holds no key; wanted one line of printable characters",
+        "env EMPTY": "EMPTY holds no key; expected one line of printable characters",
     }
 
 
 @pytest.mark.parametrize(
     ("url", "why"),
     [
-        ("node07:8000", "is no URL: wanted http://HOST:PORT"),
-        ("http://", "is no URL: wanted http://HOST:PORT"),
-        ("http://node:port/", "is no URL: Port could not be cast to integer value as 'port'"),
-        ("file:///etc/passwd", "is no URL: wanted http://HOST:PORT"),
+        ("node07:8000", "not a valid URL: expected http://HOST:PORT"),
+        ("http://", "not a valid URL: expected http://HOST:PORT"),
+        ("http://node:port/", "not a valid URL: Port could not be cast to integer value as 'port'"),
+        ("file:///etc/passwd", "not a valid URL: expected http://HOST:PORT"),
         ("http://127.0.0.1:1/", "Connection refused"),
-        ("http://127.0.0.1:1/a b", "what answers there does not speak HTTP (InvalidURL)"),
+        ("http://127.0.0.1:1/a b", "the server does not speak HTTP (InvalidURL)"),
     ],
 )
 def test_no_answer_is_an_answer(url: str, why: str) -> None:
@@ -100,7 +100,7 @@ def test_no_answer_is_an_answer(url: str, why: str) -> None:
 def test_what_does_not_speak_http_is_told() -> None:
     with server(lambda client, _: client.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")) as url:
         found = LocalMachine({}).get(url, limit_s=60)
-    assert found == Fetched(url=url, why="what answers there does not speak HTTP (BadStatusLine)")
+    assert found == Fetched(url=url, why="the server does not speak HTTP (BadStatusLine)")
 
 
 @pytest.mark.parametrize("kind", ["silent", "drips"])
@@ -117,7 +117,7 @@ def test_ends_in_time(kind: str) -> None:
     with server(slow) as url:
         found = LocalMachine({}).get(url, limit_s=0.2)
         over.set()
-    assert found == Fetched(url=url, why="no answer within 0.2 s")
+    assert found == Fetched(url=url, why="timed out after 0.2 s")
     assert time.monotonic() - began < 300
 
 

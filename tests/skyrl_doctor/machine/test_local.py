@@ -106,6 +106,6 @@ def test_a_working_directory_that_is_gone_is_said_so(
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    with pytest.raises(Unreadable, match=r"^the working directory: it exists no more$"):
+    with pytest.raises(Unreadable, match=r"^the working directory: it no longer exists$"):
         machine.identity()
     monkeypatch.chdir(tmp_path)

@@ -38,12 +38,18 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 def test_gives_status_and_output(machine: LocalMachine) -> None:
     done = machine.run(["sh", "-c", "echo out; echo err >&2; exit 3"], limit_s=WAIT_S)
-    assert (done.rc, done.out, done.err, done.ok, done.why) == (3, "out\n", "err\n", False, "sh: exit status 3: err")
+    assert (done.rc, done.out, done.err, done.ok, done.why) == (
+        3,
+        "out\n",
+        "err\n",
+        False,
+        "sh: exited with status 3: err",
+    )
 
 
 def test_a_missing_command_is_an_answer(machine: LocalMachine) -> None:
     done = machine.run(["no-such-command-anywhere"], limit_s=WAIT_S)
-    assert (done.found, done.rc, done.why) == (False, None, "no-such-command-anywhere: no such command")
+    assert (done.found, done.rc, done.why) == (False, None, "no-such-command-anywhere: command not found")
 
 
 def test_a_file_that_cannot_be_executed_is_an_answer(machine: LocalMachine, tmp_path: Path) -> None:
@@ -70,7 +76,7 @@ def test_variables_are_added_and_taken_away() -> None:
 def test_the_whole_group_dies_at_the_limit(machine: LocalMachine, tmp_path: Path) -> None:
     script = f"sh -c 'echo $$ > {tmp_path}/grandchild; trap \"\" TERM; sleep 600; :' & wait"
     done = machine.run(["sh", "-c", script], limit_s=2.0)
-    assert (done.timed_out, done.rc, done.why) == (True, None, "sh: no answer within 2 s")
+    assert (done.timed_out, done.rc, done.why) == (True, None, "sh: timed out after 2 s")
     grandchild = int((tmp_path / "grandchild").read_text(encoding="utf-8"))
     wait_until(lambda: not alive(grandchild))
 
@@ -84,7 +90,7 @@ def test_a_grandchild_that_holds_the_pipe_does_not_hold_the_doctor(machine: Loca
 
 def test_a_flood_is_cut_and_says_so(machine: LocalMachine) -> None:
     done = machine.run(["yes"], limit_s=WAIT_S)
-    assert (done.truncated, done.ok, done.why) == (True, False, "yes: more output than the doctor reads")
+    assert (done.truncated, done.ok, done.why) == (True, False, "yes: printed more than the doctor reads")
     assert OUTPUT_CAP <= len(done.out) <= OUTPUT_CAP + (1 << 17)
 
 
@@ -105,7 +111,7 @@ def test_close_ends_what_still_runs(machine: LocalMachine) -> None:
     machine.close()
     thread.join(WAIT_S)
     assert [answer.rc for answer in answers] == [-15]
-    assert machine.run(["true"], limit_s=WAIT_S).err == "cannot be run: the doctor is at its end"
+    assert machine.run(["true"], limit_s=WAIT_S).err == "cannot be run: the doctor is stopping"
 
 
 def test_a_child_is_waited_for_until_a_condition_holds(tmp_path: Path) -> None:

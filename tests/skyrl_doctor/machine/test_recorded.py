@@ -61,7 +61,7 @@ def test_a_replay_answers_as_the_machine_did(tmp_path: Path, directory: Path) ->
 def test_a_hole_is_unknown_for_a_user_and_stops_a_test() -> None:
     with pytest.raises(CouldNotLook, match=r"^not in this recording \(recording\): read /etc/x$"):
         RecordedMachine({}).read("/etc/x")
-    with pytest.raises(NotRecorded, match="holds no answer to 'read /etc/x'"):
+    with pytest.raises(NotRecorded, match="has no answer to 'read /etc/x'"):
         RecordedMachine({}, strict=True).read("/etc/x")
     assert not issubclass(NotRecorded, Exception)
 
@@ -137,17 +137,17 @@ def test_a_recording_extends_another_and_merges_its_files(tmp_path: Path) -> Non
     ("about", "files", "said"),
     [
         ("format = 2", {"machine": {}}, r"format 2; this doctor reads format 1"),
-        ("format = ", {"machine": {}}, "is no recorded machine: Invalid value"),
-        ("format = 1", {"machine": []}, "machine.json holds no table of answers"),
-        ("format = 1", {}, "it holds no machine.json"),
-        ('format = 1\nextends = "."', {"machine": {}}, "extend each other in a circle"),
+        ("format = ", {"machine": {}}, "is not a recording: Invalid value"),
+        ("format = 1", {"machine": []}, "machine.json is not a JSON object"),
+        ("format = 1", {}, "it has no machine.json"),
+        ('format = 1\nextends = "."', {"machine": {}}, "extend each other in a loop"),
         ('format = 1\nextends = "gone"', {"machine": {}}, "no such file or directory"),
     ],
 )
 def test_a_broken_bundle_is_one_sentence(tmp_path: Path, about: str, files: dict[str, object], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         RecordedMachine.load(bundle(tmp_path, "bad", about, **files))
-    with pytest.raises(UsageError, match="is no recorded machine"):
+    with pytest.raises(UsageError, match="is not a recording"):
         RecordedMachine.load(str(tmp_path / "none"))
 
 

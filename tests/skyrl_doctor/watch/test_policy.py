@@ -111,7 +111,7 @@ def test_a_job_is_stopped_by_slurm_s_own_commands(tmp_path: Path, monkeypatch: p
     assert actions.run(machine, Action.ASK, whom, "CFG001", dry=False) == ["ran scancel --signal=TERM 7"]
     assert actions.run(machine, Action.HOLD, whom, "CFG001", dry=False) == [
         "ran scontrol update JobId=7 Comment=skyrl-doctor: CFG001",
-        "could not run scontrol requeuehold 7: scontrol: exit status 1",
+        "could not run scontrol requeuehold 7: scontrol: exited with status 1",
     ]
     assert actions.run(machine, Action.END, whom, "CFG001", dry=True) == ["would run scancel 7"]
     assert (tmp_path / "ran").read_text(encoding="utf-8").splitlines() == [

@@ -26,7 +26,7 @@ APPS = "run nvidia-smi --query-compute-apps=gpu_uuid,pid,used_memory --format=cs
 
 
 def look(machine: str | Machine) -> object:
-    return gpu.look(recorded(machine) if isinstance(machine, str) else machine)
+    return gpu(recorded(machine) if isinstance(machine, str) else machine)
 
 
 def test_a_whole_gpu() -> None:
@@ -105,14 +105,14 @@ def test_nvidia_smi_without_any_device() -> None:
         (
             "driver_library_mismatch",
             (
-                "NVML: RM has detected an NVML/RM version mismatch.; nvidia-smi: exit status 18: "
+                "NVML: RM has detected an NVML/RM version mismatch.; nvidia-smi: exited with status 18: "
                 "Failed to initialize NVML: Driver/library version mismatch"
             ),
         ),
-        ("nvidia_smi_hangs", "NVML: ModuleNotFoundError: No module named 'pynvml'; nvidia-smi: no answer within 8 s"),
+        ("nvidia_smi_hangs", "NVML: ModuleNotFoundError: No module named 'pynvml'; nvidia-smi: timed out after 8 s"),
         (
             "nvml_hangs",
-            "nvml probe under /home/trainer/doctor/bin/python: no answer within 12 s: the NVIDIA driver does not answer",
+            "nvml probe under /home/trainer/doctor/bin/python: timed out after 12 s: the NVIDIA driver does not respond",
         ),
     ],
 )
@@ -123,7 +123,7 @@ def test_a_broken_driver_is_no_machine_without_gpu(machine: str, text: str) -> N
 
 
 def test_a_figure_that_hangs_is_told() -> None:
-    with pytest.raises(CouldNotLook, match="no answer within 8 s"):
+    with pytest.raises(CouldNotLook, match="timed out after 8 s"):
         look(recorded("nvidia_smi_only").but({APPS: {"timed_out": True}}))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.facts.images.archived import MOST, ArchivedImages, archived_images
+from skyrl_doctor.facts.images.archived import MOST_ARCHIVES, ArchivedImages, archived_images
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import RUNNERS, TESTS, StoredImages
 from skyrl_doctor.machine.local import LocalMachine
@@ -60,11 +60,11 @@ def test_what_is_no_archive_is_unread_and_no_finding(tmp_path: Path) -> None:
 
 
 def test_a_few_are_looked_into_and_all_are_counted(tmp_path: Path) -> None:
-    names = [f"docker.io/a/b{number}:1" for number in range(MOST + 3)]
-    for number in range(MOST + 3):
+    names = [f"docker.io/a/b{number}:1" for number in range(MOST_ARCHIVES + 3)]
+    for number in range(MOST_ARCHIVES + 3):
         image(tmp_path, f"docker.io_a_b{number}_1.tar", "/etc/passwd")
     found = look(tmp_path, *names)
-    assert (len(found.images), found.of) == (MOST, MOST + 3)
+    assert (len(found.images), found.of) == (MOST_ARCHIVES, MOST_ARCHIVES + 3)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

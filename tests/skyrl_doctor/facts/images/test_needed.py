@@ -39,10 +39,10 @@ def test_names_once_and_bad_ones_apart() -> None:
     ("text", "why"),
     [
         ('{"why": "pyarrow is not installed"}', "dataset images: pyarrow is not installed"),
-        ("", "dataset images: gave no answer that reads as one"),
+        ("", "dataset images: printed no JSON object"),
         ("{}", "dataset images: its answer names no files"),
-        ('{"files": [{"rows": -1, "without": 0, "found": []}]}', "dataset images: its answer has rows = '-1'"),
-        ('{"files": [{"rows": 1, "without": 0}]}', "dataset images: its answer has found = 'None'"),
+        ('{"files": [{"rows": -1, "without": 0, "found": []}]}', "dataset images: unexpected rows in its answer: '-1'"),
+        ('{"files": [{"rows": 1, "without": 0}]}', "dataset images: unexpected found in its answer: 'None'"),
     ],
 )
 def test_no_answer_is_told(text: str, why: str) -> None:
@@ -99,9 +99,9 @@ def test_parquet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        ("d.jsonl", "{", "does not read: JSONDecodeError"),
+        ("d.jsonl", "{", "cannot be read: JSONDecodeError"),
         ("d.txt", "x", "is neither parquet nor JSON lines"),
-        ("d.parquet", "x", "does not read"),
+        ("d.parquet", "x", "cannot be read"),
     ],
 )
 def test_what_does_not_read_is_told(tmp_path: Path, name: str, text: str, why: str) -> None:

@@ -77,7 +77,7 @@ def test_a_shared_store_that_is_not_there_holds_nothing() -> None:
 
 
 def test_a_book_that_does_not_read_is_unknown() -> None:
-    with pytest.raises(CouldNotLook, match="what the shared store holds stays unknown"):
+    with pytest.raises(CouldNotLook, match="the contents of the shared store are unknown"):
         stored_images(Bare({BOOK: "{"}), SHARED, StoreIndex(), None, NEEDED)
     broken = StoreIndex(broken=(BrokenFile("/g/layers.json", "is empty"),))
     with pytest.raises(CouldNotLook, match=r"layers\.json is empty \(POD006\)$"):

@@ -45,21 +45,21 @@ def test_the_newer_valid_root_counts() -> None:
 
 def test_says_how_a_file_is_damaged() -> None:
     whole = bolt({b"a": b"1"})
-    assert said(b"") == "it holds no valid root: it is no database"
-    assert said(b"\xa5" * 32768) == "it holds no valid root: it is no database"
-    assert said(whole[: 2 * PAGE]) == "it is cut off: 8192 bytes; wanted at least 20480"
+    assert said(b"") == "it has no valid root page: it is not a bbolt database"
+    assert said(b"\xa5" * 32768) == "it has no valid root page: it is not a bbolt database"
+    assert said(whole[: 2 * PAGE]) == "it is truncated: 8192 bytes, expected at least 20480"
     other_page = whole[: 3 * PAGE] + struct.pack("<Q", 7) + whole[3 * PAGE + 8 :]
-    assert said(other_page) == "page 3 says that it is page 7"
+    assert said(other_page) == "page 3 has the number 7 in its header"
     flags = whole[: 3 * PAGE + 8] + b"\x40\x00" + whole[3 * PAGE + 10 :]
-    assert said(flags) == "a page has flags 0x40; wanted a branch or a leaf"
+    assert said(flags) == "a page has flags 0x40; expected a branch or a leaf"
     long_page = whole[: 3 * PAGE + 12] + b"\xff\xff" + whole[3 * PAGE + 14 :]
-    assert said(long_page) == "page 3 says that it is 65536 pages long"
+    assert said(long_page) == "page 3 claims a length of 65536 pages"
 
 
 def test_pages_that_lead_in_a_circle_end() -> None:
     whole = bolt({b"a": b"1"})
     circle = struct.pack("<QHHI", 3, 0x01, 1, 0) + struct.pack("<IIQ", 16, 1, 3)
-    assert said(whole[: 3 * PAGE] + circle.ljust(PAGE, b"\0") + whole[4 * PAGE :]).startswith("page 3 is named")
+    assert said(whole[: 3 * PAGE] + circle.ljust(PAGE, b"\0") + whole[4 * PAGE :]).startswith("it refers to page 3")
 
 
 @given(st.binary(max_size=200), st.integers(0, 5 * PAGE - 200))

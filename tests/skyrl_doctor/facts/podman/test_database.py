@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fakes.podman_store import TABLES, bolt, sqlite
 from skyrl_doctor.facts.podman.bolt import Reader
-from skyrl_doctor.facts.podman.database import Container, Database, container, read_bolt
+from skyrl_doctor.facts.podman.database import Container, Database, parse_container, read_bolt
 from skyrl_doctor.facts.podman.sqlite import change_counter, header_damage, read_sqlite
 
 CONFIG = {"name": "rollout", "createdTime": "2026-11-20T10:00:00.123456789Z", "conmonPidFile": "/c.pid", "lockID": 3}
@@ -51,8 +51,8 @@ def test_bolt_that_changes_while_it_is_read_is_not_known() -> None:
 
 
 def test_what_a_container_does_not_say_stays_open() -> None:
-    assert container("a", "no JSON", "[]") == Container(id="a")
-    assert container("a", '{"lockID": true, "createdTime": "today"}', '{"state": "3"}') == Container(id="a")
+    assert parse_container("a", "no JSON", "[]") == Container(id="a")
+    assert parse_container("a", '{"lockID": true, "createdTime": "today"}', '{"state": "3"}') == Container(id="a")
 
 
 SQLITE = sqlite(
@@ -75,16 +75,16 @@ def test_sqlite_with_a_write_ahead_log_is_read_all_the_same() -> None:
 
 
 def test_says_how_sqlite_is_damaged() -> None:
-    assert header_damage(b"\xa5" * 4096) == "it does not begin as a SQLite database does"
-    assert header_damage(SQLITE[:-4096]) == f"it is cut off: {len(SQLITE) - 4096} bytes; wanted {len(SQLITE)}"
-    assert header_damage(SQLITE[:16] + b"\x03\x01" + SQLITE[18:]) == "it says that a page has 769 bytes"
+    assert header_damage(b"\xa5" * 4096) == "it does not start with a SQLite header"
+    assert header_damage(SQLITE[:-4096]) == f"it is truncated: {len(SQLITE) - 4096} bytes, expected {len(SQLITE)}"
+    assert header_damage(SQLITE[:16] + b"\x03\x01" + SQLITE[18:]) == "its page size is invalid: 769 bytes"
     spoilt = SQLITE[:4096] + b"\xff" * (len(SQLITE) - 4096)
-    assert read_sqlite("db.sql", spoilt).damage.startswith("SQLite says: ")
+    assert read_sqlite("db.sql", spoilt).damage.startswith("SQLite error: ")
 
 
 def test_tables_of_a_later_podman_are_unread_not_damaged() -> None:
     found = read_sqlite("db.sql", sqlite("CREATE TABLE Other(ID TEXT)"))
-    assert (found.damage, found.unread.startswith("db.sql: its tables are not those that the doctor knows")) == (
+    assert (found.damage, found.unread.startswith("db.sql: it has other tables than the doctor expects")) == (
         "",
         True,
     )

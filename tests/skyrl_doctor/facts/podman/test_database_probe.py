@@ -58,7 +58,7 @@ def test_sqlite_lies_in_the_static_dir_where_one_is_set() -> None:
 @pytest.mark.parametrize(
     ("beside", "why"),
     [
-        ("journal", f"{SQLITE} is being written: {SQLITE}-journal lies beside it"),
+        ("journal", f"{SQLITE} is being written: {SQLITE}-journal exists"),
         ("wal", f"{SQLITE}: its newest state is in {SQLITE}-wal"),
     ],
 )
@@ -71,7 +71,7 @@ def test_what_cannot_be_read_is_not_known() -> None:
     machine = Bare({f"stat {BOLT}": {"unreadable": BOLT, "why": "Permission denied"}})
     assert read(machine) == Database(path=BOLT, unread=f"{BOLT}: Permission denied")
     huge = Files({BOLT: b""}, **{f"stat {BOLT}": {**FILE, "size": 1 << 40}})
-    assert read(huge).unread == f"{BOLT} has {1 << 40} bytes; the doctor reads 67108864"
+    assert read(huge).unread == f"{BOLT} has {1 << 40} bytes; the doctor reads at most 67108864"
 
 
 class Changing(Files):
@@ -91,7 +91,7 @@ def test_a_fault_that_the_next_look_does_not_see_is_none() -> None:
     whole = bolt({b"runtime-config": {b"graph-root": b"/g"}})
     torn = whole[: 3 * 4096] + b"\xff" * 4096 + whole[4 * 4096 :]
     assert read(Changing(BOLT, iter([torn, whole]), len(whole))).graph_root == "/g"
-    assert read(Changing(BOLT, iter([torn, torn]), len(whole))).damage.startswith("page 3 says")
+    assert read(Changing(BOLT, iter([torn, torn]), len(whole))).damage.startswith("page 3 has the number")
 
 
 def test_no_lock_and_no_write_is_asked_for() -> None:

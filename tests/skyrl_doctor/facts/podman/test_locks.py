@@ -42,9 +42,7 @@ def test_what_is_no_segment_is_strange() -> None:
 
 def test_another_layout_is_unknown_not_empty() -> None:
     cut = lock_table([0xFFFFFFFF])[:1000]
-    assert parse_lock_table(cut) == LockTable(
-        unknown="its 1000 bytes are laid out in a way that the doctor does not know"
-    )
+    assert parse_lock_table(cut) == LockTable(unknown="its layout is unknown (1000 bytes)")
 
 
 @given(st.binary(max_size=3000))
@@ -66,7 +64,7 @@ def test_a_holder_is_named_as_far_as_it_is_known() -> None:
         HeldLock(path="/l", pid=7, name="podman").holder,
         HeldLock(path="/l", pid=7).holder,
         HeldLock(path="/l", pid=None).holder,
-    ] == ["pid 7 (podman pull x)", "pid 7 (podman)", "pid 7 (its command cannot be read)", unnamed]
+    ] == ["pid 7 (podman pull x)", "pid 7 (podman)", "pid 7 (command unknown)", unnamed]
 
 
 GRAPH = PLACES.graph_root

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.facts.podman.program import TRACELESS, Podman, Version, parse_package, parse_version, podman
+from skyrl_doctor.facts.podman.program import CLEAN_ENVIRON, Podman, Version, parse_package, parse_version, podman
 from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.recorded import RecordedMachine
 
@@ -77,7 +77,7 @@ def test_podman_tells_its_version() -> None:
 def test_the_package_manager_tells_where_podman_does_not() -> None:
     hung = {"run podman --version": answered(rc=None, timed_out=True)}
     absent = answered(command="dpkg-query", found=False)
-    why = "podman: no answer within 2 s"
+    why = "podman: timed out after 2 s"
     assert asked({**FOUND, **hung, DPKG: answered(out="5.4.2+ds1-2")}) == Podman("/usr/bin/podman", (5, 4, 2), why)
     assert asked({**FOUND, **hung, DPKG: absent, RPM: answered(out="4:4.9.4")}).version == (4, 9, 4)
     assert asked({**FOUND, **hung, DPKG: absent, RPM: answered(rc=1)}) == Podman("/usr/bin/podman", None, why)
@@ -85,7 +85,7 @@ def test_the_package_manager_tells_where_podman_does_not() -> None:
 
 def test_of_another_podman_the_package_manager_knows_nothing() -> None:
     garbage = {"which podman": "/opt/podman", "run podman --version": answered(out=["who knows"])}
-    assert asked(garbage) == Podman("/opt/podman", None, "podman --version says 'who knows'")
+    assert asked(garbage) == Podman("/opt/podman", None, "podman --version printed 'who knows'")
 
 
 class Environments(RecordedMachine):
@@ -104,5 +104,5 @@ def test_it_is_asked_in_an_environment_in_which_it_leaves_no_trace() -> None:
     """Seen of podman 4.3.1: else it makes and changes directories below XDG_RUNTIME_DIR."""
     machine = Environments()
     podman(machine)
-    assert machine.given == [TRACELESS]
-    assert (TRACELESS["XDG_RUNTIME_DIR"], TRACELESS["_CONTAINERS_ROOTLESS_UID"]) == (None, "0")
+    assert machine.given == [CLEAN_ENVIRON]
+    assert (CLEAN_ENVIRON["XDG_RUNTIME_DIR"], CLEAN_ENVIRON["_CONTAINERS_ROOTLESS_UID"]) == (None, "0")

@@ -8,10 +8,10 @@ from skyrl_doctor.facts.podman.settings import (
     BrokenFile,
     EngineConf,
     StorageConf,
-    merged,
+    apply_storage_opts,
+    merge_engine_conf,
     parse_containers_conf,
     parse_storage_conf,
-    with_options,
 )
 
 STORAGE = """
@@ -46,10 +46,10 @@ def test_reads_storage_conf() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("[storage]\ndriver = 5\n", "driver = 5: wanted a text"),
-        ("storage = 5\n", "storage = 5: wanted a table"),
-        ("[storage.options]\nignore_chown_errors = true\n", "ignore_chown_errors = True: wanted a text"),
-        ("[storage.options]\nadditionalimagestores = [5]\n", "additionalimagestores = [5]: wanted a list of texts"),
+        ("[storage]\ndriver = 5\n", "driver = 5: expected a string"),
+        ("storage = 5\n", "storage = 5: expected a table"),
+        ("[storage.options]\nignore_chown_errors = true\n", "ignore_chown_errors = True: expected a string"),
+        ("[storage.options]\nadditionalimagestores = [5]\n", "additionalimagestores = [5]: expected a list of strings"),
     ],
 )
 def test_a_key_of_another_type_is_refused_as_podman_refuses_it(text: str, why: str) -> None:
@@ -84,7 +84,7 @@ def test_reads_containers_conf_and_the_later_file_wins() -> None:
     second = parse_containers_conf("b", '[engine]\nruntime = "crun"\nnum_locks = 0\n[engine.runtimes]\ncrun = ["/x"]\n')
     assert isinstance(first, EngineConf)
     assert isinstance(second, EngineConf)
-    assert merged(first, second) == EngineConf(
+    assert merge_engine_conf(first, second) == EngineConf(
         files=("a", "b"),
         texts=(ENGINE, '[engine]\nruntime = "crun"\nnum_locks = 0\n[engine.runtimes]\ncrun = ["/x"]\n'),
         lock_type="file",
@@ -100,7 +100,7 @@ def test_reads_containers_conf_and_the_later_file_wins() -> None:
 def test_options_of_the_environment_replace_those_of_the_file() -> None:
     whole = parse_storage_conf("s.conf", STORAGE)
     assert isinstance(whole, StorageConf)
-    found = with_options(whole, "overlay.mount_program=/f, overlay.imagestore=/i,junk")
+    found = apply_storage_opts(whole, "overlay.mount_program=/f, overlay.imagestore=/i,junk")
     assert (found.mount_program, found.ignore_chown_errors, found.additional_stores) == ("/f", False, ("/i",))
 
 
@@ -113,4 +113,4 @@ def test_no_text_crashes_or_is_half_read(text: str) -> None:
 @given(st.text(alphabet='[]{}"=.\nstoragedrivu 5', max_size=60))
 def test_what_looks_like_toml_does_not_crash_either(text: str) -> None:
     assert isinstance(parse_storage_conf("x", text), BrokenFile | StorageConf)
-    assert isinstance(with_options(StorageConf(), text), StorageConf)
+    assert isinstance(apply_storage_opts(StorageConf(), text), StorageConf)

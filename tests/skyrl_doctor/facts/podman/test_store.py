@@ -11,11 +11,11 @@ from fakes.podman_store import DIRECTORY, IDENTITY, PLACES, STORE, XDG, Bare, bo
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.facts.podman.database import Database
 from skyrl_doctor.facts.podman.program import Podman
-from skyrl_doctor.facts.podman.runtime_dir import RuntimeDir, Seen, candidates, decide
+from skyrl_doctor.facts.podman.runtime_dir import DirectoryStat, RuntimeDir, choose_runtime_dir, runtime_dir_candidates
 from skyrl_doctor.facts.podman.settings import BrokenFile, EngineConf, StorageConf
-from skyrl_doctor.facts.podman.store import Places, PodmanStore, expand, locate, podman_store
+from skyrl_doctor.facts.podman.store import Places, PodmanStore, configured_paths, expand_variables, podman_store
 
-OWN = Seen(True, 1000, 0o700)
+OWN = DirectoryStat(True, 1000, 0o700)
 ALL_SET = StorageConf(path="s", driver="overlay2", graph_root="/g", run_root="/r", rootless_path="$HOME/$UID/${USER}")
 RUNTIME = RuntimeDir(asked="/x", used="/x", for_store="/x", seen=OWN)
 
@@ -30,7 +30,7 @@ def placed(environ: dict[str, str], *, major: int | None = 4, system_path: bool 
         "runtime_dir": RUNTIME,
         **changes,
     }
-    return locate(**arguments, major=major, system_path=system_path)
+    return configured_paths(**arguments, major=major, system_path=system_path)
 
 
 def test_the_user_s_own_file_counts_whole() -> None:
@@ -75,24 +75,24 @@ def test_the_database_s_places_come_first() -> None:
 
 
 def test_a_broken_file_leaves_the_place_unknown() -> None:
-    with pytest.raises(CouldNotLook, match=r"where the store is stays unknown: s\.conf: is empty"):
+    with pytest.raises(CouldNotLook, match=r"the location of the store is unknown: s\.conf is empty"):
         store(broken=(BrokenFile("s.conf", "is empty"),)).require_readable()
     STORE.require_readable()
 
 
 @given(st.text(), st.dictionaries(st.text(), st.text()))
 def test_no_path_crashes(path: str, environ: dict[str, str]) -> None:
-    assert isinstance(expand(path, environ, 1000), str)
+    assert isinstance(expand_variables(path, environ, 1000), str)
 
 
 def test_expands_as_podman_does() -> None:
     environ = {"HOME": "/h", "UIDX": "no"}
-    assert expand("$HOME/$UID/${NOTSET}/a/../b", environ, 7) == "/h/7/b"
+    assert expand_variables("$HOME/$UID/${NOTSET}/a/../b", environ, 7) == "/h/7/b"
 
 
-def look(asked: str | None, major: int | None, **seen: Seen) -> RuntimeDir:
+def look(asked: str | None, major: int | None, **seen: DirectoryStat) -> RuntimeDir:
     table = {path.replace("_", "/"): found for path, found in seen.items()}
-    return decide(asked, uid=1000, tmp="/tmp", major=major, seen=table)
+    return choose_runtime_dir(asked, uid=1000, tmp="/tmp", major=major, seen=table)
 
 
 @pytest.mark.parametrize("major", [4, 5, None])
@@ -111,19 +111,24 @@ def test_one_that_is_not_there_is_passed_over_before_podman_5() -> None:
 def test_without_one_the_fallbacks_differ(asked: str | None) -> None:
     assert look(asked, 4).used == look(asked, 4).for_store == "/tmp/podman-run-1000"
     assert look(asked, 5).used == look(asked, 5).for_store == "/tmp/storage-run-1000"
-    session = decide(asked, uid=1000, tmp="/tmp", major=4, seen={"/run/user/1000": OWN})
+    session = choose_runtime_dir(asked, uid=1000, tmp="/tmp", major=4, seen={"/run/user/1000": OWN})
     assert (session.used, session.for_store) == ("/run/user/1000", "/run/user/1000")
-    foreign = decide(asked, uid=1000, tmp="/tmp", major=4, seen={"/run/user/1000": Seen(True, 0, 0o700)})
+    foreign = choose_runtime_dir(
+        asked, uid=1000, tmp="/tmp", major=4, seen={"/run/user/1000": DirectoryStat(True, 0, 0o700)}
+    )
     assert foreign.used == "/tmp/podman-run-1000"
 
 
 def test_one_of_somebody_else_is_refused() -> None:
-    assert look("/x", 4, _x=Seen(True, 0, 0o755)).refused == "/x belongs to uid 0"
-    assert look("/x", 4, _x=Seen(False, 1000, 0o600)).refused == "/x is no directory"
+    assert look("/x", 4, _x=DirectoryStat(True, 0, 0o755)).refused == "/x belongs to uid 0"
+    assert look("/x", 4, _x=DirectoryStat(False, 1000, 0o600)).refused == "/x is not a directory"
 
 
 def test_only_two_directories_decide() -> None:
-    assert (candidates(XDG, 1000), candidates("", 1000)) == ((XDG, "/run/user/1000"), ("/run/user/1000",))
+    assert (runtime_dir_candidates(XDG, 1000), runtime_dir_candidates("", 1000)) == (
+        (XDG, "/run/user/1000"),
+        ("/run/user/1000",),
+    )
 
 
 FOUR, FIVE = Podman("/usr/bin/podman", (4, 3, 1)), Podman("/usr/bin/podman", (5, 4, 2))
@@ -165,8 +170,8 @@ def test_the_first_file_counts_alone() -> None:
 @pytest.mark.parametrize("name", ["/nowhere", ""])
 def test_a_file_that_a_variable_names_must_be_there(name: str) -> None:
     path = name or "CONTAINERS_STORAGE_CONF=''"
-    assert found({"CONTAINERS_STORAGE_CONF": name}).broken == (BrokenFile(path, "there is no such file"),)
-    assert found({"CONTAINERS_CONF": "/nowhere"}).broken == (BrokenFile("/nowhere", "there is no such file"),)
+    assert found({"CONTAINERS_STORAGE_CONF": name}).broken == (BrokenFile(path, "does not exist"),)
+    assert found({"CONTAINERS_CONF": "/nowhere"}).broken == (BrokenFile("/nowhere", "does not exist"),)
     assert found({"CONTAINERS_CONF": ""}).broken == ()
 
 
@@ -215,7 +220,7 @@ def test_without_home_the_password_file_tells() -> None:
     store = podman_store(known, FOUR)
     assert isinstance(store, PodmanStore)
     assert store.places.graph_root == "/home/me/.local/share/containers/storage"
-    with pytest.raises(CouldNotLook, match=r"^HOME is not set, and /etc/passwd names no home of uid 1000$"):
+    with pytest.raises(CouldNotLook, match=r"^HOME is not set, and /etc/passwd has no home directory for uid 1000$"):
         podman_store(Bare({**environ, "read /etc/passwd": "garbage\n"}), FOUR)
 
 

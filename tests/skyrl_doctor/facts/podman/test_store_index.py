@@ -14,9 +14,9 @@ from skyrl_doctor.facts.podman.store_index import (
     Layer,
     LayerFault,
     StoreIndex,
-    image_of,
-    layer_of,
     parse_entries,
+    parse_image,
+    parse_layer,
     store_index,
 )
 
@@ -30,20 +30,20 @@ BOOKS = StoreIndex(
 def test_reads_entries() -> None:
     assert parse_entries("x", '[{"id": "a"}, {"id": "b"}]') == ({"id": "a"}, {"id": "b"})
     assert (parse_entries("x", "[]"), parse_entries("x", "null")) == ((), ())
-    assert layer_of({"id": "a", "parent": "b", "flags": {"incomplete": True}}) == Layer("a", "b", incomplete=True)
-    assert layer_of({"id": "a", "flags": 5}) == Layer("a")
-    assert image_of({"id": "a", "names": ["n", 5], "layer": None}) == Image("a", ("n",), "")
+    assert parse_layer({"id": "a", "parent": "b", "flags": {"incomplete": True}}) == Layer("a", "b", incomplete=True)
+    assert parse_layer({"id": "a", "flags": 5}) == Layer("a")
+    assert parse_image({"id": "a", "names": ["n", 5], "layer": None}) == Image("a", ("n",), "")
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "is empty; wanted a JSON list"),
-        (" \n", "is empty; wanted a JSON list"),
-        ("{}", "is no JSON list of entries with an id"),
-        ("[5]", "is no JSON list of entries with an id"),
-        ('[{"id": ""}]', "is no JSON list of entries with an id"),
-        ('[{"name": "a"}]', "is no JSON list of entries with an id"),
+        ("", "is empty; expected a JSON list"),
+        (" \n", "is empty; expected a JSON list"),
+        ("{}", "is not a JSON list of entries with an id"),
+        ("[5]", "is not a JSON list of entries with an id"),
+        ('[{"id": ""}]', "is not a JSON list of entries with an id"),
+        ('[{"name": "a"}]', "is not a JSON list of entries with an id"),
     ],
 )
 def test_what_is_no_book_is_broken(text: str, why: str) -> None:

@@ -127,7 +127,7 @@ def test_subordinate_ids_from_a_directory_service() -> None:
         IdFile(source="getsubids me (sss)", ranges=(Range(200000, 65536),)),
         IdFile(source="getsubids me (sss)"),
     )
-    with pytest.raises(CouldNotLook, match=r"keeps subordinate ids in 'sss', and getsubids: no such command$"):
+    with pytest.raises(CouldNotLook, match=r"reads subordinate ids from 'sss', but getsubids: command not found$"):
         ask()
 
 
