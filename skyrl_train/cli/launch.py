@@ -1,4 +1,4 @@
-"""skyrl-train launch: two Slurm jobs from one configuration, behind the login gate. Exit status 78 where it refuses."""
+"""skyrl-train launch: passes the login gate, then submits two Slurm jobs. Exit status 78 if the gate refuses."""
 
 import argparse
 import shlex
@@ -16,25 +16,27 @@ REFUSED = 78
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", metavar="TARGET", help="a RunConfig TOML, or one of prime-rl")
+    parser.add_argument("target", metavar="TARGET", help="a RunConfig TOML or a prime-rl TOML")
     parser.add_argument(
-        "--dry-run", action="store_true", help="print both scripts and the sbatch lines; submit nothing"
+        "--dry-run", action="store_true", help="print both batch scripts and the sbatch commands; submit nothing"
     )
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--runtime-only", action="store_true", help="only the sandbox runtime")
+    which.add_argument("--runtime-only", action="store_true", help="start only the sandbox runtime")
     which.add_argument(
-        "--with-runtime", action="store_true", help="a sandbox runtime for a prime-rl run too, which else has none"
+        "--with-runtime", action="store_true", help="start a sandbox runtime for a prime-rl run as well (default: none)"
     )
-    which.add_argument("--skip-runtime", action="store_true", help="only the trainer, with --runtime-url")
-    parser.add_argument("--runtime-url", metavar="U", help="a runtime that runs already")
-    parser.add_argument("--local", action="store_true", help="run both here as child processes, without Slurm")
-    parser.add_argument("--job-dir", metavar="DIR", help="default: a new one in .skyrl_jobs")
-    parser.add_argument("--no-gate", action="store_true", help="submit whatever the login gate finds; it is logged")
+    which.add_argument("--skip-runtime", action="store_true", help="start only the trainer; needs --runtime-url")
+    parser.add_argument("--runtime-url", metavar="U", help="address of a runtime that is already running")
     parser.add_argument(
-        "--runtime-command", metavar="CMD", help="what the runtime job runs (default: skyrl-train runtime serve)"
+        "--local", action="store_true", help="run both on this machine as child processes, without Slurm"
+    )
+    parser.add_argument("--job-dir", metavar="DIR", help="job directory (default: a new one in .skyrl_jobs)")
+    parser.add_argument("--no-gate", action="store_true", help="submit without the login gate; this is logged")
+    parser.add_argument(
+        "--runtime-command", metavar="CMD", help="command of the runtime job (default: skyrl-train runtime serve)"
     )
     parser.add_argument(
-        "--trainer-command", metavar="CMD", help="what the trainer job runs (default: skyrl-train train)"
+        "--trainer-command", metavar="CMD", help="command of the trainer job (default: skyrl-train train)"
     )
 
 
@@ -43,9 +45,9 @@ def run(args: argparse.Namespace) -> int:
 
     if args.dry_run:
         return _dry_run(_request(args), args)
-    request, refused = (_request(args), None) if args.no_gate else _looked_at(args)
+    request, refused = (_request(args), None) if args.no_gate else _gated_request(args)
     if refused:
-        for finding in refused.splitlines():  # each a line of its own, which `diagnose` knows
+        for finding in refused.splitlines():  # one line each, so that `diagnose` recognises it
             _say(f"the login gate refused: {finding}")
         _say("nothing was submitted")
         return REFUSED
@@ -54,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
     from skyrl_train.launch import directory, partitions
 
-    _refuse_in_vain(request, args)
+    _refuse_early(request, args)
     if not args.local:
         partitions.refuse(request.config, request.roles)
     root = os.path.join(os.getcwd(), directory.ROOT)
@@ -64,8 +66,8 @@ def run(args: argparse.Namespace) -> int:
         return _started(request, args, job_dir)
 
 
-def _refuse_in_vain(request: "Request", args: argparse.Namespace) -> None:
-    """What our own programs would say on their nodes, before anything waits for a GPU."""
+def _refuse_early(request: "Request", args: argparse.Namespace) -> None:
+    """Refuses missing packages and data sets now, instead of on the node after the wait for a GPU."""
     from skyrl_train.config.tasks import refuse_without_tasks
     from skyrl_train.launch.needs import refuse_without_packages
     from skyrl_train.launch.role import Role
@@ -77,8 +79,8 @@ def _refuse_in_vain(request: "Request", args: argparse.Namespace) -> None:
         refuse_without_packages(Role.TRAINER, request.config.python.interpreter or request.python)
 
 
-def _looked_at(args: argparse.Namespace) -> "tuple[Request | None, str | None]":
-    """The request, and why the doctor refuses it. Both read the configuration at once; the doctor's word counts first."""
+def _gated_request(args: argparse.Namespace) -> "tuple[Request | None, str | None]":
+    """The request, and the doctor's refusal if there is one. Where the request fails too, the refusal comes first."""
     import tempfile
 
     from skyrl_train.fail import UsageError
@@ -86,21 +88,21 @@ def _looked_at(args: argparse.Namespace) -> "tuple[Request | None, str | None]":
 
     with (
         tempfile.TemporaryDirectory(prefix="skyrl-gate-") as scratch,
-        gate.login(args.target, gate.report_path("login", scratch), args.runtime_url) as look,
+        gate.login(args.target, gate.report_path("login", scratch), args.runtime_url) as checks,
     ):
         try:
             request = _request(args)
             _get_ready()
         except UsageError:
-            refused = look.refusal()
+            refused = checks.refusal()
             if refused is None:
                 raise
             return None, refused
-        return request, look.refusal()
+        return request, checks.refusal()
 
 
 def _get_ready() -> None:
-    """Loads what the way to sbatch needs while the doctor still looks."""
+    """Imports what `sbatch` needs while the doctor's checks still run."""
     from skyrl_train.launch import commands, launch, local, partitions, render  # noqa: F401
 
     render.load()
@@ -135,7 +137,9 @@ def _request(args: argparse.Namespace) -> "Request":
     from skyrl_train.launch.url import one_url
 
     if args.skip_runtime != (args.runtime_url is not None):
-        raise UsageError("--skip-runtime and --runtime-url belong together: say where the runtime is that runs already")
+        raise UsageError(
+            "--skip-runtime needs --runtime-url with the address of a running runtime, and --runtime-url needs --skip-runtime"
+        )
     try:
         with open(args.target, encoding="utf-8-sig") as file:
             text = file.read()
@@ -146,17 +150,17 @@ def _request(args: argparse.Namespace) -> "Request":
     except (ConfigError, UsageError, ValueError) as error:
         raise UsageError(f"{args.target} cannot be launched: {error}") from None
     if args.runtime_url is not None and one_url(args.runtime_url) is None:
-        raise UsageError(f"--runtime-url is {args.runtime_url!r}, wanted one http:// or https:// URL")
+        raise UsageError(f"--runtime-url is {args.runtime_url!r}; expected one http:// or https:// URL")
     named = config.sandbox.runtime_url
     if args.runtime_url is not None and named is not None and named.rstrip("/") != args.runtime_url.rstrip("/"):
         raise UsageError(
-            f"--runtime-url is {args.runtime_url} and {args.target} has sandbox.runtime_url = {named}; wanted one of the two"
+            f"--runtime-url is {args.runtime_url}, but {args.target} has sandbox.runtime_url = {named}; use one of the two"
         )
     if args.local and config.slurm.nodes > 1:
         raise UsageError(
-            f"--local is this machine alone, and slurm.nodes = {config.slurm.nodes}; wanted 1 there, or Slurm"
+            f"--local uses one machine, but slurm.nodes is {config.slurm.nodes}; set slurm.nodes = 1 or launch with Slurm"
         )
-    _words(args)
+    _own_commands(args)
     return Request(
         config=config,
         config_text=text,
@@ -168,12 +172,12 @@ def _request(args: argparse.Namespace) -> "Request":
 
 
 def _roles(args: argparse.Namespace, *, has_own: bool) -> "tuple[Role, ...]":
-    """Which jobs are started. A prime-rl run has no sandboxes of ours unless it is asked to."""
+    """The jobs to start. A prime-rl run gets a sandbox runtime only with --with-runtime."""
     from skyrl_train.fail import UsageError
     from skyrl_train.launch.role import Role
 
     if args.runtime_only and not has_own:
-        raise UsageError("a prime-rl TOML describes no sandbox runtime; wanted a RunConfig for --runtime-only")
+        raise UsageError("a prime-rl TOML describes no sandbox runtime; pass a RunConfig with --runtime-only")
     if args.runtime_only:
         return (Role.RUNTIME,)
     return (Role.TRAINER,) if args.skip_runtime or not (has_own or args.with_runtime) else tuple(Role)
@@ -192,18 +196,18 @@ def _commands(request: "Request", args: argparse.Namespace, job_dir: str) -> "Co
         made = dataclasses.replace(
             made, trainer=request.prime.payload(job_dir), logs=(request.prime.logs,), runtime_url=url
         )
-    runtime, trainer = _words(args)
+    runtime, trainer = _own_commands(args)
     return dataclasses.replace(made, runtime=runtime or made.runtime, trainer=trainer or made.trainer)
 
 
-def _words(args: argparse.Namespace) -> list[tuple[str, ...]]:
-    """What the runtime and the trainer are to run, where the user says it."""
+def _own_commands(args: argparse.Namespace) -> list[tuple[str, ...]]:
+    """The commands of the runtime and the trainer, empty where the user gives none."""
     from skyrl_train.fail import UsageError
 
     try:
         return [tuple(shlex.split(line or "")) for line in (args.runtime_command, args.trainer_command)]
     except ValueError as error:
-        raise UsageError(f"--runtime-command or --trainer-command is no command line: {error}") from None
+        raise UsageError(f"--runtime-command or --trainer-command is not a valid command line: {error}") from None
 
 
 def _dry_run(request: "Request", args: argparse.Namespace) -> int:
@@ -229,10 +233,10 @@ def _dry_run(request: "Request", args: argparse.Namespace) -> int:
 def _stop_on_signals() -> "Callable[[], bool]":
     import signal
 
-    told: list[int] = []
+    received: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda number, _frame: told.append(number))
-    return lambda: bool(told)
+        signal.signal(number, lambda number, _frame: received.append(number))
+    return lambda: bool(received)
 
 
 def _say(text: str) -> None:

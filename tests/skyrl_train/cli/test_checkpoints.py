@@ -103,15 +103,18 @@ def test_prune_shows_before_it_removes(root: Path, capsys: Output) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["list", "/no/such"], "/no/such is no directory; wanted one of checkpoints (global_step_N) or of a launch"),
-        (["verify", "{empty}"], "{empty}: no checkpoint; wanted global_step_N"),
+        (
+            ["list", "/no/such"],
+            "/no/such is not a directory; give a directory of checkpoints (global_step_N) or the job directory of a launch",
+        ),
+        (["verify", "{empty}"], "{empty}: no checkpoint found; expected global_step_N"),
         (["merge", "{empty}", "--to", "{empty}/m"], "{empty}: no complete checkpoint to merge"),
         (["prune", "--keep", "0", "{root}"], "keep is 0; wanted at least 1"),
-        (["verify", "--gpus", "0", "{root}"], "--gpus is 0; wanted 1 or more"),
+        (["verify", "--gpus", "0", "{root}"], "--gpus is 0; expected 1 or more"),
         *(
             (
                 ["merge", "{root}", "--to", "{root}/m", "--limit", limit],
-                f"--limit is {limit}; wanted seconds, at most a week",
+                f"--limit is {limit}; expected seconds, at most a week (604800)",
             )
             for limit in ("nan", "inf", "0", "-1")
         ),

@@ -84,9 +84,7 @@ def test_rows_become_verls_columns(
     ]
     assert Path(f"{out}.images.txt").read_text() == "docker.io/n/x:1\ndocker.io/n/x:2\n"
     assert said(capsys, "validate", str(out)) == (0, "2 good rows, 0 bad\n", "")
-    assert said(capsys, "inspect", str(out))[1].startswith(
-        "2 good rows, 0 bad\n2 images; the longest problem or prompt"
-    )
+    assert said(capsys, "inspect", str(out))[1].startswith("2 good rows, 0 bad\n2 images; longest problem or prompt:")
 
 
 def test_skyrls_and_swe_benchs_rows_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,7 +106,7 @@ def test_nothing_is_written_where_no_row_can_be_used(tmp_path: Path, capsys: pyt
     out.write_bytes(b"before")
     code, _, err = said(capsys, "convert", data, str(out))
     assert (code, out.read_bytes()) == (2, b"before")
-    assert err == f"skyrl-train data: {data}: none of its 1 rows can be used; see {out}.rejected.jsonl\n"
+    assert err == f"skyrl-train data: {data}: none of its 1 rows can be used; {out}.rejected.jsonl has the reasons\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("rows.jsonl", "train.parquet", "train.parquet.rejected.jsonl")
     ]
@@ -119,20 +117,35 @@ def test_nothing_is_written_where_no_row_can_be_used(tmp_path: Path, capsys: pyt
     [
         (["convert", "none.jsonl", "x.jsonl"], "data set none.jsonl: No such file or directory"),
         (["convert", "rows.csv", "x.jsonl"], "data set rows.csv: its name ends in none of .jsonl, .json, .parquet"),
-        (["convert", "rows.jsonl", "x.csv"], "x.csv: wanted a name that ends in .jsonl, .json, .parquet"),
-        (["convert", "rows.jsonl", "rows.jsonl"], "rows.jsonl is the source itself; name another file"),
-        (["convert", "rows.jsonl", "x.jsonl", "--limit", "0"], "--limit is 0, wanted 1 or more"),
+        (
+            ["convert", "rows.jsonl", "x.csv"],
+            "x.csv: unknown file type; expected a name that ends in .jsonl, .json, .parquet",
+        ),
+        (["convert", "rows.jsonl", "rows.jsonl"], "rows.jsonl is the same file as the source; name another file"),
+        (["convert", "rows.jsonl", "x.jsonl", "--limit", "0"], "--limit is 0; expected 1 or more"),
         (["convert", "rows.jsonl", "no/x.jsonl"], "cannot write no/x.jsonl: No such file or directory"),
-        (["convert", "rows.jsonl", "x.jsonl", "--rejects", "rows.jsonl"], "--rejects rows.jsonl is the source itself"),
-        (["convert", "rows.jsonl", "x.jsonl", "--images", "link.jsonl"], "--images link.jsonl is the source itself"),
-        (["convert", "rows.jsonl", "x.jsonl", "--images", "./x.jsonl"], "--images x.jsonl is the target itself"),
-        (["convert", "x.jsonl.rejected.jsonl", "x.jsonl"], "--rejects x.jsonl.rejected.jsonl is the source itself"),
-        (["convert", "rows.jsonl", "x.jsonl", "--rejects", "pipe"], "--rejects pipe is there and no file"),
+        (
+            ["convert", "rows.jsonl", "x.jsonl", "--rejects", "rows.jsonl"],
+            "--rejects rows.jsonl is the same file as the source",
+        ),
+        (
+            ["convert", "rows.jsonl", "x.jsonl", "--images", "link.jsonl"],
+            "--images link.jsonl is the same file as the source",
+        ),
+        (
+            ["convert", "rows.jsonl", "x.jsonl", "--images", "./x.jsonl"],
+            "--images x.jsonl is the same file as the target",
+        ),
+        (
+            ["convert", "x.jsonl.rejected.jsonl", "x.jsonl"],
+            "--rejects x.jsonl.rejected.jsonl is the same file as the source",
+        ),
+        (["convert", "rows.jsonl", "x.jsonl", "--rejects", "pipe"], "--rejects pipe exists and is not a regular file"),
         (["convert", "rows.jsonl", "x.jsonl", "--rejects", "no/x"], "cannot write no/x: No such file or directory"),
-        (["convert", "empty.jsonl", "x.jsonl"], "empty.jsonl: no rows"),
+        (["convert", "empty.jsonl", "x.jsonl"], "empty.jsonl has no rows"),
         (["convert", "broken.parquet", "x.jsonl"], "data set broken.parquet: "),
-        (["oracle", "none.jsonl"], "none.jsonl is no file; name with --data the one that training reads"),
-        (["oracle", "rows.jsonl", "--sample", "0"], "--sample is 0, wanted 1 or more"),
+        (["oracle", "none.jsonl"], "none.jsonl is not a file; pass --data with the file that training reads"),
+        (["oracle", "rows.jsonl", "--sample", "0"], "--sample is 0; expected 1 or more"),
     ],
 )
 def test_what_cannot_be_done_is_said(
@@ -175,7 +188,7 @@ def test_text_that_no_file_can_hold_is_a_bad_row(
 def test_a_byte_order_mark_belongs_to_no_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = tmp_path / "rows.jsonl"
     data.write_text(json.dumps(row(1)) + "\n", encoding="utf-8-sig")
-    assert said(capsys, "validate", str(data)) == (0, "1 good rows, 0 bad\n", "")
+    assert said(capsys, "validate", str(data)) == (0, "1 good row, 0 bad\n", "")
     assert said(capsys, "convert", str(data), str(tmp_path / "train.jsonl"))[0] == 0
 
 
@@ -215,7 +228,7 @@ def test_rows_that_verl_would_stumble_over(tmp_path: Path, capsys: pytest.Captur
     assert code == 1
     assert out.splitlines() == [
         *(f"row {number}: {why}" for number, (_, why) in enumerate(faults, start=2)),
-        "1 good rows, 9 bad",
+        "1 good row, 9 bad",
     ]
 
 

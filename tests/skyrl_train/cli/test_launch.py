@@ -126,7 +126,10 @@ def test_our_own_programs_get_no_job_without_their_packages(
 
 def test_several_nodes_are_no_local_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert launch(GOOD.replace("[model]", "[slurm]\nnodes = 2\n[model]"), "--local", "--no-gate") == 2
-    assert "--local is this machine alone, and slurm.nodes = 2; wanted 1 there" in capsys.readouterr().err
+    assert (
+        "--local uses one machine, but slurm.nodes is 2; set slurm.nodes = 1 or launch with Slurm"
+        in capsys.readouterr().err
+    )
 
 
 def test_the_scripts_of_several_nodes_are_shown(capsys: pytest.CaptureFixture[str]) -> None:

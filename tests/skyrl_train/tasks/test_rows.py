@@ -69,7 +69,7 @@ def test_swe_bench() -> None:
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ([], "a row is a list, wanted an object"),
+        ([], "a row is a list; expected an object"),
         ({"instance": 1}, "`instance` is no object"),
         ({**R2E, "docker_image": None}, "docker_image or instance_id is missing"),
         ({**R2E, "docker_image": ["a"]}, "docker_image is a list, wanted text"),

@@ -135,9 +135,9 @@ def test_a_missing_pytest_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
     [
         (
             ["--image", "x", "--sandbox", "directory"],
-            "--image asks for Podman and --sandbox directory for none; give one of them",
+            "--image needs Podman, but --sandbox directory runs without it; pass only one of them",
         ),
-        (["--output", __file__], f"{__file__} is there already; name a new file"),
+        (["--output", __file__], f"{__file__} exists already; name a new file"),
         (
             ["--sandbox", "directory", "--output", "/no/such/x", "--python", sys.executable],
             "cannot write /no/such/x: No such file or directory",
