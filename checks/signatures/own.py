@@ -73,7 +73,7 @@ SIGNATURES = {
         "the sandbox runtime died while the trainer needed it; its own log says why, or Slurm does: "
         "`sacct -j JOB --format=State,ExitCode,MaxRSS`",
         (
-            r"skyrl-train job: runtime: the runtime (?:ended with [1-9]|was killed by signal \d)",
+            r"skyrl-train job: runtime: the runtime (?:(?:ended with|exited with status) [1-9]|was killed by signal \d)",
             "skyrl-train job: runtime: the runtime was killed by signal 9",
             "skyrl-train",
         ),

@@ -1,4 +1,4 @@
-"""The payload of a job: a process group that is ended as a whole, and whatever left the group."""
+"""Starts the command of a job in its own process group, and ends the group and every process that left it."""
 
 import contextlib
 import os
@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from skyrl_train.processes import environ_of, lives, others, pids, stat_of
 
 MARK, ROLE_MARK = "SKYRL_JOB_DIR", "SKYRL_JOB_ROLE"
-"""Every process of a launch has these in its environment: that is how one that went its own way is found."""
+"""Set in the environment of every process of a launch, so that one that left its process group is found."""
 STEP_S = 0.1
 _JOB = "SLURM_JOB_ID"
 
 
 @contextmanager
 def started(words: Sequence[str], environ: Mapping[str, str], grace_s: float) -> Iterator[subprocess.Popen[bytes]]:
-    """Runs a command in a group of its own; the group is gone when the context ends."""
+    """Runs a command in its own process group; the group is ended when the context ends."""
     child = subprocess.Popen(words, env=dict(environ), stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         yield child
@@ -27,7 +27,7 @@ def started(words: Sequence[str], environ: Mapping[str, str], grace_s: float) ->
 
 
 def end(child: subprocess.Popen[bytes], grace_s: float) -> None:
-    """TERM to the group, KILL to what is left of it after the grace."""
+    """Sends SIGTERM to the group, and SIGKILL to the rest of it after the grace period."""
     _signal_group(child.pid, signal.SIGTERM)
     wait(lambda: child.poll() is not None and not _group_lives(child.pid), grace_s)
     _signal_group(child.pid, signal.SIGKILL)
@@ -35,7 +35,7 @@ def end(child: subprocess.Popen[bytes], grace_s: float) -> None:
 
 
 def end_marked(marks: Mapping[str, str], grace_s: float) -> list[int]:
-    """Ends every process with these marks on this node but the caller and its parents; their ids."""
+    """Ends every process with these marks on this node except the caller and its parents; returns their ids."""
     found = marked(marks)
     for number in (signal.SIGTERM, signal.SIGKILL):
         for pid in found:
@@ -47,23 +47,24 @@ def end_marked(marks: Mapping[str, str], grace_s: float) -> list[int]:
 
 
 def marked(marks: Mapping[str, str]) -> list[int]:
-    """This user's processes with these variables in their environment. A job that was submitted from one of them has them
-    too: what bears the id of another job than ours is that job's."""
-    wanted = {f"{name}={value}".encode() for name, value in marks.items()}
+    """This user's processes with these variables in their environment.
+
+    A job submitted from one of them inherits the variables, so processes with another job's id are left out."""
+    expected = {f"{name}={value}".encode() for name, value in marks.items()}
     own = f"{_JOB}={os.environ.get(_JOB, '')}".encode()
-    return [pid for pid, environ in _others() if wanted <= set(environ) and not _of_another(environ, own)]
+    return [pid for pid, environ in _others() if expected <= set(environ) and not _is_of_other_job(environ, own)]
 
 
-def _of_another(environ: Sequence[bytes], own: bytes) -> bool:
+def _is_of_other_job(environ: Sequence[bytes], own: bytes) -> bool:
     return any(word.startswith(f"{_JOB}=".encode()) and word != own for word in environ)
 
 
 def of_local_launches() -> list[int]:
-    """This user's processes of any launch on this node that is no job of Slurm."""
-    return [pid for pid, environ in _others() if _names(environ, MARK) and not _names(environ, _JOB)]
+    """This user's processes of all launches on this node that run without Slurm."""
+    return [pid for pid, environ in _others() if _sets(environ, MARK) and not _sets(environ, _JOB)]
 
 
-def _names(environ: Sequence[bytes], variable: str) -> bool:
+def _sets(environ: Sequence[bytes], variable: str) -> bool:
     return any(word.startswith(f"{variable}=".encode()) for word in environ)
 
 

@@ -1,4 +1,4 @@
-"""The doctor's watch beside the trainer's payload. Whatever becomes of it, the job goes on."""
+"""Runs the doctor's watch next to the trainer. If the watch fails, the job continues."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ POST_MORTEM_LIMIT_S = 120.0
 
 
 def words(config: RunConfig, job_dir: str, jobs: Mapping[str, str], logs: Sequence[str] = ()) -> tuple[str, ...]:
-    """The watch's command line, by the configuration."""
+    """The command line of the watch."""
     watch = config.watch
     named = {"--job": jobs.get(Role.TRAINER, ""), "--runtime-job": jobs.get(Role.RUNTIME, "")}
     return (
@@ -41,7 +41,7 @@ def words(config: RunConfig, job_dir: str, jobs: Mapping[str, str], logs: Sequen
 def watched(
     config: RunConfig, job_dir: str, jobs: Mapping[str, str], environ: Mapping[str, str], logs: Sequence[str] = ()
 ) -> Iterator["subprocess.Popen[bytes] | None"]:
-    """Runs the watch until the context ends. The summary is written once, when both jobs have ended: `post_mortem`."""
+    """Runs the watch until the context ends. `post_mortem` writes the summary later, when both jobs have ended."""
     if not config.watch.enabled:
         yield None
         return
@@ -54,19 +54,19 @@ def watched(
 
 
 def _started(line: tuple[str, ...], job_dir: str, environ: Mapping[str, str]) -> "subprocess.Popen[bytes] | None":
-    """Nothing where there is no room for its log: the job needs no watch to run."""
+    """Starts the watch; None if it cannot start, since the job runs without it."""
     try:
         with open(os.path.join(job_dir, LOG), "ab") as log:
             return subprocess.Popen(
                 line, env=dict(environ), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
     except OSError as error:
-        say(f"no watch: {error}")
+        say(f"the watch was not started: {error}")
         return None
 
 
 def post_mortem(config: RunConfig, job_dir: str) -> None:
-    """summary.md, once both jobs have told their ends."""
+    """Writes summary.md once both jobs have recorded their ends."""
     if not config.watch.enabled:
         return
     try:
@@ -80,4 +80,4 @@ def post_mortem(config: RunConfig, job_dir: str) -> None:
                 check=False,
             )
     except (OSError, subprocess.TimeoutExpired) as error:
-        say(f"no summary: {error}")
+        say(f"summary.md was not written: {error}")

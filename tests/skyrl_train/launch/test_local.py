@@ -10,7 +10,7 @@ import pytest
 
 from skyrl_train.cli.app import dispatch
 from skyrl_train.fail import UsageError
-from skyrl_train.launch import leavings, local
+from skyrl_train.launch import leftovers, local
 from skyrl_train.launch.child import MARK, end, marked, of_local_launches
 from skyrl_train.launch.directory import log, write_jobs
 from skyrl_train.launch.role import Role
@@ -27,7 +27,7 @@ def test_a_job_that_cannot_start_ends_the_one_that_has(tmp_path: Path) -> None:
     paths = {role: script(tmp_path, role, "exec sleep 600") for role in Role}
     (tmp_path / log(Role.TRAINER, local.LOCAL, "err")).mkdir()
     began = time.monotonic()
-    with pytest.raises(UsageError, match=r"the trainer cannot be started: .*Is a directory"):
+    with pytest.raises(UsageError, match=r"cannot start the trainer: .*Is a directory"):
         local.run(str(tmp_path), paths, lambda: False, lambda _: None)
     assert time.monotonic() - began < 300
     assert marked({MARK: str(tmp_path)}) == []
@@ -38,7 +38,7 @@ def test_told_to_end_it_ends_both(tmp_path: Path) -> None:
     said: list[str] = []
     assert local.run(str(tmp_path), paths, lambda: True, said.append) == 128 + 15
     assert marked({MARK: str(tmp_path)}) == []
-    assert said[-2:] == ["runtime: ended without a word", "trainer: ended without a word"]
+    assert said[-2:] == ["runtime: ended without a report", "trainer: ended without a report"]
 
 
 def test_its_ray_follows_no_address_that_an_earlier_run_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +63,7 @@ def test_a_job_of_slurm_is_no_other_local_launch(job: dict[str, str], counts: bo
 
 def test_what_another_local_launch_uses_on_this_node_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     removed: list[str] = []
-    monkeypatch.setattr(local.leavings, "clear", lambda paths: removed.extend(paths) or leavings.Cleared())
+    monkeypatch.setattr(local.leftovers, "clear", lambda paths: removed.extend(paths) or leftovers.Cleared())
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={MARK: "/another/launch"})
     try:
         local.run(str(tmp_path), {Role.RUNTIME: script(tmp_path, Role.RUNTIME, "true")}, lambda: False, lambda _: None)
@@ -85,9 +85,9 @@ def test_stop_finds_a_launch_by_a_relative_path(
         assert child.wait(120) == -15
     finally:
         end(child, 1)
-    assert capsys.readouterr().out == "trainer: told to end\n"
+    assert capsys.readouterr().out == "trainer: asked to stop\n"
     assert dispatch(["stop", ".skyrl_jobs/20260101_000000_launch/"]) == 0
-    assert capsys.readouterr().out == "trainer: had ended\n"
+    assert capsys.readouterr().out == "trainer: had already ended\n"
 
 
 @pytest.mark.parametrize("text", ['{"trainer": "--user=me"}', '{"trainer": "local:abc"}', "garbage", "[]"])
@@ -96,15 +96,15 @@ def test_stop_of_a_damaged_directory_cancels_nothing(
 ) -> None:
     (tmp_path / "jobs.json").write_text(text)
     assert dispatch(["stop", str(tmp_path)]) == 2
-    assert "tells of no submitted job" in capsys.readouterr().err
+    assert "records no submitted job" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--trainer-command", "'open"), "is no command line: No closing quotation"),
-        (("--skip-runtime", "--runtime-url", "ftp://a b"), "--runtime-url is 'ftp://a b', wanted one http://"),
-        (("--runtime-url", "http://a"), "belong together"),
+        (("--trainer-command", "'open"), "is not a valid command line: No closing quotation"),
+        (("--skip-runtime", "--runtime-url", "ftp://a b"), "--runtime-url is 'ftp://a b'; expected one http://"),
+        (("--runtime-url", "http://a"), "--runtime-url needs --skip-runtime"),
     ],
 )
 def test_words_that_make_no_launch_make_no_directory(

@@ -10,7 +10,7 @@ import pytest
 
 from skyrl_train.config.load import parse
 from skyrl_train.fail import TrainError
-from skyrl_train.launch import directory, sidecar, slurm, turns
+from skyrl_train.launch import directory, restarts, sidecar, slurm
 from skyrl_train.launch.closing import _end_other
 from skyrl_train.launch.directory import Ended, read_ended, write_ended, write_jobs
 from skyrl_train.launch.role import Role
@@ -36,7 +36,10 @@ def test_a_runtime_that_died_without_a_word_is_not_waited_for(tmp_path: Path) ->
     config = parse('[model]\npath = "a/b"\n[watch]\nenabled = false\n')
     ended = supervise(dataclasses.replace(WARNED, config=config, job_dir=str(tmp_path), environ={}, signals=Signals()))
     told = read_ended(str(tmp_path), Role.TRAINER)
-    assert (ended, told and told.reason) == (1, f"the runtime process {child.pid} is gone, and it was never ready")
+    assert (ended, told and told.reason) == (
+        1,
+        f"the runtime process {child.pid} is no longer running; it was never ready",
+    )
 
 
 @pytest.mark.parametrize("told", [None, Ended(1, "its own word", 5.0)])
@@ -47,14 +50,14 @@ def test_a_trainer_that_is_cancelled_before_it_listens_has_its_end_told(
     write_jobs(job, {Role.RUNTIME: "7", Role.TRAINER: "8"})
     if told:
         write_ended(job, Role.TRAINER, told)
-    monkeypatch.setattr(turns, "asked", lambda _id: SimpleNamespace(restarts=0))
+    monkeypatch.setattr(restarts, "quick_state", lambda _id: SimpleNamespace(restarts=0))
     monkeypatch.setattr(slurm, "cancel", lambda id_: cancelled.append((id_, read_ended(job, Role.TRAINER))))
     work = dataclasses.replace(WARNED, role=Role.RUNTIME, job_dir=job, environ={"SLURM_JOB_ID": "7"})
-    _end_other(work, Ended(3, "the runtime ended with 3", 4.0), None)
+    _end_other(work, Ended(3, "the runtime exited with status 3", 4.0), None)
     (id_, ended), *more = cancelled
     assert (id_, more) == ("8", [])
     assert ended is not None
-    assert ended.reason == (told.reason if told else "the runtime job ended: the runtime ended with 3")
+    assert ended.reason == (told.reason if told else "the runtime job ended: the runtime exited with status 3")
 
 
 def test_a_full_disk_does_not_keep_the_trainer_in_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +67,7 @@ def test_a_full_disk_does_not_keep_the_trainer_in_the_queue(tmp_path: Path, monk
     cancelled = list[str]()
     write_jobs(str(tmp_path), {Role.RUNTIME: "7", Role.TRAINER: "8"})
     monkeypatch.setattr(directory, "write_ended", full)
-    monkeypatch.setattr(turns, "asked", lambda _id: SimpleNamespace(restarts=0))
+    monkeypatch.setattr(restarts, "quick_state", lambda _id: SimpleNamespace(restarts=0))
     monkeypatch.setattr(slurm, "cancel", cancelled.append)
     work = dataclasses.replace(WARNED, role=Role.RUNTIME, job_dir=str(tmp_path), environ={"SLURM_JOB_ID": "7"})
     _end_other(work, Ended(3, "", 4.0), None)
@@ -95,4 +98,7 @@ def test_a_directory_that_takes_no_log_leaves_the_job_alone(capsys: pytest.Captu
         assert watch is None
     sidecar.post_mortem(CONFIG, nowhere)
     said = capsys.readouterr().err.splitlines()
-    assert [line.split("[")[0] for line in said] == ["skyrl-train job: no watch: ", "skyrl-train job: no summary: "]
+    assert [line.split("[")[0] for line in said] == [
+        "skyrl-train job: the watch was not started: ",
+        "skyrl-train job: summary.md was not written: ",
+    ]

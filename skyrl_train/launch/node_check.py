@@ -1,0 +1,32 @@
+"""Runs the doctor on one of several nodes with the settings of that node, and removes what the settings made.
+
+The training part makes them again: if the job were stopped in between, no process on this node would clean up.
+"""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+
+from skyrl_train.launch import leftovers, node_settings
+from skyrl_train.launch.child import started
+from skyrl_train.launch.work import say
+
+GRACE_S = 8.0
+STEP_S = 0.1
+
+
+def run(script: str, words: Sequence[str], stop_requested: Callable[[], bool]) -> int:
+    """The doctor's exit status, or 1 if it was stopped."""
+    before = dict(os.environ)
+    try:
+        return _run_doctor(words, stop_requested) if node_settings.apply(script, stop_requested) else 1
+    finally:
+        for trouble in leftovers.of_this_job(before):
+            say(trouble)
+
+
+def _run_doctor(words: Sequence[str], stop_requested: Callable[[], bool]) -> int:
+    with started(words, os.environ, GRACE_S) as child:
+        while child.poll() is None and not stop_requested():
+            time.sleep(STEP_S)
+    return child.returncode if child.returncode >= 0 else 1
