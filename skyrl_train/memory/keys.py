@@ -1,4 +1,4 @@
-"""Typed reading of a flat mapping of dotted keys; what cannot be read is a BadJobError that names the key."""
+"""Typed reading of a flat mapping of dotted keys. BadJobError names the key of an invalid value."""
 
 import re
 from collections.abc import Mapping
@@ -16,14 +16,16 @@ def or_default(value: N | None, default: N) -> N:
 
 
 class Keys:
-    """Values may be what a parser gave or the text of a command line; null is as good as not said. An empty text is one:
-    it says nothing of a name, and is no number."""
+    """Values may be parsed, or texts from a command line. null counts as unset.
+
+    An empty text counts as an unset name, and is an invalid number.
+    """
 
     def __init__(self, values: Mapping[str, object]) -> None:
         self._values = {key.lstrip("+"): value for key, value in values.items()}
 
     def raw(self, *names: str) -> tuple[str, object] | None:
-        """The first of these keys that is set to something."""
+        """The first of these keys that is set, with its value."""
         for name in names:
             value = self._values.get(name)
             if value is not None and not (isinstance(value, str) and value.strip().lower() in NONE):
@@ -31,7 +33,7 @@ class Keys:
         return None
 
     def under(self, prefix: str) -> bool:
-        """Whether anything is said of a table: itself, or a key in it."""
+        """Whether a table or a key in it is set."""
         return self.raw(prefix) is not None or any(key.startswith(f"{prefix}.") for key in self._values)
 
     def integer(self, *names: str) -> int | None:
@@ -44,7 +46,7 @@ class Keys:
         if isinstance(value, str) and WHOLE.fullmatch(value):
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
-            raise BadJobError(f"{name} is {value!r}, wanted a whole number")
+            raise BadJobError(f"{name} is {value!r}; expected a whole number")
         return value
 
     def number(self, *names: str) -> float | None:
@@ -57,7 +59,7 @@ class Keys:
                 raise ValueError
             return float(value)
         except (ValueError, OverflowError):
-            raise BadJobError(f"{name} is {value!r}, wanted a number") from None
+            raise BadJobError(f"{name} is {value!r}; expected a number") from None
 
     def flag(self, *names: str, default: bool = False) -> bool:
         found = self.raw(*names)
@@ -67,7 +69,7 @@ class Keys:
         if isinstance(value, str):
             value = True if value.lower() in TRUE else False if value.lower() in FALSE else value
         if not isinstance(value, bool):
-            raise BadJobError(f"{name} is {value!r}, wanted true or false")
+            raise BadJobError(f"{name} is {value!r}; expected true or false")
         return value
 
     def text(self, *names: str) -> str | None:
@@ -75,5 +77,5 @@ class Keys:
         if found is None or found[1] == "":
             return None
         if not isinstance(found[1], str):
-            raise BadJobError(f"{found[0]} is {found[1]!r}, wanted a text")
+            raise BadJobError(f"{found[0]} is {found[1]!r}; expected a string")
         return found[1]

@@ -1,7 +1,7 @@
-"""A Job from verl's own keys: a flat mapping of dotted overrides, as they are written on its command line.
+"""Makes a Job from verl's keys: a flat mapping of dotted overrides, as on its command line.
 
-Only keys that cost memory are looked at; a missing one has verl 0.9.1's default. Values may be what a YAML parser gives
-or the text of a command line. Interpolations (${…}) must be resolved before.
+Only keys that affect memory are read; a missing key has the default of verl 0.9.1. Values may be parsed YAML or text from
+a command line. Interpolations (${…}) must be resolved first.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ A, M, R = "actor_rollout_ref.actor", "actor_rollout_ref.model", "actor_rollout_r
 F = f"{A}.fsdp_config"
 C = "critic"
 FLASH = "flash_attention_2"
-"""Who asks for another attention mostly has no flash-attn, nor its cross-entropy: log-probs take more without it."""
+"""With another attention, flash-attn is usually not installed, nor its cross-entropy: log-probs then need more memory."""
 
 
 def job_from_verl(values: Mapping[str, object]) -> Job:
@@ -25,7 +25,7 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
     keys = Keys(values)
     strategy = keys.text(f"{A}.strategy") or "fsdp"
     if strategy not in ("fsdp", "fsdp2"):
-        raise UnsupportedJobError(f"{A}.strategy is {strategy!r}; only fsdp and fsdp2 are described")
+        raise UnsupportedJobError(f"{A}.strategy is {strategy!r}; only fsdp and fsdp2 are supported")
     dynamic = keys.flag(f"{A}.use_dynamic_bsz")
     attention = keys.text(f"{M}.override_config.attn_implementation") or FLASH
     lora_rank = or_default(keys.integer(f"{M}.lora_rank", f"{M}.lora.rank"), 0)
@@ -78,7 +78,7 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
 
 
 def _sequence_parallel(keys: Keys) -> int:
-    """FSDPActorConfig.__post_init__: the actor's own, where it is above 1, takes the place of its engine's."""
+    """The sequence parallel size: the actor's if it is above 1, else the engine's (FSDPActorConfig.__post_init__)."""
     actor, engine = (keys.integer(f"{table}.ulysses_sequence_parallel_size") for table in (A, F))
     return actor if actor is not None and actor != 1 else or_default(engine, 1)
 
@@ -101,12 +101,12 @@ def _targets(keys: Keys) -> tuple[str, ...]:
     value = found[1]
     names = value.strip("[]").split(",") if isinstance(value, str) else value
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise BadJobError(f"{found[0]} is {value!r}, wanted all-linear or a list of names")
+        raise BadJobError(f"{found[0]} is {value!r}; expected all-linear or a list of names")
     return tuple(name.strip(" '\"") for name in names)
 
 
 def _has_critic(keys: Keys) -> bool:
-    """verl trainer/ppo/utils.py need_critic: critic.enable if it says, else whether the estimator is GAE."""
+    """Whether a critic is trained: critic.enable if set, else if the estimator is GAE (verl trainer/ppo/utils.py need_critic)."""
     if keys.raw("critic.enable") is not None:
         return keys.flag("critic.enable")
     return (keys.text("algorithm.adv_estimator") or "gae") == "gae"

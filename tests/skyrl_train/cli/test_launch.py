@@ -105,7 +105,7 @@ def test_our_own_trainer_gets_no_job_without_tasks(
     Path("run.toml").write_text(GOOD)
     assert dispatch(["launch", "run.toml", "--job-dir", "job"]) == 2
     assert capsys.readouterr().err == (
-        "skyrl-train launch: data.train_files is empty; wanted at least one file of tasks\n"
+        "skyrl-train launch: data.train_files is empty; add at least one file of tasks\n"
     )
     assert not Path("job").exists()
     assert dispatch(["launch", "run.toml", "--job-dir", "job", "--runtime-only"]) == 0
