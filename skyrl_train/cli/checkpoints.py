@@ -71,16 +71,16 @@ def _root_and_step(path: str) -> tuple[str, int | None]:
 
 
 def _list(args: argparse.Namespace, root: str, step: int | None) -> int:
-    from skyrl_train.checkpoints import survey, told
+    from skyrl_train.checkpoints import render, survey
 
     found = survey(root)
-    _print(told.as_json(found, only=step) if args.format == "json" else told.lines(found, only=step))
+    _print(render.as_json(found, only=step) if args.format == "json" else render.lines(found, only=step))
     return 0
 
 
 def _verify(args: argparse.Namespace, root: str, step: int | None) -> int:
-    from skyrl_train.checkpoints import survey, told
-    from skyrl_train.checkpoints.verify import more_faults, strange
+    from skyrl_train.checkpoints import render, survey
+    from skyrl_train.checkpoints.verify import foreign_import_lines, more_faults
 
     if args.gpus is not None and args.gpus < 1:
         raise UsageError(f"--gpus is {args.gpus}; expected 1 or more")
@@ -91,18 +91,18 @@ def _verify(args: argparse.Namespace, root: str, step: int | None) -> int:
             f"{root}: no checkpoint found; expected {'global_step_N' if step is None else f'global_step_{step}'}"
         )
     faults = {one.step: tuple(more_faults(one, ranks=args.gpus, deep=args.deep)) for one in chosen}
-    for name in strange(chosen):
+    for name in foreign_import_lines(chosen):
         sys.stderr.write(
             f"skyrl-train checkpoints: {name}; expected only torch and verl. Load it only if you trust its source.\n"
         )
     if args.format == "json":
-        _print(told.as_json(found, faults, only=step))
+        _print(render.as_json(found, faults, only=step))
     else:
         _print(
             line
             for one in chosen
             for line in (
-                told.shown(one),
+                render.line(one),
                 *(f"       {fault}" for fault in dict.fromkeys((*one.faults, *faults[one.step]))),
             )
         )
@@ -110,26 +110,26 @@ def _verify(args: argparse.Namespace, root: str, step: int | None) -> int:
 
 
 def _prune(args: argparse.Namespace, root: str, step: int | None) -> int:
-    from skyrl_train.checkpoints import prune, told
+    from skyrl_train.checkpoints import prune, render
 
     if step is not None:
         raise UsageError(f"{args.path} is one checkpoint; give the directory that holds all of them: {root}")
     pruned = prune(root, keep=args.keep, torn=args.torn, apply=args.apply)
     as_json = args.format == "json"
-    _print(told.pruned_json(pruned, apply=args.apply) if as_json else told.pruned_lines(pruned, apply=args.apply))
+    _print(render.pruned_json(pruned, apply=args.apply) if as_json else render.pruned_lines(pruned, apply=args.apply))
     return 0
 
 
 def _merge(args: argparse.Namespace, root: str, step: int | None) -> int:
     import json
 
-    from skyrl_train.checkpoints import last_good, look
+    from skyrl_train.checkpoints import examine, last_good
     from skyrl_train.checkpoints.layout import directory_of
     from skyrl_train.checkpoints.merge import merge
 
     if not 0 < args.limit <= MOST_S:
         raise UsageError(f"--limit is {args.limit:g}; expected seconds, at most a week (604800)")
-    saved = last_good(root) if step is None else look(os.path.join(root, directory_of(step)))
+    saved = last_good(root) if step is None else examine(os.path.join(root, directory_of(step)))
     if saved is None:
         raise UsageError(f"{root}: no complete checkpoint to merge")
     python = args.python or os.environ.get("UV_PYTHON") or sys.executable

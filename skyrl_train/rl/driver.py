@@ -74,7 +74,7 @@ def resumed(config: RunConfig, place: Place) -> Resume:
         critic=config.needs_critic,
         end=config.trainer.steps,
     )
-    for line in found.said:
+    for line in found.notes:
         say(line)
     return found
 

@@ -45,7 +45,7 @@ def test_what_is_missing_is_named() -> None:
     (found,) = look("save_cut_short", verl()).found
     assert found.faults == (
         "actor/fsdp_config.json is not there",
-        "data.pt is not there: the save was cut short before its end",
+        "data.pt is missing, which verl writes last",
     )
 
 
