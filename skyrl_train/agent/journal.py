@@ -54,6 +54,6 @@ def _read_line(number: int, line: bytes) -> Transcript | Unreadable:
         return from_json(Transcript, line.decode("utf-8", "replace"))
     except json.JSONDecodeError as error:
         cut = "" if line.endswith(b"\n") else "; the file ends within the line"
-        return Unreadable(number, f"no JSON: {error}{cut}")
+        return Unreadable(number, f"not valid JSON: {error}{cut}")
     except (ValueError, RecursionError) as error:
         return Unreadable(number, " ".join(" ".join(str(error).splitlines()[:3]).split())[:300])

@@ -80,7 +80,7 @@ def _first(source: str) -> Iterator[object]:
     try:
         yield from rows_of(source)
     except UsageError as error:
-        if "no JSON" not in str(error):  # a broken line is one bad row
+        if "not valid JSON" not in str(error):  # a broken line is one bad row
             raise
 
 

@@ -1,4 +1,4 @@
-"""One row of a data set, in any of its shapes, as a task; or why it is none."""
+"""Reads a row of a data set in any format as a task."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,13 +10,15 @@ from skyrl_train.sandbox.references import BadReferenceError, parse_reference
 
 R2E_GYM, SWE_BENCH = "r2e-gym", "swe-bench"
 SWE_IMAGES = ("image_name", "docker_image", "image")
-"""Columns in which data sets like SWE-bench name an image; SWE-bench's own rows have none of them."""
+"""Columns for the image in data sets like SWE-bench. SWE-bench's own rows have none of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRow:
-    """What a rollout and its reward need. `expected` is a JSON object of tests and statuses: for R2E-Gym all that the
-    summary may name, for SWE-bench those that must be among it.
+    """A task with everything that a rollout and its reward need.
+
+    `expected` is a JSON object of tests and statuses: for R2E-Gym exactly those of the summary, for SWE-bench those that
+    the summary must include.
     """
 
     id: str
@@ -30,7 +32,7 @@ class TaskRow:
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A row that is dropped, by its number in the file, and why."""
+    """An invalid row: its number in the file, and the reason."""
 
     number: int
     why: str
@@ -41,13 +43,13 @@ class _RowError(ValueError):
 
 
 def read_row(row: object, number: int) -> TaskRow | BadRow:
-    """R2E-Gym's own columns, SkyRL's `instance` column that holds them under other names, or those of SWE-bench."""
+    """The task of a row with the columns of R2E-Gym, SWE-bench, or SkyRL (`instance`); BadRow if it is invalid."""
     try:
         if not isinstance(row, Mapping):
-            raise _RowError(f"a row is a {type(row).__name__}, wanted an object")
+            raise _RowError(f"a row is a {type(row).__name__}; expected an object")
         instance = row.get("instance", row)
         if not isinstance(instance, Mapping):
-            raise _RowError("`instance` is no object")
+            raise _RowError("`instance` is not an object")
         return _swe_bench(instance) if "FAIL_TO_PASS" in instance else _r2e(instance)
     except _RowError as error:
         return BadRow(number, str(error))
@@ -74,36 +76,36 @@ def _swe_bench(row: Mapping[str, object]) -> TaskRow:
     name = _text(row, "instance_id")
     tests = [*_names(row, "FAIL_TO_PASS"), *_names(row, "PASS_TO_PASS")]
     if not _names(row, "FAIL_TO_PASS"):
-        raise _RowError("FAIL_TO_PASS is empty: the task would be solved before it begins")
+        raise _RowError("FAIL_TO_PASS is empty: the task would be solved from the start")
     return TaskRow(
         id=name,
         source=SWE_BENCH,
         repo=_text(row, "repo"),
         base_commit=_text(row, "base_commit"),
-        image=_image(_text({"image": swe_bench_image(name), **_said(row, SWE_IMAGES)}, *SWE_IMAGES)),
+        image=_image(_text({"image": swe_bench_image(name), **_set_columns(row, SWE_IMAGES)}, *SWE_IMAGES)),
         problem=_text(row, "problem_statement"),
         expected=json.dumps(dict.fromkeys(tests, "PASSED")),
     )
 
 
 def _text(row: Mapping[str, object], *names: str) -> str:
-    """The first of these columns that is there. Present but empty is an error, and so is white space only."""
+    """The text of the first of these columns that exists. An empty or blank column is an error."""
     name = next((name for name in names if row.get(name) is not None), None)
     if name is None:
         raise _RowError(f"{' or '.join(names)} is missing")
     value = row[name]
     if not isinstance(value, str):
-        raise _RowError(f"{name} is a {type(value).__name__}, wanted text")
+        raise _RowError(f"{name} is a {type(value).__name__}; expected text")
     if not value.strip():
         raise _RowError(f"{name} is empty")
     half = half_character(value)
     if half is not None:
-        raise _RowError(f"{name} holds half a character ({half})")
+        raise _RowError(f"{name} contains an incomplete character ({half})")
     return value
 
 
 def half_character(text: str) -> str | None:
-    """Half of a surrogate pair, as JSON of an emoji that was cut holds it: neither parquet nor a tokenizer takes it."""
+    """The first half of a surrogate pair in a text, or None. Cut emojis have one; parquet and tokenizers refuse it."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -112,29 +114,29 @@ def half_character(text: str) -> str | None:
 
 
 def _names(row: Mapping[str, object], name: str) -> list[str]:
-    """A list of tests, which some data sets hold as JSON text."""
+    """The list of tests in a column, which some data sets store as JSON text."""
     value = row.get(name, [])
     try:
         names = json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError) as error:
-        raise _RowError(f"{name} is no JSON: {error}") from error
+        raise _RowError(f"{name} is not valid JSON: {error}") from error
     if not isinstance(names, list) or not all(isinstance(test, str) for test in names):
-        raise _RowError(f"{name} is no list of names")
+        raise _RowError(f"{name} is not a list of names")
     return names
 
 
-def _said(row: Mapping[str, object], names: Sequence[str]) -> dict[str, object]:
-    """Of these columns those that hold something."""
+def _set_columns(row: Mapping[str, object], names: Sequence[str]) -> dict[str, object]:
+    """The given columns that are set."""
     return {name: row[name] for name in names if row.get(name) is not None}
 
 
 def swe_bench_image(instance_id: str) -> str:
-    """The published image of a task whose row names none: `django__django-11099` -> `…django_1776_django-11099`."""
+    """The published image of a task without an image column: `django__django-11099` -> `…django_1776_django-11099`."""
     return f"swebench/sweb.eval.x86_64.{instance_id.replace('__', '_1776_')}:latest".lower()
 
 
 def _image(name: str) -> str:
-    """The name as Podman takes it, its registry spelt out."""
+    """The image name for Podman, with its registry."""
     try:
         return str(parse_reference(name.strip()))
     except BadReferenceError as error:

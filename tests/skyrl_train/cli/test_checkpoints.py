@@ -38,7 +38,7 @@ def test_list_points_at_the_one_that_a_resume_takes(root: Path, capsys: Output) 
         "   global_step_3          0.00 GiB  1970-01-01 00:03  1 GPU  broken\n"
         "       data.pt was removed after it was saved\n"
         "       data.pt is missing, which verl writes last\n"
-        "a resume loads global_step_2; the tracker says '3' and the next start repairs it\n"
+        "a resume loads global_step_2; the tracker contains '3' and the next start repairs it\n"
     )
     assert output(capsys, "list", str(root)) == (0, line, "")
 

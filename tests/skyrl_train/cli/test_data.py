@@ -80,7 +80,7 @@ def test_rows_become_verls_columns(
     assert read(out) == [verl(1, 0), verl(2, 1)]
     assert read(tmp_path / f"train{target}.rejected.jsonl") == [
         {"row": 2, "why": "problem_statement is empty"},
-        {"row": 4, "why": "task x:1 is there already, in row 1"},
+        {"row": 4, "why": "task x:1 is a duplicate of row 1"},
     ]
     assert Path(f"{out}.images.txt").read_text() == "docker.io/n/x:1\ndocker.io/n/x:2\n"
     assert said(capsys, "validate", str(out)) == (0, "2 good rows, 0 bad\n", "")
@@ -95,7 +95,7 @@ def test_skyrls_and_swe_benchs_rows_too(tmp_path: Path, capsys: pytest.CaptureFi
     assert [one["data_source"] for one in read(out)] == ["r2e-gym", "swe-bench"]
     assert said(capsys, "validate", data) == (
         1,
-        "row 3: no JSON: Expecting property name enclosed in double quotes: line 2 column 1 (char 2)\n2 good rows, 1 bad\n",
+        "row 3: not valid JSON: Expecting property name enclosed in double quotes: line 2 column 1 (char 2)\n2 good rows, 1 bad\n",
         "",
     )
 
@@ -116,7 +116,10 @@ def test_nothing_is_written_where_no_row_can_be_used(tmp_path: Path, capsys: pyt
     ("words", "error"),
     [
         (["convert", "none.jsonl", "x.jsonl"], "data set none.jsonl: No such file or directory"),
-        (["convert", "rows.csv", "x.jsonl"], "data set rows.csv: its name ends in none of .jsonl, .json, .parquet"),
+        (
+            ["convert", "rows.csv", "x.jsonl"],
+            "data set rows.csv: unknown file type; expected a name that ends in .jsonl, .json, .parquet",
+        ),
         (
             ["convert", "rows.jsonl", "x.csv"],
             "x.csv: unknown file type; expected a name that ends in .jsonl, .json, .parquet",
@@ -181,7 +184,8 @@ def test_text_that_no_file_can_hold_is_a_bad_row(
     assert said(capsys, "convert", data, str(out))[::2] == (0, "")
     assert read(out) == [verl(2, 0)]
     assert (
-        said(capsys, "validate", data)[1].splitlines()[0] == "row 1: problem_statement holds half a character (\\ud83d)"
+        said(capsys, "validate", data)[1].splitlines()[0]
+        == "row 1: problem_statement contains an incomplete character (\\ud83d)"
     )
 
 
@@ -207,21 +211,24 @@ def test_what_pyarrow_says_in_several_lines_is_one(tmp_path: Path, capsys: pytes
 def test_rows_that_verl_would_stumble_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good = verl(1, 0)
     faults: list[tuple[dict[str, Any], str]] = [
-        ({"prompt": "fix"}, "prompt is text, wanted a list of messages: verl's data set cannot read a bare string"),
-        ({"prompt": []}, "prompt is empty, wanted a list of messages"),
+        ({"prompt": "fix"}, "prompt is text; expected a list of messages, since verl cannot read a plain string"),
+        ({"prompt": []}, "prompt is empty; expected a list of messages"),
         (
             {"prompt": [{"role": "me", "content": "x"}]},
-            "prompt[0].role is a str, wanted system, user, assistant or tool",
+            "prompt[0].role is a str; expected system, user, assistant or tool",
         ),
-        ({"prompt": [{"role": "user"}]}, "prompt[0].content is missing, wanted text"),
-        ({"prompt": [{"role": "user", "content": "\udca9"}]}, "prompt[0].content holds half a character (\\udca9)"),
-        ({"agent_name": None}, "agent_name is missing, wanted text"),
-        ({"reward_model": {}}, "reward_model.ground_truth is missing, wanted text"),
+        ({"prompt": [{"role": "user"}]}, "prompt[0].content is missing; expected text"),
+        (
+            {"prompt": [{"role": "user", "content": "\udca9"}]},
+            "prompt[0].content contains an incomplete character (\\udca9)",
+        ),
+        ({"agent_name": None}, "agent_name is missing; expected text"),
+        ({"reward_model": {}}, "reward_model.ground_truth is missing; expected text"),
         (
             {"reward_model": {"ground_truth": "{}"}},
-            "reward_model.ground_truth: no tests expected: a run of no tests would score 1",
+            "reward_model.ground_truth: no expected tests: a run without tests would score 1",
         ),
-        ({"extra_info": None}, "extra_info.task_id is missing, wanted text"),
+        ({"extra_info": None}, "extra_info.task_id is missing; expected text"),
     ]
     data = written(tmp_path / "train.jsonl", [good, *({**good, **change} for change, _ in faults)])
     code, out, _ = said(capsys, "validate", data)

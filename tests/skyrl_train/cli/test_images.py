@@ -154,7 +154,7 @@ def test_rows_that_cannot_be_read_are_counted_and_the_others_served(
     assert called("pull", str(file)) == 1
     said = capsys.readouterr()
     assert said.out.startswith("2 of 2 images present")
-    assert f"skyrl-train images: data set {file}, line 2: no JSON: " in said.err
+    assert f"skyrl-train images: data set {file}, line 2: not valid JSON: " in said.err
     assert "skyrl-train images: skipped 2 rows that cannot be read\n" in said.err
     assert "skyrl-train images: 2 rows without an image\n" in said.err
     assert called("check", str(file)) == 1

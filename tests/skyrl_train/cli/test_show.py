@@ -67,7 +67,7 @@ def test_a_file_that_was_cut_off_still_shows_what_is_whole(file: Path, capsys: p
     assert dispatch(["show", str(file)]) == 1
     said = capsys.readouterr()
     assert said.out.startswith("task t · rollout t-0")
-    assert said.err.startswith(f"skyrl-train show: {file}, line 2: no JSON: Unterminated string")
+    assert said.err.startswith(f"skyrl-train show: {file}, line 2: not valid JSON: Unterminated string")
     assert said.err.endswith("; the file ends within the line\n")
 
 
@@ -75,7 +75,7 @@ def test_a_file_that_was_cut_off_still_shows_what_is_whole(file: Path, capsys: p
     ("content", "why"),
     [
         (b"", "no transcript found"),
-        (b"\x00\xff\x7fELF", "no transcript found; line 1 cannot be read: no JSON: Expecting value"),
+        (b"\x00\xff\x7fELF", "no transcript found; line 1 cannot be read: not valid JSON: Expecting value"),
         (b'{"task_id": 1}\n', "no transcript found; line 1 cannot be read: "),
         (b"[" * 100_000, "no transcript found; line 1 cannot be read: "),
     ],

@@ -70,16 +70,16 @@ def test_swe_bench() -> None:
     ("row", "why"),
     [
         ([], "a row is a list; expected an object"),
-        ({"instance": 1}, "`instance` is no object"),
+        ({"instance": 1}, "`instance` is not an object"),
         ({**R2E, "docker_image": None}, "docker_image or instance_id is missing"),
-        ({**R2E, "docker_image": ["a"]}, "docker_image is a list, wanted text"),
+        ({**R2E, "docker_image": ["a"]}, "docker_image is a list; expected text"),
         ({**R2E, "docker_image": "a b"}, "image 'a b': holds white space"),
         ({**R2E, "problem_statement": " \n"}, "problem_statement is empty"),
-        ({**R2E, "expected_output_json": "{}"}, "no tests expected: a run of no tests would score 1"),
-        ({**R2E, "expected_output_json": "[1]"}, "no object of names and statuses"),
-        ({**SWE, "FAIL_TO_PASS": []}, "FAIL_TO_PASS is empty: the task would be solved before it begins"),
-        ({**SWE, "PASS_TO_PASS": "test_b"}, "PASS_TO_PASS is no JSON: "),
-        ({**SWE, "PASS_TO_PASS": [1]}, "PASS_TO_PASS is no list of names"),
+        ({**R2E, "expected_output_json": "{}"}, "no expected tests: a run without tests would score 1"),
+        ({**R2E, "expected_output_json": "[1]"}, "not an object of names and statuses"),
+        ({**SWE, "FAIL_TO_PASS": []}, "FAIL_TO_PASS is empty: the task would be solved from the start"),
+        ({**SWE, "PASS_TO_PASS": "test_b"}, "PASS_TO_PASS is not valid JSON: "),
+        ({**SWE, "PASS_TO_PASS": [1]}, "PASS_TO_PASS is not a list of names"),
     ],
 )
 def test_a_bad_row_says_what_is_wrong_with_it(row: Any, why: str) -> None:
