@@ -1,4 +1,4 @@
-"""What /proc tells of the processes of this machine, and how one is ended that must not be another by then."""
+"""Reads the processes of this machine from /proc, and kills a process without hitting another that reuses its id."""
 
 import contextlib
 import os
@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator
 _STEP_S = 0.02
 _BEGINS_S, _LOOK_S = 0.5, 0.001
 _KERNEL, _EXITS = 0x00200000, 0x00000004
-"""Of a process's flags."""
+"""Bits of a process's flags."""
 Belongs = Callable[[int], bool]
 
 
@@ -18,33 +18,33 @@ def pids() -> list[int]:
 
 
 def environ_of(pid: int) -> list[bytes]:
-    """The words NAME=value of its environment, as far as they may be read; those of the dead are gone.
+    """The NAME=value words of a process's environment, empty if it may not be read or the process has ended.
 
-    A process that begins a program has none for that moment, and must be known by it a moment later.
+    A process that is starting a program has no environment for a moment, so the read is repeated.
     """
     path, limit = f"/proc/{pid}/environ", time.monotonic() + _BEGINS_S
     text, begins = read(path), True
     while not text and begins and os.access(path, os.R_OK) and time.monotonic() < limit:
         begins = _begins(pid)
-        text = read(path)  # once more in any case: it may have begun between the two looks
+        text = read(path)  # read again in any case: it may have started in between
         time.sleep(_LOOK_S if begins and not text else 0)
     return text.split(b"\0")
 
 
 def _begins(pid: int) -> bool:
-    """Whether it lives and has no place for an environment yet: env_end of proc(5), which threads of the kernel never have."""
+    """Whether a process lives but has no environment yet (env_end of proc(5), which kernel threads never have)."""
     fields = stat_of(pid)
     return len(fields) > 48 and lives(pid) and fields[48] == b"0" and not int(fields[6]) & (_KERNEL | _EXITS)
 
 
 def lives(pid: int) -> bool:
-    """Whether it runs: a zombie does not."""
+    """Whether a process lives. A zombie does not."""
     fields = stat_of(pid)
     return bool(fields) and fields[0] not in (b"Z", b"X")
 
 
 def parents(pid: int) -> Iterator[int]:
-    """The process itself, and all above it."""
+    """Yields the process and all its ancestors."""
     while pid > 0:
         yield pid
         fields = stat_of(pid)
@@ -52,24 +52,24 @@ def parents(pid: int) -> Iterator[int]:
 
 
 def others() -> list[int]:
-    """Every process but the caller and those above it: whoever started us has our environment, and its marks in it."""
+    """Every process except the caller and its ancestors, which share our environment and its marks."""
     own = set(parents(os.getpid()))
     return [pid for pid in pids() if pid not in own]
 
 
 def stat_of(pid: int) -> list[bytes]:
-    """proc(5)'s fields from the third on, the state; a name may hold anything, so they are counted from its end."""
+    """The fields of /proc/PID/stat from the third (state) on. They are counted from the end of the name, which may hold anything."""
     return read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
 
 
 def listens(pid: int, number: signal.Signals) -> bool:
-    """Whether it has a handler for this signal, without which most signals end it: while it starts, or has none at all."""
+    """Whether a process handles this signal. Without a handler most signals would end it."""
     lines = (line.split() for line in read(f"/proc/{pid}/status").splitlines() if line.startswith(b"SigCgt:"))
     return any(int(line[1], 16) >> (number - 1) & 1 for line in lines)
 
 
 def mounts_of(pid: "int | str") -> str:
-    """Its mount namespace; nothing where that may not be known."""
+    """The mount namespace of a process, empty if it may not be read."""
     try:
         return os.readlink(f"/proc/{pid}/ns/mnt")
     except OSError:
@@ -77,7 +77,7 @@ def mounts_of(pid: "int | str") -> str:
 
 
 def killed(pid: int, belongs: Belongs) -> bool:
-    """By a descriptor: a number may be another's between the look and the signal."""
+    """Kills a process if it belongs; whether it was killed. Uses a pidfd, since the id may be reused after the test."""
     with contextlib.suppress(OSError):
         descriptor = os.pidfd_open(pid)
         try:

@@ -1,4 +1,4 @@
-"""RunConfig as overrides of verl 0.9.1. Pure: no verl is imported, and the same configuration gives the same words."""
+"""Translates a RunConfig into overrides of verl 0.9.1. Pure: verl is not imported."""
 
 import os
 import re
@@ -14,18 +14,18 @@ Value = bool | int | float | str | None | list["Value"] | dict[str, "Value"]
 
 A, M, R = "actor_rollout_ref.actor", "actor_rollout_ref.model", "actor_rollout_ref.rollout"
 AGENT_LOOPS = "agent_loops.yaml"
-"""In the job's directory: which class runs the rollouts, for every process of verl that does."""
+"""A file in the job directory that names the class of the agent loop for verl."""
 GRAPHS = '{"mode": 0, "cudagraph_mode": "FULL_DECODE_ONLY"}'
-"""vLLM's graphs of decoding without torch.compile: captured in seconds, where compiling takes most of a minute."""
+"""vLLM's CUDA graphs for decoding without torch.compile: captured in seconds, while compiling takes almost a minute."""
 SAMPLER, TASKS = "pkg://skyrl_train.rl.sampler", "pkg://skyrl_train.rl.tasks"
 SAVING = "skyrl_train.rl.saving.Saving"
-# a quote, or the end, with the backslashes before it: others mean themselves, as in "model.lora_targets = '.*\.q_proj'"
+# a quote or the end, with the backslashes before it; other backslashes are literal, as in '.*\.q_proj'
 _TO_ESCAPE = re.compile(r"(\\*)('|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run takes place: the job's directory, and the one that relative paths of its configuration begin in."""
+    """The directories of a run: the job directory, and the base of relative paths in its configuration."""
 
     job_dir: str
     work_dir: str
@@ -35,14 +35,19 @@ class Place:
 
 
 def overrides(config: RunConfig, place: Place, start: Mapping[str, Value]) -> list[str]:
-    """As verl's command line takes them. `start` says where training goes on from (skyrl_train.checkpoints.resume); the
-    configuration's own `trainer.verl_overrides` come last, and win."""
+    """The overrides for verl's command line.
+
+    `start` holds those of the checkpoint to resume from (skyrl_train.checkpoints.resume). `trainer.verl_overrides` come
+    last and take precedence.
+    """
     refuse_without_tasks(config)
     sections = (_model, _data, _rollout, _actor, _critic, _algorithm, _trainer, _processes)
     values = {key: value for section in sections for key, value in section(config, place).items()}
     values |= {**seeds.words(config, rollout=R, actor=A), **start}
     own = config.trainer.verl_overrides
-    added = {f"+{word.partition('=')[0].lstrip('+')}" for word in own if word[:1] == "+"}  # Hydra adds nothing twice
+    added = {
+        f"+{word.partition('=')[0].lstrip('+')}" for word in own if word[:1] == "+"
+    }  # Hydra refuses to add a key twice
     return [*(f"{key}={text(value)}" for key, value in values.items() if key not in added), *own]
 
 
@@ -83,7 +88,7 @@ def _data(config: RunConfig, place: Place) -> dict[str, Value]:
     return {
         "data.train_files": [place.of(path) for path in data.train_files],
         "data.val_files": [place.of(path) for path in data.val_files],
-        "data.val_batch_size": None if data.val_files else 1,  # of no rows it would be 0, which the loader refuses
+        "data.val_batch_size": None if data.val_files else 1,  # the default of 0 for no rows is refused by the loader
         "data.custom_cls.path": TASKS,
         "data.custom_cls.name": "Tasks",
         "data.prompt_key": data.prompt_key,
@@ -161,7 +166,7 @@ def _actor(config: RunConfig, place: Place) -> dict[str, Value]:
 
 
 def _critic(config: RunConfig, place: Place) -> dict[str, Value]:
-    """Only where one is trained: verl builds the others' settings all the same, and must not find half of them."""
+    """The critic's settings. Without a critic they are left out, since verl would build them and fail on a part."""
     critic, model = config.critic, config.model
     if not config.needs_critic:
         return {"critic.enable": False}
@@ -206,7 +211,7 @@ def _trainer(config: RunConfig, place: Place) -> dict[str, Value]:
         "trainer.project_name": trainer.project,
         "trainer.experiment_name": trainer.experiment,
         "trainer.logger": list(trainer.logger),
-        # where steps are counted, the number of passes ends nothing
+        # if steps are set, the number of epochs must not end the run
         "trainer.total_epochs": max(trainer.epochs, trainer.steps or 0),
         "trainer.total_training_steps": trainer.steps,
         "trainer.save_freq": trainer.save_every_steps,
@@ -223,10 +228,10 @@ def _trainer(config: RunConfig, place: Place) -> dict[str, Value]:
 
 
 def _processes(config: RunConfig, place: Place) -> dict[str, Value]:
-    """Each process imports torch and verl for many seconds: none is started that has nothing to do.
+    """Settings that start no needless process, since each imports torch and verl for many seconds.
 
-    Rollouts are scored where they run, so that verl's workers for rewards have no work; and a model on one GPU needs no
-    process beside its engine's.
+    Rollouts are scored where they run, so verl's reward workers are not needed. A model on one GPU needs only the engine's
+    process.
     """
     del place
     alone = {f"+{R}.engine_kwargs.vllm.distributed_executor_backend": "uni"}
@@ -239,6 +244,6 @@ def _processes(config: RunConfig, place: Place) -> dict[str, Value]:
 
 
 def _local(path: str, place: Place) -> str:
-    """A directory of this machine by its whole path; the name of a model on the hub as it is."""
+    """The full path of a local directory, or the unchanged name of a hub model."""
     found = place.of(path)
     return found if os.path.isdir(found) else path

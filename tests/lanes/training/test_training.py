@@ -70,7 +70,7 @@ def test_a_killed_run_goes_on_saves_when_time_runs_out_and_ends_when_every_rollo
         run.ends_with(75)
         assert f"training resumes from {saved(job, first)}" in run.log
         cause = "8 x error_initialization: RuntimeError: the sandbox's disk is full"
-        assert f"step {first + 1} has no usable rollout, new prompts are drawn: {cause}" in run.log
+        assert f"step {first + 1} has no usable rollout; drawing new prompts: {cause}" in run.log
     assert counts(job)[len(done)].ends == {Finish.ERROR_INITIALIZATION: ROLLOUTS}
     assert counts(job)[-1].masked < ROLLOUTS
     second = last(job)

@@ -112,6 +112,7 @@ def test_our_cause_comes_before_slurms_end(text: str, id_: str, first: bool, tmp
         "skyrl-train job: ended 3 processes that the trainer had left",
         "skyrl-train train: syncing weights to the model servers",
         "skyrl-train train: step 3 has no usable rollout, new prompts are drawn: 4 x error_runtime: SandboxError: the sandbox did not start",
+        "skyrl-train train: step 3 has no usable rollout; drawing new prompts: 4 x error_runtime: SandboxError: the sandbox did not start",
         "skyrl-train train: training starts from the model: there is no checkpoint yet in /work/run",
     ],
 )
