@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from skyrl_train.agent.journal import append
-from skyrl_train.agent.show import shown, worth
+from skyrl_train.agent.show import reward_line, shown
 from skyrl_train.agent.transcript import Transcript
 from skyrl_train.cli.asynchronous import run_async
 from skyrl_train.fail import UsageError
@@ -83,5 +83,5 @@ def _solved(transcript: Transcript) -> bool:
 
 def _table(transcripts: Sequence[Transcript]) -> str:
     ordered = sorted(transcripts, key=lambda one: one.task_id)
-    rows = [f"{one.task_id:<16}{len(one.steps):>6}  {one.finish:<22}{worth(one)}" for one in ordered]
+    rows = [f"{one.task_id:<16}{len(one.steps):>6}  {one.finish:<22}{reward_line(one)}" for one in ordered]
     return "\n".join(["", f"{'task':<16}{'turns':>6}  {'end':<22}reward", *rows, ""])

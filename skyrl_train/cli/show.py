@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from skyrl_train.agent.journal import Unreadable, read
-from skyrl_train.agent.show import SHOWN_CHARS, printable, shown, worth
+from skyrl_train.agent.show import RESULT_CHARS, printable, reward_line, shown
 from skyrl_train.agent.tokens import retokenised
 from skyrl_train.agent.transcript import Transcript
 from skyrl_train.fail import UsageError
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
             found += 1
             wanted = wanted or line
             name = printable(line.rollout_id)
-            listed = [*listed, f"{name}  {len(line.steps)} turns  {line.finish}  {worth(line)}"][:LISTED]
+            listed = [*listed, f"{name}  {len(line.steps)} turns  {line.finish}  {reward_line(line)}"][:LISTED]
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
     if wanted is None:
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     sys.stdout.write(
         _list(listed, found)
         if several
-        else shown(wanted, result_chars=NO_LIMIT if args.full else SHOWN_CHARS) + compared
+        else shown(wanted, result_chars=NO_LIMIT if args.full else RESULT_CHARS) + compared
     )
     for line in broken[:LISTED]:
         sys.stderr.write(f"skyrl-train show: {path}, line {line.line}: {line.why}\n")

@@ -32,7 +32,7 @@ class _Knob(NamedTuple):
 
 def _rollout(job: Job) -> Rollout:
     if job.rollout is None:
-        raise BadJobError("this run has no vLLM on the trainer's GPU, so there is no such key to solve for")
+        raise BadJobError("this run has no vLLM on the trainer's GPU, so this key cannot be solved for")
     return job.rollout
 
 

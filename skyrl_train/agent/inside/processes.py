@@ -1,4 +1,4 @@
-"""Processes of the terminal's session: found in /proc, ended by their ids."""
+"""Finds the processes of the terminal's session in /proc, and ends them by id."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SESSION = 3  # of the fields after the name in /proc/PID/stat: state, parent, g
 
 
 def session_members(session: int) -> list[int]:
-    """All processes of a session but its leader. One that called setsid has left it."""
+    """All processes of a session except its leader. A process that called setsid has left the session."""
     names = [name for name in os.listdir("/proc") if name.isdigit() and int(name) != session]
     return [int(name) for name in names if _fields(name)[_SESSION:][:1] == [str(session)]]
 
@@ -22,7 +22,7 @@ def _fields(pid: str) -> list[str]:
 
 
 def end_session(session: int) -> None:
-    """Kills what a session left. Its members may start more while they are counted, so it is done until none is left."""
+    """Kills the processes of a session, repeatedly, since they may start more meanwhile."""
     for _ in range(50):
         members = [pid for pid in session_members(session) if _fields(str(pid))[:1] != ["Z"]]
         if not members:
@@ -38,7 +38,7 @@ def end_group(group: int, number: int) -> None:
 
 
 def reap() -> None:
-    """Takes in the dead that nobody else will: in a container this program is the first process."""
+    """Reaps dead processes, since in a container this program may be process 1."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

@@ -45,6 +45,6 @@ def test_each_turn_and_the_end() -> None:
         "── not run · cut_by_length\n"
         "Your reply was cut at the length limit, so nothing was run. Write less, or split the work over several calls.\n"
         "\n══ error_evaluation: sandbox_failed: gone\n"
-        "2 turns, 3 tokens written, 1 shown\n"
+        "2 turns; tokens: 3 written, 1 read\n"
         "unscorable (masked): sandbox_failed: gone\n"
     )

@@ -94,7 +94,7 @@ def test_a_line_that_is_too_long_ends_the_reading(
     append(file, replace(ONE, detail="x" * 1024 * 1024))
     assert dispatch(["show", str(file)]) == 1
     assert capsys.readouterr().err == (
-        f"skyrl-train show: {file}, line 2: longer than 1 MiB; the rest of the file is not read\n"
+        f"skyrl-train show: {file}, line 2: longer than 1 MiB; the rest of the file was skipped\n"
     )
 
 
