@@ -32,9 +32,9 @@ _TEXTS = {
         " write them to a file in pieces."
     ),
     CallErrorKind.DUPLICATE_PARAMETER: "Parameter '{subject}' is given twice, so nothing was run. Give it once.",
-    CallErrorKind.UNKNOWN_TOOL: "There is no function '{subject}', so nothing was run. Functions: {expected}.",
+    CallErrorKind.UNKNOWN_TOOL: "The function '{subject}' does not exist, so nothing was run. Functions: {expected}.",
     CallErrorKind.UNKNOWN_PARAMETER: (
-        "There is no parameter '{subject}', so nothing was run. Parameters of this function: {expected}."
+        "The parameter '{subject}' does not exist, so nothing was run. Parameters of this function: {expected}."
     ),
     CallErrorKind.MISSING_PARAMETER: "Parameter '{subject}' ({expected}) is required here, so nothing was run.",
     CallErrorKind.BAD_VALUE: "Parameter '{subject}' must be {expected}, so nothing was run.",

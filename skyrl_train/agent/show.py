@@ -11,7 +11,7 @@ RESULT_CHARS = 2_000
 """Default of the most characters printed of a result."""
 
 
-def shown(transcript: Transcript, *, result_chars: int = RESULT_CHARS) -> str:
+def render_transcript(transcript: Transcript, *, result_chars: int = RESULT_CHARS) -> str:
     """The transcript turn by turn, with the end and the reward."""
     return "\n".join(_lines(transcript, result_chars)) + "\n"
 

@@ -19,7 +19,7 @@ from skyrl_train.checkpoints.errors import CheckpointError
 from skyrl_train.checkpoints.finish import finish
 from skyrl_train.checkpoints.prune import Pruned, prune
 from skyrl_train.checkpoints.resume import Resume, resume_from
-from skyrl_train.checkpoints.saved import Saved, State, examine
+from skyrl_train.checkpoints.saved import Saved, SavedState, examine
 from skyrl_train.checkpoints.store import Survey, survey
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
     "Pruned",
     "Resume",
     "Saved",
-    "State",
+    "SavedState",
     "Survey",
     "complete",
     "examine",

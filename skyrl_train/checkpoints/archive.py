@@ -40,14 +40,14 @@ def faults(file: IO[bytes], *, deep: bool = False) -> Iterator[str]:
     """Why a torch file cannot be read. `deep` reads every byte and compares it with its checksum."""
     try:
         with zipfile.ZipFile(file) as archive:
-            yield from _of(archive, deep=deep)
+            yield from _archive_faults(archive, deep=deep)
     except zipfile.BadZipFile:
         yield "the zip directory at its end is missing: the write was interrupted"
     except (zlib.error, EOFError, ValueError, NotImplementedError, OSError, RuntimeError) as error:
         yield f"it cannot be read ({error})"
 
 
-def _of(archive: zipfile.ZipFile, *, deep: bool) -> Iterator[str]:
+def _archive_faults(archive: zipfile.ZipFile, *, deep: bool) -> Iterator[str]:
     infos = archive.infolist()
     pickles = [info for info in infos if info.filename.rpartition("/")[2] == PICKLE]
     if len(pickles) != 1:
@@ -60,12 +60,12 @@ def _of(archive: zipfile.ZipFile, *, deep: bool) -> Iterator[str]:
     elif pickles[0].file_size > MOST_PICKLE:
         yield f"{PICKLE} has {pickles[0].file_size} bytes; expected at most {MOST_PICKLE}"
     else:
-        yield from _of_pickle(archive.read(pickles[0]), {info.filename for info in infos}, root)
+        yield from _pickle_faults(archive.read(pickles[0]), {info.filename for info in infos}, root)
     if deep and (bad := archive.testzip()) is not None:
         yield f"the checksum of {bad} does not match: the file is damaged"
 
 
-def _of_pickle(data: bytes, records: set[str], root: str) -> Iterator[str]:
+def _pickle_faults(data: bytes, records: set[str], root: str) -> Iterator[str]:
     """A fault if a storage that the pickle names is missing from the records."""
     try:
         for _, key in _walked(data):

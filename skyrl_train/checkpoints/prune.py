@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from skyrl_train.checkpoints.errors import CheckpointError
 from skyrl_train.checkpoints.layout import DISCARDED, KINDS, STEP
-from skyrl_train.checkpoints.saved import Saved, State
+from skyrl_train.checkpoints.saved import Saved, SavedState
 from skyrl_train.checkpoints.store import Survey, survey, sync_directory
 
 _LEFT = re.compile(rf"{DISCARDED}{STEP}\d{{1,9}}")
@@ -42,7 +42,7 @@ def _to_remove(found: Survey, *, keep: int, torn: bool) -> tuple[Saved, ...]:
     stays = {one.step for one in good[-keep:]} | ({last.step} if last else set())
     old = [one for one in good if one.step not in stays]
     if torn and last is not None:
-        old += [one for one in found.saved if one.state is not State.COMPLETE and one.step < last.step]
+        old += [one for one in found.saved if one.state is not SavedState.COMPLETE and one.step < last.step]
     return tuple(sorted(old, key=lambda one: one.step))
 
 

@@ -10,7 +10,7 @@ from skyrl_train.checkpoints import layout, manifest
 from skyrl_train.checkpoints.layout import KINDS, MANIFEST, Listing
 
 
-class State(StrEnum):
+class SavedState(StrEnum):
     """COMPLETE can be resumed from. CUT was never finished; BROKEN was finished and changed later."""
 
     COMPLETE = "complete"
@@ -23,7 +23,7 @@ class Saved(NamedTuple):
 
     path: str
     step: int
-    state: State
+    state: SavedState
     faults: tuple[str, ...]
     size: int
     marked: bool
@@ -32,7 +32,7 @@ class Saved(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        return self.state is State.COMPLETE
+        return self.state is SavedState.COMPLETE
 
     @property
     def name(self) -> str:
@@ -55,7 +55,7 @@ def examine(path: str, *, critic: bool | None = None, kinds: tuple[str, ...] = K
         faults = _changed(path, step, mark, listing) + faults
     elif not faults:
         faults = [fault for name in sorted(listing) for fault in _structure(path, name, listing[name], deep=False)]
-    state = State.COMPLETE if not faults else State.CUT if mark is None else State.BROKEN
+    state = SavedState.COMPLETE if not faults else SavedState.CUT if mark is None else SavedState.BROKEN
     return Saved(
         path=path,
         step=-1 if step is None else step,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from skyrl_train.agent.journal import append
-from skyrl_train.agent.show import reward_line, shown
+from skyrl_train.agent.show import render_transcript, reward_line
 from skyrl_train.agent.transcript import Transcript
 from skyrl_train.cli.asynchronous import run_async
 from skyrl_train.fail import UsageError
@@ -61,7 +61,7 @@ async def _played(args: argparse.Namespace) -> Sequence[Transcript]:
 
     async def one(task: DemoTask) -> None:
         transcript = await play(task, chosen.make, python=chosen.python)
-        sys.stdout.write("\n" + shown(transcript))
+        sys.stdout.write("\n" + render_transcript(transcript))
         sys.stdout.flush()
         if args.output is not None:
             with blamed(args.output):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from skyrl_train.agent.journal import Unreadable, read
-from skyrl_train.agent.show import RESULT_CHARS, printable, reward_line, shown
+from skyrl_train.agent.show import RESULT_CHARS, printable, render_transcript, reward_line
 from skyrl_train.agent.tokens import retokenised
 from skyrl_train.agent.transcript import Transcript
 from skyrl_train.fail import UsageError
@@ -34,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Prints or lists the rollouts in one pass over the file. Exit status 1 if a line is broken."""
     path: Path = args.transcript
-    wanted: Transcript | None = None
+    chosen: Transcript | None = None
     listed: list[str] = []
     found = 0
     broken: list[Unreadable] = []
@@ -47,21 +47,21 @@ def run(args: argparse.Namespace) -> int:
                 listed = [*listed, printable(line.rollout_id)][:LISTED]
                 continue
             found += 1
-            wanted = wanted or line
+            chosen = chosen or line
             name = printable(line.rollout_id)
             listed = [*listed, f"{name}  {len(line.steps)} turns  {line.finish}  {reward_line(line)}"][:LISTED]
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
-    if wanted is None:
+    if chosen is None:
         raise UsageError(_why_none(args, listed, broken))
     several = found > 1
     if several and args.tokenizer:
         raise UsageError(f"{path}: {found} rollouts, but --tokenizer compares one; name it with --rollout ID")
-    compared = _compared(wanted, _encoder(args.tokenizer)) if args.tokenizer else ""
+    compared = _compared(chosen, _encoder(args.tokenizer)) if args.tokenizer else ""
     sys.stdout.write(
         _list(listed, found)
         if several
-        else shown(wanted, result_chars=NO_LIMIT if args.full else RESULT_CHARS) + compared
+        else render_transcript(chosen, result_chars=NO_LIMIT if args.full else RESULT_CHARS) + compared
     )
     for line in broken[:LISTED]:
         sys.stderr.write(f"skyrl-train show: {path}, line {line.line}: {line.why}\n")

@@ -27,8 +27,8 @@ class Chosen:
     notes: tuple[str, ...]
 
 
-async def choose(wanted: str, *, image: str | None, python: str | None, environ: Mapping[str, str]) -> Chosen:
-    """The sandbox for `wanted`: auto, podman or directory. UsageError if it cannot be used."""
+async def choose(requested: str, *, image: str | None, python: str | None, environ: Mapping[str, str]) -> Chosen:
+    """The sandbox for `requested`: auto, podman or directory. UsageError if it cannot be used."""
     if image is not None:
         base = Image(image, python or "python3")
         if why := await _unusable(base, base.python, environ):
@@ -37,13 +37,13 @@ async def choose(wanted: str, *, image: str | None, python: str | None, environ:
         return Chosen(make, base.python, (f"sandbox: Podman, image {image}, no network",))
     found = await asyncio.to_thread(suite_python, python)
     notes: tuple[str, ...] = ()
-    if wanted != "directory":
+    if requested != "directory":
         programs = HostPrograms(found.path, (*found.directories, str(Path(found.path).parent)))
         why = await _unusable(programs, found.path, environ)
         if not why:
             make = functools.partial(podman_sandbox, base=programs, environ=environ)
             return Chosen(make, found.path, ("sandbox: Podman, this machine's programs read-only, no network",))
-        if wanted == "podman":
+        if requested == "podman":
             raise UsageError(f"Podman cannot be used: {why}; --sandbox directory works without Podman, but is unsafe")
         notes = (f"Podman cannot be used here: {why}",)
     return _in_a_directory(found, notes, environ)

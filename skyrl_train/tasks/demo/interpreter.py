@@ -21,10 +21,10 @@ class SuitePython:
     directories: tuple[str, ...]
 
 
-def suite_python(wanted: str | None) -> SuitePython:
+def suite_python(requested: str | None) -> SuitePython:
     """The given interpreter, or else this one or one on PATH."""
     tried = []
-    for path in [wanted] if wanted else _candidates():
+    for path in [requested] if requested else _candidates():
         found = _asked(path)
         if isinstance(found, SuitePython):
             return found

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from checkpoint_files import role_files
-from skyrl_train.checkpoints import State, examine, finish, resume_from
+from skyrl_train.checkpoints import SavedState, examine, finish, resume_from
 from skyrl_train.checkpoints.merge import merge
 
 pytestmark = pytest.mark.verl
@@ -43,7 +43,7 @@ def test_verl_writes_in_the_order_that_the_kills_are_counted_in(saved: Path) -> 
     ]
     times = {name: (saved / name).stat().st_mtime_ns for name in wanted}
     assert sorted(wanted, key=times.__getitem__) == wanted
-    assert examine(str(step)).state is State.COMPLETE
+    assert examine(str(step)).state is SavedState.COMPLETE
 
 
 def test_a_cut_file_is_seen_before_and_after_the_mark(saved: Path) -> None:

@@ -16,7 +16,9 @@ def test_every_kind_has_a_text_of_its_own() -> None:
 
 def test_names_of_the_model_are_shortened_and_may_hold_braces() -> None:
     error = call_error(CallErrorKind.UNKNOWN_TOOL, Span(0, 1), subject="{0}" * 100, expected="terminal")
-    assert error.text == f"There is no function '{('{0}' * 100)[:80]}…', so nothing was run. Functions: terminal."
+    assert (
+        error.text == f"The function '{('{0}' * 100)[:80]}…' does not exist, so nothing was run. Functions: terminal."
+    )
 
 
 def test_every_kind_is_documented() -> None:

@@ -147,7 +147,8 @@ def test_the_model_reads_why_its_call_was_not_run() -> None:
     step = transcript.steps[0]
     assert isinstance(step.call, CallError)
     assert (
-        step.shown == "There is no function 'ls', so nothing was run. Functions: terminal, file_editor, finish, think."
+        step.shown
+        == "The function 'ls' does not exist, so nothing was run. Functions: terminal, file_editor, finish, think."
     )
 
 

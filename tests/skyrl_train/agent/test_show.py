@@ -4,7 +4,7 @@ from skyrl_train.agent.arguments import Action
 from skyrl_train.agent.call_parser import parse_call
 from skyrl_train.agent.calls import Ended
 from skyrl_train.agent.finish import Finish
-from skyrl_train.agent.show import shown
+from skyrl_train.agent.show import render_transcript
 from skyrl_train.agent.transcript import Message, Reply, Result, Step, Transcript
 from skyrl_train.rewards.score import Unscorable, UnscorableReason
 
@@ -33,7 +33,7 @@ def test_each_turn_and_the_end() -> None:
         detail="sandbox_failed: gone",
         score=Unscorable(UnscorableReason.SANDBOX_FAILED, "gone"),
     )
-    assert shown(transcript) == (
+    assert render_transcript(transcript) == (
         "task sympy-1 · rollout sympy-1-0 · 2 prompt tokens\n"
         "\n── user\nfix it\n"
         "\n── turn 1 · 2 tokens, stop, 0.50 s\n"

@@ -5,7 +5,16 @@ from pathlib import Path
 import pytest
 
 from checkpoint_files import save, torch_file
-from skyrl_train.checkpoints import CheckpointError, State, complete, examine, finish, last_good, prune, resume_from
+from skyrl_train.checkpoints import (
+    CheckpointError,
+    SavedState,
+    complete,
+    examine,
+    finish,
+    last_good,
+    prune,
+    resume_from,
+)
 from skyrl_train.checkpoints.layout import kinds_of
 
 TRACKER = "latest_checkpointed_iteration.txt"
@@ -53,7 +62,7 @@ def test_a_cut_file_is_broken_and_the_one_before_is_taken(tmp_path: Path) -> Non
     found = examine(f"{tmp_path}/global_step_10")
     size = path.stat().st_size
     assert (found.state, found.faults) == (
-        State.BROKEN,
+        SavedState.BROKEN,
         (f"actor/{path.name} has {size} bytes; it had {size + 1} when it was saved",),
     )
     assert resume_from(str(tmp_path)).step == 5
