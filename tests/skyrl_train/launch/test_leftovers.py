@@ -166,7 +166,7 @@ def test_sweep_tells_what_it_did(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["*"], "'*' is no id of a job"),
+        (["*"], "'*' is not a job id"),
         ([OURS, "--base", "tmp"], "expected absolute paths"),
         ([OURS], f"job {OURS} is RUNNING; expected a finished job"),
         (
