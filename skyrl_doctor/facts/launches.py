@@ -16,7 +16,9 @@ from skyrl_train.node.hostlist import NotAHostlist, expand
 
 OF_NODES = ("GPU", "ENV", "POD")
 """Families whose failures may be the node's and not the run's."""
-_NODE = re.compile(r"\bnode (?P<node>[A-Za-z0-9][\w.-]{0,62})(?:: | ended without a word| has been silent)")
+_NODE = re.compile(
+    r"\bnode (?P<node>[A-Za-z0-9][\w.-]{0,62})(?:: | ended without a (?:word|report)| has (?:been silent|not reported))"
+)
 _BY_SLURM = frozenset({"NODE_FAIL", "BOOT_FAIL"})
 ROOT, JOB_DIR = ".skyrl_jobs", "SKYRL_JOB_DIR"
 MOST = 30
