@@ -17,7 +17,7 @@ def refusals() -> Mapping[str, tuple[Signature, ...]]:
 
 def _refusal(id_: str) -> Signature:
     return Signature(
-        pattern=rf"{GATE} {id_} (?!could not look)",
+        pattern=rf"{GATE} {id_} (?!could not (?:look|be checked))",
         sample=f"skyrl-train job: trainer: the gate refused: {id_} what was seen; wanted what must be. To do: what helps",
         explain=EXPLAIN,
         versions="skyrl-train",

@@ -1,1 +1,1 @@
-"""The training package that the doctor was born with; it owns every rule about its own behaviour."""
+"""The training package. It owns the rules for its own behaviour, which the doctor's checks use."""

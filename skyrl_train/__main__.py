@@ -1,4 +1,4 @@
-"""Where skyrl-train starts."""
+"""The entry point of skyrl-train."""
 
 import sys
 

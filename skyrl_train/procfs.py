@@ -1,4 +1,4 @@
-"""Reads /proc of this machine, and kills processes without hitting another that got the same number meanwhile."""
+"""Reads the processes of this machine from /proc, and kills a process without hitting another that reuses its id."""
 
 import contextlib
 import os
@@ -18,32 +18,33 @@ def pids() -> list[int]:
 
 
 def environ_of(pid: int) -> list[bytes]:
-    """The NAME=value entries of its environment; empty where it has ended or may not be read.
+    """The NAME=value words of a process's environment, empty if it may not be read or the process has ended.
 
-    While the kernel loads a program, the process has no environment. It is waited for then.
+    A process that is starting a program has no environment for a moment, so the read is repeated.
     """
     path, limit = f"/proc/{pid}/environ", time.monotonic() + _BEGINS_S
     text, begins = read(path), True
     while not text and begins and os.access(path, os.R_OK) and time.monotonic() < limit:
         begins = _begins(pid)
-        text = read(path)  # once more in any case: it may have begun between the two looks
+        text = read(path)  # read again in any case: it may have started in between
         time.sleep(_LOOK_S if begins and not text else 0)
     return text.split(b"\0")
 
 
 def _begins(pid: int) -> bool:
+    """Whether a process is starting a program and has no environment yet."""
     found = stat_of(pid)
     return found is not None and found.is_loading
 
 
 def lives(pid: int) -> bool:
-    """Whether it runs: a zombie does not."""
+    """Whether a process lives. A zombie does not."""
     found = stat_of(pid)
     return found is not None and not found.is_dead
 
 
 def parents(pid: int) -> Iterator[int]:
-    """The process itself, and all above it."""
+    """Yields the process and all its ancestors."""
     while pid > 0:
         yield pid
         found = stat_of(pid)
@@ -51,13 +52,13 @@ def parents(pid: int) -> Iterator[int]:
 
 
 def others() -> list[int]:
-    """Every process but the caller and those above it: a parent's environment holds the marks of its children too."""
+    """Every process except the caller and its ancestors, which share our environment and its marks."""
     own = set(parents(os.getpid()))
     return [pid for pid in pids() if pid not in own]
 
 
 def stat_of(pid: int) -> ProcessStat | None:
-    """None where there is no such process."""
+    """The state of a process from /proc/PID/stat, or None if there is no such process."""
     try:
         return parse_stat(read(f"/proc/{pid}/stat"))
     except ValueError:
@@ -65,19 +66,19 @@ def stat_of(pid: int) -> ProcessStat | None:
 
 
 def group_lives(group: int) -> bool:
-    """Whether a process of this group runs."""
+    """Whether a process of this group lives."""
     found = (stat_of(pid) for pid in pids())
     return any(one is not None and one.group == group and not one.is_dead for one in found)
 
 
 def listens(pid: int, number: signal.Signals) -> bool:
-    """Whether it has a handler for this signal, without which most signals end it: while it starts, or has none at all."""
+    """Whether a process handles this signal. Without a handler most signals would end it."""
     lines = (line.split() for line in read(f"/proc/{pid}/status").splitlines() if line.startswith(b"SigCgt:"))
     return any(int(line[1], 16) >> (number - 1) & 1 for line in lines)
 
 
 def mounts_of(pid: "int | str") -> str:
-    """Its mount namespace; nothing where that may not be known."""
+    """The mount namespace of a process, empty if it may not be read."""
     try:
         return os.readlink(f"/proc/{pid}/ns/mnt")
     except OSError:
@@ -85,7 +86,7 @@ def mounts_of(pid: "int | str") -> str:
 
 
 def killed(pid: int, belongs: Belongs) -> bool:
-    """Kills by a descriptor: between the look and the signal the number may become another process's."""
+    """Kills a process if it belongs; whether it was killed. Uses a pidfd, since the id may be reused after the test."""
     with contextlib.suppress(OSError):
         descriptor = os.pidfd_open(pid)
         try:

@@ -23,7 +23,7 @@ CAUSE = "the sandbox runtime died while the trainer needed it; read its log or `
 
 SIGNATURES = (
     Signature(
-        pattern=r"skyrl-train job: runtime: the runtime (?:ended with [1-9]|was killed by signal \d)",
+        pattern=r"skyrl-train job: runtime: the runtime (?:(?:ended with|exited with status) [1-9]|was killed by signal \d)",
         sample="skyrl-train job: runtime: the runtime was killed by signal 9",
         explain=CAUSE,
         versions="skyrl-train",

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Packs what a node without network still lacks for a requirement, in parts that are easy to carry.
+"""Packs the packages that a node without network lacks for a requirement, in parts that are easy to copy.
 
-GPU nodes often reach no package index and come with a torch of their own. On the node:
+GPU nodes often have no access to a package index, but their own torch. On the node:
 
     python3 -m pip list --format json > node.json
 
-Here, where there is a network and uv:
+On a machine with a network and uv:
 
     python3 pack.py --node node.json --out parts 'verl[vllm]==0.9.1'
 
-Carry the folder `parts` and unpack.py to the node, and there:
+Copy the folder `parts` and unpack.py to the node, and run there:
 
     python3 unpack.py parts /tmp/site && export PYTHONPATH=/tmp/site
 
-The node's own versions are kept wherever the requirement allows them, so that its torch is not carried.
+The node's versions are kept if the requirement allows them, so its torch is not packed.
 """
 
 # ruff: noqa: T201 - a program for a terminal
@@ -38,7 +38,7 @@ UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
 
 
 class PackError(Exception):
-    """Why nothing was packed, in one sentence."""
+    """Packing failed; the message has the reason."""
 
 
 def normal(name: str) -> str:
@@ -47,12 +47,12 @@ def normal(name: str) -> str:
 
 
 def public(version: str) -> str:
-    """2.11.0+cu130 -> 2.11.0: an index knows no local versions, and the node's build satisfies the public one."""
+    """2.11.0+cu130 -> 2.11.0: an index has no local versions, and the node's build satisfies the public one."""
     return version.partition("+")[0]
 
 
 def installed(text: str) -> dict[str, str]:
-    """What the node has, from its `pip list --format json`."""
+    """The packages of the node, from its `pip list --format json`."""
     try:
         rows = json.loads(text)
         return {normal(row["name"]): public(row["version"]) for row in rows}
@@ -61,13 +61,13 @@ def installed(text: str) -> dict[str, str]:
 
 
 def pins(lock: str) -> dict[str, str]:
-    """name==version lines of a lock file; comments, hashes and markers are left."""
+    """The name==version lines of a lock file, without comments, hashes and markers."""
     found = (PIN.match(line) for line in lock.splitlines())
     return {normal(match[1]): match[2] for match in found if match}
 
 
 def lacking(locked: Mapping[str, str], node: Mapping[str, str], without: Iterable[str]) -> list[str]:
-    """The pins that the node does not meet, less those that the user does without."""
+    """The pins that the node does not meet, without those in `without`."""
     left_out = [normal(name) for name in without]
     return [
         f"{name}=={version}"
@@ -80,7 +80,7 @@ def size(text: str) -> int:
     """60M -> 60000000."""
     match = re.fullmatch(r"([1-9][0-9]*)([kMG]?)", text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size such as 60M")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 60M")
     return int(match[1]) * UNITS[match[2]]
 
 
@@ -95,18 +95,18 @@ def target(args: argparse.Namespace) -> list[str]:
 
 
 def uv(*argv: str) -> None:
-    """Runs uv; its own words are the error."""
+    """Runs uv. PackError quotes its message."""
     beside = Path(sys.executable).with_name("uv")
     command = str(beside) if beside.exists() else shutil.which("uv")
     if command is None:
-        raise PackError("uv is not on the PATH: `pip install uv` brings it")
+        raise PackError("uv is not on the PATH; run `pip install uv`")
     done = subprocess.run([command, *argv], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise PackError(f"uv {' '.join(argv[:2])} failed:\n{done.stderr.strip()}")
 
 
 def lock(args: argparse.Namespace, node: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Every package that the requirements need; uv prefers the versions that its output file already holds."""
+    """Every package that the requirements need. uv prefers the versions that are in its output file already."""
     (folder / "wanted.in").write_text("".join(f"{requirement}\n" for requirement in args.requirement))
     output = folder / "lock.txt"
     output.write_text("".join(f"{name}=={version}\n" for name, version in node.items()))
@@ -116,20 +116,18 @@ def lock(args: argparse.Namespace, node: Mapping[str, str], folder: Path) -> dic
 
 
 def install(args: argparse.Namespace, wanted: list[str], site: Path) -> None:
-    """The packages, as they will lie on the node. What exists as source only is built here: pure Python alone may be."""
+    """Installs the packages as they will be on the node. Packages without a wheel are built here, which is allowed only for pure Python."""
     listed = site.parent / "lacking.txt"
     listed.write_text("".join(f"{pin}\n" for pin in wanted))
     quiet = ("-q", "--no-deps", "--python", sys.executable)
     uv("pip", "install", *quiet, *target(args), "--target", str(site), "-r", str(listed))
     foreign = [name for name in built_here(site) if not has_wheel(args, name, site.parent / "none")]
     if foreign:
-        raise PackError(
-            f"no wheel for the node exists of {', '.join(foreign)}: leave it out (--without) or build it there"
-        )
+        raise PackError(f"{', '.join(foreign)} has no wheel for the node; leave it out (--without) or build it there")
 
 
 def has_wheel(args: argparse.Namespace, name: str, nowhere: Path) -> bool:
-    """Whether the index has a wheel for the node. Some were renamed after they were built, and call themselves linux inside."""
+    """Whether the index has a wheel for the node. Some wheels were renamed after the build and are tagged linux inside."""
     distribution, _, version = name.removesuffix(".dist-info").rpartition("-")
     asked = ("-q", "--no-deps", "--no-build", "--dry-run", "--python", sys.executable, "--target", str(nowhere))
     try:
@@ -140,7 +138,7 @@ def has_wheel(args: argparse.Namespace, name: str, nowhere: Path) -> bool:
 
 
 def built_here(site: Path) -> list[str]:
-    """Packages that look compiled on this machine, for want of a wheel: nothing says that such ones run on the node."""
+    """Packages that were compiled on this machine because there was no wheel, and may not run on the node."""
     return sorted(wheel.parent.name for wheel in site.glob("*.dist-info/WHEEL") if "-linux_" in wheel.read_text())
 
 
@@ -158,7 +156,7 @@ def carried(site: Path, drop: Iterable[str]) -> Iterator[Path]:
 
 
 class Parts:
-    """A file to write to that begins a new file whenever one is full."""
+    """A file object that starts a new file whenever one is full."""
 
     def __init__(self, folder: Path, limit: int) -> None:
         self.folder, self.limit = folder, limit
@@ -175,7 +173,7 @@ class Parts:
         self.written.append({"name": self.path.name, "bytes": self.filled, "sha256": self.digest.hexdigest()})
 
     def write(self, data: bytes) -> int:
-        """Spreads the data over as many parts as it takes."""
+        """Writes the data to as many parts as needed."""
         rest = memoryview(data)
         while rest:
             if self.filled == self.limit:
@@ -210,28 +208,28 @@ def pack(site: Path, out: Path, *, limit: int, drop: Iterable[str], preset: int)
 def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("requirement", nargs="+", help="what the node is to have, as pip spells it")
+    parser.add_argument("requirement", nargs="+", help="packages that the node needs, in pip's syntax")
     parser.add_argument("--node", type=Path, required=True, help="the node's `pip list --format json`")
     parser.add_argument("--out", type=Path, required=True, help="folder for the parts")
     parser.add_argument("--python", default="3.12", help="the node's Python (default: %(default)s)")
     parser.add_argument("--machine", default="x86_64", help="the node's processor (default: %(default)s)")
     parser.add_argument(
-        "--glibc", default="2.28", help="the node's C library, as `ldd --version` says it (default: %(default)s)"
+        "--glibc", default="2.28", help="the node's C library, from `ldd --version` (default: %(default)s)"
     )
     parser.add_argument(
-        "--without", action="append", default=[], metavar="NAME", help="a package (or pattern) to do without"
+        "--without", action="append", default=[], metavar="NAME", help="leave out a package (name or pattern)"
     )
     parser.add_argument(
-        "--drop", action="append", default=[], metavar="PATTERN", help="files of packages to do without"
+        "--drop", action="append", default=[], metavar="PATTERN", help="leave out files of packages (pattern)"
     )
-    parser.add_argument("--part-size", type=size, default=size("60M"), help="bytes a part (default: 60M)")
+    parser.add_argument("--part-size", type=size, default=size("60M"), help="size of a part (default: 60M)")
     parser.add_argument("--preset", type=int, choices=range(10), default=6, help="xz's effort (default: %(default)s)")
     parser.add_argument("--list", action="store_true", help="only print what the node lacks")
     return parser
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Works out, downloads, packs, and says what to carry."""
+    """Resolves, downloads and packs the packages; prints what to copy."""
     args = arguments().parse_args(argv)
     try:
         node = installed(args.node.read_text())

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Unpacks what pack.py packed: `python3 unpack.py [--wait] PARTS TARGET`, then `export PYTHONPATH=TARGET`.
 
-Needs the standard library of Python 3.8 or later, and no network. Nothing is written before every part was found whole;
-with --wait, where the parts come one by one, each is unpacked when it is there and found whole. All modules are compiled at
-the end: a run imports them in ten processes.
+Needs only the standard library of Python 3.8 or later, and no network. Nothing is written before all parts are verified.
+With --wait, parts may arrive one by one, and each is unpacked once it is verified. All modules are compiled at the end,
+since a run imports them in ten processes.
 """
 
 # ruff: noqa: T201 - a program for a terminal
@@ -19,40 +19,40 @@ import tarfile
 import time
 
 WAIT_S = 600.0
-"""For one part."""
+"""Time limit for one part."""
 
 
 class UnpackError(Exception):
-    """Why nothing was unpacked, in one sentence."""
+    """Unpacking failed; the message has the reason."""
 
 
 def verify(folder, part):
-    """The path of a part that is there and is what was packed."""
+    """The path of a part. UnpackError if it is missing or differs from what was packed."""
     path = os.path.join(folder, part["name"])
     if not os.path.exists(path):
-        raise UnpackError(f"{path} is missing: carry it too")
+        raise UnpackError(f"{path} is missing; copy it too")
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         for block in iter(lambda: file.read(1 << 20), b""):
             digest.update(block)
     if digest.hexdigest() != part["sha256"]:
-        raise UnpackError(f"{path} differs from what was packed: carry it again")
+        raise UnpackError(f"{path} differs from what was packed; copy it again")
     return path
 
 
 def arriving(folder, parts, limit_s=WAIT_S, pause_s=0.2):
-    """The paths of the parts, each as soon as it has all its bytes."""
+    """Yields the path of each part as soon as it is complete."""
     for part in parts:
         path, end = os.path.join(folder, part["name"]), time.monotonic() + limit_s
         while not (os.path.exists(path) and os.path.getsize(path) >= part["bytes"]):
             if time.monotonic() > end:
-                raise UnpackError(f"{path} did not come within {limit_s:g} s")
+                raise UnpackError(f"{path} did not arrive within {limit_s:g} s")
             time.sleep(pause_s)
         yield verify(folder, part)
 
 
 class Joined(io.RawIOBase):
-    """The parts, one after the other, as one file."""
+    """The parts in order, as one file."""
 
     def __init__(self, paths):
         super().__init__()
@@ -77,18 +77,18 @@ class Joined(io.RawIOBase):
 
 
 def inside(target, name):
-    """A packed name may not leave the target."""
+    """Whether a packed name stays inside the target."""
     path = os.path.realpath(os.path.join(target, name))
     return path.startswith(os.path.realpath(target) + os.sep)
 
 
 def extract(stream, target):
-    """The tar's plain files, as they come; links and devices are never packed."""
+    """Extracts the regular files of the tar. Links and devices are never packed."""
     count = 0
     with lzma.LZMAFile(stream) as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
         for member in tar:
             if not member.isreg() or not inside(target, member.name):
-                raise UnpackError(f"{member.name!r} is no plain file below the target")
+                raise UnpackError(f"{member.name!r} is not a regular file below the target")
             path = os.path.join(target, member.name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "wb") as file:
@@ -99,7 +99,7 @@ def extract(stream, target):
 
 
 def own_scripts(target, python):
-    """Commands in TARGET/bin name the Python that packed them; here it is this one."""
+    """Makes the commands in TARGET/bin use this Python."""
     folder = os.path.join(target, "bin")
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
         path = os.path.join(folder, name)
@@ -111,12 +111,12 @@ def own_scripts(target, python):
 
 
 def unpack(folder, target, python=sys.executable, *, wait=False):
-    """Checks, joins, unpacks. Returns the number of files."""
+    """Verifies, joins and unpacks the parts; the number of files."""
     try:
         with open(os.path.join(folder, "manifest.json")) as file:
             parts = [{key: part[key] for key in ("name", "bytes", "sha256")} for part in json.load(file)["parts"]]
         if not parts:
-            raise ValueError("it names no part")
+            raise ValueError("it lists no parts")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UnpackError(f"no manifest of pack.py in {folder}: {error}") from error
     paths = arriving(folder, parts) if wait else [verify(folder, part) for part in parts]
@@ -128,17 +128,17 @@ def unpack(folder, target, python=sys.executable, *, wait=False):
 
 def main(argv):
     """The command line."""
-    wait, places = "--wait" in argv, [word for word in argv if word != "--wait"]
-    if len(places) != 2:
+    wait, paths = "--wait" in argv, [word for word in argv if word != "--wait"]
+    if len(paths) != 2:
         print(__doc__, file=sys.stderr)
         return 2
     try:
-        count = unpack(places[0], places[1], wait=wait)
+        count = unpack(paths[0], paths[1], wait=wait)
     except (UnpackError, OSError, EOFError, lzma.LZMAError, tarfile.TarError) as error:
         print(f"unpack: {error}", file=sys.stderr)
         return 1
-    compileall.compile_dir(places[1], quiet=2, workers=0)  # what is no Python 3 stays as it is
-    print(f"{count} files in {places[1]}; now: export PYTHONPATH={places[1]}")
+    compileall.compile_dir(paths[1], quiet=2, workers=0)  # files that are not Python 3 are left as they are
+    print(f"{count} files in {paths[1]}; now: export PYTHONPATH={paths[1]}")
     return 0
 
 

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# What the scripts beside this file share. It is read into each; what a site wants otherwise stands in site.sh beside it.
-# shellcheck disable=SC2034  # each script takes what it needs
+# Shared by the scripts in this directory, which source it. Put your own settings into site.sh in the same directory.
+# shellcheck disable=SC2034  # each script uses some of these
 : "${PATH:=/usr/sbin:/usr/bin:/sbin:/bin}"
 export PATH
 
@@ -8,11 +8,11 @@ DOCTOR=/opt/skyrl-doctor/bin/skyrl-doctor
 TRAIN=/opt/skyrl-doctor/bin/skyrl-train
 LOG_DIR=/var/log/skyrl-doctor
 STATE_DIR=/var/lib/skyrl-doctor
-SCRATCH=/tmp               # directories of this node in which jobs may work, with blanks between
-NODE_CHECKS=GPU,ENV008     # what Prolog looks at
-HEALTH_CHECKS=GPU003       # what may drain an idle node
-HEALTH_FAIL_ON=warning     # the least severity of theirs that does
-TASKPROLOG_LIMIT_S=15      # each well below Slurm's own: PrologEpilogTimeout, and 60 s for HealthCheckProgram
+SCRATCH=/tmp               # scratch directories of this node, separated by blanks
+NODE_CHECKS=GPU,ENV008     # checks of the Prolog
+HEALTH_CHECKS=GPU003       # checks that may drain an idle node
+HEALTH_FAIL_ON=warning     # the lowest severity that drains
+TASKPROLOG_LIMIT_S=15      # each well below Slurm's limits: PrologEpilogTimeout, and 60 s for HealthCheckProgram
 PROLOG_LIMIT_S=20
 EPILOG_LIMIT_S=45
 HEALTH_LIMIT_S=45
@@ -21,12 +21,12 @@ SCONTROL_LIMIT_S=10
 # shellcheck source=/dev/null
 if [ -r "${here:?}/site.sh" ]; then . "$here/site.sh"; fi
 
-# limited SECONDS COMMAND...: the command's exit status, or 124 when its time is over. It is killed with all of its
-# session, and what cannot be killed, such as a process that waits for a driver, is not waited for.
+# limited SECONDS COMMAND...: the command's exit status, or 124 after the time limit. Then the command and its session are
+# killed. A process that cannot be killed, because it waits for a driver, is not waited for.
 limited() {
   limited_began=$(date +%s)
   limited_until=$((limited_began + $1))
-  limited_step=0.02 # most are quick, and each job waits for this
+  limited_step=0.02 # short, since most commands are quick and each job waits for them
   shift
   setsid "$@" </dev/null &
   limited_pid=$!
@@ -44,7 +44,7 @@ limited() {
   wait "$limited_pid"
 }
 
-# noted FILE TEXT...: a line of a log, with the time. A log that cannot be written stops nothing.
+# noted FILE TEXT...: appends a line with the time to a log. Ignores a log that cannot be written.
 noted() {
   noted_in=$LOG_DIR/$1
   shift

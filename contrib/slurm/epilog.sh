@@ -1,6 +1,6 @@
 #!/bin/sh
-# Epilog for slurm.conf: takes away what a job left on this node: processes, containers, mounts and directories of that
-# job, and of no other. It always says yes: an Epilog that fails drains the node.
+# Epilog for slurm.conf: removes what a job left on this node: processes, containers, mounts and directories of only that
+# job. It always exits with 0, since a failing Epilog drains the node.
 trap 'exit 0' EXIT
 here=$(dirname "$0")
 # shellcheck source-path=SCRIPTDIR source=common.sh
@@ -9,10 +9,10 @@ here=$(dirname "$0")
 case ${1-} in
   sweep) ;;
   late)
-    noted epilog.log "job=${SLURM_JOB_ID-} no answer in time"
+    noted epilog.log "job=${SLURM_JOB_ID-} timed out"
     exit 0
     ;;
-  *) # nothing but this waits, and it touches no disk
+  *) # only this process waits, and it uses no disk
     limited "$EPILOG_LIMIT_S" "$0" sweep >/dev/null 2>&1 || limited 3 "$0" late >/dev/null 2>&1
     exit 0
     ;;

@@ -1,8 +1,8 @@
 #!/bin/sh
-# HealthCheckProgram for slurm.conf, with HealthCheckNodeState=IDLE: says at once what the last look saw, and looks again
-# in the background, one look at a time. A node is drained when two looks in a row found the same fault, and set free when
-# a look finds none; but only with this script's own note on it. What could not be looked at changes nothing, and a node
-# that anybody else has drained, or whose note he has changed, is his.
+# HealthCheckProgram for slurm.conf, with HealthCheckNodeState=IDLE: prints the last result at once and checks again in the
+# background, one check at a time. A node is drained after two checks in a row found the same fault, and resumed when a
+# check finds none, but only if its reason is the one that this script wrote. A check without a result changes nothing.
+# A node that an admin drained, or whose reason an admin changed, is left alone.
 trap 'exit 0' EXIT
 here=$(dirname "$0")
 # shellcheck source-path=SCRIPTDIR source=common.sh
@@ -17,7 +17,7 @@ if [ "${1-}" != look ]; then
   exit 0
 fi
 
-# What Slurm has about the node now: $is and $note.
+# Sets $is and $note to Slurm's state and reason of the node.
 ask() {
   limited "$SCONTROL_LIMIT_S" scontrol --oneliner show node "$node" >"$state/node" 2>/dev/null || return 1
   is=$(sed -n 's/.* State=\([^ ]*\).*/\1/p' "$state/node")
@@ -29,11 +29,11 @@ drain() {
   case $is in *DRAIN* | *DOWN* | *FAIL* | *MAINT* | '') return ;; esac
   limited "$SCONTROL_LIMIT_S" scontrol update "NodeName=$node" State=DRAIN "Reason=$MARK $found" || return
   printf '%s\n' "$ids" >"$state/drained.ids"
-  ask && printf '%s\n' "$note" >"$state/drained" # as Slurm tells it, with the time: nobody else's note is the same
+  ask && printf '%s\n' "$note" >"$state/drained" # as Slurm prints it, with the time, so that it is unique
   noted health.log "node=$node drained: $found"
 }
 
-# The checks that drained the node must all have run: none skipped (no GPU), none unknown.
+# The checks that found the fault must all pass now: none skipped (no GPU), none unknown.
 CLEAN='^skyrl-doctor: pass \([0-9]+ (passed|warnings?|infos?)(, [0-9]+ (warnings?|infos?))*\)$'
 undrain() {
   [ -s "$state/drained" ] || return
@@ -48,13 +48,13 @@ undrain() {
   rm -f "$state/drained"
 }
 
-# look CHECKS: the doctor's exit status, and $found: what it found.
+# look CHECKS: runs the checks; returns the doctor's exit status and sets $found to the findings.
 look() {
   found=''
   limited "$HEALTH_LIMIT_S" "$DOCTOR" preflight --role gpu --select "$1" --fail-on "$HEALTH_FAIL_ON" --deadline 30 \
     --format github >"$state/report" 2>/dev/null
   set -- $?
-  [ "$1" -ne 1 ] || # ::error title=GPU003 gpu-memory-taken::what was seen%0Awhat to do
+  [ "$1" -ne 1 ] || # ::error title=GPU003 gpu-memory-taken::message%0Aremedy
     found=$(sed -n '/::unknown: /d; /^::notice/d; s/%0A.*//; s/^::[a-z]* [^:]*title=\([^:]*\)::\(.*\)/\1 \2/p' "$state/report")
   return "$1"
 }

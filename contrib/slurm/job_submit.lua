@@ -1,20 +1,20 @@
--- job_submit.lua for slurmctld (JobSubmitPlugins=lua): puts the doctor's gate into the first line of a batch script that
--- asks for a GPU. The job then ends with exit status 78, and its reason in its log, where the node or its settings will
--- not carry a run. A doctor that is missing, fails or cannot look stops no job.
+-- job_submit.lua for slurmctld (JobSubmitPlugins=lua): inserts the doctor's gate at the start of a batch script that
+-- requests a GPU. If the node or its settings are unfit, the job ends with exit status 78 and the reason in its log. If the
+-- doctor is missing, fails or gives no result, the job runs.
 --
--- Left alone: scripts that no POSIX shell runs, and those that name the doctor themselves; a comment such as
+-- Unchanged: scripts for programs other than a POSIX shell, and scripts that name the doctor. A comment such as
 -- `# skyrl-doctor: no` is enough.
 
 local DOCTOR = "/opt/skyrl-doctor/bin/skyrl-doctor"
-local PARTITIONS = nil -- e.g. { gpu = true, mig = true }; nil is all
+local PARTITIONS = nil -- e.g. { gpu = true, mig = true }; nil means all
 local SHELLS = { sh = true, bash = true, dash = true, ksh = true, zsh = true }
 
 local GATE = string.format(
   "[ ! -x %s ] || timeout -k 5 60 %s gate --role gpu --select GPU --allow-unknown --deadline 20 -- true || "
-    .. '[ "$?" -ne 78 ] || exit 78 # by job_submit.lua\n', -- one list: nothing in it ends a script under `set -e`
+    .. '[ "$?" -ne 78 ] || exit 78 # by job_submit.lua\n', -- one list, so that it does not end a script under `set -e`
   DOCTOR, DOCTOR)
 
--- The name of the program in a script's first line: `#!/usr/bin/env -S bash -l` is bash's.
+-- The interpreter in a script's first line: bash for `#!/usr/bin/env -S bash -l`.
 local function interpreter(first)
   local words = {}
   for word in (first:match("^#!%s*(.*)") or ""):gmatch("%S+") do
@@ -25,8 +25,8 @@ end
 
 local function wants_gpu(job)
   for _, field in ipairs({ "gres", "tres_per_node", "tres_per_job", "tres_per_task", "tres_per_socket" }) do
-    local said = job[field]
-    if type(said) == "string" and (said == "gpu" or said:find("gpu[:=]") or said:find("gpu$")) then return true end
+    local value = job[field]
+    if type(value) == "string" and (value == "gpu" or value:find("gpu[:=]") or value:find("gpu$")) then return true end
   end
   return false
 end
@@ -39,7 +39,7 @@ local function wanted_here(job)
   return false
 end
 
--- The script with the gate after its first line; nil where it is to stay as it is.
+-- The script with the gate after its first line, or nil if it must stay unchanged.
 local function gated(script)
   local first, rest = script:match("^(#![^\n]*\n)(.*)$")
   if first == nil or not SHELLS[interpreter(first) or ""] then return nil end

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prolog for slurm.conf: looks at the node before a job, and writes what it saw into a log. It always says yes: a Prolog
-# that fails or is too slow drains the node, and that a probe hangs is no reason to. The job's own gate refuses.
+# Prolog for slurm.conf: checks the node before a job and logs the result. It always exits with 0, since a Prolog that fails
+# or is too slow drains the node. The job's own gate refuses a bad node.
 trap 'exit 0' EXIT
 here=$(dirname "$0")
 # shellcheck source-path=SCRIPTDIR source=common.sh
@@ -9,10 +9,10 @@ here=$(dirname "$0")
 case ${1-} in
   look) ;;
   late)
-    noted prolog.log "job=${SLURM_JOB_ID-} no answer in time"
+    noted prolog.log "job=${SLURM_JOB_ID-} timed out"
     exit 0
     ;;
-  *) # nothing but this waits, and it touches no disk
+  *) # only this process waits, and it uses no disk
     limited "$PROLOG_LIMIT_S" "$0" look >/dev/null 2>&1 || limited 3 "$0" late >/dev/null 2>&1
     exit 0
     ;;

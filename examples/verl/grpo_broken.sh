@@ -1,5 +1,5 @@
 #!/bin/bash
-# Three prompts of three on two GPUs, an old key, and a comment that ends the command.
+# Three prompts with three rollouts each on two GPUs, an old key, and a comment that ends the command.
 set -x
 N=3
 python3 -m verl.trainer.main_ppo \

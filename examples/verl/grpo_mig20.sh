@@ -2,7 +2,7 @@
 #SBATCH --partition=gpu_test
 #SBATCH --gres=gpu:1
 #SBATCH --time=6:00:00
-# verl 0.9's own command line for the 20 GB slice.
+# The command line of verl 0.9 for the 20 GB slice.
 set -euo pipefail
 
 MODEL="${MODEL:-Qwen/Qwen2.5-Coder-0.5B-Instruct}"

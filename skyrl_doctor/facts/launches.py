@@ -16,7 +16,9 @@ from skyrl_train.node.hostlist import NotAHostlist, expand
 
 NODE_FAMILIES = ("GPU", "ENV", "POD")
 """Families of failures that a node can cause."""
-_NODE = re.compile(r"\bnode (?P<node>[A-Za-z0-9][\w.-]{0,62})(?:: | ended without a word| has been silent)")
+_NODE = re.compile(
+    r"\bnode (?P<node>[A-Za-z0-9][\w.-]{0,62})(?:: | ended without a (?:word|report)| has (?:been silent|not reported))"
+)
 _BY_SLURM = frozenset({"NODE_FAIL", "BOOT_FAIL"})
 LAUNCHES_DIR, JOB_DIR = ".skyrl_jobs", "SKYRL_JOB_DIR"
 MOST_LAUNCHES = 30

@@ -1,1 +1,1 @@
-"""The agent: function calls in text, tools, the loop between model and sandbox, and the record that it leaves."""
+"""The agent: function calls in text, tools, the loop between model and sandbox, and the transcript."""

@@ -1,4 +1,4 @@
-"""Writes a call as the model would have written it."""
+"""Writes a call in the format of the model."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from skyrl_train.contracts.agent.calls import FUNCTION_CLOSE, Call, CallError, C
 
 
 def format_call(name: str, arguments: Sequence[tuple[str, str]]) -> str | CallError:
-    """The text that parses back to this very call; an error where a value holds tags that would end it early."""
+    """A text that parses back to this call, or an error if a value contains tags that would end it early."""
     lines = [f"<function={name}>"]
     for parameter, value in arguments:
         wrap = "\n" if "\n" in value else ""

@@ -1,4 +1,4 @@
-"""A rollout while it runs: the tokens so far, and the steps that the record will hold."""
+"""A running rollout: its tokens so far, and the steps of its transcript."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,7 @@ from skyrl_train.contracts.rewards.score import Score
 
 @dataclass(slots=True)
 class Draft:
-    """The one mutable thing of a rollout. Nobody but the loop holds it, and it never crosses a process."""
+    """The mutable state of a rollout. Only the loop holds it; it never crosses a process boundary."""
 
     task: Task
     now: Callable[[], float]
@@ -22,7 +22,7 @@ class Draft:
 
     @property
     def response(self) -> int:
-        """How many tokens follow the prompt."""
+        """The number of tokens after the prompt."""
         return len(self.ids) - self.prompt
 
     def start(self, prompt_ids: Sequence[int]) -> None:
@@ -30,13 +30,13 @@ class Draft:
         self.prompt = len(self.ids)
 
     def add(self, step: Step) -> None:
-        """A reply, before anything is done about it: whatever happens next, it is in the record."""
+        """Adds a reply before it is acted on, so that it is in the transcript in any case."""
         self.steps.append(step)
         self.ids.extend(step.reply.token_ids)
 
     def amend(self, **what: object) -> None:
-        """More about the last step."""
-        self.steps[-1] = replace(self.steps[-1], **what)  # type: ignore[arg-type]  # fields of Step, by name
+        """Changes fields of the last step."""
+        self.steps[-1] = replace(self.steps[-1], **what)  # type: ignore[arg-type]  # fields of Step by name
 
     def show(self, text: str, ids: Sequence[int]) -> None:
         self.amend(shown=text, shown_ids=tuple(ids))

@@ -1,4 +1,4 @@
-"""Transcripts in files: one line of JSON each, so that a run that dies loses at most the line that it was writing."""
+"""Stores transcripts in files, one line of JSON each, so that a killed run loses at most the last line."""
 
 import itertools
 import json
@@ -13,14 +13,14 @@ from skyrl_train.contracts.payloads import from_json, to_json
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A line that holds no transcript."""
+    """A line that is not a transcript, and why."""
 
     line: int
     why: str
 
 
 def append(path: Path, transcript: Transcript) -> None:
-    """Adds a line in one write, so that several processes may share the file."""
+    """Appends a transcript in one write, so that several processes can share the file."""
     line = (to_json(transcript) + "\n").encode("utf-8", "replace")
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
@@ -31,11 +31,11 @@ def append(path: Path, transcript: Transcript) -> None:
 
 
 MAX_LINE = 512 * 1024 * 1024
-"""A longer line is no transcript, and would not fit into memory."""
+"""The longest line. A longer one is not a transcript and would not fit into memory."""
 
 
 def read(path: Path) -> Iterator[Transcript | Unreadable]:
-    """Each line of a journal, the broken ones as what they are. After one that is too long nothing more is read."""
+    """Yields the transcript or the fault of each line. Stops after a line that is too long."""
     with path.open("rb") as lines:
         for number in itertools.count(1):
             line = lines.readline(MAX_LINE + 1)
@@ -43,7 +43,7 @@ def read(path: Path) -> Iterator[Transcript | Unreadable]:
                 return
             if len(line) > MAX_LINE:
                 yield Unreadable(
-                    number, f"longer than {MAX_LINE // 1024 // 1024} MiB; the rest of the file is not read"
+                    number, f"longer than {MAX_LINE // 1024 // 1024} MiB; the rest of the file was skipped"
                 )
                 return
             yield _read_line(number, line)
@@ -54,6 +54,6 @@ def _read_line(number: int, line: bytes) -> Transcript | Unreadable:
         return from_json(Transcript, line.decode("utf-8", "replace"))
     except json.JSONDecodeError as error:
         cut = "" if line.endswith(b"\n") else "; the file ends within the line"
-        return Unreadable(number, f"no JSON: {error}{cut}")
+        return Unreadable(number, f"not valid JSON: {error}{cut}")
     except (ValueError, RecursionError) as error:
         return Unreadable(number, " ".join(" ".join(str(error).splitlines()[:3]).split())[:300])

@@ -1,4 +1,4 @@
-"""One rollout, from opening its sandbox to its score. Whatever happens, it leaves one record."""
+"""Runs one rollout from the start of its sandbox to its score. It always gives one transcript."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ async def rollout(
     record: Callable[[Transcript], None] | None = None,
     now: Callable[[], float] = time.monotonic,
 ) -> Transcript:
-    """Runs a task and returns its transcript; raises for nothing but a cancellation. `record` is called once, always."""
+    """Runs a task and returns its transcript. Raises only if cancelled. `record` is always called once."""
     draft = Draft(task, now, now())
     end, score = CANCELLED, None
     try:
@@ -66,7 +66,7 @@ async def _run(
 
 
 async def _scored(draft: Draft, end: End, sandbox: Sandbox, scorer: Scorer, limits: Limits) -> tuple[End, Score]:
-    """The score, or why there is none; without one the rollout ended in `error_evaluation`."""
+    """The score, or why there is none; then the end is `error_evaluation`."""
     late = End(Finish.ERROR_EVALUATION, f"scoring took longer than {limits.score_s:g} s")
     try:
         async with guarded(limits.score_s, late=late, failed=Finish.ERROR_EVALUATION):
@@ -79,7 +79,7 @@ async def _scored(draft: Draft, end: End, sandbox: Sandbox, scorer: Scorer, limi
 
 
 async def _close(stack: AsyncExitStack, limits: Limits) -> None:
-    """A sandbox that cannot be removed takes nothing from the rollout: the runtime's reaper finds it."""
+    """Removes the sandbox. A failure does not affect the rollout, since the runtime's reaper removes it later."""
     late = End(Finish.ERROR_RUNTIME, "the sandbox was not removed in time")
     try:
         async with guarded(limits.close_s, late=late, failed=Finish.ERROR_RUNTIME):

@@ -1,4 +1,4 @@
-"""A model that says what it was told to say: for tests, for the demonstration, and for trying a sandbox without a GPU."""
+"""A model with fixed replies: for tests, for the demo, and for trying a sandbox without a GPU."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -7,11 +7,11 @@ from skyrl_train.contracts.agent.calls import Ended
 from skyrl_train.contracts.agent.transcript import Message, Reply
 
 END_OF_TURN = 0
-"""The token after a message. All others are code points, so that ids and text say the same."""
+"""The token after a message. All other tokens are code points of the text."""
 
 
 class ScriptedModel:
-    """Gives its replies in order, cut where they are longer than allowed; after the last one it has nothing to say."""
+    """Gives its replies in order, cut to the allowed length; after the last one, empty replies."""
 
     def __init__(self, replies: Iterable[str], *, delay_s: float = 0.0) -> None:
         self._replies = iter(replies)
@@ -24,7 +24,7 @@ class ScriptedModel:
         ended = after.token_ids[-1:] == (END_OF_TURN,)
         return [*([] if ended else [END_OF_TURN]), *_message("user", text)]
 
-    async def reply(self, token_ids: Sequence[int], *, max_tokens: int) -> Reply:  # noqa: ARG002  # it knows its part
+    async def reply(self, token_ids: Sequence[int], *, max_tokens: int) -> Reply:  # noqa: ARG002  # the replies are fixed
         if self._delay_s:
             await asyncio.sleep(self._delay_s)
         text = next(self._replies, "")

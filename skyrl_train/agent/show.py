@@ -1,4 +1,4 @@
-"""A transcript for a person to read."""
+"""Renders a transcript as text."""
 
 from collections.abc import Iterator
 
@@ -7,12 +7,12 @@ from skyrl_train.contracts.agent.results import shortened
 from skyrl_train.contracts.agent.transcript import Step, Transcript
 from skyrl_train.contracts.rewards.score import Scored
 
-SHOWN_CHARS = 2_000
-"""As much of a result as is shown."""
+RESULT_CHARS = 2_000
+"""Default of the most characters printed of a result."""
 
 
-def shown(transcript: Transcript, *, result_chars: int = SHOWN_CHARS) -> str:
-    """The rollout turn by turn, then how it ended and what it is worth."""
+def render_transcript(transcript: Transcript, *, result_chars: int = RESULT_CHARS) -> str:
+    """The transcript turn by turn, with the end and the reward."""
     return "\n".join(_lines(transcript, result_chars)) + "\n"
 
 
@@ -27,8 +27,8 @@ def _lines(transcript: Transcript, result_chars: int) -> Iterator[str]:
     ended = f"{transcript.finish}: {transcript.detail}" if transcript.detail else transcript.finish
     yield f"\n══ {printable(ended)}"
     wrote = sum(transcript.response_mask)
-    yield f"{len(transcript.steps)} turns, {wrote} tokens written, {len(transcript.response_mask) - wrote} shown"
-    yield worth(transcript)
+    yield f"{len(transcript.steps)} turns; tokens: {wrote} written, {len(transcript.response_mask) - wrote} read"
+    yield reward_line(transcript)
 
 
 def _turn(number: int, step: Step, result_chars: int) -> Iterator[str]:
@@ -44,8 +44,8 @@ def _turn(number: int, step: Step, result_chars: int) -> Iterator[str]:
         yield printable(step.call.text)
 
 
-def worth(transcript: Transcript) -> str:
-    """The reward and what decided it, or why there is none."""
+def reward_line(transcript: Transcript) -> str:
+    """The reward and its reason, or why there is none."""
     score = transcript.score
     kept_out = " (masked)" if transcript.masked else ""
     if score is None:
@@ -56,5 +56,5 @@ def worth(transcript: Transcript) -> str:
 
 
 def printable(text: str) -> str:
-    """The text without the control characters that a terminal would obey."""
+    """The text with control characters escaped, so that it cannot control a terminal."""
     return "".join(char if char in "\n\t" or char.isprintable() else f"\\x{ord(char):02x}" for char in text)

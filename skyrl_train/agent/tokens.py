@@ -1,5 +1,5 @@
-"""Would tokenising a reply's text again give the tokens that the engine wrote? Where not, training on text would train
-on other tokens than were sampled (AGT016).
+"""Compares the engine's tokens with those that a reply's text gives. If they differ, training on the text would train on
+tokens that were not sampled (AGT016).
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from skyrl_train.contracts.agent.transcript import Transcript
 
 @dataclass(frozen=True, slots=True)
 class Retokenised:
-    """The first token of a reply that comes out otherwise; None stands for no token."""
+    """The first different token of a reply. None means that there is no token."""
 
     step: int
     position: int
@@ -19,7 +19,7 @@ class Retokenised:
 
 
 def retokenised(transcript: Transcript, encode: Callable[[str], Sequence[int]]) -> list[Retokenised]:
-    """The first difference of each reply. Tokens after the text, such as an end of turn, have no text to come from."""
+    """The first difference of each reply. Tokens after the text, such as an end of turn, are ignored."""
     differences = []
     for number, step in enumerate(transcript.steps):
         written, encoded = step.reply.token_ids, tuple(encode(step.reply.text))

@@ -1,4 +1,4 @@
-"""The turns of a rollout: the model writes, the sandbox answers, until one of the ends of `Finish` is reached."""
+"""Runs the turns of a rollout: the model writes, the sandbox answers, until one of the ends in `Finish`."""
 
 from collections.abc import Hashable, Sequence
 
@@ -18,11 +18,12 @@ THOUGHT_NOTED = "Your thought has been noted."
 
 
 async def run_turns(draft: Draft, model: Model, sandbox: Sandbox, limits: Limits, tools: Sequence[Tool]) -> End:
-    """Turn after turn. What each left is in the draft, also if this is cancelled."""
+    """Runs all turns; the end. Each turn is stored in the draft, even if this is cancelled."""
     draft.start(model.begin(draft.task.prompt))
     if draft.prompt > limits.prompt_tokens:
         return End(
-            Finish.CONTEXT_WINDOW_EXCEEDED, f"the prompt has {draft.prompt} tokens, {limits.prompt_tokens} allowed"
+            Finish.CONTEXT_WINDOW_EXCEEDED,
+            f"the prompt has {draft.prompt} tokens, but at most {limits.prompt_tokens} are allowed",
         )
     while True:
         end = await _turn(draft, model, sandbox, limits, tools)
@@ -35,11 +36,13 @@ async def _turn(draft: Draft, model: Model, sandbox: Sandbox, limits: Limits, to
     if room < 1:
         return _full(draft)
     begin = draft.now()
-    late = End(Finish.ERROR_MODEL, f"the engine did not answer within {limits.reply_s:g} s")
+    late = End(Finish.ERROR_MODEL, f"the engine timed out after {limits.reply_s:g} s")
     async with guarded(limits.reply_s, late=late, failed=Finish.ERROR_MODEL):
         reply = valid_reply(await model.reply(draft.ids, max_tokens=room))
     if len(reply.token_ids) > room:
-        return End(Finish.ERROR_MODEL, f"the engine wrote {len(reply.token_ids)} tokens where {room} were allowed")
+        return End(
+            Finish.ERROR_MODEL, f"the engine wrote {len(reply.token_ids)} tokens, but at most {room} are allowed"
+        )
     call = parse_call(reply.text, ended=reply.ended)
     action = check_call(call, tools) if isinstance(call, Call) else call
     read = action if isinstance(action, CallError) else call
@@ -53,7 +56,7 @@ def _full(draft: Draft) -> End:
 
 
 async def _act(draft: Draft, action: Action | CallError, sandbox: Sandbox, limits: Limits) -> End | None:
-    """Runs the action, if there is one. The result stands in the last step, whole."""
+    """Runs the action, if there is one, and stores the full result in the last step."""
     if isinstance(action, CallError):
         empty = action.kind is CallErrorKind.EMPTY_REPLY
         return End(Finish.BAD_LLM_RESPONSE, "the reply was empty") if empty else None
@@ -72,13 +75,13 @@ async def _act(draft: Draft, action: Action | CallError, sandbox: Sandbox, limit
 
 
 def _limit_s(action: Action, limits: Limits) -> float:
-    """The model may ask for less time than the limit, not for more; 0 asks for nothing."""
+    """The time limit of a command: the model's timeout if it is shorter than ours and not 0."""
     asked = action.arguments.get("timeout")
     return min(float(asked), limits.command_s) if isinstance(asked, (int, float)) and asked else limits.command_s
 
 
 def _answer(draft: Draft, model: Model, limits: Limits) -> End | None:
-    """Tells the model what came of its reply, if that leaves room for another one."""
+    """Adds the message with the result, if there is room for another reply."""
     step = draft.steps[-1]
     text = _answer_text(step, limits)
     ids = model.follow(text, after=step.reply)
@@ -96,9 +99,9 @@ def _answer_text(step: Step, limits: Limits) -> str:
 
 
 def _no_further(steps: Sequence[Step], limits: Limits) -> End | None:
-    """Whether the model goes round in circles, or has had its turns."""
+    """The end if the model calls nothing, repeats itself or has used all turns; else None."""
     if len(steps) >= limits.idle_turns and all(isinstance(s.call, CallError) for s in steps[-limits.idle_turns :]):
-        return End(Finish.NO_FUNCTION_CALL, f"{limits.idle_turns} replies in a row without a call that can be run")
+        return End(Finish.NO_FUNCTION_CALL, f"{limits.idle_turns} replies in a row without a valid call")
     if is_stuck([_key(step) for step in steps[-2 * limits.repeats :]], limits.repeats):
         return End(Finish.STUCK_IN_A_LOOP, f"the same turns {limits.repeats} times in a row")
     if len(steps) >= limits.turns:
@@ -107,7 +110,7 @@ def _no_further(steps: Sequence[Step], limits: Limits) -> End | None:
 
 
 def _key(step: Step) -> Hashable:
-    """What makes two turns the same: the call and its result, wherever in the reply the call stood."""
+    """A key that is equal for two equal turns: the call and its result, but not its position in the reply."""
     if isinstance(step.call, CallError):
         return step.call.kind, step.reply.text
     return step.call.name, step.call.arguments, step.result

@@ -1,8 +1,8 @@
-"""Whether a file that torch.save wrote is whole, by its structure alone: nothing in it is run.
+"""Checks whether a file of torch.save is complete, by its structure. Nothing in it is executed.
 
-It is a zip: one record for each tensor, stored as it is, `data.pkl` that says how they belong together, and at the very end
-a directory of all records with their sizes and checksums. A file that was cut short has no such end; one whose pages
-never reached the disk has zeros in its place. The pickle is walked, not loaded: loading runs what it names.
+It is a zip with one stored record for each tensor, `data.pkl` for the structure, and at the end a directory of all records
+with sizes and checksums. A truncated file lacks the directory; a file whose pages never reached the disk has zeros there.
+The pickle is only parsed, since loading it runs the code that it names.
 """
 
 import contextlib
@@ -16,16 +16,16 @@ from typing import IO, Any
 
 PICKLE = "data.pkl"
 MOST_PICKLE = 256 << 20
-"""A pickle holds names and shapes: a larger one is no state of a model."""
+"""A pickle holds names and shapes; a larger one is not the state of a model."""
 KNOWN = frozenset(
     [
         *("torch", "collections", "numpy", "_codecs", "copyreg", "datetime", "random", "functools"),
         *("verl", "transformers", "peft", "accelerate", "tensordict", "torchdata", "omegaconf", "transfer_queue"),
     ]
 )
-"""Where what verl saves comes from. torch.load(weights_only=False) imports and calls whatever else stands there."""
-HIDDEN = "a name that is put together"
-"""Stands for an import whose two words are not the two last texts: no pickler writes that."""
+"""The packages whose objects verl saves. torch.load(weights_only=False) would also import and call any other."""
+HIDDEN = "a computed name"
+"""Used for an import whose module and name are not the two last texts, which no pickler writes."""
 _PUTS = frozenset(("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"))
 _GETS = frozenset(("GET", "BINGET", "LONG_BINGET"))
 HARMLESS = frozenset(
@@ -40,49 +40,49 @@ def faults(file: IO[bytes], *, deep: bool = False) -> Iterator[str]:
     """Why a torch file cannot be read. `deep` reads every byte and compares it with its checksum."""
     try:
         with zipfile.ZipFile(file) as archive:
-            yield from _of(archive, deep=deep)
+            yield from _archive_faults(archive, deep=deep)
     except zipfile.BadZipFile:
-        yield "it has no directory at its end: the write was cut short"
+        yield "the zip directory at its end is missing: the write was interrupted"
     except (zlib.error, EOFError, ValueError, NotImplementedError, OSError, RuntimeError) as error:
         yield f"it cannot be read ({error})"
 
 
-def _of(archive: zipfile.ZipFile, *, deep: bool) -> Iterator[str]:
+def _archive_faults(archive: zipfile.ZipFile, *, deep: bool) -> Iterator[str]:
     infos = archive.infolist()
     pickles = [info for info in infos if info.filename.rpartition("/")[2] == PICKLE]
     if len(pickles) != 1:
-        yield f"it holds {len(pickles)} {PICKLE}; wanted one"
+        yield f"it holds {len(pickles)} {PICKLE}; expected one"
         return
     root = pickles[0].filename.rpartition("/")[0]
     compressed = [info.filename for info in infos if info.compress_type != zipfile.ZIP_STORED]
     if compressed:
-        yield f"{compressed[0]} is compressed; torch stores"
+        yield f"{compressed[0]} is compressed; expected an uncompressed file of torch.save"
     elif pickles[0].file_size > MOST_PICKLE:
-        yield f"{PICKLE} takes {pickles[0].file_size} bytes"
+        yield f"{PICKLE} has {pickles[0].file_size} bytes; expected at most {MOST_PICKLE}"
     else:
-        yield from _of_pickle(archive.read(pickles[0]), {info.filename for info in infos}, root)
+        yield from _pickle_faults(archive.read(pickles[0]), {info.filename for info in infos}, root)
     if deep and (bad := archive.testzip()) is not None:
-        yield f"{bad} is not what was written: its checksum is another"
+        yield f"the checksum of {bad} does not match: the file is damaged"
 
 
-def _of_pickle(data: bytes, records: set[str], root: str) -> Iterator[str]:
-    """Each storage that the pickle names must be among the records."""
+def _pickle_faults(data: bytes, records: set[str], root: str) -> Iterator[str]:
+    """A fault if a storage that the pickle names is missing from the records."""
     try:
         for _, key in _walked(data):
             if key and f"{root}/data/{key}" not in records:
-                yield f"tensor {key} is not there"
+                yield f"tensor {key} is missing"
                 return
-    except Exception as error:  # noqa: BLE001 -- pickletools raises what it likes on bytes that are no pickle
-        yield f"{PICKLE} is no pickle ({error})"
+    except Exception as error:  # noqa: BLE001 -- pickletools raises various errors on invalid bytes
+        yield f"{PICKLE} is not a valid pickle ({error})"
 
 
-def strangers(file: IO[bytes]) -> tuple[str, ...]:
-    """What loading the file would import from elsewhere than torch and verl: it runs with the rights of the job."""
+def foreign_imports(file: IO[bytes]) -> tuple[str, ...]:
+    """The names outside torch and verl that loading the file would import and run with the rights of the job."""
     found: set[str] = set()
-    with contextlib.suppress(Exception), zipfile.ZipFile(file) as archive:  # a broken file is told by `faults`
+    with contextlib.suppress(Exception), zipfile.ZipFile(file) as archive:  # `faults` reports a broken file
         name = next(one for one in archive.namelist() if one.rpartition("/")[2] == PICKLE)
         if archive.getinfo(name).file_size <= MOST_PICKLE:
-            for named, _ in _walked(archive.read(name)):  # a load runs what stands before the broken byte as well
+            for named, _ in _walked(archive.read(name)):  # a load also runs what comes before a broken byte
                 found.add(named)
     found.discard("")
     return tuple(sorted(name for name in found if not _is_known(name)))
@@ -94,7 +94,7 @@ def _is_known(name: str) -> bool:
 
 
 def _walked(data: bytes) -> Iterator[tuple[str, str]]:
-    """("module name", "") for all that a pickle imports and ("", key) for the tensors that it names.
+    """("module name", "") for each import of a pickle and ("", key) for each tensor that it names.
 
     A tensor's storage is the persistent id ("storage", type, key, device, count): the texts as they were pushed, some of
     them from the memo.
@@ -121,7 +121,7 @@ def _walked(data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def tensors_faults(file: IO[bytes], size: int) -> Iterator[str]:
-    """The same of a safetensors file: a header of known length that says where each tensor ends."""
+    """Why a safetensors file cannot be read, by its header, which lists where each tensor ends."""
     length = int.from_bytes(file.read(8), "little")
     if not 0 < length <= min(size - 8, 100 << 20):
         yield "its header is longer than the file"
@@ -133,4 +133,4 @@ def tensors_faults(file: IO[bytes], size: int) -> Iterator[str]:
         yield f"its header cannot be read ({error})"
         return
     if size != 8 + length + ends:
-        yield f"it has {size} bytes; its header wants {8 + length + ends}"
+        yield f"it has {size} bytes; its header describes {8 + length + ends}"

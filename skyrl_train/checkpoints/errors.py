@@ -1,7 +1,7 @@
-"""What goes wrong with checkpoints: each with what was found, what was wanted and what to do."""
+"""Errors of checkpoints. Each message states what was found, what is expected and what to do."""
 
 from skyrl_train.contracts.errors import UsageError
 
 
 class CheckpointError(UsageError):
-    """A checkpoint that cannot be used, or a directory without one where one was asked for."""
+    """A checkpoint cannot be used, or a directory has none although one is needed."""

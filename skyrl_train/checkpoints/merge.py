@@ -1,8 +1,8 @@
-"""A Hugging Face model of a checkpoint, made by a child process of an interpreter that has torch and transformers.
+"""Makes a Hugging Face model of a checkpoint, in a child process under a Python with torch and transformers.
 
-verl's own merger (`python -m verl.model_merger`) unpickles what it is given, and of a LoRA run it writes the base model with
-the adapter beside it: loaded as a model that is one without its training. Ours loads tensors alone, puts the adapter into the
-weights, and gives the directory its name when all of it is there.
+verl's own merger (`python -m verl.model_merger`) unpickles its input. Of a LoRA run it writes the base model with the
+adapter next to it, which loads as an untrained model. Ours loads only tensors, merges the adapter into the weights, and
+gives the directory its name when it is complete.
 """
 
 import os
@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 from skyrl_train.checkpoints.errors import CheckpointError
 from skyrl_train.checkpoints.saved import Saved, listed
+from skyrl_train.contracts.amount import amount
 from skyrl_train.contracts.checkpoints import layout
 from skyrl_train.contracts.typed import FormatError, parse_object
+from skyrl_train.memory.units import gib
 from skyrl_train.process import run
 
 CHILD = Path(__file__).parent.parent / "rl" / "merge_child.py"
@@ -21,7 +23,7 @@ WHY_CHARS = 400
 
 
 class Merged(NamedTuple):
-    """Where the model is, how many tensors it has, and of how many of them an adapter was put into the weights."""
+    """The model's directory, its number of tensors, and the number of tensors with a merged adapter."""
 
     to: str
     tensors: int
@@ -29,50 +31,54 @@ class Merged(NamedTuple):
 
     @property
     def what(self) -> str:
-        with_adapters = f", {self.adapters} of them with the adapter in it" if self.adapters else ""
-        return f"a model of {self.tensors} tensors{with_adapters}"
+        with_adapters = f", {self.adapters} of them with the adapter merged" if self.adapters else ""
+        return f"model with {amount(self.tensors, 'tensor')}{with_adapters}"
 
 
 def merge(saved: Saved, to: str, *, role: str = "actor", dtype: str = "bf16", python: str, limit_s: float) -> Merged:
-    """CheckpointError where the checkpoint, the target or the interpreter cannot be used. The target is whole or absent."""
+    """Makes the model. CheckpointError if the checkpoint, the target or the Python cannot be used; then nothing is made."""
     to = os.path.abspath(to)
-    _usable(saved, to, role)
+    _check_usable(saved, to, role)
     parts = f"{to}.{os.getpid()}.part"
     try:
-        made = _asked((python, str(CHILD), os.path.join(saved.path, role), parts, dtype), limit_s)
+        made = _run_child((python, str(CHILD), os.path.join(saved.path, role), parts, dtype), limit_s)
         os.rename(parts, to)
     finally:
         shutil.rmtree(parts, ignore_errors=True)
     return Merged(to, made["tensors"], made["adapters"])
 
 
-def _usable(saved: Saved, to: str, role: str) -> None:
+def _check_usable(saved: Saved, to: str, role: str) -> None:
     listing = dict(listed(saved.path))
     faults = [fault for fault in layout.lacks(listing, kinds=("model",)) if fault.startswith(f"{role}/")]
     if not layout.shards(listing, role):
-        faults = [f"{role}/ has no shard of a model"]
+        faults = [f"{role}/ has no model shard"]
     if faults:
         raise CheckpointError(f"{saved.path} cannot be merged: {'; '.join(faults)}")
     if os.path.lexists(to):
-        raise CheckpointError(f"{to} is there already; wanted a directory that is to be made")
+        raise CheckpointError(f"{to} exists already; name a new directory")
     if not os.path.isdir(os.path.dirname(to)):
-        raise CheckpointError(f"{os.path.dirname(to)} is no directory; wanted one to put the model into")
+        raise CheckpointError(f"{os.path.dirname(to)} is not a directory; make it first, or name another one")
     free, size = shutil.disk_usage(os.path.dirname(to)).free, sum(layout.shards(listing, role).values())
     if free < size // 2:
-        raise CheckpointError(f"{os.path.dirname(to)} has {free} bytes free; wanted about {size // 2} for the model")
+        raise CheckpointError(
+            f"{os.path.dirname(to)} has {gib(free):.2f} GiB free, but the model needs about {gib(size // 2):.2f} GiB"
+        )
 
 
-def _asked(words: tuple[str, ...], limit_s: float) -> dict[str, int]:
+def _run_child(words: tuple[str, ...], limit_s: float) -> dict[str, int]:
     try:
         done = run(words, limit_s=limit_s)
     except OSError as error:
-        raise CheckpointError(f"{words[0]}: {error.strerror or error}; wanted a Python (--python)") from None
+        raise CheckpointError(
+            f"{words[0]}: {error.strerror or error}; pass --python with a Python that has torch and transformers"
+        ) from None
     if done.timed_out:
-        raise CheckpointError(f"the merge took more than {limit_s:g} s (--limit)")
+        raise CheckpointError(f"the merge timed out after {limit_s:g} s; pass a larger --limit")
     try:
-        said = parse_object(done.text.splitlines()[-1])
-        return {"tensors": said.integer("tensors"), "adapters": said.integer("adapters")}
+        output = parse_object(done.text.splitlines()[-1])
+        return {"tensors": output.integer("tensors"), "adapters": output.integer("adapters")}
     except (IndexError, FormatError):
         why = (done.error_text.strip().splitlines() or [f"exit status {done.status}"])[-1]
-        wanted = "; wanted one with torch and transformers (--python)" if "No module named" in why else ""
-        raise CheckpointError(f"{words[0]} could not merge it: {why[:WHY_CHARS]}{wanted}") from None
+        remedy = "; pass --python with a Python that has torch and transformers" if "No module named" in why else ""
+        raise CheckpointError(f"{words[0]} failed to merge: {why[:WHY_CHARS]}{remedy}") from None

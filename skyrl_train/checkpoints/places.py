@@ -1,4 +1,4 @@
-"""Where the checkpoints of a run lie."""
+"""The directories of a run's checkpoints."""
 
 import os
 from typing import TYPE_CHECKING
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def checkpoint_root(config: "RunConfig", work_dir: str) -> str:
-    """verl's trainer.default_local_dir. `work_dir` is where the launch was made: relative paths begin there."""
+    """verl's trainer.default_local_dir. Relative paths begin at `work_dir`, where the launch was made."""
     trainer = config.trainer
     return os.path.join(work_dir, os.path.expanduser(trainer.checkpoint_dir), trainer.project, trainer.experiment)
 
 
 def work_dir_of(job_dir: str) -> str:
-    """Where a launch was made: beside the directory of launches; here, where its directory was put elsewhere."""
+    """The directory in which a launch was made: the parent of .skyrl_jobs, or the current one for another --job-dir."""
     above = os.path.dirname(os.path.abspath(job_dir))
     return os.path.dirname(above) if os.path.basename(above) == LAUNCHES else os.getcwd()

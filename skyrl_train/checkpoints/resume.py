@@ -1,4 +1,4 @@
-"""Where a start goes on from: looked at, repaired and said, before verl is started."""
+"""Decides before verl starts which checkpoint a run resumes from, and repairs the tracker."""
 
 import contextlib
 import os
@@ -6,27 +6,28 @@ from typing import Literal, NamedTuple
 
 from skyrl_train.checkpoints.errors import CheckpointError
 from skyrl_train.checkpoints.finish import seal
-from skyrl_train.checkpoints.saved import Saved, look
+from skyrl_train.checkpoints.saved import Saved, examine
 from skyrl_train.checkpoints.store import Survey, point, survey
+from skyrl_train.contracts.amount import amount
 from skyrl_train.contracts.checkpoints import layout
 from skyrl_train.contracts.checkpoints.layout import KINDS
 from skyrl_train.contracts.checkpoints.rules import world_fault
 
 Mode = Literal["auto", "disable", "path"]
-SHOWN = 3
+MOST_FAULTS = 3
 
 
 class Resume(NamedTuple):
-    """`path` is the checkpoint to load, None for a start from the model; `said` is for the log."""
+    """`path` is the checkpoint to load, None for a start from the model; `notes` are lines for the log."""
 
     path: str | None
     step: int
-    said: tuple[str, ...]
+    notes: tuple[str, ...]
 
     @property
     def overrides(self) -> dict[str, str | None]:
-        """For verl. The checkpoint by its path, for it was looked at; and no deletion by verl, which deletes the last
-        good actor before the new checkpoint is whole (prune follows finish)."""
+        """The overrides for verl: the checkpoint by path, and no deletion by verl, which deletes the last good actor
+        before the new checkpoint is complete (`prune` deletes after `finish`)."""
         keep = {"trainer.max_actor_ckpt_to_keep": None, "trainer.max_critic_ckpt_to_keep": None}
         if self.path is None:
             return {"trainer.resume_mode": "disable", **keep}
@@ -44,84 +45,86 @@ def resume_from(
     end: int | None = None,
     repair: bool = True,
 ) -> Resume:
-    """Decides, and with `repair` puts right what a kill left: the tracker, and marks for whole checkpoints without one.
+    """The start of a run. With `repair`, the tracker and missing marks of complete checkpoints are repaired.
 
-    `ranks` is the number of GPUs of this run and `end` its last step, where that is known. CheckpointError where a checkpoint was asked for, or there was one, and
-    none can be loaded: a run never starts anew in silence.
+    `ranks` is the number of GPUs of this run and `end` its last step, if known. CheckpointError if a checkpoint was named
+    or existed and none can be loaded: a run never starts from the beginning without notice.
     """
     root = os.path.abspath(root)
     if mode == "path":
-        return _ending(_resumed(_named(named, critic=critic, kinds=kinds), ranks, ()), end)
+        return _with_warning(_resumed(_named(named, critic=critic, kinds=kinds), ranks, ()), end)
     found = survey(root, critic=critic, kinds=kinds)
     if mode == "disable":
-        there = f"; {len(found.saved)} checkpoints in {root} are not looked at" if found.saved else ""
-        return Resume(None, 0, (f"resume is disabled: training starts anew{there}",))
+        there = f"; {amount(len(found.saved), 'checkpoint')} in {root} ignored" if found.saved else ""
+        return Resume(None, 0, (f"resume is disabled: training starts from the model{there}",))
     last = found.last_good
-    said = tuple(
-        f"{one.path} is {one.state}: {'; '.join(one.faults[:SHOWN])}" for one in found.saved if not one.complete
+    notes = tuple(
+        f"{one.path} is {one.state}: {'; '.join(one.faults[:MOST_FAULTS])}" for one in found.saved if not one.complete
     )
     if last is None:
-        return _anew(found, said)  # FIX(CKP001)
+        return _from_model(found, notes)  # FIX(CKP001)
     if repair:
-        said += _repaired(found, last)
-    return _ending(_resumed(last, ranks, said), end)
+        notes += _repaired(found, last)
+    return _with_warning(_resumed(last, ranks, notes), end)
 
 
-def _resumed(saved: Saved, ranks: int | None, said: tuple[str, ...]) -> Resume:
+def _resumed(saved: Saved, ranks: int | None, notes: tuple[str, ...]) -> Resume:
     if ranks is not None and (wrong := world_fault(saved.worlds, ranks)):  # FIX(CKP002)
         raise CheckpointError(
-            f"{saved.path} {wrong}; run on as many GPUs, or merge it (skyrl-train checkpoints merge {saved.path} "
-            "--to DIR) and start anew from that model"
+            f"{saved.path} {wrong}. Run on that number of GPUs, or merge it (skyrl-train checkpoints merge {saved.path} "
+            "--to DIR) and start from that model"
         )
-    return Resume(saved.path, saved.step, (*said, f"training goes on from {saved.path}"))
+    return Resume(saved.path, saved.step, (*notes, f"training resumes from {saved.path}"))
 
 
 def _named(named: str | None, *, critic: bool | None, kinds: tuple[str, ...]) -> Saved:
-    path = os.path.abspath(named or "")  # and no slash at its end: verl takes int() of what follows global_step_
+    path = os.path.abspath(named or "")  # without a slash at its end: verl takes int() of what follows global_step_
     if not named or layout.step_of(os.path.basename(path)) is None:
-        raise CheckpointError(f"resume_from is {named!r}; wanted the path of a {layout.STEP}N")
-    saved = look(path, critic=critic, kinds=kinds)
+        raise CheckpointError(f"resume_from is {named!r}; expected the path of a {layout.STEP}N directory")
+    saved = examine(path, critic=critic, kinds=kinds)
     if not saved.complete:
         raise CheckpointError(
-            f"{path} {'is ' + saved.state if os.path.isdir(path) else 'is not there'}: "
-            f"{'; '.join(saved.faults[:SHOWN])}; wanted a complete checkpoint (skyrl-train checkpoints list shows them)"
+            f"{path} {'is ' + saved.state if os.path.isdir(path) else 'does not exist'}: "
+            f"{'; '.join(saved.faults[:MOST_FAULTS])}; name a complete checkpoint (run skyrl-train checkpoints list)"
         )
     return saved
 
 
-def _anew(found: Survey, said: tuple[str, ...]) -> Resume:
+def _from_model(found: Survey, notes: tuple[str, ...]) -> Resume:
     if not found.lost:
-        why = "the first save was cut short" if found.saved else "there is no checkpoint yet"
-        return Resume(None, 0, (*said, f"training starts from the model: {why} in {found.root}"))
-    names = f"the tracker names step {found.tracked}" if found.tracked is not None else "one was complete once"
-    what = "; ".join(said) or "no checkpoint is there"
+        why = "the first save was interrupted" if found.saved else "no checkpoint yet"
+        return Resume(None, 0, (*notes, f"training starts from the model: {why} in {found.root}"))
+    names = (
+        f"the tracker names step {found.tracked}" if found.tracked is not None else "there was a complete checkpoint"
+    )
+    what = "; ".join(notes) or "no checkpoint was found"
     raise CheckpointError(
-        f"{found.root}: {names}, and none can be loaded now: {what}; put it back, or start anew with "
+        f"{found.root}: {names}, but none can be loaded now: {what}. Restore it, or start from the model with "
         'resume = "disable" or another checkpoint_dir'
     )
 
 
 def _repaired(found: Survey, last: Saved) -> tuple[str, ...]:
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     for saved in found.saved:
         if saved.complete and not saved.marked:
-            with contextlib.suppress(OSError):  # a read-only copy can be resumed from as well
+            with contextlib.suppress(OSError):  # a read-only copy can be resumed from too
                 seal(saved)
     if found.tracked != last.step:
-        stood = "is not there" if found.tracker is None else f"says {found.tracker.strip()!r}"
-        said = (f"{layout.TRACKER} {stood}; the last complete checkpoint is {last.name}",)
+        tracker = "is missing" if found.tracker is None else f"contains {found.tracker.strip()!r}"
+        notes = (f"{layout.TRACKER} {tracker}; the last complete checkpoint is {last.name}",)
         with contextlib.suppress(OSError):
             point(found.root, last.step)
-    return said
+    return notes
 
 
-def _ending(start: Resume, end: int | None) -> Resume:
-    told = nothing_left(start, end)
-    return start if told is None else start._replace(said=(*start.said, told))
+def _with_warning(start: Resume, end: int | None) -> Resume:
+    warning = nothing_left(start, end)
+    return start if warning is None else start._replace(notes=(*start.notes, warning))
 
 
 def nothing_left(start: Resume, end: int | None) -> str | None:  # FIX(CKP004)
-    """The sentence for a run that would train nothing and end as if all were well."""
+    """A warning if the run would train nothing and still end with success."""
     if end is None or start.step < end:
         return None
-    return f"the run goes on from step {start.step} and ends after step {end}: nothing is left to train"
+    return f"the run resumes from step {start.step} and ends after step {end}: nothing is left to train. Raise trainer.steps or trainer.epochs."

@@ -1,4 +1,4 @@
-"""One checkpoint as it lies on the disk, and whether a resume can have it."""
+"""Examines one checkpoint on the disk: whether a resume can load it."""
 
 import os
 import stat
@@ -10,20 +10,20 @@ from skyrl_train.contracts.checkpoints import layout, manifest
 from skyrl_train.contracts.checkpoints.layout import KINDS, MANIFEST, Listing
 
 
-class State(StrEnum):
-    """COMPLETE can be resumed from. CUT never came to its end; BROKEN did, and is no longer what it was."""
+class SavedState(StrEnum):
+    """COMPLETE can be resumed from. CUT was never finished; BROKEN was finished and changed later."""
 
     COMPLETE = "complete"
-    CUT = "cut short"
+    CUT = "incomplete"
     BROKEN = "broken"
 
 
 class Saved(NamedTuple):
-    """`marked`: whether it carries our mark, so that every file is known to be what was saved."""
+    """A checkpoint and its faults. `marked`: it has our mark, so every file is known to be unchanged."""
 
     path: str
     step: int
-    state: State
+    state: SavedState
     faults: tuple[str, ...]
     size: int
     marked: bool
@@ -32,18 +32,18 @@ class Saved(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        return self.state is State.COMPLETE
+        return self.state is SavedState.COMPLETE
 
     @property
     def name(self) -> str:
         return layout.directory_of(self.step)
 
 
-def look(path: str, *, critic: bool | None = None, kinds: tuple[str, ...] = KINDS) -> Saved:
-    """What a global_step_N is worth. Reads names, sizes, and the ends of files: seconds for hundreds of GB.
+def examine(path: str, *, critic: bool | None = None, kinds: tuple[str, ...] = KINDS) -> Saved:
+    """The state of a global_step_N directory. Reads names, sizes and the ends of files, which takes seconds for 100s of GB.
 
-    With our mark every file must be what the mark says. Without it (verl alone wrote it, or a kill came between) the
-    files must be all there, and each of them whole by its own structure.
+    With our mark, every file must match it. Without (verl wrote it, or the run was killed before), all files must exist and
+    be complete by their structure.
     """
     step = layout.step_of(os.path.basename(path))
     listing = dict(listed(path))
@@ -55,7 +55,7 @@ def look(path: str, *, critic: bool | None = None, kinds: tuple[str, ...] = KIND
         faults = _changed(path, step, mark, listing) + faults
     elif not faults:
         faults = [fault for name in sorted(listing) for fault in _structure(path, name, listing[name], deep=False)]
-    state = State.COMPLETE if not faults else State.CUT if mark is None else State.BROKEN
+    state = SavedState.COMPLETE if not faults else SavedState.CUT if mark is None else SavedState.BROKEN
     return Saved(
         path=path,
         step=-1 if step is None else step,
@@ -69,37 +69,37 @@ def look(path: str, *, critic: bool | None = None, kinds: tuple[str, ...] = KIND
 
 
 def deep_faults(saved: Saved) -> Iterator[str]:
-    """What only reading every byte tells: as long as the disk takes."""
+    """Faults that are found only by reading every byte, which is slow."""
     for name, size in sorted(listed(saved.path)):
         yield from _structure(saved.path, name, size, deep=True)
 
 
-def strangers(saved: Saved) -> Iterator[str]:
-    """What loading the checkpoint would run that is neither torch's nor verl's."""
+def foreign_imports(saved: Saved) -> Iterator[str]:
+    """A line for each import outside torch and verl that loading the checkpoint would run."""
     from skyrl_train.checkpoints import archive
 
     for name, _ in sorted(listed(saved.path)):
         if name.endswith(".pt"):
             with open(os.path.join(saved.path, name), "rb") as file:
-                yield from (f"{name}: loading it runs {one}" for one in archive.strangers(file))
+                yield from (f"{name}: loading it runs {one}" for one in archive.foreign_imports(file))
 
 
 def listed(path: str) -> Iterator[tuple[str, int]]:
-    """The files below a directory with their sizes. Half-written ones of ours do not count."""
+    """The files below a directory with their sizes, without our temporary files."""
     for here, _, names in os.walk(path):
         for name in names:
-            whole = os.path.join(here, name)
+            full_path = os.path.join(here, name)
             try:
-                found = os.stat(whole)
+                found = os.stat(full_path)
             except OSError:
-                continue  # a link to nothing, or gone meanwhile: it is not there, which is what counts
+                continue  # a dangling link, or removed meanwhile: counts as missing
             if stat.S_ISREG(found.st_mode) and not name.startswith(f"{MANIFEST}."):
-                yield os.path.relpath(whole, path), found.st_size
+                yield os.path.relpath(full_path, path), found.st_size
 
 
 def _changed(path: str, step: int | None, mark: manifest.Mark, listing: Listing) -> list[str]:
     if mark.step != step:
-        return [f"its mark is of step {mark.step}: the directory was renamed"]
+        return [f"its mark is for step {mark.step}: the directory was renamed"]
     try:
         fault = manifest.differs(path, mark, listing)
     except OSError as error:
@@ -110,7 +110,9 @@ def _changed(path: str, step: int | None, mark: manifest.Mark, listing: Listing)
 def _structure(path: str, name: str, size: int, *, deep: bool) -> Iterator[str]:
     if not name.endswith((".pt", ".safetensors")):
         return
-    from skyrl_train.checkpoints import archive  # zipfile and pickletools: the doctor's checks need neither
+    from skyrl_train.checkpoints import (
+        archive,  # imports zipfile and pickletools, which the doctor's checks do not need
+    )
 
     try:
         with open(os.path.join(path, name), "rb") as file:
@@ -121,7 +123,7 @@ def _structure(path: str, name: str, size: int, *, deep: bool) -> Iterator[str]:
 
 
 def _time(path: str, listing: Listing) -> float:
-    """When it was saved: the time of its last file."""
+    """The time of the save: that of its last file, or 0."""
     name = MANIFEST if MANIFEST in listing else layout.DATA if layout.DATA in listing else ""
     try:
         return os.stat(os.path.join(path, name)).st_mtime

@@ -1,19 +1,19 @@
-"""What a resume of a certain run would die of, beyond what a look at the files tells."""
+"""Finds faults that would break the resume of a given run."""
 
 from collections.abc import Iterable, Iterator
 
-from skyrl_train.checkpoints.saved import Saved, deep_faults, strangers
+from skyrl_train.checkpoints.saved import Saved, deep_faults, foreign_imports
 from skyrl_train.contracts.checkpoints.rules import world_fault
 
 
 def more_faults(saved: Saved, *, ranks: int | None, deep: bool) -> Iterator[str]:
-    """Another number of GPUs, and with `deep` every byte."""
+    """Faults from a different number of GPUs, and with `deep` from reading every byte."""
     if ranks is not None and saved.worlds and (wrong := world_fault(saved.worlds, ranks)):
         yield f"it {wrong}"
     if deep:
         yield from deep_faults(saved)
 
 
-def strange(chosen: Iterable[Saved]) -> Iterator[str]:
+def foreign_import_lines(chosen: Iterable[Saved]) -> Iterator[str]:
     for saved in chosen:
-        yield from (f"{saved.name}/{name}" for name in strangers(saved))
+        yield from (f"{saved.name}/{name}" for name in foreign_imports(saved))

@@ -8,18 +8,18 @@ from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.version import VERSION
 
 COMMANDS: dict[str, str] = {
-    "launch": "submit two Slurm jobs from one configuration, or run them here",
-    "train": "what the trainer job runs: verl's trainer with our agent, watched",
-    "status": "how a launch stands: jobs, gates, runtime, checkpoint, and what the doctor thinks",
-    "stop": "end both jobs of a launch",
-    "job": "what a batch script runs; launch writes those",
-    "sweep": "take away what a job that is over left on this node; for an Epilog",
-    "runtime": "the sandbox runtime: hand out containers over the remote runtime API",
-    "images": "which images a run needs, and the others fetched or built ahead",
-    "data": "data sets for training: convert, inspect, validate, and try their rewards",
-    "checkpoints": "what is on the disk, whether it can be resumed from, what may go, and a model made of one",
-    "show": "print a rollout's transcript for a person",
-    "demo": "three small tasks from prompt to reward on this machine",
+    "launch": "submit two Slurm jobs from one configuration, or run both on this machine",
+    "train": "run and watch verl's trainer with our agent; the trainer job calls this",
+    "status": "show the state of a launch: jobs, gates, runtime, checkpoint and the doctor's findings",
+    "stop": "stop both jobs of a launch",
+    "job": "internal: the batch scripts of `launch` call this",
+    "sweep": "remove what a finished job left on this node; for an Epilog script",
+    "runtime": "run the sandbox runtime, which starts containers on request over the remote runtime API",
+    "images": "list the images that a run needs; pull or build the missing ones",
+    "data": "convert, inspect and validate training data, and test its rewards",
+    "checkpoints": "list, verify, prune and merge checkpoints",
+    "show": "print the transcript of a rollout",
+    "demo": "run three small tasks from prompt to reward on this machine",
 }
 SKYRL_TRAIN = Program(
     name="skyrl-train",

@@ -1,4 +1,4 @@
-"""Runs a command's coroutine so that a signal to end lets it clean up."""
+"""Runs a command's coroutine so that it cleans up when a signal ends it."""
 
 import asyncio
 import signal
@@ -13,7 +13,7 @@ T = TypeVar("T")
 def run_async(work: Coroutine[Any, Any, T]) -> T:
     """asyncio.run, where SIGTERM and SIGHUP cancel the work as Ctrl-C does.
 
-    An exception out of a signal handler would fall into whatever callback runs at the time, and end there.
+    An exception raised by a signal handler would surface in the callback that happens to run, and be lost there.
     """
     received: list[int] = []
 

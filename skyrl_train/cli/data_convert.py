@@ -1,4 +1,4 @@
-"""`skyrl-train data convert`: one pass, a batch in memory at a time."""
+"""`skyrl-train data convert`: one pass over the file, one batch in memory at a time."""
 
 import argparse
 import json
@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
+from skyrl_train.contracts.amount import amount
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.tasks.rows import BadRow
 from skyrl_train.tasks.convert import verl_row
@@ -21,18 +22,22 @@ PROGRESS_S = 2.0
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", help="the data set: .parquet, .jsonl or .json with an object on each line")
-    parser.add_argument("target", type=Path, help="the file for verl: .parquet, or .jsonl")
-    parser.add_argument("--rejects", type=Path, help="rows that were dropped, and why (default: TARGET.rejected.jsonl)")
-    parser.add_argument("--images", type=Path, help="the images that the rows need (default: TARGET.images.txt)")
-    parser.add_argument("--limit", type=int, help="stop after so many good rows")
+    parser.add_argument("target", type=Path, help="the file to write for verl: .parquet or .jsonl")
+    parser.add_argument(
+        "--rejects", type=Path, help="file for the dropped rows and the reasons (default: TARGET.rejected.jsonl)"
+    )
+    parser.add_argument(
+        "--images", type=Path, help="file for the images that the rows need (default: TARGET.images.txt)"
+    )
+    parser.add_argument("--limit", type=int, help="stop after this many good rows")
 
 
 def convert(args: argparse.Namespace) -> int:
     target: Path = args.target
     if target.suffix not in (*LINES, PARQUET):
-        raise UsageError(f"{target}: wanted a name that ends in {', '.join((*LINES, PARQUET))}")
+        raise UsageError(f"{target}: unknown file type; expected a name that ends in {', '.join((*LINES, PARQUET))}")
     if args.limit is not None and args.limit < 1:
-        raise UsageError(f"--limit is {args.limit}, wanted 1 or more")
+        raise UsageError(f"--limit is {args.limit}; expected 1 or more")
     rejects = args.rejects or target.with_name(target.name + ".rejected.jsonl")
     listed = args.images or target.with_name(target.name + ".images.txt")
     _refuse_to_overwrite(Path(args.source), target, rejects, listed)
@@ -40,30 +45,32 @@ def convert(args: argparse.Namespace) -> int:
     with replaced(listed) as part:
         part.write_text("".join(f"{image}\n" for image in images), encoding="utf-8")
     dropped = f"; dropped {bad} (reasons: {rejects})" if bad else ""
-    sys.stdout.write(f"{good} rows written to {target}{dropped}; {len(images)} images listed in {listed}\n")
+    sys.stdout.write(
+        f"{amount(good, 'row')} written to {target}{dropped}; {amount(len(images), 'image')} listed in {listed}\n"
+    )
     return 0
 
 
 def _refuse_to_overwrite(source: Path, target: Path, rejects: Path, listed: Path) -> None:
-    """What is written is none of the others, and no device or pipe: it takes the place of what lies there."""
+    """Refuses a file that is another one of these files, a device or a pipe: writing replaces what is there."""
     taken = {source.resolve(): "source"}
     for name, path in (("target", target), ("rejects", rejects), ("images", listed)):
-        said = path if name == "target" else f"--{name} {path}"
+        label = path if name == "target" else f"--{name} {path}"
         if path.exists() and not path.is_file():
-            raise UsageError(f"{said} is there and no file; name another one")
+            raise UsageError(f"{label} exists and is not a regular file; name another file")
         other = taken.setdefault(path.resolve(), name)
         if other != name:
-            raise UsageError(f"{said} is the {other} itself; name another file")
+            raise UsageError(f"{label} is the same file as the {other}; name another file")
 
 
 def _converted(source: str, target: Path, rejects: Path, limit: int | None) -> tuple[int, int, list[str]]:
-    """How many rows were written, how many dropped, and the images in order of first use."""
+    """The number of rows written, the number dropped, and the images in order of first use."""
     images: dict[str, None] = {}
     good = bad = 0
     with ExitStack() as files:
         write = files.enter_context(sink(target))
         reject = files.enter_context(_rejects(rejects))
-        tell = _progress()
+        report_progress = _progress()
         for task in tasks_of(source):
             if isinstance(task, BadRow):
                 bad += 1
@@ -72,19 +79,21 @@ def _converted(source: str, target: Path, rejects: Path, limit: int | None) -> t
                 write(verl_row(task, good))
                 images.setdefault(task.image)
                 good += 1
-            tell(good, bad)
+            report_progress(good, bad)
             if good == limit:
                 break
         if not good:
             raise UsageError(
-                f"{source}: none of its {bad} rows can be used; see {rejects}" if bad else f"{source}: no rows"
+                f"{source}: none of its {bad} rows can be used; {rejects} has the reasons"
+                if bad
+                else f"{source} has no rows"
             )
     return good, bad, list(images)
 
 
 @contextmanager
 def _rejects(path: Path) -> Iterator[Callable[[BadRow], None]]:
-    """One JSON object a line, beside what was converted; no file where nothing was dropped."""
+    """A function that writes a dropped row as a line of JSON; the file is made with the first such row."""
     with blamed(path):
         path.unlink(missing_ok=True)
     with ExitStack() as opened:
@@ -101,14 +110,14 @@ def _rejects(path: Path) -> Iterator[Callable[[BadRow], None]]:
 
 
 def _progress() -> Callable[[int, int], None]:
-    """A line on standard error now and then, for whoever waits."""
+    """A function that writes a line of progress to standard error every few seconds."""
     last = time.monotonic()
 
-    def tell(good: int, bad: int) -> None:
+    def report_progress(good: int, bad: int) -> None:
         nonlocal last
         if time.monotonic() - last >= PROGRESS_S:
             last = time.monotonic()
-            sys.stderr.write(f"{good + bad} rows read, {bad} dropped\n")
+            sys.stderr.write(f"{amount(good + bad, 'row')} read, {bad} dropped\n")
             sys.stderr.flush()
 
-    return tell
+    return report_progress

@@ -7,21 +7,22 @@ import sys
 from collections.abc import Iterator
 
 from skyrl_train.agent.show import printable
+from skyrl_train.contracts.amount import amount
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.tasks.rows import BadRow, TaskRow
 from skyrl_train.tasks.converted import fault_of_row, is_converted
 from skyrl_train.tasks.datasets import rows_of
 from skyrl_train.tasks.sources import tasks_of
 
-SHOWN = 20
+MOST_LISTED = 20
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", help="a data set, as published or converted: .parquet, .jsonl or .json")
+    parser.add_argument("source", help="a data set, published or converted: .parquet, .jsonl or .json")
 
 
 def inspect(args: argparse.Namespace) -> int:
-    """Counts, and a few reasons; 0 whatever is in the file."""
+    """Prints counts and the most frequent faults. Always exit status 0."""
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     longest = 0
     for row in _rows(args.source):
@@ -33,40 +34,40 @@ def inspect(args: argparse.Namespace) -> int:
         counts["repository"][repo] += 1
         counts["image"][image] += 1
         longest = max(longest, size)
-    lines = [f"{sum(counts['source'].values())} good rows, {sum(counts['bad'].values())} bad"]
-    lines.append(f"{len(counts['image'])} images; the longest problem or prompt has {longest} characters")
+    lines = [f"{amount(sum(counts['source'].values()), 'good row')}, {sum(counts['bad'].values())} bad"]
+    lines.append(f"{amount(len(counts['image']), 'image')}; longest problem or prompt: {longest} characters")
     for what in ("source", "repository", "bad"):
-        lines += [f"{count:8}  {what} {printable(name)}" for name, count in counts[what].most_common(SHOWN)]
+        lines += [f"{count:8}  {what} {printable(name)}" for name, count in counts[what].most_common(MOST_LISTED)]
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
 
 
 def validate(args: argparse.Namespace) -> int:
-    """1 where any row is bad."""
+    """Prints the bad rows. Exit status 1 if there is one."""
     good = bad = 0
     for row in _rows(args.source):
         if not isinstance(row, BadRow):
             good += 1
             continue
         bad += 1
-        if bad <= SHOWN:
+        if bad <= MOST_LISTED:
             sys.stdout.write(f"row {row.number}: {printable(row.why)}\n")
     if not good and not bad:
-        raise UsageError(f"{args.source}: no rows")
-    more = f", of which {SHOWN} are shown" if bad > SHOWN else ""
-    sys.stdout.write(f"{good} good rows, {bad} bad{more}\n")
+        raise UsageError(f"{args.source} has no rows")
+    more = f"; only the first {MOST_LISTED} are listed" if bad > MOST_LISTED else ""
+    sys.stdout.write(f"{amount(good, 'good row')}, {bad} bad{more}\n")
     return 1 if bad else 0
 
 
 def _rows(source: str) -> Iterator[tuple[str, str, str, int] | BadRow]:
-    """Source, repository, image and length of each good row. The first row says which columns the file has."""
+    """Source, repository, image and length of each good row. The first row decides which columns the file has."""
     first = next(iter(itertools.islice(_first(source), 1)), None)
     if not is_converted(first):
         for task in tasks_of(source):
             yield _summary(task) if isinstance(task, TaskRow) else task
         return
     for number, row in enumerate(rows_of(source), start=1):
-        fault = fault_of_row(row) if isinstance(row, dict) else f"a row is a {type(row).__name__}, wanted an object"
+        fault = fault_of_row(row) if isinstance(row, dict) else f"a row is a {type(row).__name__}; expected an object"
         if fault or not isinstance(row, dict):
             yield BadRow(number, fault or "")
             continue
@@ -79,7 +80,7 @@ def _first(source: str) -> Iterator[object]:
     try:
         yield from rows_of(source)
     except UsageError as error:
-        if "no JSON" not in str(error):  # a broken line is one bad row
+        if "not valid JSON" not in str(error):  # a broken line is one bad row
             raise
 
 

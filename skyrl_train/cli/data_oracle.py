@@ -1,4 +1,4 @@
-"""`skyrl-train data oracle`: tries the rewards of a sample, and leaves a report that the doctor reads (AGT021)."""
+"""`skyrl-train data oracle`: scores gold and empty patches of a sample, and writes a report for the doctor (AGT021)."""
 
 import argparse
 import functools
@@ -29,20 +29,22 @@ DEMO = "demo"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", help=f"the data set as published, with its gold patches; or {DEMO}")
-    parser.add_argument("--data", type=Path, help="the converted file that training reads; the report lies beside it")
-    parser.add_argument("--sample", type=int, default=8, help="how many rows are tried, chosen at random (default: 8)")
-    parser.add_argument("--seed", type=int, default=0, help="of the choice (default: 0)")
-    parser.add_argument("--python", help="the interpreter in the images that the tools run under (default: python3)")
+    parser.add_argument("source", help=f"the published data set with its gold patches, or {DEMO}")
+    parser.add_argument(
+        "--data", type=Path, help="the converted file that training reads; the report is written next to it"
+    )
+    parser.add_argument("--sample", type=int, default=8, help="number of rows to try, chosen at random (default: 8)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the random choice (default: 0)")
+    parser.add_argument("--python", help="the Python inside the images that runs the tools (default: python3)")
 
 
 def oracle(args: argparse.Namespace) -> int:
-    """0 where every tried task is good, 1 where one is broken, 3 where none is broken and one could not be scored."""
+    """Exit status 0 if every task is good, 1 if one is broken, 3 if none is broken but one could not be scored."""
     if args.sample < 1:
-        raise UsageError(f"--sample is {args.sample}, wanted 1 or more")
+        raise UsageError(f"--sample is {args.sample}; expected 1 or more")
     data = args.data or (None if args.source == DEMO else Path(args.source))
     if data is not None and not data.is_file():
-        raise UsageError(f"{data} is no file; name with --data the one that training reads")
+        raise UsageError(f"{data} is not a file; pass --data with the file that training reads")
     verdicts = run_async(_demo(args) if args.source == DEMO else _rows(args))
     for one in verdicts:
         sys.stdout.write(f"{one.verdict:<11} {one.task_id}{': ' + one.detail if one.detail else ''}\n")
@@ -57,7 +59,7 @@ def oracle(args: argparse.Namespace) -> int:
 
 
 async def _rows(args: argparse.Namespace) -> Sequence[TaskVerdict]:
-    """One after the other: a sandbox is a whole repository, and the sample is small."""
+    """The verdicts, one task at a time: a sandbox holds a whole repository, and the sample is small."""
     verdicts = []
     for row, task in _sample(args.source, args.sample, args.seed):
         base = Image(task.image.removeprefix("docker.io/library/"), args.python or "python3")
@@ -73,7 +75,7 @@ async def _in_image(base: Image) -> AsyncIterator[Sandbox]:
 
 
 def _sample(source: str, size: int, seed: int) -> list[tuple[object, TaskRow]]:
-    """Good rows, each as likely as any other, in one pass over the file."""
+    """A random sample of the good rows, each equally likely, in one pass over the file."""
     chosen: list[tuple[object, TaskRow]] = []
     pick = random.Random(seed)  # noqa: S311 -- a sample, no secret
     seen = 0
@@ -82,11 +84,11 @@ def _sample(source: str, size: int, seed: int) -> list[tuple[object, TaskRow]]:
         if not isinstance(task, TaskRow):
             continue
         seen += 1
-        place = len(chosen) if seen <= size else pick.randrange(seen)
-        if place < size:
-            chosen[place : place + 1] = [(row, task)]
+        index = len(chosen) if seen <= size else pick.randrange(seen)
+        if index < size:
+            chosen[index : index + 1] = [(row, task)]
     if not chosen:
-        raise UsageError(f"{source}: no row that is a task; see `skyrl-train data validate`")
+        raise UsageError(f"{source} has no row that is a task; run `skyrl-train data validate`")
     return chosen
 
 

@@ -1,4 +1,4 @@
-"""`skyrl-train demo`: three tasks from the prompt to the reward, on this machine, in seconds."""
+"""`skyrl-train demo`: runs three tasks from prompt to reward on this machine, in seconds."""
 
 import argparse
 import asyncio
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from skyrl_train.agent.journal import append
-from skyrl_train.agent.show import shown, worth
+from skyrl_train.agent.show import render_transcript, reward_line
 from skyrl_train.cli.asynchronous import run_async
 from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.errors import UsageError
@@ -27,25 +27,30 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--sandbox",
         choices=("auto", "podman", "directory"),
         default="auto",
-        help="where commands run; auto takes Podman if it works here (default: auto)",
+        help="where commands run; auto uses Podman if it works here (default: auto)",
     )
     parser.add_argument("--image", metavar="REF", help="a local image with bash and a python3 that has pytest")
     parser.add_argument("--python", metavar="PATH", help="the Python with pytest that runs the tasks' tests")
-    parser.add_argument("--output", metavar="FILE", type=Path, help="also write the transcripts, as `show` reads them")
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help="also write the transcripts to this new file, for `skyrl-train show`",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     if args.image and args.sandbox == "directory":
-        raise UsageError("--image asks for Podman and --sandbox directory for none; give one of them")
+        raise UsageError("--image needs Podman, but --sandbox directory runs without it; pass only one of them")
     if args.output is not None and args.output.exists():
-        raise UsageError(f"{args.output} is there already; name a new file")
+        raise UsageError(f"{args.output} exists already; name a new file")
     transcripts = run_async(_played(args))
     sys.stdout.write(_table(transcripts))
     return DONE if all(_solved(transcript) for transcript in transcripts) else NOT_SOLVED
 
 
 async def _played(args: argparse.Namespace) -> Sequence[Transcript]:
-    """All tasks at once. Each is printed when it ends, whole."""
+    """Runs all tasks at once and prints each when it ends."""
     chosen = await choose(args.sandbox, image=args.image, python=args.python, environ=os.environ)
     sys.stdout.write("".join(f"{note}\n" for note in chosen.notes))
     sys.stdout.flush()
@@ -56,7 +61,7 @@ async def _played(args: argparse.Namespace) -> Sequence[Transcript]:
 
     async def one(task: DemoTask) -> None:
         transcript = await play(task, chosen.make, python=chosen.python)
-        sys.stdout.write("\n" + shown(transcript))
+        sys.stdout.write("\n" + render_transcript(transcript))
         sys.stdout.flush()
         if args.output is not None:
             with blamed(args.output):
@@ -64,10 +69,10 @@ async def _played(args: argparse.Namespace) -> Sequence[Transcript]:
         transcripts.append(transcript)
 
     try:
-        async with asyncio.TaskGroup() as group:  # which ends its tasks one by one; asyncio.run its own helpers first
+        async with asyncio.TaskGroup() as group:  # ends its tasks before asyncio.run ends its helpers
             for task in TASKS:
                 group.create_task(one(task))
-    except ExceptionGroup as failed:  # a reader that went away, a full disk: one is as good as all
+    except ExceptionGroup as failed:  # a closed pipe or a full disk: all tasks fail with the same error
         raise failed.exceptions[0] from None
     return transcripts
 
@@ -78,5 +83,5 @@ def _solved(transcript: Transcript) -> bool:
 
 def _table(transcripts: Sequence[Transcript]) -> str:
     ordered = sorted(transcripts, key=lambda one: one.task_id)
-    rows = [f"{one.task_id:<16}{len(one.steps):>6}  {one.finish:<22}{worth(one)}" for one in ordered]
+    rows = [f"{one.task_id:<16}{len(one.steps):>6}  {one.finish:<22}{reward_line(one)}" for one in ordered]
     return "\n".join(["", f"{'task':<16}{'turns':>6}  {'end':<22}reward", *rows, ""])

@@ -1,6 +1,6 @@
-"""skyrl-train images: which images a run needs, which are here, and the others fetched or built ahead.
+"""skyrl-train images: lists the images that a run needs, and pulls or builds the missing ones ahead of the job.
 
-It works on the store that the environment names. In a job that is the job's own:
+It uses the container store that the environment names. In a job, use the job's own store:
 eval "$(skyrl-doctor env --shell)" && skyrl-train images pull run.toml
 """
 
@@ -16,8 +16,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TextIO
 
-from skyrl_train.cli.images_target import Asked, asked_of, with_words
+from skyrl_train.cli.images_target import Asked, asked_of, with_options
 from skyrl_train.config.sections.sandbox import SandboxSection
+from skyrl_train.contracts.amount import amount
 from skyrl_train.contracts.errors import TrainError, UsageError
 from skyrl_train.contracts.sandbox.agent_server import BUILD_TARGET, TARGET_OF
 from skyrl_train.contracts.sandbox.references import Reference
@@ -34,39 +35,46 @@ _MOST_BAD = 5
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "verb", choices=VERBS, help="list and check look, pull and build fetch what is not here; server makes DIR"
+        "verb",
+        choices=VERBS,
+        help="list and check only read the store; pull and build get the missing images; server makes a directory",
     )
     parser.add_argument(
         "target",
         metavar="TARGET",
-        help="a RunConfig TOML, or a data set (.jsonl, .parquet); server: the directory to make",
+        help="a RunConfig TOML or a data set (.jsonl, .parquet); for server: the directory to make",
     )
     parser.add_argument(
-        "--archive", metavar="DIR", help="load from archives in DIR, named after the image, and pull nothing"
+        "--archive", metavar="DIR", help="load archives from DIR, named after the image, instead of pulling"
     )
-    parser.add_argument("--mirror", metavar="HOST[/PATH]", help="pull from there in the registry's place")
-    parser.add_argument("--prefix", metavar="P", help="put before names without a registry (default: docker.io/)")
-    parser.add_argument("--jobs", type=_count, default=2, metavar="N", help="images at a time (default: 2)")
-    parser.add_argument("--tries", type=_count, default=3, metavar="N", help="for each image (default: 3)")
+    parser.add_argument("--mirror", metavar="HOST[/PATH]", help="pull from this mirror instead of the registry")
+    parser.add_argument("--prefix", metavar="P", help="prefix for names without a registry (default: docker.io/)")
+    parser.add_argument("--jobs", type=_count, default=2, metavar="N", help="number of images at a time (default: 2)")
     parser.add_argument(
-        "--limit", type=_seconds, default=1800.0, metavar="S", help="seconds for one try (default: 1800)"
-    )
-    parser.add_argument(
-        "--log", metavar="F", help="add a JSON line for each image (default: $SKYRL_JOB_DIR/images.jsonl)"
+        "--tries", type=_count, default=3, metavar="N", help="number of tries for each image (default: 3)"
     )
     parser.add_argument(
-        "--sdk-version", metavar="V", help="the agent server's version (default: sandbox.agent_server_version)"
+        "--limit", type=_seconds, default=1800.0, metavar="S", help="time limit of one try in seconds (default: 1800)"
+    )
+    parser.add_argument(
+        "--log", metavar="F", help="append a JSON line for each image to F (default: $SKYRL_JOB_DIR/images.jsonl)"
+    )
+    parser.add_argument(
+        "--sdk-version", metavar="V", help="version of the agent server (default: sandbox.agent_server_version)"
     )
     parser.add_argument(
         "--agent-server",
         metavar="WHAT",
-        help="build, server: an environment, wheels, a program or 'index' (default: sandbox.agent_server)",
+        help="for build and server: an environment, wheels, a program or 'index' (default: sandbox.agent_server)",
     )
     targets = [name for names in TARGET_OF.values() for name in names]
     parser.add_argument(
-        "--build-target", choices=targets, default=BUILD_TARGET, help=f"build: (default: {BUILD_TARGET})"
+        "--build-target",
+        choices=targets,
+        default=BUILD_TARGET,
+        help=f"for build: the build target (default: {BUILD_TARGET})",
     )
-    parser.add_argument("--server-image", metavar="IMAGE", help="build: the image that holds the agent server")
+    parser.add_argument("--server-image", metavar="IMAGE", help="for build: the image that holds the agent server")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,9 +84,9 @@ def run(args: argparse.Namespace) -> int:
     for line in (*asked.bad[:_MOST_BAD], *asked.unread[:_MOST_BAD]):
         sys.stderr.write(f"skyrl-train images: {line}\n")
     if asked.unread:
-        sys.stderr.write(f"skyrl-train images: {len(asked.unread)} rows cannot be read, and are left out\n")
+        sys.stderr.write(f"skyrl-train images: skipped {amount(len(asked.unread), 'row')} that cannot be read\n")
     if asked.without:
-        sys.stderr.write(f"skyrl-train images: {asked.without} rows name no image\n")
+        sys.stderr.write(f"skyrl-train images: {amount(asked.without, 'row')} without an image\n")
     podman = PodmanCli()
     fault = bool(asked.bad or asked.unread)
     try:
@@ -98,48 +106,48 @@ def run(args: argparse.Namespace) -> int:
 def _count(text: str) -> int:
     value = int(text)
     if not 1 <= value <= 64:
-        raise argparse.ArgumentTypeError(f"{text}: wanted 1 to 64")
+        raise argparse.ArgumentTypeError(f"{text}: expected 1 to 64")
     return value
 
 
 def _seconds(text: str) -> float:
     value = float(text)
     if not 0 < value <= 86400:
-        raise argparse.ArgumentTypeError(f"{text}: wanted seconds, at most a day")
+        raise argparse.ArgumentTypeError(f"{text}: expected seconds, at most a day (86400)")
     return value
 
 
 def _server(args: argparse.Namespace) -> int:
-    """The directory that `sandbox.agent_server` may name on any node: made once, with no network but for "index"."""
-    sandbox = with_words(args, SandboxSection())
+    """Makes the directory that `sandbox.agent_server` may name on any node. Only "index" needs the network."""
+    sandbox = with_options(args, SandboxSection())
     source = source_of(sandbox.agent_server or INDEX, version=sandbox.agent_server_version)
     place = Path(os.path.abspath(args.target))
     if place.exists():
-        raise UsageError(f"{place} is there already; name a directory that is to be made")
+        raise UsageError(f"{place} exists already; name a new directory")
     try:
         bundle = make_bundle(source, place.parent, whole=True, name=place.name)
     except OSError as error:
         raise UsageError(f"{place}: {error.strerror or error}") from None
     sys.stdout.write(
-        f"openhands-agent-server {bundle.version} in {bundle.directory}: name it in sandbox.agent_server\n"
+        f"openhands-agent-server {bundle.version} is in {bundle.directory}; set sandbox.agent_server to that directory\n"
     )
     return 0
 
 
 def _listed(asked: Asked, store: Store) -> int:
-    """Prints each image with where it stands; how many are absent."""
+    """Prints each image as present or absent; the number of absent ones."""
     names = store.names()
     absent = 0
     for reference in asked.references:
         here = reference.stored_as in names
         absent += not here
         sys.stdout.write(f"{'present' if here else 'absent '} {reference}\n")
-    sys.stdout.write(f"{len(asked.references)} images, {absent} of them absent\n")
+    sys.stdout.write(f"{amount(len(asked.references), 'image')}, {absent} absent\n")
     return absent
 
 
 def _fetched(args: argparse.Namespace, asked: Asked, podman: PodmanCli) -> int:
-    """How many could not be had."""
+    """Pulls or builds the missing images; the number that failed."""
     sandbox, recipe = asked.sandbox, None
     with contextlib.ExitStack() as stack:
         if args.verb == "build":
@@ -161,9 +169,9 @@ def _fetched(args: argparse.Namespace, asked: Asked, podman: PodmanCli) -> int:
 def _fetch_all(args: argparse.Namespace, asked: Asked, podman: PodmanCli, ways: ImageSources) -> int:
     stop = threading.Event()
     fetcher = Fetcher(podman, ways, wait=stop.wait)
-    Store(podman).names()  # a store that is damaged says so once, and not for each image
+    Store(podman).names()  # a damaged store fails once here, not once for each image
     failed, began = 0, time.monotonic()
-    with _log(args.log) as log:
+    with _Log(args.log) as log:
         for number, found in enumerate(_in_parallel(fetcher, asked.references, args.jobs, podman, stop), start=1):
             failed += not found.ok
             if log is not None:
@@ -171,14 +179,14 @@ def _fetch_all(args: argparse.Namespace, asked: Asked, podman: PodmanCli, ways: 
                 log.flush()
             sys.stderr.write(_progress(found, number, len(asked.references)))
     total = len(asked.references)
-    sys.stdout.write(f"{total - failed} of {total} images are here, after {time.monotonic() - began:.1f} s\n")
+    sys.stdout.write(f"{total - failed} of {total} images present after {time.monotonic() - began:.1f} s\n")
     return failed
 
 
 def _in_parallel(
     fetcher: Fetcher, references: Sequence[Reference], jobs: int, podman: PodmanCli, stop: threading.Event
 ) -> Iterator[Fetched]:
-    """Results as they come in. On the way out, whatever runs is ended first."""
+    """Yields results as they arrive. When the caller leaves, running fetches are ended first."""
     with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="fetch") as pool:
         open_: set[Future[Fetched]] = {pool.submit(fetcher.fetch, reference) for reference in references}
         try:
@@ -193,13 +201,13 @@ def _in_parallel(
 
 
 def _progress(found: Fetched, number: int, total: int) -> str:
-    words = {Step.PRESENT: "was here", Step.LOAD: "loaded", Step.PULL: "pulled", Step.BUILD: "built"}
-    said = words[found.step] if found.ok else f"FAILED: {found.detail}"
-    return f"[{number}/{total}] {found.image}: {said} ({found.seconds:.1f} s)\n"
+    words = {Step.PRESENT: "already present", Step.LOAD: "loaded", Step.PULL: "pulled", Step.BUILD: "built"}
+    outcome = words[found.step] if found.ok else f"FAILED: {found.detail}"
+    return f"[{number}/{total}] {found.image}: {outcome} ({found.seconds:.1f} s)\n"
 
 
-class _log:  # noqa: N801 -- used like a function
-    """The file to add lines to, or none."""
+class _Log:
+    """The log file to append to, or None if there is none."""
 
     def __init__(self, asked: str | None) -> None:
         job = os.environ.get("SKYRL_JOB_DIR")

@@ -1,4 +1,4 @@
-"""What `skyrl-train images` is asked about: a run or a data set, and the words over what the run says."""
+"""The target of `skyrl-train images`: a run or a data set, with options of the command line over the run's settings."""
 
 import argparse
 import os
@@ -13,15 +13,15 @@ from skyrl_train.tasks.datasets import images_of, is_dataset
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The images that TARGET needs, and what it says of where they come from."""
+    """The images that TARGET needs, and where they come from."""
 
     references: tuple[Reference, ...]
     bad: tuple[str, ...]
     without: int
     unread: tuple[str, ...]
-    """Rows that cannot be read: why not."""
+    """One reason for each row that cannot be read."""
     sandbox: SandboxSection
-    """Where images come from and what is built into them: the target's own section, and the words over it."""
+    """Where images come from and what is built into them: the target's section with the options over it."""
 
 
 def asked_of(args: argparse.Namespace) -> Asked:
@@ -35,12 +35,10 @@ def asked_of(args: argparse.Namespace) -> Asked:
             raise UsageError(f"{args.target}: {getattr(error, 'strerror', None) or error}") from None
         files, section = [*config.data.train_files, *config.data.val_files], config.sandbox
     if not files:
-        raise UsageError(f"{args.target}: names no data set; wanted data.train_files")
-    sandbox = with_words(args, section)
+        raise UsageError(f"{args.target} names no data set; set data.train_files")
+    sandbox = with_options(args, section)
     if sandbox.image_archive and not os.path.isdir(sandbox.image_archive):
-        raise UsageError(
-            f"{sandbox.image_archive}: no such directory; wanted the one that holds the archives of images"
-        )
+        raise UsageError(f"{sandbox.image_archive} does not exist; give the directory that holds the image archives")
     unread: list[str] = []
     found, without = images_of(files, bad=unread.append)
     good: dict[str, Reference] = {}
@@ -56,7 +54,7 @@ def asked_of(args: argparse.Namespace) -> Asked:
     )
 
 
-def with_words(args: argparse.Namespace, section: SandboxSection) -> SandboxSection:
+def with_options(args: argparse.Namespace, section: SandboxSection) -> SandboxSection:
     words = {
         "image_archive": args.archive,
         "image_mirror": args.mirror,

@@ -1,4 +1,4 @@
-"""skyrl-train job: what a batch script runs. Not for people: `launch` writes the scripts."""
+"""skyrl-train job: the internal command that the batch scripts of `launch` run."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -8,9 +8,9 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("part", choices=("runtime", "trainer", "look", "node", "clear"))
+    parser.add_argument("part", choices=("runtime", "trainer", "check", "node", "clear"))
     parser.add_argument("job_dir", metavar="JOB_DIR")
-    parser.add_argument("words", nargs=argparse.REMAINDER, help="of a look: the doctor's command line")
+    parser.add_argument("words", nargs=argparse.REMAINDER, help="for check:  the doctor's command line")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -32,10 +32,10 @@ def run(args: argparse.Namespace) -> int:
     role = Role.RUNTIME if args.part == "runtime" else Role.TRAINER
     payload = launch.payload(role)
     script = os.path.join(args.job_dir, role.node_script)
-    if args.part == "look":
+    if args.part == "check":
         from skyrl_train.launch import node_check
 
-        return node_check.run(script, args.words, signals.told_to_end)
+        return node_check.run(script, args.words, signals.stop_requested)
     if args.part == "node":
         from skyrl_train.launch import node_work
 
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _clear(environ: "Mapping[str, str]") -> int:
-    """Of a node whose part of the job was killed."""
+    """Removes what a killed part of the job left on this node; exit status 1 if something stays."""
     from skyrl_train.launch import leftovers
     from skyrl_train.launch.work import say
 

@@ -1,4 +1,4 @@
-"""skyrl-train launch: two Slurm jobs from one configuration, after the login gate. Exit status 78 where it refuses."""
+"""skyrl-train launch: passes the login gate, then submits two Slurm jobs. Exit status 78 if the gate refuses."""
 
 import argparse
 import sys
@@ -13,25 +13,25 @@ if TYPE_CHECKING:
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="TARGET", help="a RunConfig TOML or a prime-rl TOML")
     parser.add_argument(
-        "--dry-run", action="store_true", help="print both scripts and the sbatch lines; submit nothing"
+        "--dry-run", action="store_true", help="print both batch scripts and the sbatch commands; submit nothing"
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--runtime-only", action="store_true", help="start only the sandbox runtime")
     which.add_argument(
-        "--with-runtime", action="store_true", help="start a sandbox runtime for a prime-rl run too (default: none)"
+        "--with-runtime", action="store_true", help="start a sandbox runtime for a prime-rl run as well (default: none)"
     )
     which.add_argument("--skip-runtime", action="store_true", help="start only the trainer; needs --runtime-url")
-    parser.add_argument("--runtime-url", metavar="U", help="the URL of a running sandbox runtime")
+    parser.add_argument("--runtime-url", metavar="U", help="address of a runtime that is already running")
     parser.add_argument(
-        "--local", action="store_true", help="run both as child processes on this machine, without Slurm"
+        "--local", action="store_true", help="run both on this machine as child processes, without Slurm"
     )
-    parser.add_argument("--job-dir", metavar="DIR", help="the job directory (default: a new one in .skyrl_jobs)")
-    parser.add_argument("--no-gate", action="store_true", help="submit without the login gate; the log records it")
+    parser.add_argument("--job-dir", metavar="DIR", help="job directory (default: a new one in .skyrl_jobs)")
+    parser.add_argument("--no-gate", action="store_true", help="submit without the login gate; this is logged")
     parser.add_argument(
-        "--runtime-command", metavar="CMD", help="what the runtime job runs (default: skyrl-train runtime serve)"
+        "--runtime-command", metavar="CMD", help="command of the runtime job (default: skyrl-train runtime serve)"
     )
     parser.add_argument(
-        "--trainer-command", metavar="CMD", help="what the trainer job runs (default: skyrl-train train)"
+        "--trainer-command", metavar="CMD", help="command of the trainer job (default: skyrl-train train)"
     )
 
 
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def request_of(args: argparse.Namespace) -> "Request":
-    """The request of a command line. UsageError where its options contradict each other or do not parse."""
+    """The request of a command line. UsageError if its options contradict each other or do not parse."""
     import os
 
     from skyrl_train.contracts.errors import UsageError
@@ -57,7 +57,9 @@ def request_of(args: argparse.Namespace) -> "Request":
     from skyrl_train.launch.request import Request
 
     if args.skip_runtime != (args.runtime_url is not None):
-        raise UsageError("use --skip-runtime and --runtime-url together: the URL is that of a running runtime")
+        raise UsageError(
+            "--skip-runtime needs --runtime-url with the address of a running runtime, and --runtime-url needs --skip-runtime"
+        )
     if args.runtime_url is not None and one_url(args.runtime_url) is None:
         raise UsageError(f"--runtime-url is {args.runtime_url!r}; expected one http:// or https:// URL")
     return Request(
@@ -82,7 +84,7 @@ def _words(option: str, line: str | None) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(line or ""))
     except ValueError as error:
-        raise UsageError(f"{option} is not a command line: {error}") from None
+        raise UsageError(f"{option} is not a valid command line: {error}") from None
 
 
 def _stop_on_signals() -> "Callable[[], bool]":

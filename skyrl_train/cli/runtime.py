@@ -1,33 +1,41 @@
-"""skyrl-train runtime serve: hands out sandboxes over the remote runtime API until it is told to end."""
+"""skyrl-train runtime serve: starts sandboxes on request over the remote runtime API until a signal ends it."""
 
 import argparse
 import os
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # a command's module imports nothing of weight before it runs
+if TYPE_CHECKING:  # a command's module imports nothing heavy before it runs
     from skyrl_train.config.sections.sandbox import SandboxSection
     from skyrl_train.config.sections.slurm import SlurmSection
     from skyrl_train.sandbox.runtime.serve import Options
 
 _RESOLVED = "config.json"
-"""What `launch` leaves in the job's directory."""
+"""The resolved configuration, which `launch` writes into the job directory."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     serve = actions.add_parser("serve", help="run the server", allow_abbrev=False)
     serve.add_argument(
-        "--job-dir", required=True, metavar="DIR", help="where the URL, the key and the ready flag are written"
+        "--job-dir", required=True, metavar="DIR", help="directory for the URL, the key and the ready flag"
     )
-    serve.add_argument("--config", metavar="FILE", help="TOML of the run (default: the one in the job's directory)")
+    serve.add_argument("--config", metavar="FILE", help="TOML of the run (default: the one in the job directory)")
     serve.add_argument(
-        "--host", default="auto", help="address to listen at (default: loopback; the node's own inside of a Slurm job)"
+        "--host", default="auto", help="address to listen at (default: loopback; in a Slurm job: the node's address)"
     )
-    serve.add_argument("--port", type=int, help="port (default: sandbox.bind_port; 0 takes a free one)")
-    serve.add_argument("--slots", type=int, help="sandboxes at a time (default: what the node's CPUs and memory hold)")
-    serve.add_argument("--store", metavar="DIR", help="where the job's container store is made (default: /tmp)")
-    serve.add_argument("--idle-limit", type=float, metavar="S", help="end a sandbox that nobody talks to for so long")
-    serve.add_argument("--drain", type=float, default=25.0, metavar="S", help="longest orderly end (default: 25)")
+    serve.add_argument("--port", type=int, help="port; 0 picks a free one (default: sandbox.bind_port)")
+    serve.add_argument(
+        "--slots",
+        type=int,
+        help="number of sandboxes at a time (default: as many as the CPUs and memory of the node allow)",
+    )
+    serve.add_argument("--store", metavar="DIR", help="directory for the container store of the job (default: /tmp)")
+    serve.add_argument(
+        "--idle-limit", type=float, metavar="S", help="end a sandbox after this many seconds without a request"
+    )
+    serve.add_argument(
+        "--drain", type=float, default=25.0, metavar="S", help="time limit of the shutdown in seconds (default: 25)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,9 +51,9 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_train.sandbox.runtime.serve import serve
 
     if args.slots is not None and args.slots < 1:
-        raise UsageError(f"--slots {args.slots}: wanted 1 or more")
+        raise UsageError(f"--slots is {args.slots}; expected 1 or more")
     if args.port is not None and not 0 <= args.port <= 65535:
-        raise UsageError(f"--port {args.port}: wanted 0 to 65535")
+        raise UsageError(f"--port is {args.port}; expected 0 to 65535")
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     try:
         return asyncio.run(serve(_options(args)))
@@ -81,7 +89,7 @@ def _options(args: argparse.Namespace) -> "Options":
 
 
 def _sections(args: argparse.Namespace) -> "tuple[SandboxSection, SlurmSection]":
-    """Of the run's configuration; the defaults where there is none."""
+    """The run's sandbox and Slurm sections; the defaults if there is no configuration."""
     import tomllib
 
     from skyrl_train.config.load import ConfigError, from_resolved, read

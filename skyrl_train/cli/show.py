@@ -1,4 +1,4 @@
-"""`skyrl-train show`: a transcript for a person."""
+"""`skyrl-train show`: prints a transcript."""
 
 import argparse
 import importlib
@@ -7,34 +7,34 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from skyrl_train.agent.journal import Unreadable, read
-from skyrl_train.agent.show import SHOWN_CHARS, printable, shown, worth
+from skyrl_train.agent.show import RESULT_CHARS, printable, render_transcript, reward_line
 from skyrl_train.agent.tokens import retokenised
 from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.errors import UsageError
 
-WHOLE = sys.maxsize
+NO_LIMIT = sys.maxsize
 LISTED = 100
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("transcript", type=Path, help="a file of transcripts, one JSON object on each line")
+    parser.add_argument("transcript", type=Path, help="a file of transcripts with one JSON object on each line")
     parser.add_argument(
         "--rollout",
         metavar="ID",
-        help="the rollout, or the task, to show; without it, if there are several, they are listed",
+        help="id of the rollout or task to print (default: the only rollout, or a list if there are several)",
     )
     parser.add_argument(
         "--tokenizer",
         metavar="DIR",
-        help="the model's directory: also compare each reply's tokens with those that its text gives (AGT016)",
+        help="the model's directory; also compares the tokens of each reply with those that its text gives (AGT016)",
     )
-    parser.add_argument("--full", action="store_true", help="results whole, and not shortened")
+    parser.add_argument("--full", action="store_true", help="print results in full")
 
 
 def run(args: argparse.Namespace) -> int:
-    """One pass over the file; only what is shown or listed is kept. 1 where a line of the file is broken."""
+    """Prints or lists the rollouts in one pass over the file. Exit status 1 if a line is broken."""
     path: Path = args.transcript
-    wanted: Transcript | None = None
+    chosen: Transcript | None = None
     listed: list[str] = []
     found = 0
     broken: list[Unreadable] = []
@@ -47,19 +47,21 @@ def run(args: argparse.Namespace) -> int:
                 listed = [*listed, printable(line.rollout_id)][:LISTED]
                 continue
             found += 1
-            wanted = wanted or line
+            chosen = chosen or line
             name = printable(line.rollout_id)
-            listed = [*listed, f"{name}  {len(line.steps)} turns  {line.finish}  {worth(line)}"][:LISTED]
+            listed = [*listed, f"{name}  {len(line.steps)} turns  {line.finish}  {reward_line(line)}"][:LISTED]
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
-    if wanted is None:
+    if chosen is None:
         raise UsageError(_why_none(args, listed, broken))
     several = found > 1
     if several and args.tokenizer:
-        raise UsageError(f"{path}: {found} rollouts; --tokenizer compares one, named with --rollout")
-    compared = _compared(wanted, _encoder(args.tokenizer)) if args.tokenizer else ""
+        raise UsageError(f"{path}: {found} rollouts, but --tokenizer compares one; name it with --rollout ID")
+    compared = _compared(chosen, _encoder(args.tokenizer)) if args.tokenizer else ""
     sys.stdout.write(
-        _list(listed, found) if several else shown(wanted, result_chars=WHOLE if args.full else SHOWN_CHARS) + compared
+        _list(listed, found)
+        if several
+        else render_transcript(chosen, result_chars=NO_LIMIT if args.full else RESULT_CHARS) + compared
     )
     for line in broken[:LISTED]:
         sys.stderr.write(f"skyrl-train show: {path}, line {line.line}: {line.why}\n")
@@ -76,24 +78,26 @@ def _encoder(directory: str) -> Callable[[str], Sequence[int]]:
     try:
         made = importlib.import_module("tokenizers").Tokenizer.from_file(str(path))
     except ImportError:
-        raise UsageError("--tokenizer needs the package tokenizers; run it in the training environment") from None
+        raise UsageError(
+            "--tokenizer needs the package tokenizers, which is not installed here; run this in the training environment"
+        ) from None
     except Exception as error:  # noqa: BLE001 -- tokenizers raises nothing narrower
         raise UsageError(f"{path}: {error}") from None
     return lambda text: list(made.encode(text, add_special_tokens=False).ids)
 
 
 def _compared(transcript: Transcript, encode: Callable[[str], Sequence[int]]) -> str:
-    """What was trained on are the engine's own tokens; here is whether its text would have given others."""
+    """Lines that compare the tokens of the engine, which training used, with those that the reply's text gives."""
     lines = [
-        f"tokens: reply {one.step + 1} differs from token {one.position} on: the engine wrote "
+        f"tokens: reply {one.step + 1} differs at token {one.position}: the engine wrote "
         f"{'none' if one.written is None else one.written}, its text gives {one.encoded} (AGT016)\n"
         for one in retokenised(transcript, encode)
     ]
-    return "".join(lines) or f"tokens: all {len(transcript.steps)} replies give the same again\n"
+    return "".join(lines) or f"tokens: the text of all {len(transcript.steps)} replies gives the same tokens\n"
 
 
 def _why_none(args: argparse.Namespace, others: list[str], broken: list[Unreadable]) -> str:
     damage = f"; line {broken[0].line} cannot be read: {broken[0].why}" if broken else ""
     if args.rollout is not None and others:
-        return f"{args.transcript}: no rollout {args.rollout}; there are {', '.join(others[:10])}{damage}"
-    return f"{args.transcript}: no transcript in it{damage}"
+        return f"{args.transcript}: no rollout {args.rollout}; the file has {', '.join(others[:10])}{damage}"
+    return f"{args.transcript}: no transcript found{damage}"

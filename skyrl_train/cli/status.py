@@ -1,11 +1,13 @@
-"""skyrl-train status: how a launch stands."""
+"""skyrl-train status: shows the state of a launch."""
 
 import argparse
 import sys
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("job_dir", nargs="?", metavar="JOB_DIR", help="default: the latest in .skyrl_jobs")
+    parser.add_argument(
+        "job_dir", nargs="?", metavar="JOB_DIR", help="job directory of the launch (default: the latest in .skyrl_jobs)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,11 +1,13 @@
-"""skyrl-train stop: ends both jobs of a launch."""
+"""skyrl-train stop: stops both jobs of a launch."""
 
 import argparse
 import sys
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("job_dir", nargs="?", metavar="JOB_DIR", help="default: the latest in .skyrl_jobs")
+    parser.add_argument(
+        "job_dir", nargs="?", metavar="JOB_DIR", help="job directory of the launch (default: the latest in .skyrl_jobs)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -18,14 +20,14 @@ def run(args: argparse.Namespace) -> int:
     job_dir = os.path.abspath(args.job_dir or directory.latest(LAUNCHES))
     jobs = directory.read_jobs(job_dir)
     if not jobs:
-        raise UsageError(f"{job_dir} tells of no submitted job")
+        raise UsageError(f"{job_dir} records no submitted job")
     for role, job_id in jobs.items():
         if job_id.startswith(local.LOCAL):
-            said = "told to end" if local.stop(job_id, job_dir) else "had ended"
+            outcome = "asked to stop" if local.stop(job_id, job_dir) else "had already ended"
         else:
             try:
-                said = f"job {job_id} {stop.stop(job_id, role, job_dir, slurm.state, slurm.cancel)}"
+                outcome = f"job {job_id} {stop.stop(job_id, role, job_dir, slurm.state, slurm.cancel)}"
             except slurm.SlurmError as error:
                 raise UsageError(str(error)) from None
-        sys.stdout.write(f"{role}: {said}\n")
+        sys.stdout.write(f"{role}: {outcome}\n")
     return 0

@@ -1,34 +1,39 @@
-"""skyrl-train sweep: takes away what a job that is over has left on this node. For Slurm's Epilog, and by hand."""
+"""skyrl-train sweep: removes what a finished job left on this node. For Slurm's Epilog script, or by hand."""
 
 import argparse
 import sys
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("job_id", metavar="JOB_ID", help="a job of Slurm that is over")
-    parser.add_argument("--uid", type=int, metavar="U", help="whose job it was (default: yours); another's takes root")
-    parser.add_argument("--over", action="store_true", help="the job is over: Slurm is not asked")
+    parser.add_argument("job_id", metavar="JOB_ID", help="id of a finished Slurm job")
+    parser.add_argument(
+        "--uid", type=int, metavar="U", help="user id of the job's owner (default: yours); other users need root"
+    )
+    parser.add_argument("--over", action="store_true", help="do not ask Slurm whether the job has finished")
     parser.add_argument(
         "--base",
         action="append",
         default=[],
         metavar="DIR",
-        help="a directory for scratch on this node (default: /tmp)",
+        help="scratch directory on this node; may be repeated (default: /tmp)",
     )
 
 
 def run(args: argparse.Namespace) -> int:
     import os
 
+    from skyrl_train.contracts.amount import amount
     from skyrl_train.contracts.errors import UsageError
     from skyrl_train.launch import leftovers
     from skyrl_train.node.podman_store import LOCAL_BASE
 
     uid = os.getuid() if args.uid is None else args.uid
     if os.getuid() not in (0, uid):
-        raise UsageError(f"job {args.job_id} is of user {uid}, and this is user {os.getuid()}: only root may sweep it")
+        raise UsageError(
+            f"job {args.job_id} belongs to user {uid}, but you are user {os.getuid()}; only root may sweep it"
+        )
     if any(not base.startswith("/") for base in args.base):
-        raise UsageError(f"--base is {args.base}, wanted absolute paths")
+        raise UsageError(f"--base is {', '.join(args.base)}; expected absolute paths")
     if not args.over:
         _must_be_over(args.job_id)
     try:
@@ -36,7 +41,9 @@ def run(args: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from None
     if done.processes:
-        sys.stdout.write(f"ended {len(done.processes)} processes: {' '.join(map(str, done.processes))}\n")
+        sys.stdout.write(
+            f"ended {amount(len(done.processes), 'process', plural='processes')}: {' '.join(map(str, done.processes))}\n"
+        )
     sys.stdout.write("".join(f"unmounted {point}\n" for point in done.mounts))
     sys.stdout.write("".join(f"removed {path}\n" for path in done.directories))
     sys.stderr.write("".join(f"skyrl-train sweep: {trouble}\n" for trouble in done.troubles))
@@ -49,8 +56,8 @@ def _must_be_over(job_id: str) -> None:
     from skyrl_train.launch.runtime_watch import ALIVE
 
     try:
-        told = slurm.state(job_id).state if job_id.isdigit() else ""
+        state = slurm.state(job_id).state if job_id.isdigit() else ""
     except slurm.SlurmError as error:
-        raise UsageError(f"whether job {job_id} is over cannot be told: {error}; say --over if it is") from None
-    if told in ALIVE:
-        raise UsageError(f"job {job_id} is {told}; wanted one that is over")
+        raise UsageError(f"cannot find out whether job {job_id} has finished: {error}; pass --over if it has") from None
+    if state in ALIVE:
+        raise UsageError(f"job {job_id} is {state}; expected a finished job")

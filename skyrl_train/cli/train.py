@@ -1,4 +1,4 @@
-"""skyrl-train train: what the trainer job runs. Exit status 78 without a fresh verdict of the gate, 124 where a phase hung."""
+"""skyrl-train train: runs in the trainer job. Exit status 78 without a fresh verdict of the gate, 124 if a phase hung."""
 
 import argparse
 
@@ -6,8 +6,8 @@ REFUSED = 78
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("job_dir", metavar="JOB_DIR", help="a directory of `skyrl-train launch`")
-    parser.add_argument("--no-gate", action="store_true", help="train without the gate's verdict; it is logged")
+    parser.add_argument("job_dir", metavar="JOB_DIR", help="job directory of `skyrl-train launch`")
+    parser.add_argument("--no-gate", action="store_true", help="train without the gate's verdict; this is logged")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -18,7 +18,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         return _run(args)
     except UsageError as error:
-        say_cause(error)  # marked as the driver marks its own: this stands in the log of a job
+        say_cause(error)  # marked like the driver's own errors, for the log of the job
         return USAGE_ERROR
 
 
@@ -31,13 +31,13 @@ def _run(args: argparse.Namespace) -> int:
     from skyrl_train.launch.role import Role
 
     job_dir = os.path.abspath(args.job_dir)
-    commands.read(job_dir)  # a UsageError where it is no directory of a launch
+    commands.read(job_dir)  # raises UsageError unless it is the directory of a launch
     why = _refusal(job_dir)
     if why and not args.no_gate:
         say(f"refused: {why}")
         return REFUSED
     if why:
-        say(f"--no-gate: training without the gate's word, though {why}")
+        say(f"--no-gate: training without a verdict of the gate, although {why}")
     refuse_without_packages(Role.TRAINER)
     from skyrl_train.checkpoints.places import work_dir_of
     from skyrl_train.rl.watchman import main
@@ -46,7 +46,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _refusal(job_dir: str) -> str | None:
-    """Why the gate's verdict does not let this run start here and now."""
+    """Why the gate's verdict does not let this run start on this node now, or None."""
     import os
     import socket
     import time
@@ -57,9 +57,9 @@ def _refusal(job_dir: str) -> str | None:
 
     try:
         with open(os.path.join(job_dir, directory.CONFIG), "rb") as file:
-            wanted = verdict.config_hash([file.read()])
+            expected = verdict.config_hash([file.read()])
     except OSError as error:
-        raise UsageError(f"{job_dir} does not hold its {directory.CONFIG}: {error.strerror}") from None
+        raise UsageError(f"{job_dir} has no readable {directory.CONFIG}: {error.strerror}") from None
     try:
         with open(os.path.join(job_dir, verdict.FILE), encoding="utf-8", errors="replace") as file:
             text = file.read()
@@ -67,4 +67,4 @@ def _refusal(job_dir: str) -> str | None:
         text = None
     except OSError as error:
         return f"{verdict.FILE} cannot be read: {error.strerror}"
-    return verdict.refusal(text, config_sha256=wanted, node=socket.gethostname(), now=time.time())
+    return verdict.refusal(text, config_sha256=expected, node=socket.gethostname(), now=time.time())

@@ -1,4 +1,4 @@
-"""The configuration of a run: what may be set, and the rules that tie settings together.
+"""The configuration of a run: its settings, and the rules between them.
 
-Rules live in modules without pydantic (context, batch, walltime, slots), so that checks may import them cheaply.
+The rules are in modules without pydantic (context, batch, walltime, slots), so that checks import them quickly.
 """

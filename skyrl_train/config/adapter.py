@@ -1,22 +1,26 @@
-"""Which way a LoRA adapter reaches vLLM, and which way it does not (TRN007). Pure.
+"""Whether a LoRA adapter reaches vLLM (TRN007). Pure.
 
-verl 0.9.1 takes the adapter's tensors from peft (`get_peft_model_state_dict`). Since 0.21 peft finds them by the names of
-its modules, and FSDP1 puts `_fsdp_wrapped_module` into those names and not into those of the state dict: none is left, for any
-number of GPUs. vLLM's worker dies of an adapter without tensors, and the trainer waits for it for ever. FSDP2 leaves names as they are.
+verl 0.9.1 gets the adapter's tensors from peft (`get_peft_model_state_dict`). Since 0.21 peft finds them by module names.
+FSDP1 puts `_fsdp_wrapped_module` into the module names but not into the state dict, so peft finds no tensor, on any
+number of GPUs. vLLM's worker dies on an adapter without tensors, and the trainer waits for it for ever. FSDP2 keeps the
+module names.
 """
 
 STRUCTURAL = "0.21"
-"""The first peft that goes by the names of modules; 0.20.0 and 0.21.2 were tried."""
+"""The first peft that uses module names; tested with 0.20.0 and 0.21.2."""
 
 
 def arrives_empty(*, strategy: str, lora: bool, merged: bool = False, peft: str | None = None) -> bool:  # FIX(TRN007)
-    """Whether vLLM gets an adapter without tensors. `merged`: verl sends whole weights (model.lora.merge). Without a
-    version of peft it is a new one, which verl's own requirements bring."""
+    """Whether vLLM gets an adapter without tensors.
+
+    `merged`: verl sends full weights (model.lora.merge). An unknown version of peft counts as a new one, since verl's
+    requirements install a new one.
+    """
     if not lora or merged or strategy != "fsdp":
         return False
     if peft is None:
         return True
-    from packaging.version import InvalidVersion, Version  # for the one combination that asks
+    from packaging.version import InvalidVersion, Version  # only this combination needs it
 
     try:
         return Version(peft) >= Version(STRUCTURAL)
@@ -25,6 +29,9 @@ def arrives_empty(*, strategy: str, lora: bool, merged: bool = False, peft: str 
 
 
 def gathers_by_layers(*, strategy: str, lora: bool, merged: bool, layered: bool) -> bool:
-    """rollout.layered_summon under FSDP1: each adapter matrix is a unit of its own there, the walk over layers finds none
-    of them, and on one GPU its way out is not written in torch (`offload_to_cpu=True and NO_SHARD is not supported`)."""
+    """Whether rollout.layered_summon fails under FSDP1.
+
+    FSDP1 wraps each adapter matrix separately, so the loop over layers finds none of them. On one GPU torch does not
+    support the fallback (`offload_to_cpu=True and NO_SHARD is not supported`).
+    """
     return lora and layered and not merged and strategy == "fsdp"

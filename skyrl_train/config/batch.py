@@ -1,4 +1,4 @@
-"""How samples divide over devices (CFG002) and over trajectories (CFG003)."""
+"""Whether samples divide over GPUs (CFG002), and whether rollout counts agree (CFG003)."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -10,73 +10,80 @@ MICRO_BATCHES = (
     "rollout.log_prob_micro_batch_size_per_gpu",
     "critic.micro_batch_size_per_gpu",
 )
-"""The last of them only where a critic is trained."""
+"""The last one counts only if a critic is trained."""
 
 
 def next_divisible(samples: int, parts: int, step: int) -> int:
-    """The least multiple of `step`, not below `samples`, that `parts` divides."""
+    """The smallest multiple of `step` that is at least `samples` and divisible by `parts`."""
     unit = math.lcm(step, parts)
     return -(-samples // unit) * unit
 
 
 def batch_violations(*, batch: int, n: int, devices: int) -> Iterator[Violation]:  # FIX(CFG002)
-    """Each device takes the same number of samples in an update."""
+    """A batch whose samples do not divide over the GPUs: each takes the same number in an update."""
     samples = batch * n
     if devices < 1 or samples < 1 or samples % devices == 0:
         return
     yield Violation(
         key="data.train_batch_size",
-        message=f"{samples} samples ({batch} prompts x {n} trajectories) do not divide over {devices} GPUs",
+        message=f"{samples} samples ({batch} prompts x {n} rollouts) do not divide over {_gpus(devices)}",
         settings={"data.train_batch_size": str(next_divisible(samples, devices, n) // n)},
     )
 
 
 def mini_batch_violations(*, batch: int, mini_batch: int, n: int = 1, ranks: int = 1) -> Iterator[Violation]:
-    """An update takes its mini batch out of the train batch, and gives each rank an equal part of it.
+    """A mini batch that is larger than the train batch, or does not divide over the GPUs.
 
-    verl asks for the latter after the first rollouts. It is also why no mini batch is all padding, however many rollouts
-    are left out: the padding of a step is less than one mini batch.
+    verl checks the division only after the first rollouts. It also ensures that no mini batch is all padding when rollouts
+    are left out, since a step is padded by less than one mini batch.
     """
     if ranks > 0 and n > 0 and mini_batch * n % ranks:
         yield Violation(
             key="actor.ppo_mini_batch_size",
-            message=f"a mini batch of {mini_batch * n} samples ({mini_batch} prompts x {n} trajectories) does not divide over {ranks} GPUs",
+            message=f"a mini batch of {mini_batch * n} samples ({mini_batch} prompts x {n} rollouts) does not divide over {_gpus(ranks)}",
             settings={"actor.ppo_mini_batch_size": str(next_divisible(mini_batch * n, ranks, n) // n)},
         )
     if mini_batch <= batch:
         return
     yield Violation(
         key="actor.ppo_mini_batch_size",
-        message=f"a mini batch of {mini_batch} prompts is larger than the train batch of {batch}; wanted at most {batch}",
+        message=f"a mini batch of {mini_batch} prompts is larger than the train batch of {batch}; use at most {batch}",
         settings={"actor.ppo_mini_batch_size": str(batch)},
     )
 
 
 def micro_batch_violations(*, mini_batch: int, n: int, ranks: int, micro: Mapping[str, int]) -> Iterator[Violation]:
-    """verl cuts the rows of a rank into micro batches of one size, and dies of a rest: of an update's rows after the first
-    rollouts, of all rows of a step when rollouts were lost. For those are filled up to whole mini batches, and no further."""
+    """Micro batches that do not divide the rows of a GPU.
+
+    verl splits the rows of a rank into micro batches of equal size and fails on a remainder: in an update after the first
+    rollouts, and in a step with lost rollouts, which is padded to whole mini batches only.
+    """
     rows = mini_batch * n // ranks if ranks > 0 else 0
     for key, size in micro.items():
         if rows > 0 and size > 0 and rows % size:
             yield Violation(
                 key=key,
-                message=f"micro batches of {size} sequences do not divide the {rows} that a mini batch gives each GPU "
-                f"({mini_batch} prompts x {n} trajectories over {ranks} GPUs)",
+                message=f"micro batches of {size} sequences do not divide the {rows} sequences of a mini batch on each GPU "
+                f"({mini_batch} prompts x {n} rollouts over {_gpus(ranks)})",
                 settings={key: str(math.gcd(rows, size))},
             )
 
 
 def group_violations(*, batch: int, group: int) -> Iterator[Violation]:
-    """prime-rl counts a batch in rollouts: it must hold whole groups."""
+    """A batch of prime-rl that does not hold whole groups: prime-rl counts a batch in rollouts."""
     if group < 1 or batch < 1 or batch % group == 0:
         return
     yield Violation(
         key="data.train_batch_rollouts",
-        message=f"a batch of {batch} rollouts does not hold whole groups of {group}; wanted a multiple of {group}",
+        message=f"a batch of {batch} rollouts does not hold whole groups of {group}; use a multiple of {group}",
         settings={"data.train_batch_rollouts": str(next_divisible(batch, group, 1))},
     )
 
 
+def _gpus(count: int) -> str:
+    return "1 GPU" if count == 1 else f"{count} GPUs"
+
+
 def counts_disagree(counts: Mapping[str, int]) -> bool:  # FIX(CFG003)
-    """Whether the places that say how many trajectories a prompt gets say different numbers."""
+    """Whether the settings for the number of rollouts of a prompt differ."""
     return len(set(counts.values())) > 1

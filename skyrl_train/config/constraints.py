@@ -1,6 +1,6 @@
-"""The rules between the settings of a RunConfig. Each yields every violation; none stops at the first.
+"""The rules between the settings of a RunConfig. Each yields all its violations.
 
-Pydantic is not imported here: whatever has RunConfig's attributes can be judged.
+Pydantic is not imported: any object with RunConfig's attributes can be checked.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def violations(config: "RunConfig") -> tuple[Violation, ...]:
-    """All broken rules."""
+    """The violations of all rules."""
     return tuple(violation for rule in RULES for violation in rule(config))
 
 
@@ -39,7 +39,7 @@ def note_comes_late(config: "RunConfig") -> Iterator[Violation]:
     if context.note_is_always_on(response_tokens=total, note_tokens=note):
         yield Violation(
             key="agent.budget_note_tokens",
-            message=f"the note that few tokens are left comes below {note} of {total}: always; wanted less than {total}",
+            message=f"the note that few tokens are left appears below {note} of {total} tokens, so always; use less than {total}",
             settings={"agent.budget_note_tokens": str(total // 8)},
             fatal=False,
         )
@@ -68,7 +68,7 @@ def server_fits_node(config: "RunConfig") -> Iterator[Violation]:
     if devices % size:
         yield Violation(
             key="rollout.tensor_parallel_size",
-            message=f"model servers of {size} GPUs do not divide {devices}",
+            message=f"{devices} GPUs do not divide into model servers of {size} GPUs",
             settings={"rollout.tensor_parallel_size": "1"},
         )
 
@@ -101,7 +101,7 @@ def offload_goes_with_adapter(config: "RunConfig") -> Iterator[Violation]:
     if offload.moves_adapter_to_cpu(cpu_offload=config.actor.cpu_offload, lora=config.model.lora_rank > 0):
         yield Violation(
             key="actor.cpu_offload",
-            message=f"cpu_offload with a LoRA adapter (rank {config.model.lora_rank}) mixes tensors of two devices",
+            message=f"cpu_offload with a LoRA adapter (rank {config.model.lora_rank}) mixes tensors on the CPU and on the GPU; use param_offload instead",
             settings={"actor.cpu_offload": "false"},
         )
 
@@ -111,7 +111,7 @@ def adapter_arrives(config: "RunConfig") -> Iterator[Violation]:
         yield Violation(
             key="actor.strategy",
             message=f"strategy fsdp with a LoRA adapter (rank {config.model.lora_rank}) sends vLLM an adapter without "
-            "tensors, and the run hangs; wanted fsdp2",
+            "tensors, and the run hangs; use fsdp2",
             settings={"actor.strategy": "fsdp2"},
         )
 
@@ -120,7 +120,7 @@ def packing_has_its_kernel(config: "RunConfig") -> Iterator[Violation]:
     if config.model.remove_padding and config.model.attention != "flash_attention_2":
         yield Violation(
             key="model.remove_padding",
-            message=f"remove_padding wants flash_attention_2; attention is {config.model.attention}",
+            message=f"remove_padding needs flash_attention_2, but attention is {config.model.attention}",
             settings={"model.remove_padding": "false"},
         )
 
@@ -130,13 +130,15 @@ def resume_names_its_checkpoint(config: "RunConfig") -> Iterator[Violation]:
         return
     yield Violation(
         key="trainer.resume_from",
-        message=f"resume is {config.trainer.resume!r} and resume_from is {config.trainer.resume_from!r}; resume_from belongs to resume = 'path'",
+        message=f"resume is {config.trainer.resume!r} and resume_from is {config.trainer.resume_from!r}; set resume_from if and only if resume = 'path'",
     )
 
 
 def parser_has_its_switch(config: "RunConfig") -> Iterator[Violation]:
     if config.rollout.auto_tool_choice and config.rollout.tool_call_parser is None:
-        yield Violation(key="rollout.tool_call_parser", message="auto_tool_choice needs a tool_call_parser")
+        yield Violation(
+            key="rollout.tool_call_parser", message="auto_tool_choice needs a tool_call_parser, which is not set"
+        )
 
 
 def _devices(config: "RunConfig") -> int:
@@ -155,5 +157,5 @@ TOLD_APART = (
 )
 """Rules that have a check of their own (CFG001, AGT020, CFG002, RUN005, SLM001, TRN003, TRN007, CFG006)."""
 TOLD_TOGETHER = (server_fits_node, packing_has_its_kernel, resume_names_its_checkpoint)
-"""Rules that CFG004 tells."""
+"""Rules that CFG004 reports."""
 RULES = (*TOLD_APART, *TOLD_TOGETHER)

@@ -1,26 +1,26 @@
-"""How many tokens fit into the context of the model server (CFG001, AGT020)."""
+"""Whether prompts and responses fit into the context of the model server (CFG001, AGT020)."""
 
 from collections.abc import Iterator
 
 from skyrl_train.contracts.violation import Violation
 
 LEAST_ROOM = 1
-"""Tokens that a call must be able to generate at the least."""
+"""The fewest tokens that a call must be able to generate."""
 
 
 def largest_max_tokens(*, max_model_len: int, prompt_tokens: int) -> int:  # FIX(CFG001)
-    """The most tokens that a call with such a prompt may ask for; 0 or less where the prompt alone does not fit."""
+    """The most tokens that a call with such a prompt may request; 0 or less if the prompt alone does not fit."""
     return max_model_len - prompt_tokens
 
 
 def call_violations(
     *, max_tokens: int, max_model_len: int, prompt_tokens: int | None, prompt_source: str, clamped: bool
 ) -> Iterator[Violation]:
-    """One model call: its prompt and max_tokens share max_model_len.
+    """A model call whose prompt and max_tokens exceed max_model_len.
 
-    Without a length of prompts, only a max_tokens that leaves no room at all is certain to be refused.
-    `clamped`: the caller lowers max_tokens to what is left, as verl 0.9 and the trainer's own agent do. A number that not
-    even an empty prompt leaves room for is meant for another context, and is refused all the same.
+    If the prompt length is unknown, only a max_tokens that leaves no room for any prompt is reported.
+    `clamped`: the caller lowers max_tokens to what is left, as verl 0.9 and our agent do. A max_tokens that exceeds
+    max_model_len even with an empty prompt is fatal anyway: it was meant for another context.
     """
     prompt = LEAST_ROOM if prompt_tokens is None else prompt_tokens
     fits = largest_max_tokens(max_model_len=max_model_len, prompt_tokens=prompt)
@@ -29,14 +29,18 @@ def call_violations(
     if fits < LEAST_ROOM:
         yield Violation(
             key="rollout.max_model_len",
-            message=f"prompts of {prompt} tokens ({prompt_source}) leave no room to generate in max_model_len {max_model_len}; wanted at least {prompt + max_tokens}",
+            message=f"prompt {prompt} ({prompt_source}) leaves no room for a response, because max_model_len is {max_model_len}; use at least {prompt + max_tokens}",
             settings={"rollout.max_model_len": str(prompt + max_tokens)},
         )
         return
-    beside = "any prompt" if prompt_tokens is None else f"prompts of {prompt} tokens ({prompt_source})"
+    total = (
+        f"max_tokens {max_tokens} leaves no room for a prompt"
+        if prompt_tokens is None
+        else f"prompt {prompt} ({prompt_source}) + max_tokens {max_tokens} = {prompt + max_tokens} tokens"
+    )
     yield Violation(
         key="rollout.max_tokens",
-        message=f"max_tokens {max_tokens} beside {beside} exceeds max_model_len {max_model_len}; wanted at most {fits}",
+        message=f"{total}, but max_model_len is {max_model_len}; use max_tokens of at most {fits}",
         settings={"rollout.max_tokens": str(fits)},
         fatal=not clamped or max_tokens > largest_max_tokens(max_model_len=max_model_len, prompt_tokens=LEAST_ROOM),
     )
@@ -45,26 +49,26 @@ def call_violations(
 def trajectory_violations(
     *, prompt_tokens: int, response_tokens: int, max_model_len: int, response_key: str = "data.max_response_tokens"
 ) -> Iterator[Violation]:
-    """A whole trajectory: prompt and everything after it, over all turns, share max_model_len."""
-    wanted = prompt_tokens + response_tokens
-    if wanted <= max_model_len:
+    """A rollout whose prompt and response, over all turns, exceed max_model_len."""
+    total = prompt_tokens + response_tokens
+    if total <= max_model_len:
         return
     room = max_model_len - prompt_tokens
     if room < LEAST_ROOM:
         yield Violation(
             key="rollout.max_model_len",
-            message=f"prompts of up to {prompt_tokens} tokens leave no room to generate in max_model_len {max_model_len}; wanted at least {wanted}",
-            settings={"rollout.max_model_len": str(wanted)},
+            message=f"prompt {prompt_tokens} leaves no room for a response, because max_model_len is {max_model_len}; use at least {total}",
+            settings={"rollout.max_model_len": str(total)},
         )
         return
     yield Violation(
         key=response_key,
-        message=f"{prompt_tokens} prompt tokens and {response_tokens} response tokens make {wanted}, more than max_model_len {max_model_len}; wanted at most {room} response tokens, or max_model_len {wanted}",
+        message=f"prompt {prompt_tokens} + response {response_tokens} = {total} tokens, but max_model_len is {max_model_len}; use at most {room} response tokens, or max_model_len {total}",
         settings={response_key: str(room)},
         fatal=False,
     )
 
 
 def note_is_always_on(*, response_tokens: int, note_tokens: int) -> bool:  # FIX(AGT020)
-    """Whether the note that few tokens are left would stand in the very first turn."""
+    """Whether the note that few tokens are left would appear in the first turn already."""
     return response_tokens - note_tokens <= 0

@@ -1,4 +1,4 @@
-"""Whose TOML a table is: a RunConfig's, or prime-rl's of today or of January 2026, told apart by their keys. Pure."""
+"""Recognises a TOML by its keys: a RunConfig, or prime-rl's of today or of January 2026. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -25,7 +25,7 @@ _EITHER = ("orchestrator", "trainer.model", "inference")
 
 
 def prime_schema(table: Mapping[str, Any]) -> str | None:
-    """Which of prime-rl's schemas the table is written in; None where it is not prime-rl's.
+    """The prime-rl schema of the table, or None if it is not prime-rl's.
 
     `model.path` is ours and `model.name` prime-rl's; today's prime-rl has a [slurm] table too.
     """
@@ -35,7 +35,7 @@ def prime_schema(table: Mapping[str, Any]) -> str | None:
 
 
 def schema_of(keys: Iterable[str]) -> str | None:
-    """Which schema these dotted keys are written in; None where they are not prime-rl's at all."""
+    """The prime-rl schema of these dotted keys, or None if they are not prime-rl's."""
     known = set(keys)
     if known & set(_ONLY_TODAY):
         return TODAY
@@ -45,8 +45,11 @@ def schema_of(keys: Iterable[str]) -> str | None:
 
 
 def prime_gpus(*, written: int | None, in_slurm: bool, inference: int, trainer: int) -> int:
-    """GPUs of the one node of a prime-rl run. Its batch job, by [slurm], gets `deployment.gpus_per_node` whatever it uses;
-    without that table its launcher takes what inference and trainer ask for out of those that it sees."""
+    """The number of GPUs on the node of a prime-rl run.
+
+    With [slurm], its batch job gets `deployment.gpus_per_node` whatever it uses. Without, its launcher uses as many of the
+    visible GPUs as inference and trainer need.
+    """
     if written is not None:
         return written
     return PRIME_NODE_GPUS if in_slurm else inference + trainer

@@ -1,4 +1,4 @@
-"""TOML -> RunConfig, with everything that is wrong told at once; RunConfig -> JSON for the job directory."""
+"""Loads a RunConfig from TOML and reports all errors at once; writes it as JSON for the job directory."""
 
 import json
 import tomllib
@@ -12,11 +12,11 @@ from skyrl_train.config.run import RunConfig
 from skyrl_train.contracts.violation import Violation
 
 NOT_CONFIG = ("waivers",)
-"""Tables of a target that are the doctor's."""
+"""Tables of a target that only the doctor reads."""
 
 
 class ConfigError(ValueError):
-    """A configuration that cannot be used: every reason, as data."""
+    """A configuration is invalid. `reasons` holds all violations."""
 
     def __init__(self, reasons: tuple[Violation, ...]) -> None:
         super().__init__("\n".join(f"{reason.key}: {reason.message}" for reason in reasons))
@@ -24,14 +24,14 @@ class ConfigError(ValueError):
 
 
 def read(path: str) -> RunConfig:
-    """The configuration in a file."""
+    """The configuration in a TOML file."""
     with open(path, "rb") as file:
         data = file.read()
     return parse(data.decode("utf-8-sig"))
 
 
 def parse(text: str) -> RunConfig:
-    """The configuration in a TOML text, shape and rules checked. Raises ConfigError or tomllib.TOMLDecodeError."""
+    """The configuration in a TOML text, with types and rules checked. Raises ConfigError or tomllib.TOMLDecodeError."""
     config = shaped(tomllib.loads(text))
     fatal = tuple(violation for violation in violations(config) if violation.fatal)
     if fatal:
@@ -40,17 +40,17 @@ def parse(text: str) -> RunConfig:
 
 
 def shaped(table: Mapping[str, Any]) -> RunConfig:
-    """The configuration of a parsed TOML, its shape checked."""
+    """The configuration of a parsed TOML, with types checked."""
     kept = {name: value for name, value in table.items() if name not in NOT_CONFIG}
     try:
-        # Through JSON: in strict mode only there is an array a tuple.
+        # Through JSON, because strict mode accepts an array as a tuple only there.
         return RunConfig.model_validate_json(json.dumps(kept, default=str))
     except ValidationError as error:
         raise ConfigError(tuple(_reasons(error))) from None  # FIX(CFG004)
 
 
 def resolved(config: RunConfig) -> str:
-    """Every value, defaults included, as JSON; loads again as the same configuration."""
+    """All values, defaults included, as JSON that loads as the same configuration."""
     return config.model_dump_json(indent=2) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Which models cannot be trained here (MOD001-MOD004, CFG005), by their config.json, else by their name."""
+"""Recognises models that cannot be trained (MOD001-MOD004, CFG005), by config.json or else by name."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ _SCALED = ("yarn", "linear", "dynamic", "longrope", "su", "llama3")
 
 
 def cannot_reload(name: str, config: Mapping[str, Any] | None) -> bool:  # FIX(MOD001)
-    """gpt-oss in MXFP4: vLLM's loader takes its weights once, and no update after that."""
+    """Whether the model is gpt-oss in MXFP4: vLLM loads its weights once and cannot update them."""
     if config is None:
         return _GPT_OSS.search(name) is not None and "bf16" not in name.lower()
     quantization = config.get("quantization_config")
@@ -20,7 +20,7 @@ def cannot_reload(name: str, config: Mapping[str, Any] | None) -> bool:  # FIX(M
 
 
 def sees_images(name: str, config: Mapping[str, Any] | None) -> bool:  # FIX(MOD002)
-    """A vision-language model, which AutoModelForCausalLM does not load."""
+    """Whether the model is a vision-language model, which AutoModelForCausalLM does not load."""
     if config is None:
         return _VISION.search(name.rpartition("/")[2]) is not None
     architectures = config.get("architectures")
@@ -29,7 +29,7 @@ def sees_images(name: str, config: Mapping[str, Any] | None) -> bool:  # FIX(MOD
 
 
 def is_hub_id(name: str) -> bool:  # FIX(MOD003)
-    """Whether a name can be one of the hub: one slash at most, no `..` or `--`, at most 96 letters."""
+    """Whether a name is a valid hub name: at most one slash, no `..` or `--`, at most 96 letters."""
     return (
         _HUB_ID.fullmatch(name) is not None
         and "--" not in name
@@ -45,7 +45,7 @@ def model_type(config: Mapping[str, Any]) -> str | None:  # FIX(MOD004)
 
 
 def longest_context(text_config: Mapping[str, Any]) -> int | None:  # FIX(CFG005)
-    """Tokens that the model has positions for, stretched positions included."""
+    """The number of positions of the model, scaled positions included."""
     found = text_config.get("max_position_embeddings")
     if not isinstance(found, int) or isinstance(found, bool) or found < 1:
         return None
@@ -54,7 +54,7 @@ def longest_context(text_config: Mapping[str, Any]) -> int | None:  # FIX(CFG005
         return found
     factor, original = scaling.get("factor"), scaling.get("original_max_position_embeddings", found)
     kind = scaling.get("rope_type") or scaling.get("type")
-    if not isinstance(factor, int | float) or not 0 < factor < 1_000_000:  # JSON as Python reads it may hold Infinity
+    if not isinstance(factor, int | float) or not 0 < factor < 1_000_000:  # Python's JSON reader accepts Infinity
         return found
     if kind in _SCALED and isinstance(original, int):
         return max(found, int(original * factor))

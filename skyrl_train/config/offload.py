@@ -1,6 +1,6 @@
-"""Which off-loading goes with which adapter (TRN003)."""
+"""Whether off-loading works with a LoRA adapter (TRN003)."""
 
 
 def moves_adapter_to_cpu(*, cpu_offload: bool, lora: bool) -> bool:  # FIX(TRN003)
-    """FSDP's own CPU off-loading keeps the base on the host while the adapter is made on the GPU."""
+    """Whether FSDP's CPU off-loading keeps the base model on the CPU while the adapter is on the GPU."""
     return cpu_offload and lora

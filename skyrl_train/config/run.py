@@ -1,4 +1,4 @@
-"""RunConfig: everything that a launch needs, in one frozen value. Its dotted names are the Plan's canonical keys."""
+"""RunConfig: all settings of a launch in one frozen value. Its dotted names are the canonical keys of a Plan."""
 
 import re
 
@@ -26,7 +26,7 @@ class RunConfig(Section):
     model: ModelSection
     """The model."""
     data: DataSection = DataSection()
-    """The tasks."""
+    """The training and validation tasks."""
     rollout: RolloutSection = RolloutSection()
     """The model server and its sampling."""
     actor: ActorSection = ActorSection()
@@ -34,36 +34,36 @@ class RunConfig(Section):
     critic: CriticSection = CriticSection()
     """The value model."""
     algorithm: AlgorithmSection = AlgorithmSection()
-    """Advantages."""
+    """How advantages are computed."""
     agent: AgentSection = AgentSection()
     """The agent loop."""
     sandbox: SandboxSection = SandboxSection()
     """The runtime and its sandboxes."""
     slurm: SlurmSection = SlurmSection()
-    """The jobs."""
+    """The two Slurm jobs."""
     trainer: TrainerSection = TrainerSection()
-    """Steps, checkpoints, logging."""
+    """Steps, checkpoints and logging."""
     watch: WatchSection = WatchSection()
-    """The doctor beside the job."""
+    """The doctor's watch during the job."""
     python: PythonSection = PythonSection()
-    """The interpreter."""
+    """The Python that trains."""
     env: dict[str, str] = Field(default_factory=dict)
-    """Variables for every worker. No secrets: this table is printed and kept with the job."""
+    """Environment variables for every worker. No secrets: this table is printed and stored with the job."""
 
     @field_validator("env")
     @classmethod
     def _names(cls, value: dict[str, str]) -> dict[str, str]:
         wrong = [name for name in value if not re.match(ENV_NAME, name)]
         if wrong:
-            raise ValueError(f"{wrong[0]!r} is no name of a variable")
+            raise ValueError(f"{wrong[0]!r} is not a valid variable name")
         return value
 
     @property
     def devices(self) -> int:
-        """GPUs, or MIG slices, of the whole trainer job."""
+        """The number of GPUs or MIG slices of the trainer job."""
         return self.slurm.nodes * self.slurm.gpus_per_node
 
     @property
     def needs_critic(self) -> bool:
-        """Whether a value model is trained too."""
+        """Whether a value model is trained."""
         return self.algorithm.advantage == "gae"

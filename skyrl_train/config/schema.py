@@ -10,11 +10,13 @@ TITLE = "skyrl-train run configuration"
 
 
 def schema() -> dict[str, Any]:
-    """Draft 2020-12. The doctor's own [waivers] are allowed beside the tables of RunConfig."""
+    """The schema (draft 2020-12). The doctor's [waivers] is allowed in addition to the tables of RunConfig."""
     made = RunConfig.model_json_schema()
     made["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     made["title"] = TITLE
-    made["properties"]["waivers"] = {"description": "Findings that somebody took upon himself, for the doctor."}
+    made["properties"]["waivers"] = {
+        "description": "Findings that the doctor ignores, each with an owner, a reason and an end date."
+    }
     return made
 
 

@@ -1,4 +1,4 @@
-"""The parsers of tool calls that vLLM has (0.24 to 0.33; CFG006)."""
+"""vLLM's parsers of tool calls (versions 0.24 to 0.33; CFG006)."""
 
 KNOWN = frozenset(
     {
@@ -34,11 +34,11 @@ KNOWN = frozenset(
         "xlam",
     }
 )
-"""`auto` is prime-rl's word: it chooses by the model."""
+"""`auto` exists only in prime-rl, which chooses by the model."""
 
 
 def nearest(name: str) -> str:  # FIX(CFG006)
-    """The parser that was probably meant; hermes where none is near."""
-    import difflib  # for a wrong name alone
+    """The parser with the most similar name; hermes if none is similar."""
+    import difflib  # only a wrong name needs it
 
     return next(iter(difflib.get_close_matches(name, sorted(KNOWN), n=1, cutoff=0.6)), "hermes")

@@ -13,7 +13,7 @@ UNLIMITED = float("inf")
 
 
 def minutes(text: str) -> float | None:
-    """`6:00:00` -> 360.0; None for what is no time limit. sbatch rounds seconds up to a minute; this does not."""
+    """`6:00:00` -> 360.0; None for an invalid limit. Unlike sbatch, seconds are not rounded up to a minute."""
     found = _TIME.match(text.strip())
     if found is None:
         return None
@@ -30,12 +30,12 @@ def minutes(text: str) -> float | None:
 
 
 def walltime_violations(*, trainer: str, runtime: str) -> Iterator[Violation]:  # FIX(SLM001)
-    """The sandboxes must outlive the training that uses them."""
+    """A runtime job with a shorter time limit than the trainer, which needs its sandboxes."""
     training, serving = minutes(trainer), minutes(runtime)
     if training is None or serving is None or serving >= training:
         return
     yield Violation(
         key="slurm.runtime_time_limit",
-        message=f"the runtime job ends after {runtime}, the trainer that needs it after {trainer}; wanted at least {trainer}",
+        message=f"the runtime job ends after {runtime}, before the trainer that needs it ({trainer}); use at least {trainer}",
         settings={"slurm.runtime_time_limit": trainer},
     )

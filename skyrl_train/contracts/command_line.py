@@ -1,4 +1,4 @@
-"""What both command lines share: parse, import the asked command's module alone, end with an exit status."""
+"""What both command lines share: parse, import only the module of the command, return an exit status."""
 
 import argparse
 import importlib
@@ -13,7 +13,7 @@ ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Program(NamedTuple):
-    """A command line: `commands` are names with a summary, each a module of `package` of the same name."""
+    """A command line. `commands` maps names to summaries; each command is the module of that name in `package`."""
 
     name: str
     description: str
@@ -21,11 +21,11 @@ class Program(NamedTuple):
     package: str
     commands: Mapping[str, str]
     bad_input: type[Exception]
-    modules: Mapping[str, str] = {}  # where a command's module cannot have its name
+    modules: Mapping[str, str] = {}  # for commands whose module has another name
 
 
 class Terminated(BaseException):
-    """A signal to end, as an exception: commands in flight are ended on the way out."""
+    """A SIGTERM or SIGHUP as an exception, so that context managers end running commands."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -33,11 +33,11 @@ class Terminated(BaseException):
 
 
 def dispatch(program: Program, words: Sequence[str], **given: object) -> int:
-    """Runs a command; its exit status. Bad input is one sentence and status 2. `given` goes to the command's `args`."""
+    """Runs a command and returns its exit status. Bad input prints one sentence; status 2. `given` is added to `args`."""
     args = parser(program, command_of(program, words)).parse_args(words)
     vars(args).update(given)
     for number in ENDS:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, and whoever else wants it so
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup and others ignore it on purpose
             signal.signal(number, _terminate)
     try:
         return int(_module(program, args.command).run(args))
@@ -57,7 +57,7 @@ def command_of(program: Program, words: Sequence[str]) -> str | None:
 
 
 def parser(program: Program, command: str | None) -> argparse.ArgumentParser:
-    """Only the asked command's module is imported: start-up is what the sbatch prologue pays for."""
+    """The argument parser. Only the module of `command` is imported, since batch scripts pay for every start."""
     made = argparse.ArgumentParser(prog=program.name, description=program.description, allow_abbrev=False)
     made.add_argument("--version", action="version", version=f"{program.name} {program.version}")
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -75,6 +75,6 @@ def _module(program: Program, command: str) -> ModuleType:
 
 
 def _terminate(number: int, _frame: object) -> None:
-    for other in ENDS:  # a second one must not cut the way out short
+    for other in ENDS:  # a second signal must not interrupt the cleanup
         signal.signal(other, signal.SIG_IGN)
     raise Terminated(number)

@@ -1,14 +1,14 @@
-"""What the training package raises. One tree, and each error carries a sentence for the person who gets it:
+"""The errors of the training package. Each has a message for the user:
 
 TrainError
-├── UsageError     what the user gave cannot be used: exit status 2, nothing was started
-└── …              each package adds its own below TrainError, beside what raises it
+├── UsageError     an argument, file or configuration is invalid: exit status 2, nothing was started
+└── …              each package defines its own subclasses of TrainError
 """
 
 
 class TrainError(Exception):
-    """Something that the user can act upon: what was found, what was wanted, where, and what to do."""
+    """An error that the user can fix. The message states what was found, where, what is expected and what to do."""
 
 
 class UsageError(TrainError):
-    """An argument, a file or a configuration that cannot be used."""
+    """An argument, a file or a configuration is invalid."""

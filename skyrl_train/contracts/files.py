@@ -1,13 +1,13 @@
-"""Files that a reader sees whole or not at all, and such as grow by whole lines."""
+"""Writes files atomically, and appends whole lines."""
 
 import contextlib
 import os
 
 
 def write_whole(path: str, text: str, *, mode: int = 0o644, durable: bool = True) -> None:
-    """Writes by rename: a kill at any moment leaves the old text or the new one; if durable, so does a power cut.
+    """Writes by rename: a kill leaves the old text or the new one; if durable, so does a power failure.
 
-    Its mode holds from the first byte: what an earlier process of this number left half written is not written into.
+    The mode applies from the first byte. A temporary file of an earlier process with this id is replaced.
     """
     temporary = f"{path}.{os.getpid()}.tmp"
     with contextlib.suppress(OSError):
@@ -27,7 +27,7 @@ def write_whole(path: str, text: str, *, mode: int = 0o644, durable: bool = True
 
 
 def append_line(path: str, line: str) -> None:
-    """In one write, so that a reader sees whole lines. OSError where there is no room."""
+    """Appends a line in one write, so that a reader sees only whole lines. OSError if the disk is full."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
     try:
         os.write(descriptor, line.encode())

@@ -1,26 +1,28 @@
-"""What the files are called by which the jobs of a launch find each other, in the job's directory."""
+"""Names of the files in the job directory through which the jobs of a launch find each other."""
 
 LAUNCHES = ".skyrl_jobs"
 """The directory of all launches, below the directory in which they were made."""
 URL, KEY, READY = "runtime_url.txt", "runtime_api_key.txt", "runtime_ready.flag"
-"""Of the runtime; the flag is written last."""
+"""Written by the runtime; the flag is written last."""
 COMPLETE = "training_complete.flag"
-"""Of the trainer, when it came to its end."""
+"""Written by the trainer when the training is complete."""
 COUNTS = "rollout_counts.jsonl"
-"""Of the trainer: what its rollouts were like, a line a step; see skyrl_train.contracts.agent.counts_file."""
+"""Written by the trainer: counts of its rollouts, one line for each step; see skyrl_train.contracts.agent.counts_file."""
 PRIME_CONFIG, PRIME_SCRIPT = "prime.toml", "prime.sh"
-"""Of a prime-rl run: what `rl` reads, and what calls it."""
+"""Of a prime-rl run: the configuration that `rl` reads, and the script that calls `rl`."""
 SUMMARY = "summary.md"
-"""The post-mortem. The watch alone writes it: at its end, or asked to afterwards."""
+"""The post-mortem. Only the watch writes it, at its end or later on request."""
 NODES = "nodes"
-"""The directory of what the doctor found on each of them."""
+"""The directory of the doctor's report of each node."""
 RAY = "ray"
-"""The directory in which these nodes tell each other of the Ray cluster."""
+"""The directory through which the nodes set up the Ray cluster."""
 
 
 def one_url(text: str) -> str | None:  # FIX(SLM004)
-    """The URL of a file or a variable; None where it holds anything else. A shell function that logs to its standard
-    output writes its log lines into whatever takes its answer."""
+    """The URL in a text, or None if the text holds anything else.
+
+    A shell function that logs to standard output mixes its log lines into the value that its caller stores.
+    """
     lines = text.splitlines()
     if len(lines) != 1 or len(lines[0].split()) != 1 or not lines[0].startswith(("http://", "https://")):
         return None

@@ -1,6 +1,4 @@
-"""Everything of ours that crosses a process boundary: plain records, no live objects. Each goes through pickle and JSON
-as it is, so that nothing has to be copied in clever ways (AGT008, AGT009).
-"""
+"""The records that cross a process boundary. All are plain data that pickle and JSON can copy (AGT008, AGT009)."""
 
 import functools
 import json
@@ -42,12 +40,12 @@ T = TypeVar("T")
 
 
 def to_json(payload: object) -> str:
-    """One line of JSON. Infinite log-probabilities are written as Python's json does."""
+    """The payload as one line of JSON. Infinite log-probabilities are written as Python's json module does."""
     return json.dumps(_adapter(type(payload)).dump_python(payload), ensure_ascii=False, separators=(",", ":"))
 
 
 def from_json(kind: type[T], text: str) -> T:
-    """The payload that `to_json` wrote; ValueError where the text is none."""
+    """The payload that `to_json` wrote. ValueError if the text is invalid."""
     payload: T = _adapter(kind).validate_python(json.loads(text))
     return payload
 

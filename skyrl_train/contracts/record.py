@@ -1,9 +1,8 @@
-"""Frozen records that cost almost nothing to define.
+"""Frozen records that are fast to define.
 
-`dataclass(frozen=True)` writes the methods of each class as text and compiles them at every start, over a millisecond
-a class on a slow core; a preflight loads some two hundred, and a job's prologue waits for it. Here the methods are
-shared. It stands with the trainer, whose rules the doctor reads: neither side's records cost a compile.
-`dataclasses.replace`, `asdict`, `fields` and match statements work as ever; type checkers see a dataclass.
+`dataclass(frozen=True)` compiles methods for each class at every start, which takes more than a millisecond per class on a
+slow core. A preflight loads about 200 classes, and batch scripts wait for it. Here all classes share the methods.
+`dataclasses.replace`, `asdict`, `fields` and match statements work as usual; type checkers see a dataclass.
 """
 
 import dataclasses
@@ -19,13 +18,13 @@ def record(cls: type[T]) -> type[T]: ...
 def record(*, kw_only: bool = False) -> Callable[[type[T]], type[T]]: ...
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def record(cls: type[T] | None = None, *, kw_only: bool = False) -> type[T] | Callable[[type[T]], type[T]]:
-    """Makes a frozen record of a class: fields by position or by name, equality, hash, repr."""
+    """Makes a class a frozen record: fields by position or by name, equality, hash and repr."""
     if cls is None:
         return lambda decorated: _made(decorated, kw_only)
     return _made(cls, kw_only)
 
 
-def _made(cls: type[T], kw_only: bool) -> type[T]:  # noqa: FBT001 -- the decorator's own helper
+def _made(cls: type[T], kw_only: bool) -> type[T]:  # noqa: FBT001 -- a helper of the decorator
     own = vars(cls)
     shared: dict[str, Any] = {"__init__": _init, "__repr__": _repr, "__eq__": _eq, "__hash__": _hash}
     for name, method in {**shared, "__setattr__": _refuse, "__delattr__": _refuse}.items():
@@ -60,7 +59,7 @@ def _default(self: Any, field: "dataclasses.Field[Any]") -> Any:
         return field.default
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
-    raise TypeError(f"{type(self).__name__} wants {field.name!r}")
+    raise TypeError(f"{type(self).__name__} needs {field.name!r}")
 
 
 def _values(self: Any) -> tuple[Any, ...]:
@@ -68,8 +67,8 @@ def _values(self: Any) -> tuple[Any, ...]:
 
 
 def _repr(self: Any) -> str:
-    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__dataclass_fields__)
-    return f"{type(self).__qualname__}({shown})"
+    values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__dataclass_fields__)
+    return f"{type(self).__qualname__}({values})"
 
 
 def _eq(self: Any, other: object) -> Any:

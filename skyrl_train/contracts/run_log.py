@@ -1,12 +1,12 @@
-"""What a run says to whoever reads its log, in the one form that the doctor's watch and a person look for.
+"""Writes the log lines of a run, in the form that the doctor's watch recognises.
 
-verl, vLLM and Ray set levels and handlers of Python's logging as they please: a line that must be seen goes past them.
+verl, vLLM and Ray change the levels and handlers of Python's logging, so important lines bypass it.
 """
 
 import sys
 
 CAUSE = "error: "
-"""What stands before the sentence that a run ends with: all else that is said is news of a run that goes on."""
+"""Prefix of the line with which a run ends. Lines without it are news of a running run."""
 
 
 def say(text: str) -> None:
@@ -15,5 +15,5 @@ def say(text: str) -> None:
 
 
 def say_cause(error: Exception) -> None:
-    """Why the run ends."""
+    """Writes why the run ends."""
     say(f"{CAUSE}{error}")

@@ -1,4 +1,4 @@
-"""The streams of a command: what a locale cannot say, what the caller closed, and a reader that went away."""
+"""The output streams of a command: characters that the locale lacks, closed streams, and broken pipes."""
 
 import contextlib
 import io
@@ -11,20 +11,20 @@ CANNOT_WRITE = 2
 
 
 def run(name: str, command: Callable[[], int]) -> int:
-    """The command's exit status; the status of a broken pipe or a full disk where its output could not be written."""
+    """Runs the command; its exit status, or one for a broken pipe or a full disk if its output could not be written."""
     _open()
     try:
         status = command()
         sys.stdout.flush()
     except OSError as error:
-        if error.filename is not None:  # of a file, and nobody's answer: a fault of ours
+        if error.filename is not None:  # names a file, so it is not about our output
             raise
         return _unwritten(name, error)
     return status
 
 
 def _open() -> None:
-    """A report quotes texts that this locale may not be able to say; a stream that the caller closed takes all."""
+    """Prepares the streams: escapes characters that the locale lacks, and replaces a closed stream by /dev/null."""
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 -- until the process ends
     if sys.stderr is None:
@@ -38,7 +38,7 @@ def _unwritten(name: str, error: OSError) -> int:
     if not broken:
         with contextlib.suppress(OSError):
             sys.stderr.write(f"{name}: cannot write: {error.strerror}\n")
-    for stream in (sys.stdout, sys.stderr):  # what is still in a buffer must not fail again at the end
+    for stream in (sys.stdout, sys.stderr):  # the buffered rest must not fail again at exit
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return 128 + signal.SIGPIPE if broken else CANNOT_WRITE

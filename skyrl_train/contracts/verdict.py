@@ -1,6 +1,6 @@
-"""The gate's word that a launch may start: written by a passing gate, asked for by the trainer.
+"""The stored result of the gate: a passing gate writes it, the trainer requires it.
 
-It holds for one configuration on one node for a limited time; anything else is a refusal, in words.
+It is valid for one configuration on one node for a limited time.
 """
 
 import hashlib
@@ -16,12 +16,12 @@ FILE = "verdict.json"
 SCHEMA = 1
 _MOST_BYTES = 4 << 20
 LIFETIME_S = 3600.0
-"""A job that waited longer than this between gate and start is looked at again."""
+"""After this time between gate and start, the gate must run again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What was found where, for which configuration, and until when it counts. Times are seconds since the epoch."""
+    """The result of a gate. Times are seconds since the epoch."""
 
     config_sha256: str
     node: str
@@ -35,7 +35,7 @@ class Verdict:
 
 
 def config_hash(texts: Sequence[bytes]) -> str:
-    """One hash for all the files of a configuration, in their order."""
+    """One hash of all files of a configuration, in order."""
     total = hashlib.sha256()
     for text in texts:
         total.update(hashlib.sha256(text).digest())
@@ -47,7 +47,7 @@ def to_json(verdict: Verdict) -> str:
 
 
 def refusal(text: str | None, *, config_sha256: str, node: str, now: float) -> str | None:
-    """Why the trainer may not start on this verdict; None where it may."""
+    """Why this verdict does not allow the trainer to start, or None if it does."""
     if text is None:
         return f"there is no {FILE} in the job directory: the gate has not passed (skyrl-doctor gate)"
     try:
@@ -57,7 +57,7 @@ def refusal(text: str | None, *, config_sha256: str, node: str, now: float) -> s
     except FormatError as error:
         return f"{FILE} is damaged ({error}): run the gate again"
     if schema != SCHEMA:
-        return f"{FILE} is of schema {schema}, wanted {SCHEMA}: run the gate of this version"
+        return f"{FILE} has schema {schema}, expected {SCHEMA}: run the gate of this version"
     if seen_hash != config_sha256:
         return f"{FILE} is for another configuration (sha256 {seen_hash[:12]}…, this one is {config_sha256[:12]}…)"
     if seen_node != node:
@@ -68,7 +68,7 @@ def refusal(text: str | None, *, config_sha256: str, node: str, now: float) -> s
 
 
 def write(directory: str, verdict: Verdict) -> str:
-    """Writes verdict.json by rename: a reader sees a whole one or none. Its path."""
+    """Writes verdict.json atomically; its path."""
     path = os.path.join(directory, FILE)
     write_whole(path, to_json(verdict))
     return path

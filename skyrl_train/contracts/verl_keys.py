@@ -228,8 +228,8 @@ CONSTANTS: Mapping[str, Any] = {
     "trainer.v1.trainer_mode": "sync",
     "trainer.v1.sampler.custom_sampler.path": "pkg://skyrl_train.rl.sampler",
     "trainer.v1.sampler.custom_sampler.name": "Sampler",
-    # Each process imports torch and verl for many seconds. Rollouts are scored where they run: verl's workers for rewards
-    # would have nothing to do.
+    # Each process imports torch and verl for many seconds. Rollouts are scored where they run, so verl's reward workers
+    # are not needed.
     "reward.num_workers": 0,
     DASHBOARD: False,
 }

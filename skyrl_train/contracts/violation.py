@@ -1,4 +1,4 @@
-"""What a broken rule looks like: data, so that all of them can be told at once."""
+"""The record of a broken rule, so that all of them can be reported at once."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -10,7 +10,7 @@ from skyrl_train.contracts.record import record
 class Violation:
     """One broken rule. `key` is the setting to change; `settings` a change that satisfies this rule.
 
-    `fatal` says that the run will fail; otherwise it will run, and not as it was meant.
+    `fatal`: the run will fail. Otherwise it runs, but not as intended.
     """
 
     key: str

@@ -1,1 +1,1 @@
-"""Three small tasks made here, for trying the whole way from a prompt to a reward without network, GPU or data set."""
+"""Three small tasks that run from prompt to reward without network, GPU or data set."""

@@ -1,4 +1,4 @@
-"""Which Python runs the tests of the demonstration: one that has pytest, whose absence is said and not papered over."""
+"""Finds a Python with pytest for the tests of the demo."""
 
 import shutil
 import sys
@@ -15,23 +15,23 @@ _QUESTION = "import json, os, pytest, sys; print(json.dumps([sys.prefix, sys.bas
 
 @dataclass(frozen=True, slots=True)
 class SuitePython:
-    """`directories` hold all that it needs beside the system's own libraries."""
+    """A Python with pytest. `directories` hold everything it needs except the system's libraries."""
 
     path: str
     directories: tuple[str, ...]
 
 
-def suite_python(wanted: str | None) -> SuitePython:
-    """The wanted interpreter, else this one, else one on PATH."""
-    looked = []
-    for path in [wanted] if wanted else _candidates():
+def suite_python(requested: str | None) -> SuitePython:
+    """The given interpreter, or else this one or one on PATH."""
+    tried = []
+    for path in [requested] if requested else _candidates():
         found = _asked(path)
         if isinstance(found, SuitePython):
             return found
-        looked.append(f"{path}: {found}")
+        tried.append(f"{path}: {found}")
     raise UsageError(
-        f"the tasks' tests need a Python with pytest, and none was found ({'; '.join(looked)});"
-        " run `python -m pip install pytest`, or name one with --python"
+        f"the tests of the tasks need a Python with pytest, but none was found ({'; '.join(tried)});"
+        " run `python -m pip install pytest`, or pass --python"
     )
 
 
@@ -41,17 +41,17 @@ def _candidates() -> Iterator[str]:
 
 
 def _asked(path: str) -> SuitePython | str:
-    """What the interpreter says, or why it cannot be used."""
+    """The interpreter's directories, or why it cannot be used."""
     try:
         done = run([path, "-c", _QUESTION], limit_s=_ASK_S)
     except OSError as error:
         return error.strerror or str(error)
     if done.timed_out:
-        return f"no answer within {_ASK_S:g} s"
+        return f"timed out after {_ASK_S:g} s"
     if not done.ok:
         return (done.error_text.strip().splitlines() or [f"exit status {done.status}"])[-1]
     try:
         directories = Fields({"": parse_json(done.text)}).texts("")
     except FormatError:
-        return "it printed something else than was asked for"
+        return "its output is not a JSON list of directories"
     return SuitePython(path, tuple(dict.fromkeys(directories)))

@@ -1,4 +1,4 @@
-"""Intervals that touch are not merged. The model's first edit fails, since its text stands in two places."""
+"""A task: touching intervals are not merged. The model's first edit fails, since its text occurs twice."""
 
 from skyrl_train.demo.task import REPOSITORY, DemoTask, call
 
@@ -68,7 +68,7 @@ INTERVALS = DemoTask(
             old_str=" < ",
             new_str=" <= ",
         ),
-        "That stands in several places. I replace the whole lines.\n\n"
+        "That text occurs several times. I replace the whole lines.\n\n"
         + call(
             "file_editor",
             command="str_replace",

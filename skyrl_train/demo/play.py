@@ -1,4 +1,4 @@
-"""Plays a task of the demonstration from its prompt to its reward, in whatever sandbox it is given."""
+"""Runs a task of the demo from prompt to reward in a given sandbox."""
 
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -37,34 +37,34 @@ LIMITS = Limits(
 
 
 async def play(demo: DemoTask, make: MakeSandbox, *, python: str) -> Transcript:
-    """One rollout of the scripted model. `python` is the sandbox's interpreter that has pytest."""
+    """Runs one rollout of the scripted model. `python` is the Python with pytest in the sandbox."""
     row = read_row(r2e_row(demo), 1)
     assert isinstance(row, TaskRow)
-    place: list[str] = []
+    directory: list[str] = []
 
     @asynccontextmanager
     async def opened(_task: Task) -> AsyncIterator[Sandbox]:
         with tempfile.TemporaryDirectory(prefix="skyrl-seed-") as seed:
             async with make(write_seed(demo, Path(seed), python=python)) as sandbox:
                 await prepare(sandbox)
-                place.append(await _directory(sandbox))
+                directory.append(await _directory(sandbox))
                 yield sandbox
 
     task = Task(id=row.id, rollout_id=f"{row.id}-0", prompt=prompt_of(row, directory="your working directory"))
-    model = ScriptedModel(_replies(demo, place))
+    model = ScriptedModel(_replies(demo, directory))
     return await rollout(task, model, opened, LIMITS, scorer=suite_scorer(row.expected))
 
 
-def _replies(demo: DemoTask, place: list[str]) -> Iterator[str]:
-    """The replies as they are asked for: by then the sandbox has said where its repository is."""
+def _replies(demo: DemoTask, directory: list[str]) -> Iterator[str]:
+    """Yields the replies with the path of the repository, which is known once the sandbox runs."""
     for reply in demo.replies:
-        yield reply.replace(REPOSITORY, place[-1])
+        yield reply.replace(REPOSITORY, directory[-1])
 
 
 async def _directory(sandbox: Sandbox) -> str:
-    """Where commands begin: a new shell is asked, so that nothing of the preparation is left in it."""
-    asked = await sandbox.run(Action("terminal", {"command": "pwd", "reset": True}), limit_s=LIMITS.command_s)
-    lines = asked.text.splitlines()
-    if asked.exit_code != 0 or len(lines) < 3:
-        raise SandboxLostError(f"the sandbox does not say where it is: {asked.text[-500:]}")
-    return lines[2]  # after what a reset says, and an empty line
+    """The working directory of commands, from a new shell, so that nothing of the preparation is left in it."""
+    result = await sandbox.run(Action("terminal", {"command": "pwd", "reset": True}), limit_s=LIMITS.command_s)
+    lines = result.text.splitlines()
+    if result.exit_code != 0 or len(lines) < 3:
+        raise SandboxLostError(f"the sandbox did not print its working directory: {result.text[-500:]}")
+    return lines[2]  # after the message of the reset and an empty line

@@ -1,4 +1,4 @@
-"""The tasks as rows of R2E-Gym: what `skyrl-train data` reads, and what the oracle check tries."""
+"""The demo tasks as rows of R2E-Gym, for `skyrl-train data` and the oracle."""
 
 import json
 
@@ -13,7 +13,7 @@ _COMMIT = "0" * 40
 
 
 def r2e_row(task: DemoTask) -> dict[str, str]:
-    """One row, with the gold patch where R2E-Gym keeps it."""
+    """A row with the gold patch in R2E-Gym's column."""
     diffs = [
         {"header": {"file": {"path": path}}, "old_file_content": task.files[path], "new_file_content": text}
         for path, text in task.gold.items()

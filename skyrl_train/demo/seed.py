@@ -1,4 +1,4 @@
-"""Writes a task as an R2E-Gym image has it: the repository in /testbed, its hidden tests in /r2e_tests."""
+"""Writes a task like an R2E-Gym image: the repository in /testbed, its hidden tests in /r2e_tests."""
 
 import contextlib
 import os
@@ -13,20 +13,20 @@ from skyrl_train.process import run
 RUN_TESTS_SH = (
     "PYTHONWARNINGS='ignore::UserWarning,ignore::SyntaxWarning' .venv/bin/python -W ignore -m pytest -rA r2e_tests\n"
 )
-"""R2E-Gym's own command."""
+"""R2E-Gym's command."""
 _PYTHON = """\
 #!/bin/sh
 export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1
 exec {python} "$@"
 """
-# the plugins of whoever lends this interpreter are none of the task's
+# the pytest plugins of this interpreter do not belong to the task
 _GIT_S = 20.0
 _WHO = ("-c", "user.name=demo", "-c", "user.email=demo@example.org", "-c", "commit.gpgsign=false")
 _WHEN = "2026-01-01T00:00:00+00:00"
 
 
 def write_seed(task: DemoTask, root: Path, *, python: str) -> Path:
-    """The root of a sandbox. `python` is the interpreter there that has pytest."""
+    """Writes the root directory of a sandbox. `python` is the Python with pytest in it."""
     repository = root / "testbed"
     _write(repository, task.files)
     _write(root / "r2e_tests", task.tests)
@@ -47,7 +47,7 @@ def _write(directory: Path, files: Mapping[str, str]) -> None:
 
 
 def _commit(repository: Path) -> None:
-    """A history, so that `git diff` works; a machine without git has a repository without one."""
+    """Makes a commit, so that `git diff` works. Does nothing if git is not installed."""
     git = shutil.which("git")
     if git is None:
         return

@@ -1,4 +1,4 @@
-"""A value that holds an equals sign is cut. The model needs the shell's memory: it moves, and sets a variable."""
+"""A task: values with an equals sign are cut. The model needs a persistent shell: it changes directory and sets a variable."""
 
 from skyrl_train.demo.task import REPOSITORY, DemoTask, call
 
@@ -7,7 +7,7 @@ _SOURCE = '''\
 
 
 class SettingsError(ValueError):
-    """A line that is no setting."""
+    """A line that is not a setting."""
 
 
 def load(text: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A slug that begins with a hyphen: found by a failing test, mended by an edit."""
+"""A task: a slug begins with a hyphen. A failing test shows it, an edit fixes it."""
 
 from skyrl_train.demo.task import REPOSITORY, DemoTask, call
 
@@ -59,8 +59,6 @@ SLUGS = DemoTask(
                 " && .venv/bin/python -m pytest -q tests"
             ),
         ),
-        call(
-            "finish", message="slug() joins what is no letter or digit to one hyphen, and takes hyphens off the ends."
-        ),
+        call("finish", message="slug() replaces other characters by one hyphen and removes hyphens at the ends."),
     ),
 )

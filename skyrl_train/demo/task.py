@@ -1,15 +1,15 @@
-"""What a task of the demonstration is made of."""
+"""The record of a demo task."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 REPOSITORY = "{repository}"
-"""Stands in a reply for the path of the repository, which is another one in each temporary directory."""
+"""Placeholder in a reply for the path of the repository, which differs for each temporary directory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoTask:
-    """A repository with a fault, its mended files, the tests that tell them apart, and how a model mends it."""
+    """A repository with a fault, its fixed files, the tests that detect the fault, and the replies of a model that fixes it."""
 
     name: str
     problem: str
@@ -21,7 +21,7 @@ class DemoTask:
 
 
 def call(tool: str, **parameters: str) -> str:
-    """A call as a model writes it."""
+    """A function call as a model writes it."""
     lines = [f"<parameter={name}>{_wrapped(value)}</parameter>" for name, value in parameters.items()]
     return "\n".join([f"<function={tool}>", *lines, "</function>"])
 

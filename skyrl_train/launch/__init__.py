@@ -1,5 +1,5 @@
-"""Two jobs from one configuration: planned and rendered by pure functions, then submitted or run here.
+"""Makes two jobs from one configuration: pure functions plan and render them; then they are submitted or run here.
 
-plan (jobs.py) -> render (render.py) -> submit (submit.py) or run here (local.py). In each job supervise.py gates, runs
-and ends what the job is for. All of them meet in the job directory (directory.py).
+plan (jobs.py) -> render (render.py) -> submit (launch.py) or run here (local.py). In each job supervise.py passes
+the gate, runs the command and ends it. The jobs exchange files in the job directory (directory.py).
 """

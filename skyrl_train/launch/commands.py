@@ -1,4 +1,4 @@
-"""What the jobs of a launch run, kept in its directory: launch.json."""
+"""The commands that the jobs of a launch run, stored as launch.json in the job directory."""
 
 import json
 import os
@@ -20,19 +20,21 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commands:
-    """The payload of each job as an argument list, and a runtime that runs already, where the launch starts none: its
-    address, or NO_RUNTIME where the trainer needs none."""
+    """The command of each job as an argument list.
+
+    `runtime_url` is the address of a running runtime if the launch starts none, or NO_RUNTIME if the trainer needs none.
+    """
 
     runtime: tuple[str, ...]
     trainer: tuple[str, ...]
     runtime_url: str | None = None
     logs: tuple[str, ...] = ()
-    """Directories elsewhere, in which the trainer's program keeps logs of its own."""
+    """Other directories in which the trainer's program writes logs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A launch as its jobs read it."""
+    """A launch, as its jobs read it from the job directory."""
 
     config: RunConfig
     commands: Commands
@@ -47,7 +49,7 @@ class Launch:
 
 
 def default(python: str, config: RunConfig, job_dir: str, runtime_url: str | None) -> Commands:
-    """Our own runtime, and our own trainer under the training interpreter."""
+    """Commands for our runtime, and for our trainer under the training interpreter."""
     trainer = config.python.interpreter or python
     return Commands(
         runtime=(python, "-m", "skyrl_train", "runtime", "serve", "--job-dir", job_dir),
@@ -61,9 +63,9 @@ def write(job_dir: str, commands: Commands) -> None:
 
 
 def read(job_dir: str) -> Launch:
-    """UsageError, of one line, where the directory is none of a launch or half of one."""
-    config = _kept(job_dir, directory.RESOLVED, from_resolved)
-    commands = _kept(job_dir, FILE, _commands)
+    """Reads the launch of a job directory. UsageError if files are missing or damaged."""
+    config = _parsed_file(job_dir, directory.RESOLVED, from_resolved)
+    commands = _parsed_file(job_dir, FILE, _commands)
     return Launch(config, commands, directory.read_jobs(job_dir))
 
 
@@ -77,13 +79,13 @@ def _commands(text: str) -> Commands:
     )
 
 
-def _kept(job_dir: str, name: str, parse: Callable[[str], T]) -> T:
+def _parsed_file(job_dir: str, name: str, parse: Callable[[str], T]) -> T:
     try:
         with open(os.path.join(job_dir, name), encoding="utf-8") as file:
             return parse(file.read())
     except OSError as error:
-        raise UsageError(f"{job_dir} is no directory of a launch: {name}: {error.strerror}") from None
-    except ValueError:
         raise UsageError(
-            f"{job_dir} is no directory of a launch, or a damaged one: {name} is not what was written"
+            f"{job_dir} is not the job directory of a launch: cannot read {name}: {error.strerror}"
         ) from None
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f"{job_dir} is not the job directory of a launch: {name} is damaged") from None

@@ -1,4 +1,4 @@
-"""The job directory: on a disk that both jobs see, and all that they tell each other."""
+"""The job directory: files on a shared disk through which the two jobs of a launch exchange their state."""
 
 import contextlib
 import json
@@ -18,18 +18,16 @@ from skyrl_train.launch.role import Role
 
 CONFIG, RESOLVED, JOBS = "config.toml", "config.json", "jobs.json"
 NONE = ""
-"""In the place of a job's id: there was one, and another is to come."""
+"""Written instead of a job id while a new job replaces the old one."""
 URL_BYTES = 4096
 _MOST_BYTES = 4 << 20
-_OF_THIS_LAUNCH = (
-    "wanted a directory of this launch alone: leave --job-dir out, or name a new one; the earlier one stays as it is"
-)
-_JOB_ID = re.compile(r"(?:local:)?[0-9]{1,18}")  # Slurm's, or a process here
+_OF_THIS_LAUNCH = "each launch needs a directory of its own: leave out --job-dir or name a new directory"
+_JOB_ID = re.compile(r"(?:local:)?[0-9]{1,18}")  # a Slurm job, or a local process
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a job ended, told by its supervisor. `reason` is for a person; empty where all went well."""
+    """How a job ended, as its supervisor recorded it. `reason` is text for the user, empty after a success."""
 
     status: int
     reason: str
@@ -37,12 +35,12 @@ class Ended:
 
     @property
     def why(self) -> str:
-        """Of one that failed."""
+        """The reason of a failure, or the exit status if no reason was recorded."""
         return self.reason or f"exit status {self.status}"
 
 
 def create(root: str, now: datetime) -> str:
-    """A new directory for one launch. UsageError where there is no room for it."""
+    """Makes a new directory for one launch. UsageError if it cannot be made."""
     stamp = f"{now:%Y%m%d_%H%M%S}"
     for number in range(100):
         path = os.path.join(os.path.abspath(root), f"{stamp}{f'_{number}' if number else ''}_launch")
@@ -51,19 +49,19 @@ def create(root: str, now: datetime) -> str:
         except FileExistsError:
             continue
         except OSError as error:
-            raise UsageError(f"no job directory can be made in {root}: {error.strerror}; say --job-dir DIR") from None
+            raise UsageError(f"cannot make a job directory in {root}: {error.strerror}; pass --job-dir DIR") from None
         return path
-    raise UsageError(f"{root} holds a hundred launches of {stamp} already")
+    raise UsageError(f"{root} already holds 100 launches of {stamp}; pass --job-dir DIR")
 
 
 def adopt(path: str) -> str:
-    """A directory that the user names: new or empty of any launch."""
+    """Makes or takes the directory that the user names. UsageError if it holds an earlier launch."""
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
         taken = sorted({RESOLVED, JOBS, COMPLETE, READY, URL} & set(os.listdir(path)))
     except OSError as error:
         raise UsageError(f"the job directory {path} cannot be used: {error.strerror}") from None
-    if READY in taken:  # FIX(SLM004): the trainer would go to a runtime that is gone
+    if READY in taken:  # FIX(SLM004): the trainer would connect to a runtime that has ended
         raise UsageError(
             f"SLM004: {path} holds {READY} of an earlier launch, which names its runtime; {_OF_THIS_LAUNCH}"
         )
@@ -74,7 +72,7 @@ def adopt(path: str) -> str:
 
 @contextmanager
 def unless_in_vain(job_dir: str, *, new: bool) -> Iterator[None]:
-    """A launch that comes to nothing leaves its directory as it was. Once a job was submitted, it stays and tells of it."""
+    """Removes the files of a launch that failed before a job was submitted."""
     before = set(os.listdir(job_dir))
     try:
         yield
@@ -94,23 +92,23 @@ def _take_away(job_dir: str, names: Collection[str], *, new: bool) -> None:
 
 
 def latest(root: str) -> str:
-    """The youngest launch below a root."""
+    """The newest launch below a root."""
     try:
         names = [name for name in os.listdir(root) if name.endswith("_launch")]
     except OSError as error:
-        raise UsageError(f"no launches in {root}: {error.strerror}; name a job directory") from None
+        raise UsageError(f"no launches found in {root}: {error.strerror}; name a job directory") from None
     if not names:
-        raise UsageError(f"no launches in {root}; name a job directory")
+        raise UsageError(f"no launches found in {root}; name a job directory")
     return os.path.join(root, max(names, key=lambda name: [int(digits) for digits in re.findall("[0-9]+", name)]))
 
 
 def log(role: Role, job_id: str, stream: str) -> str:
-    """`%j` is Slurm's own word for the id."""
+    """The name of a job's log file. Slurm replaces `%j` as the job id."""
     return f"{role.log_name}_{job_id}.{stream}"
 
 
 def write(job_dir: str, name: str, text: str, *, mode: int = 0o644) -> None:
-    """UsageError where the disk is full or read-only: nothing may be submitted then."""
+    """Writes a file. UsageError if the disk is full or read-only, since no job may be submitted then."""
     try:
         write_whole(os.path.join(job_dir, name), text, mode=mode)
     except OSError as error:
@@ -122,14 +120,14 @@ def write_jobs(job_dir: str, jobs: Mapping[str, str]) -> None:
 
 
 def read_jobs(job_dir: str) -> dict[str, str]:
-    """The ids of the jobs by role, as far as they were submitted. Nothing but an id may reach scancel."""
+    """The ids of the submitted jobs by role. Anything that is not an id is dropped, so that it cannot reach scancel."""
     found = read_object(os.path.join(job_dir, JOBS))
     ids = {str(role): str(found.value(role)) for role in Role} if found is not None else {}
     return {role: job_id for role, job_id in ids.items() if _JOB_ID.fullmatch(job_id)}
 
 
 def is_superseded(job_dir: str, role: Role, job_id: str) -> bool:
-    """Whether another job of this role came after this one. The first may run before its id is written."""
+    """Whether another job of this role replaced this one. A first job may run before its id is written."""
     found = read_object(os.path.join(job_dir, JOBS))
     return bool(job_id) and found is not None and role in found and str(found.value(role)) != job_id
 
@@ -139,7 +137,7 @@ def ended_name(role: Role) -> str:
 
 
 def forget(job_dir: str, name: str) -> None:
-    """A file of a turn that is over, before the next one."""
+    """Removes a file of the run before a restart."""
     try:
         os.unlink(os.path.join(job_dir, name))
     except FileNotFoundError:
@@ -161,20 +159,22 @@ def read_ended(job_dir: str, role: Role) -> Ended | None:
 
 
 def runtime_url(job_dir: str) -> str | None:
-    """The runtime's address. None while it is not ready; UsageError where the file holds anything but one URL."""
+    """The runtime's address, or None while it is not ready. UsageError if the file does not hold exactly one URL."""
     if not os.path.exists(os.path.join(job_dir, READY)):
         return None
     path = os.path.join(job_dir, URL)
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise UsageError(f"{path} is no file")
+                raise UsageError(f"{path} is not a regular file")
             text = file.read(URL_BYTES)
     except FileNotFoundError:
-        raise UsageError(f"{READY} is there and {URL} is not: the runtime's start was cut short") from None
+        raise UsageError(f"{READY} exists but {URL} is missing: the runtime was stopped during its start") from None
     url = one_url(text)
     if url is None:
-        raise UsageError(f"{path} holds {text[:120]!r}; wanted one URL alone: something printed into it")
+        raise UsageError(
+            f"{path} holds {text[:120]!r}; expected one URL and nothing else: some program printed into this file"
+        )
     return url
 
 

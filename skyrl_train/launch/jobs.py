@@ -1,4 +1,4 @@
-"""What each of the two jobs asks Slurm for, from the configuration alone."""
+"""The Slurm options of the two jobs, computed from the configuration."""
 
 import os
 import re
@@ -17,7 +17,7 @@ _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One job: its options for sbatch, in order, and where it works."""
+    """One job: its sbatch options in order, and its directories."""
 
     role: Role
     options: tuple[str, ...]
@@ -26,15 +26,15 @@ class Job:
     python: str
     nodes: int = 1
     steps: tuple[str, ...] = ()
-    """With several nodes, the command lines that run on each of them."""
+    """The command lines that run on each node of a job with several nodes."""
 
 
 def jobs(
     config: RunConfig, *, job_dir: str, work_dir: str, python: str, trainer: Sequence[str] | None = None
 ) -> tuple[Job, Job]:
-    """The runtime's job and the trainer's. `trainer`: its options, where they are not the configuration's."""
+    """The runtime's job and the trainer's. `trainer` replaces the options that the configuration gives."""
     made = (_runtime_options(config), _trainer_options(config) if trainer is None else trainer)
-    return tuple(  # type: ignore[return-value]  # two in, two out
+    return tuple(  # type: ignore[return-value]  # one job for each role
         Job(
             role=role,
             options=(*_common(config, role, job_dir), *options, *config.slurm.extra),
@@ -50,24 +50,24 @@ def jobs(
 def _several(config: RunConfig, role: Role, job_dir: str, python: str) -> "dict[str, Any]":
     if role is Role.RUNTIME or config.slurm.nodes == 1:
         return {}
-    made = (steps.look(config, job_dir, python), steps.train(config, job_dir, python))
+    made = (steps.check(config, job_dir, python), steps.train(config, job_dir, python))
     return {"nodes": config.slurm.nodes, "steps": tuple(map(shlex.join, made))}
 
 
 def _common(config: RunConfig, role: Role, job_dir: str) -> list[str]:
-    logs = job_dir.replace("%", "%%")  # Slurm reads %j and its kin anywhere in the path
+    logs = job_dir.replace("%", "%%")  # Slurm replaces %j and similar patterns anywhere in the path
     slurm = config.slurm
     name = _NAME.sub("-", config.trainer.experiment)[:40]
     partition = slurm.cpu_partition if role is Role.RUNTIME else slurm.gpu_partition
     # FIX(SLM002)
-    wanted = {"partition": partition, "account": slurm.account, "qos": slurm.qos, "exclude": ",".join(slurm.exclude)}
+    named = {"partition": partition, "account": slurm.account, "qos": slurm.qos, "exclude": ",".join(slurm.exclude)}
     return [
         f"--job-name=skyrl-{role}-{name}",
         f"--comment={job_dir}",
         f"--output={os.path.join(logs, log(role, '%j', 'out'))}",
         f"--error={os.path.join(logs, log(role, '%j', 'err'))}",
         "--open-mode=append",
-        *(f"--{option}={value}" for option, value in wanted.items() if value),
+        *(f"--{option}={value}" for option, value in named.items() if value),
     ]
 
 

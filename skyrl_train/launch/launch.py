@@ -1,4 +1,4 @@
-"""One launch from its configuration to two submitted jobs. Whatever fails on the way leaves nothing submitted."""
+"""Writes and submits the two jobs of a launch. If a step fails, submitted jobs are cancelled."""
 
 import os
 import time
@@ -26,7 +26,7 @@ class LaunchPlan:
     python: str
     roles: tuple[Role, ...] = tuple(Role)
     prime: PrimeRun | None = None
-    """Where the engine is prime-rl."""
+    """Set if the run uses prime-rl."""
 
 
 def planned(plan: LaunchPlan, job_dir: str) -> dict[Role, Job]:
@@ -42,7 +42,7 @@ def planned(plan: LaunchPlan, job_dir: str) -> dict[Role, Job]:
 
 
 def prepare(plan: LaunchPlan, job_dir: str) -> dict[Role, str]:
-    """Writes what the jobs will read; the paths of their scripts."""
+    """Writes the files that the jobs read; returns the paths of their scripts."""
     directory.write(job_dir, directory.CONFIG, plan.config_text)
     directory.write(job_dir, directory.RESOLVED, resolved(plan.config))
     for name, text, mode in extra_files(plan, job_dir):
@@ -56,20 +56,20 @@ def prepare(plan: LaunchPlan, job_dir: str) -> dict[Role, str]:
 
 
 def extra_files(plan: LaunchPlan, job_dir: str) -> Iterator[tuple[str, str, int]]:
-    """Name, text and mode of what a prime-rl run needs beside its job's script."""
+    """Name, text and mode of the files that only a prime-rl run needs."""
     if plan.prime:
         yield PRIME_CONFIG, plan.prime.text, 0o644
         yield PRIME_SCRIPT, prime_script(plan.prime, job_dir), 0o755
 
 
 def sbatch_options(role: Role, submitted: dict[str, str]) -> tuple[str, ...]:
-    """The trainer waits for the start of the runtime's job, not for its end."""
+    """Options that make the trainer wait for the start (not the end) of the runtime's job."""
     runtime = submitted.get(Role.RUNTIME)
     return (f"--dependency=after:{runtime}", "--kill-on-invalid-dep=yes") if role is Role.TRAINER and runtime else ()
 
 
 def submit(job_dir: str, paths: dict[Role, str], say: Callable[[str], None]) -> dict[str, str]:
-    """Submits the runtime's job and then the trainer's; each id is on disk before the next."""
+    """Submits the runtime's job and then the trainer's; each id is written before the next job is submitted."""
     submitted: dict[str, str] = {}
     try:
         for role, path in paths.items():
@@ -78,13 +78,15 @@ def submit(job_dir: str, paths: dict[Role, str], say: Callable[[str], None]) -> 
             say(f"submitted {role} as job {submitted[role]}")
     except BaseException as error:
         if submitted:
-            _take_back(job_dir, submitted, error, say)
+            _cancel_submitted(job_dir, submitted, error, say)
         raise
     return submitted
 
 
-def _take_back(job_dir: str, submitted: dict[str, str], error: BaseException, say: Callable[[str], None]) -> None:
-    """Said in the job's directory too, and there first: the runtime that is cancelled tells why."""
+def _cancel_submitted(
+    job_dir: str, submitted: dict[str, str], error: BaseException, say: Callable[[str], None]
+) -> None:
+    """Cancels the submitted jobs. The reason is written first, so that the cancelled runtime can report it."""
     ids = ", ".join(submitted.values())
     try:
         why = f"never submitted: {str(error) or type(error).__name__}"
@@ -94,6 +96,8 @@ def _take_back(job_dir: str, submitted: dict[str, str], error: BaseException, sa
         say(str(worse))
     try:
         slurm.cancel(*submitted.values())
-        say(f"cancelled job {ids} again, of which {job_dir} tells")
+        say(f"cancelled job {ids}; {job_dir} records it")
     except TrainError as worse:
-        say(f"job {ids} is still there and could not be cancelled: {worse} (after: {error})")
+        say(
+            f"job {ids} still exists, because cancelling it failed: {worse} (the launch failed with: {error}). Run scancel {ids.replace(',', '')}."
+        )

@@ -1,23 +1,24 @@
-"""The sandboxes that an earlier turn of the trainer left in a runtime that goes on.
+"""Ends the sandboxes that a killed trainer left in a running runtime, when the trainer restarts.
 
-A trainer that is killed stops none of them. Each would hold its slot for the idle limit of an hour, and the rollouts of the
-next turn would wait for the slots until they fail. The runtime is this launch's alone, and whoever used it before is dead.
+A killed trainer stops none of its sandboxes. Each holds its slot for the idle limit of an hour, and the rollouts after the
+restart would wait for slots until they fail. Ending all is safe: only this launch uses the runtime.
 """
 
 import os
 
+from skyrl_train.contracts.amount import amount
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.job_files import KEY
 from skyrl_train.launch import directory
 
 
 def end(job_dir: str) -> str:
-    """What is to be said of it; nothing where there were none."""
+    """Ends the sandboxes; a line for the log, empty if there were none."""
     try:
         count = _ended(job_dir)
-    except (ImportError, TrainError, OSError, ValueError, LookupError, TypeError) as error:  # or another's answer
-        return f"sandboxes of the turn before may hold their slots for an hour: {error}"
-    return f"ended {count} sandboxes of the turn before" if count else ""
+    except (ImportError, TrainError, OSError, ValueError, LookupError, TypeError) as error:  # or an unexpected answer
+        return f"cannot end the sandboxes from before the restart, which may hold their slots for an hour: {error}"
+    return f"ended {amount(count, 'sandbox', plural='sandboxes')} from before the restart" if count else ""
 
 
 def _ended(job_dir: str) -> int:
@@ -28,7 +29,7 @@ def _ended(job_dir: str) -> int:
 
     url = directory.runtime_url(job_dir)
     if url is None:
-        return 0  # it has not begun: nobody has had a sandbox of it
+        return 0  # it has not started, so it has no sandboxes
     key = read_key(os.path.join(job_dir, KEY))
 
     async def work() -> int:

@@ -1,4 +1,4 @@
-"""What a job leaves on its node, and how it is taken away: processes, sandboxes, mounts, and the job's own directories."""
+"""Removes what a job left on its node: processes, sandboxes, mounts and the job's directories."""
 
 import contextlib
 import ctypes
@@ -23,7 +23,7 @@ _DETACH, _NOFOLLOW = 2, 8
 
 @dataclass(slots=True)
 class Cleared:
-    """What was taken away, and what could not be."""
+    """What was removed, and a line for each thing that could not be removed."""
 
     processes: list[int] = field(default_factory=list)
     mounts: list[str] = field(default_factory=list)
@@ -32,20 +32,20 @@ class Cleared:
 
 
 def node_directory(uid: int, job_id: str | None) -> str:
-    """Everything that the rules of a node of sandboxes make for this job lies below it."""
+    """The directory that holds everything the sandboxes of this job make on the node."""
     return os.path.dirname(job_directory(uid=uid, job_id=job_id))
 
 
 def of_dead_job(job_id: str, uid: int, bases: Sequence[str] = (LOCAL_BASE,)) -> Cleared:
-    """For a job that is over: every process of it that is left here, and all that it made. Doing it twice does nothing."""
+    """Removes the processes and directories of a finished job. Calling it again has no effect."""
     directories = job_directories(uid=uid, job_id=job_id, bases=bases)
     return _cleared(directories, uid, (strays.of_job(job_id, uid), *_sandboxes(directories, uid)))
 
 
 def of_this_job(environ: Mapping[str, str]) -> list[str]:
-    """For a job on its own way out: its sandboxes, mounts and directories; it goes on itself. What could not be taken away.
+    """Removes the sandboxes, mounts and directories of the running job; a line for each thing that could not be removed.
 
-    Without Slurm two jobs share a directory, which whoever started both removes after both.
+    Does nothing without Slurm: there two jobs share a directory, which the launch removes after both.
     """
     job_id = slurm.own_id(environ)
     if not job_id:
@@ -54,38 +54,38 @@ def of_this_job(environ: Mapping[str, str]) -> list[str]:
 
 
 def clear(directories: Sequence[str]) -> Cleared:
-    """The sandboxes that live in these directories of ours, and the directories."""
+    """Removes the sandboxes in these directories of this user, and the directories."""
     return _cleared(directories, os.getuid(), _sandboxes(directories, os.getuid()))
 
 
 def _sandboxes(directories: Sequence[str], uid: int) -> tuple[Belongs, ...]:
-    """conmon first: one that sees its container die starts a podman, which mounts and writes anew."""
+    """What to end, in order. conmon comes first: if its container dies, it starts a podman that mounts and writes again."""
     return strays.serving(directories, uid), strays.inside(directories, uid)
 
 
 def remove(path: str, *, uid: int | None = None) -> str:
-    """Removes a directory of this user with what is in it; why it could not, else nothing.
+    """Removes a directory of this user with its content; the reason if it failed, else an empty text.
 
-    Files of a sandbox belong to other ids of the user's range: only `podman unshare`, or root, may remove those.
+    Files of a sandbox belong to subordinate ids of the user, which only `podman unshare` or root may remove.
     """
     if os.path.islink(path) or not os.path.isdir(path) or os.stat(path).st_uid != (os.getuid() if uid is None else uid):
         return ""
-    _open_up(path)
+    _make_writable(path)
     shutil.rmtree(path, ignore_errors=True)
     if not os.path.exists(path):
         return ""
     try:
         done = run((shutil.which("podman") or "podman", "unshare", "rm", "-rf", path), limit_s=LIMIT_S)
     except OSError as error:
-        return f"{path} could not be removed: {error}"
+        return f"cannot remove {path}: {error}"
     if done.timed_out:
-        return f"{path} could not be removed: podman unshare timed out after {LIMIT_S:g} s"
+        return f"cannot remove {path}: podman unshare timed out after {LIMIT_S:g} s"
     shutil.rmtree(path, ignore_errors=True)
-    return f"{path} could not be removed as a whole" if os.path.exists(path) else ""
+    return f"cannot remove all of {path}" if os.path.exists(path) else ""
 
 
 def mounts_below(directories: Sequence[str], table: str) -> list[str]:
-    """The mount points at and below these directories, the deepest first. `table` is the text of mountinfo."""
+    """The mount points at and below these directories, deepest first. `table` is the text of mountinfo."""
     points = [_unescaped(words[4]) for line in table.splitlines() if len(words := line.split(" ")) > 4]
     found = [point for point in points if any(f"{point}/".startswith(f"{one}/") for one in directories)]
     return sorted(found, key=len, reverse=True)
@@ -97,14 +97,14 @@ def _cleared(directories: Sequence[str], uid: int, kinds: Sequence[Belongs]) -> 
         for belongs in kinds:
             done.processes += strays.end(belongs)
         done.mounts += [point for point in mounts_below(directories, _table()) if _unmount(point)]
-        done.troubles = [trouble for path in directories if (trouble := _gone(path, uid, done))]
+        done.troubles = [trouble for path in directories if (trouble := _remove_one(path, uid, done))]
         if not done.troubles:
             break
     return done
 
 
-def _gone(path: str, uid: int, done: Cleared) -> str:
-    """Removes one; why it could not. Never into a mount: what is below it may be anybody's."""
+def _remove_one(path: str, uid: int, done: Cleared) -> str:
+    """Removes one directory; the reason if it failed. Never descends into a mount, which may hold other people's files."""
     if not os.path.lexists(path):
         return ""
     held = mounts_below([path], _table())
@@ -114,21 +114,21 @@ def _gone(path: str, uid: int, done: Cleared) -> str:
     return trouble
 
 
-def _open_up(path: str) -> None:
-    """Caches of modules make their directories read-only. Root needs no leave, and should change nothing on the way."""
+def _make_writable(path: str) -> None:
+    """Makes directories writable, since module caches are read-only. Root can remove them anyway and changes nothing."""
     for where, names, _files in os.walk(path) if os.getuid() else ():
-        for place in (where, *(os.path.join(where, name) for name in names)):
-            _allow(place)
+        for one in (where, *(os.path.join(where, name) for name in names)):
+            _make_one_writable(one)
 
 
-def _allow(place: str) -> None:
+def _make_one_writable(path: str) -> None:
     with contextlib.suppress(OSError):
-        if not os.path.islink(place):
-            os.chmod(place, stat.S_IRWXU)
+        if not os.path.islink(path):
+            os.chmod(path, stat.S_IRWXU)
 
 
 def _unmount(point: str) -> bool:
-    """Whether it could. Detached: a server that does not answer must not hold the way out."""
+    """Unmounts; whether it worked. Lazily, so that a file server that does not answer cannot block the cleanup."""
     return int(ctypes.CDLL(None).umount2(os.fsencode(point), _DETACH | _NOFOLLOW)) == 0
 
 
@@ -138,7 +138,7 @@ def _table() -> str:
 
 
 def _unescaped(text: str) -> str:
-    """proc(5): blanks and backslashes as three octal digits."""
+    """The text without the octal escapes of proc(5) for blanks and backslashes."""
     for code, letter in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         text = text.replace(code, letter)
     return text

@@ -1,4 +1,4 @@
-"""Both jobs as child processes of this one: the same scripts, the same directory, the same gates, no Slurm."""
+"""Runs both jobs as child processes without Slurm, with the same scripts, directory and gates."""
 
 import os
 import signal
@@ -18,17 +18,17 @@ LOCAL = "local"
 
 
 def run(job_dir: str, paths: Mapping[Role, str], stopped: Callable[[], bool], say: Callable[[str], None]) -> int:
-    """Runs the jobs to their end; the trainer's exit status, or the runtime's where there is no trainer."""
+    """Runs the jobs to their end; the trainer's exit status, or the runtime's if there is no trainer."""
     environ = {**os.environ, MARK: job_dir}
-    environ[ADDRESS] = OWN_CLUSTER  # FIX(ENV009): here no directory of Ray is the job's alone
+    environ[ADDRESS] = OWN_CLUSTER  # FIX(ENV009): without Slurm, Ray's directory is shared with other runs
     for name in [name for name in environ if name.startswith("SLURM_") and name not in OF_THE_SITE]:
-        del environ[name]  # these are not jobs of the Slurm job in which this may run
+        del environ[name]  # the jobs do not belong to the Slurm job in which this may run
     with ExitStack() as stack:
-        stack.callback(_clear, job_dir, say)  # last of all
+        stack.callback(_clear, job_dir, say)  # runs last
         children = {}
         for role, path in paths.items():
             children[role] = _started(job_dir, role, path, environ)
-            stack.callback(children[role].end, GRACE_S)  # however this ends, and before anything waits for them
+            stack.callback(children[role].end, GRACE_S)  # registered before anything waits for the process
         directory.write_jobs(job_dir, {role: f"{LOCAL}:{child.pid}" for role, child in children.items()})
         say(f"started {' and '.join(f'{role} as process {child.pid}' for role, child in children.items())}")
         last = children.get(Role.TRAINER) or children[Role.RUNTIME]
@@ -38,20 +38,20 @@ def run(job_dir: str, paths: Mapping[Role, str], stopped: Callable[[], bool], sa
             wait_until(lambda: all(child.poll() is not None for child in children.values()), GRACE_S)
     for role in paths:
         ended = directory.read_ended(job_dir, role)
-        say(f"{role}: {(ended.reason or f'exit status {ended.status}') if ended else 'ended without a word'}")
+        say(f"{role}: {(ended.reason or f'exit status {ended.status}') if ended else 'ended without a report'}")
     return last.status if last.status >= 0 else 128 - last.status
 
 
 def _clear(job_dir: str, say: Callable[[str], None]) -> None:
     end_marked({MARK: job_dir}, GRACE_S)
     if of_local_launches():
-        return  # another launch here works in the same directory of the node
+        return  # another launch on this node uses the same directory
     for trouble in leftovers.clear([leftovers.node_directory(os.getuid(), None)]).troubles:
         say(trouble)
 
 
 def stop(job_id: str, job_dir: str) -> bool:
-    """Tells a local job to end; whether there was one."""
+    """Asks a local job to stop; whether it was running."""
     pid = int(job_id.partition(":")[2])
     return pid in marked({MARK: job_dir}) and signal_group(pid, signal.SIGTERM)
 
@@ -62,4 +62,4 @@ def _started(job_dir: str, role: Role, path: str, environ: Mapping[str, str]) ->
         with open(logs[0], "ab") as out, open(logs[1], "ab") as err:
             return start(["/bin/bash", path], env=environ, stdout=out, stderr=err)
     except OSError as error:
-        raise UsageError(f"the {role} cannot be started: {error}") from None
+        raise UsageError(f"cannot start the {role}: {error}") from None

@@ -1,4 +1,4 @@
-"""The packages that our own runtime and our own trainer want of the interpreter that runs them."""
+"""Checks that an interpreter has the packages that our runtime or trainer needs."""
 
 import sys
 from collections.abc import Sequence
@@ -12,19 +12,19 @@ NEEDED = {
     Role.RUNTIME: ("httpx", "podman", "prometheus_client", "starlette", "uvicorn"),
     Role.TRAINER: ("httpx", "ray", "torch", "transfer_queue", "verl", "vllm"),
 }
-CURE = {
+REMEDY = {
     Role.RUNTIME: "install 'skyrl-doctor[runtime]' there",
-    Role.TRAINER: "install 'skyrl-doctor[train]' there, or name another one as python.interpreter",
+    Role.TRAINER: "install 'skyrl-doctor[train]' there, or set python.interpreter to another Python",
 }
-LOOK = "import sys, importlib.util as u; print(*[name for name in sys.argv[1:] if u.find_spec(name) is None])"
+PROBE = "import sys, importlib.util as u; print(*[name for name in sys.argv[1:] if u.find_spec(name) is None])"
 LIMIT_S = 20.0
 
 
 def refuse_without_packages(role: Role, python: str = sys.executable) -> None:
-    """Raises a UsageError. An interpreter that does not answer here is left to the node, which has to have it."""
+    """UsageError if a package is missing. An interpreter that does not run here is not judged; the node may have it."""
     missing = _missing_here(NEEDED[role]) if python == sys.executable else _missing(python, NEEDED[role])
     if missing:
-        raise UsageError(f"{python} has no {', '.join(missing)}, which the {role} runs on; {CURE[role]}")
+        raise UsageError(f"{python} has no {', '.join(missing)}, which the {role} needs; {REMEDY[role]}")
 
 
 def _missing_here(names: Sequence[str]) -> list[str]:
@@ -32,7 +32,7 @@ def _missing_here(names: Sequence[str]) -> list[str]:
 
 
 def _missing(python: str, names: Sequence[str]) -> list[str]:
-    argv = [python, "-c", LOOK, "skyrl_train", *names]
+    argv = [python, "-c", PROBE, "skyrl_train", *names]
     try:
         done = run(argv, limit_s=LIMIT_S)
     except OSError:

@@ -1,6 +1,6 @@
-"""The doctor's look at one of several nodes: with the settings of that node, which go again with the look.
+"""Runs the doctor on one of several nodes with the settings of that node, and removes what the settings made.
 
-The part that trains makes them anew: in between the job may be told to end, and then nobody on this node hears of it.
+The training part makes them again: if the job were stopped in between, no process on this node would clean up.
 """
 
 import os
@@ -15,18 +15,18 @@ GRACE_S = 8.0
 STEP_S = 0.1
 
 
-def run(script: str, words: Sequence[str], told_to_end: Callable[[], bool]) -> int:
-    """The doctor's exit status; 1 where it did not come to its end."""
+def run(script: str, words: Sequence[str], stop_requested: Callable[[], bool]) -> int:
+    """The doctor's exit status, or 1 if it was stopped."""
     before = dict(os.environ)
     try:
-        return _looked(words, told_to_end) if node_settings.take(script, told_to_end) else 1
+        return _run_doctor(words, stop_requested) if node_settings.apply(script, stop_requested) else 1
     finally:
         for trouble in leftovers.of_this_job(before):
             say(trouble)
 
 
-def _looked(words: Sequence[str], told_to_end: Callable[[], bool]) -> int:
+def _run_doctor(words: Sequence[str], stop_requested: Callable[[], bool]) -> int:
     with started(words, grace_s=GRACE_S) as child:
-        while child.poll() is None and not told_to_end():
+        while child.poll() is None and not stop_requested():
             time.sleep(STEP_S)
     return child.status if child.status >= 0 else 1

@@ -1,4 +1,4 @@
-"""What the nodes of a trainer job tell each other: the head's address, and each node its own state while it lives."""
+"""Files through which the nodes of a trainer job share the head's address and the state of each node."""
 
 import contextlib
 import json
@@ -20,8 +20,8 @@ STARTING, UP, ENDING, ENDED = "starting", "up", "ending", "ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeState:
-    """`beat` counts up while the node lives. `signal`: it ends because it was told to, and its reason says nothing."""
+class NodeReport:
+    """The state of one node. `beat` counts up while the node lives; `signal` means that a signal ended it, not a fault."""
 
     node: str
     state: str = STARTING
@@ -33,26 +33,26 @@ class NodeState:
 
 
 def begin(job_dir: str) -> None:
-    """An empty directory with a token that only this job has: whoever holds it may run code on the cluster."""
+    """Makes an empty directory with a secret token of this job. The token lets its owner run code on the cluster."""
     path = os.path.join(job_dir, RAY)
     try:
-        shutil.rmtree(path, ignore_errors=True)  # an earlier turn of a job that was queued again
+        shutil.rmtree(path, ignore_errors=True)  # files from before a requeue
         os.makedirs(path, mode=0o700, exist_ok=True)
         write_whole(token_path(job_dir), secrets.token_hex(32), mode=0o600)
     except OSError as error:
-        raise UsageError(f"cannot write into {path}: {error.strerror}") from None
+        raise UsageError(f"cannot write to {path}: {error.strerror}") from None
 
 
 def token_path(job_dir: str) -> str:
     return os.path.join(job_dir, RAY, TOKEN)
 
 
-def tell_head(job_dir: str, head: Head) -> None:
+def write_head(job_dir: str, head: Head) -> None:
     _write(job_dir, HEAD, asdict(head))
 
 
-def head(job_dir: str) -> Head | None:
-    """None until the head has told."""
+def read_head(job_dir: str) -> Head | None:
+    """The address of the head node, or None until it is known."""
     found = _read(job_dir, HEAD)
     try:
         return Head(found.text("host"), found.integer("port")) if found else None
@@ -61,9 +61,9 @@ def head(job_dir: str) -> Head | None:
 
 
 def head_has_ended(job_dir: str, *, surely: bool = False) -> bool:
-    """Whether the head is through: then a worker's Ray may go without a word.
+    """Whether the head has ended, so that the end of a worker's Ray is no failure.
 
-    `surely` lists the directory, since a network file system may for a while know no file that it has just denied.
+    `surely` lists the directory: a network file system may cache for a while that a file does not exist.
     """
     path = os.path.join(job_dir, RAY)
     try:
@@ -72,7 +72,7 @@ def head_has_ended(job_dir: str, *, surely: bool = False) -> bool:
         return False
 
 
-def tell_head_ended(job_dir: str, status: int) -> None:
+def write_head_end(job_dir: str, status: int) -> None:
     _write(job_dir, HEAD_ENDED, {"status": status})
 
 
@@ -82,7 +82,7 @@ def head_ended_well(job_dir: str) -> bool:
 
 
 def warn(job_dir: str) -> None:
-    """For the head: the time limit is near. No signal through srun can say so: it goes to every process, and ends Ray."""
+    """Tells the head that the time limit is near. A signal through srun would reach every process and end Ray."""
     _write(job_dir, WARNED, {})
 
 
@@ -90,43 +90,43 @@ def is_warned(job_dir: str) -> bool:
     return os.path.exists(os.path.join(job_dir, RAY, WARNED))
 
 
-def lacking_path(job_dir: str) -> str:
-    """Where the wait for the whole cluster says what it lacks."""
-    return os.path.join(job_dir, RAY, "lacking.txt")
+def missing_path(job_dir: str) -> str:
+    """The file in which the wait for the cluster records what is missing."""
+    return os.path.join(job_dir, RAY, "missing.txt")
 
 
-def lacking(job_dir: str) -> str:
+def read_missing(job_dir: str) -> str:
     try:
-        with open(lacking_path(job_dir), encoding="utf-8") as file:
+        with open(missing_path(job_dir), encoding="utf-8") as file:
             return file.read(1000).strip()
     except OSError:
         return ""
 
 
-def tell(job_dir: str, state: NodeState) -> None:
-    _write(job_dir, f"node_{state.node}.json", asdict(state))
+def write_report(job_dir: str, report: NodeReport) -> None:
+    _write(job_dir, f"node_{report.node}.json", asdict(report))
 
 
-def states(job_dir: str, nodes: Iterable[str]) -> dict[str, NodeState]:
-    """What each node said last; one that never said anything is left out."""
+def read_reports(job_dir: str, nodes: Iterable[str]) -> dict[str, NodeReport]:
+    """The last report of each node, without the nodes that never reported."""
     found = {}
     for node in nodes:
-        said = _read(job_dir, f"node_{node}.json")
+        text = _read(job_dir, f"node_{node}.json")
         with contextlib.suppress(FormatError):
-            if said:
-                found[node] = _state(said)
+            if text:
+                found[node] = _report(text)
     return found
 
 
-def _state(said: Fields) -> NodeState:
-    return NodeState(
-        node=said.text("node"),
-        state=said.text("state"),
-        beat=said.integer("beat"),
-        status=said.integer("status"),
-        reason=said.text("reason"),
-        signal=said.flag("signal"),
-        at=said.number("at"),
+def _report(found: Fields) -> NodeReport:
+    return NodeReport(
+        node=found.text("node"),
+        state=found.text("state"),
+        beat=found.integer("beat"),
+        status=found.integer("status"),
+        reason=found.text("reason"),
+        signal=found.flag("signal"),
+        at=found.number("at"),
     )
 
 

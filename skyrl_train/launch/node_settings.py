@@ -1,7 +1,6 @@
-"""The settings that a node needs, made by its script and taken by the process that goes on with them.
+"""Applies the settings of a node: runs its script and takes over the environment that the script makes.
 
-That process listens to signals before: what the script makes on the node has somebody who takes it away, whenever the job
-is told to end.
+The calling process handles signals first, so that what the script makes on the node is removed whenever the job is stopped.
 """
 
 import os
@@ -18,41 +17,41 @@ _GRACE_S = 5.0
 
 
 class SettingsError(TrainError):
-    """Without its settings a node runs nothing: the job is refused, as by the gate."""
+    """The settings of a node cannot be made. The job is refused, as by the gate."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"this node's settings could not be worked out: {why}")
+        super().__init__(f"cannot make the settings of this node: {why}")
 
 
-def take(script: str, told_to_end: Callable[[], bool], *, limit_s: float = LIMIT_S) -> bool:
-    """This process's environment becomes what the script makes of it. Not where it was told to end meanwhile.
+def apply(script: str, stop_requested: Callable[[], bool], *, limit_s: float = LIMIT_S) -> bool:
+    """Replaces the environment of this process by the script's; False if a stop was requested meanwhile.
 
-    It is told in a file of its own: bash runs BASH_ENV first, which may print.
+    The environment is passed in a file, since BASH_ENV may print to standard output.
     """
-    with tempfile.TemporaryFile() as made, tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as made, tempfile.TemporaryFile() as output:
         try:
             argv = ("/bin/bash", script, "cp", "/proc/self/environ", f"/proc/self/fd/{made.fileno()}")
-            child = start(argv, stdout=said, stderr=said, pass_fds=(made.fileno(),))
+            child = start(argv, stdout=output, stderr=output, pass_fds=(made.fileno(),))
         except OSError as error:
             raise SettingsError(str(error)) from None
         try:
-            ended = wait_until(lambda: child.poll() is not None or told_to_end(), limit_s)
+            ended = wait_until(lambda: child.poll() is not None or stop_requested(), limit_s)
         finally:
             child.end(_GRACE_S)
-        if told_to_end():
+        if stop_requested():
             return False
-        words = _text(said).strip()
+        words = _text(output).strip()
         if words:
             sys.stderr.write(f"{words}\n")
         if not ended or child.status:
-            why = words.rpartition("\n")[2] or f"{script} ended with {child.status}"
-            raise SettingsError(why if ended else f"no answer within {limit_s:g} s")
-        _become(dict(word.split(b"=", 1) for word in _bytes(made).split(b"\0") if b"=" in word))
+            why = words.rpartition("\n")[2] or f"{script} exited with status {child.status}"
+            raise SettingsError(why if ended else f"timed out after {limit_s:g} s")
+        _replace_environment(dict(word.split(b"=", 1) for word in _bytes(made).split(b"\0") if b"=" in word))
     return True
 
 
-def _become(environ: Mapping[bytes, bytes]) -> None:
-    """Of a variable without a name, which a program may hand on but none may set, everything stays as it was."""
+def _replace_environment(environ: Mapping[bytes, bytes]) -> None:
+    """Replaces the environment. A variable without a name is left as it is, since Python cannot set it."""
     for name in filter(None, {*os.environb, *environ}):
         if name in environ:
             os.environb[name] = environ[name]

@@ -1,4 +1,4 @@
-"""What a partition does not give. Slurm takes most such jobs all the same, and leaves them in the queue for ever."""
+"""Refuses jobs that their partition cannot run. Slurm accepts most such jobs and leaves them in the queue for ever."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -16,8 +16,8 @@ LIMIT_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What one job asks of its partition, and the key of the configuration for each."""
+class JobRequest:
+    """What one job asks of its partition."""
 
     role: Role
     partition: str | None
@@ -26,50 +26,55 @@ class Asked:
 
 
 def refuse(config: RunConfig, roles: tuple[Role, ...], ask: Callable[[], str] | None = None) -> None:
-    """UsageError where a job would never start. Where Slurm tells nothing of its partitions, sbatch has the word."""
+    """UsageError if a job would never start. If Slurm does not list its partitions, sbatch decides."""
     try:
-        told = (ask or _ask)()
+        output = (ask or _ask)()
     except slurm.SlurmError:
         return
-    partitions = [dict(_WORD.findall(line)) for line in told.splitlines()]
-    faults = [fault for asked in _asked(config) if asked.role in roles for fault in _faults(config, asked, partitions)]
+    partitions = [dict(_WORD.findall(line)) for line in output.splitlines()]
+    faults = [
+        fault
+        for request in _requests(config)
+        if request.role in roles
+        for fault in _faults(config, request, partitions)
+    ]
     if faults:
-        raise UsageError(f"nothing was submitted, for Slurm would never start it: {'; '.join(faults)}")
+        raise UsageError(f"nothing was submitted, because Slurm would never start it: {'; '.join(faults)}")
 
 
 def _ask() -> str:
     return slurm.partitions(limit_s=LIMIT_S)
 
 
-def _asked(config: RunConfig) -> Iterator[Asked]:
+def _requests(config: RunConfig) -> Iterator[JobRequest]:
     own = config.slurm
-    yield Asked(role=Role.RUNTIME, partition=own.cpu_partition, time_limit=own.runtime_time_limit)
-    yield Asked(role=Role.TRAINER, partition=own.gpu_partition, time_limit=own.trainer_time_limit, nodes=own.nodes)
+    yield JobRequest(role=Role.RUNTIME, partition=own.cpu_partition, time_limit=own.runtime_time_limit)
+    yield JobRequest(role=Role.TRAINER, partition=own.gpu_partition, time_limit=own.trainer_time_limit, nodes=own.nodes)
 
 
-def _faults(config: RunConfig, asked: Asked, partitions: list[dict[str, str]]) -> Iterator[str]:
-    found = next((one for one in partitions if _is_meant(one, asked.partition)), None)
+def _faults(config: RunConfig, request: JobRequest, partitions: list[dict[str, str]]) -> Iterator[str]:
+    found = next((one for one in partitions if _is_selected(one, request.partition)), None)
     if found is None:
-        return  # sbatch says so, in Slurm's words
+        return  # sbatch reports an unknown partition
     name, qos, account = found["PartitionName"], config.slurm.qos, config.slurm.account
     longest = _longest(found)
-    if qos is None and longest is not None and (minutes(asked.time_limit) or 0) > longest:  # a qos may give more
+    if qos is None and longest is not None and (minutes(request.time_limit) or 0) > longest:  # a qos may allow more
         yield (
-            f"slurm.{asked.role}_time_limit = {asked.time_limit} is more than partition {name} gives ({found['MaxTime']})"
+            f"slurm.{request.role}_time_limit = {request.time_limit}, but partition {name} allows at most {found['MaxTime']}"
         )
-    if found.get("MaxNodes", "").isdigit() and asked.nodes > int(found["MaxNodes"]):
-        yield f"slurm.nodes = {asked.nodes} is more than partition {name} gives ({found['MaxNodes']})"
+    if found.get("MaxNodes", "").isdigit() and request.nodes > int(found["MaxNodes"]):
+        yield f"slurm.nodes = {request.nodes}, but partition {name} allows at most {found['MaxNodes']}"
     for key, value, allowed in (("account", account, "AllowAccounts"), ("qos", qos, "AllowQos")):
         several = found.get(allowed, "ALL")
         if value is not None and several != "ALL" and value not in several.split(","):
-            yield f"slurm.{key} = {value!r} may not use partition {name}, which takes {several}"
+            yield f"slurm.{key} = {value!r} may not use partition {name}, which allows {several}"
 
 
-def _is_meant(found: Mapping[str, str], name: str | None) -> bool:
+def _is_selected(found: Mapping[str, str], name: str | None) -> bool:
     return found.get("Default") == "YES" if name is None else found.get("PartitionName") == name
 
 
 def _longest(found: Mapping[str, str]) -> float | None:
-    """In minutes; None where it is not limited, or not told."""
+    """The time limit in minutes, or None if there is none."""
     text = found.get("MaxTime", "")
     return None if text in _NO_LIMIT else minutes(text)

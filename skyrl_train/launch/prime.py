@@ -1,7 +1,7 @@
-"""A prime-rl run as a launch: the engine and its command line are prime-rl's; gates, job directory and watch are ours. Pure.
+"""Launches a prime-rl run: prime-rl's engine and command line with our gates, job directory and watch. Pure.
 
-prime-rl's launcher submits a batch job by itself where its TOML has a [slurm] table, and in that job calls itself again,
-without the table. So does this: what [slurm] asks for becomes the job's options, and the rest is what `rl` is given.
+With a [slurm] table, prime-rl's own launcher submits a batch job and calls itself there without the table. This does the
+same: [slurm] becomes the options of the job, and `rl` gets the rest.
 """
 
 import os
@@ -19,9 +19,9 @@ from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.job_files import PRIME_CONFIG, PRIME_SCRIPT
 
 NOT_FOR_RL = ("slurm", "waivers")
-"""Tables that are not the engine's: ours to act upon, and the doctor's."""
+"""Tables that `rl` does not get: one is ours, one is the doctor's."""
 SLURM_KEYS = {"partition": "gpu_partition", "account": "account", "qos": "qos", "time": "trainer_time_limit"}
-"""prime-rl's names and ours."""
+"""prime-rl's keys of [slurm], and the keys of our slurm section."""
 OTHER_KEYS = ("job_name", "nodelist", "exclude", "project_dir", "pre_run_command")
 UV_RUN = ("uv", "run", "rl", "@")
 NO_LIMIT = "0"
@@ -32,7 +32,7 @@ _KEY = re.compile(r"^\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*[.=]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrimeRun:
-    """`text` is what `rl` reads, `project_dir` where it is called, and `config` what our own parts go by."""
+    """A prime-rl run. `rl` reads `text` and runs in `project_dir`; our own parts use `config`."""
 
     config: RunConfig
     text: str
@@ -40,10 +40,10 @@ class PrimeRun:
     before: str
     logs: str
     options: tuple[str, ...]
-    """Of the batch job. With a [slurm] table those of prime-rl's own job, a node for itself; else a share of one."""
+    """sbatch options. With a [slurm] table the job gets a whole node, as prime-rl's own job does; else a share of one."""
 
     def command(self, job_dir: str) -> tuple[str, ...]:
-        """As a user of prime-rl types it."""
+        """The command as a user of prime-rl types it."""
         return (*UV_RUN, os.path.join(job_dir, PRIME_CONFIG))
 
     def payload(self, job_dir: str) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ class PrimeRun:
 
 
 def prime_run(text: str, *, cwd: str) -> PrimeRun | None:
-    """None where the TOML is no prime-rl's. UsageError, of one sentence, where it cannot run as one job here."""
+    """The run that a prime-rl TOML describes; None for another TOML. UsageError if it cannot run as one job."""
     table = tomllib.loads(text)
     schema = prime_schema(table)
     if schema is None:
@@ -60,14 +60,14 @@ def prime_run(text: str, *, cwd: str) -> PrimeRun | None:
     unknown = sorted(set(slurm) - set(SLURM_KEYS) - set(OTHER_KEYS))
     if unknown:
         raise UsageError(
-            f"slurm.{unknown[0]} has no place in a job that launch writes; wanted any of "
-            f"{', '.join(sorted((*SLURM_KEYS, *OTHER_KEYS)))}, or `uv run rl @ FILE`, which submits by itself"
+            f"`launch` does not support slurm.{unknown[0]}; use only "
+            f"{', '.join(sorted((*SLURM_KEYS, *OTHER_KEYS)))}, or submit the run with `uv run rl @ FILE`"
         )
     wrong = next((name for name, value in slurm.items() if not isinstance(value, str)), None)
     if wrong is not None:
-        raise UsageError(f"slurm.{wrong} is {slurm[wrong]!r}, wanted a text")
+        raise UsageError(f"slurm.{wrong} is {slurm[wrong]!r}; expected a string")
     if minutes(slurm.get("time", NO_LIMIT)) is None:
-        raise UsageError(f"slurm.time is {slurm['time']!r}, wanted a time limit as sbatch takes it, such as 6:00:00")
+        raise UsageError(f"slurm.time is {slurm['time']!r}; expected a time limit of sbatch, such as 6:00:00")
     _refuse(table)
     gpus = _seed_gpus(table) if schema == SEED else _gpus(table)
     project = os.path.normpath(os.path.join(cwd, os.path.expanduser(slurm.get("project_dir", "."))))
@@ -78,29 +78,33 @@ def prime_run(text: str, *, cwd: str) -> PrimeRun | None:
         project_dir=project,
         before=slurm.get("pre_run_command", ""),
         logs=os.path.join(project, os.path.expanduser(output), "logs"),
-        options=_options(slurm, gpus, whole="slurm" in table),
+        options=_options(slurm, gpus, exclusive="slurm" in table),
     )
 
 
 def _refuse(table: Mapping[str, Any]) -> None:
-    """What the engine would do otherwise than one job of one node does."""
+    """UsageError for settings that cannot run as one job on one node."""
     kind = _table(table, "deployment").get("type", "single_node")
     if kind != "single_node":
         raise UsageError(
-            f'deployment.type = "{kind}" is more than the one node that launch gives a prime-rl run; wanted "single_node", '
-            "or `uv run rl @ FILE`, which submits such a run by itself"
+            f'deployment.type is "{kind}", but `launch` runs prime-rl on one node; set "single_node", '
+            "or submit the run with `uv run rl @ FILE`"
         )
     if table.get("dry_run"):
-        raise UsageError("dry_run = true would train nothing; wanted false, and `launch --dry-run` to see the job")
+        raise UsageError(
+            "dry_run = true would train nothing; set it to false, and use `skyrl-train launch --dry-run` to see the job"
+        )
     if "toml_files" in table:
-        raise UsageError("toml_files names files that are not beside the job's copy of this one; wanted one whole file")
+        raise UsageError(
+            "toml_files is not supported, because the job gets a copy of this file only; merge the files into one"
+        )
 
 
-def _options(slurm: Mapping[str, str], gpus: int, *, whole: bool) -> tuple[str, ...]:
-    wanted = {"time": slurm.get("time"), "nodelist": slurm.get("nodelist")}
-    said = (f"--{option}={value}" for option, value in wanted.items() if value)
-    share = "--exclusive" if whole else f"--cpus-per-task={CPUS_OF_A_GPU * gpus}"
-    return ("--nodes=1", "--ntasks-per-node=1", f"--gres=gpu:{gpus}", share, "--no-requeue", *said)
+def _options(slurm: Mapping[str, str], gpus: int, *, exclusive: bool) -> tuple[str, ...]:
+    named = {"time": slurm.get("time"), "nodelist": slurm.get("nodelist")}
+    extra = (f"--{option}={value}" for option, value in named.items() if value)
+    share = "--exclusive" if exclusive else f"--cpus-per-task={CPUS_OF_A_GPU * gpus}"
+    return ("--nodes=1", "--ntasks-per-node=1", f"--gres=gpu:{gpus}", share, "--no-requeue", *extra)
 
 
 def _config(table: Mapping[str, Any], slurm: Mapping[str, str], gpus: int, output: str) -> RunConfig:
@@ -139,28 +143,28 @@ def _seed_gpus(table: Mapping[str, Any]) -> int:
 def _ids(value: object, key: str) -> Sequence[int]:
     if isinstance(value, list) and value and all(isinstance(one, int) for one in value):
         return value
-    raise UsageError(f"{key} is {value!r}, wanted a list of numbers")
+    raise UsageError(f"{key} is {value!r}; expected a list of whole numbers")
 
 
 def _count(table: Mapping[str, Any], key: str, default: int) -> int:
     value = table.get(key, default)
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
-    raise UsageError(f"deployment.{key} is {value!r}, wanted a number above 0")
+    raise UsageError(f"deployment.{key} is {value!r}; expected a whole number above 0")
 
 
 def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     value = table.get(key, {})
     if isinstance(value, Mapping):
         return value
-    raise UsageError(f"{key} is {value!r}, wanted a table")
+    raise UsageError(f"{key} is {value!r}; expected a table")
 
 
 def without(text: str, tables: Sequence[str]) -> str:
-    """The TOML without these tables, comments and order as they were. What is left must say what it said before."""
-    whole = tomllib.loads(text)
-    wanted = {name: value for name, value in whole.items() if name not in tables}
-    if wanted == whole:
+    """The TOML without these tables. Comments and order are kept. UsageError if the other tables would change."""
+    original = tomllib.loads(text)
+    expected = {name: value for name, value in original.items() if name not in tables}
+    if expected == original:
         return text
     kept, inside, at_top = [], False, True
     for line in text.splitlines(keepends=True):
@@ -171,10 +175,10 @@ def without(text: str, tables: Sequence[str]) -> str:
             kept.append(line)
     left = "".join(kept)
     try:
-        if tomllib.loads(left) == wanted:
+        if tomllib.loads(left) == expected:
             return left
     except tomllib.TOMLDecodeError:
         pass
     raise UsageError(
-        f"[{'], ['.join(tables)}] cannot be told from the rest of the TOML; wanted each as a table of its own"
+        f"[{'], ['.join(tables)}] cannot be separated from the rest of the TOML; write each as a table of its own"
     )

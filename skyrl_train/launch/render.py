@@ -1,4 +1,4 @@
-"""A job as the text of its batch script. Pure: the same job gives the same bytes."""
+"""Renders the batch script of a job. Pure: the same job gives the same bytes."""
 
 import functools
 import os
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 def script(job: Job) -> str:
-    """The batch script. Slurm reads its options from lines, so none may hold a line break."""
+    """The batch script. UsageError if an option holds a line break, since Slurm reads each option from one line."""
     broken = next((option for option in job.options if "\n" in option or "\r" in option), None)
     if broken is not None:
-        raise UsageError(f"an option of sbatch holds a line break: {broken!r}")
+        raise UsageError(f"an sbatch option contains a line break: {broken!r}; remove it")
     return _rendered("job.sh.j2", job)
 
 
 def node_script(job: Job) -> str:
-    """What a node of the job takes its settings from."""
+    """The script that makes the settings of a node of the job."""
     return _rendered("node.sh.j2", job)
 
 
 def prime_script(run: PrimeRun, job_dir: str) -> str:
-    """What calls prime-rl."""
+    """The script that calls prime-rl."""
     return str(
         _environment()
         .get_template("prime.sh.j2")
@@ -56,7 +56,7 @@ def _rendered(template: str, job: Job) -> str:
 
 
 def _option(option: str) -> str:
-    """Slurm splits these lines at spaces, and takes quotes and backslashes as a shell does."""
+    """The option as a line of the script. Slurm splits such lines at spaces and reads quotes as a shell does."""
     if not any(letter in option for letter in " \t#'\"\\"):
         return option
     escaped = option.replace("\\", "\\\\").replace('"', '\\"')
@@ -64,7 +64,7 @@ def _option(option: str) -> str:
 
 
 def load() -> None:
-    """Loads the templates ahead of their use. UsageError where they cannot be."""
+    """Loads the templates early. UsageError if Jinja2 is not installed."""
     for name in ("job.sh.j2", "node.sh.j2", "prime.sh.j2"):
         _environment().get_template(name)
 
@@ -74,13 +74,15 @@ def _environment() -> "Environment":
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError:
-        raise UsageError("launch needs Jinja2, which is not installed: pip install 'skyrl-doctor[launch]'") from None
+        raise UsageError(
+            "launch needs Jinja2, which is not installed; run pip install 'skyrl-doctor[launch]'"
+        ) from None
     made = Environment(
         loader=PackageLoader("skyrl_train.launch"),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
         trim_blocks=False,
-        autoescape=False,  # noqa: S701 -- the text is a script; the filter quote is its escape
+        autoescape=False,  # noqa: S701 -- renders scripts, not HTML; the filter quote escapes
     )
     made.filters["quote"] = shlex.quote
     return made

@@ -1,4 +1,4 @@
-"""What the user asks of a launch, and the plan that follows from it. Importing this module loads no pydantic."""
+"""The request of a launch as the user makes it, and the plan for it. Importing this module loads no pydantic."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One launch as the command line asks for it. Relative paths begin in `work_dir`.
+    """The options of one launch. Relative paths start at `work_dir`.
 
     `runtime_only`, `with_runtime` and `runtime_url` choose the jobs; the commands replace what the jobs run.
     """
@@ -34,7 +34,7 @@ class Request:
 
 
 def plan_of(request: Request) -> "LaunchPlan":
-    """The configuration of the target, and the jobs to start. UsageError where it cannot be launched."""
+    """The configuration of the target, and the jobs to start. UsageError if it cannot be launched."""
     from skyrl_train.config.load import ConfigError, parse
     from skyrl_train.launch.launch import LaunchPlan
     from skyrl_train.launch.prime import prime_run
@@ -60,7 +60,7 @@ def plan_of(request: Request) -> "LaunchPlan":
 
 
 def commands_of(request: Request, plan: "LaunchPlan", job_dir: str) -> "Commands":
-    """What each job runs, and where its logs and its runtime are."""
+    """The commands of both jobs, and the locations of their logs and of the runtime."""
     import dataclasses
 
     from skyrl_train.launch.commands import NO_RUNTIME, default
@@ -88,14 +88,14 @@ def _check(request: Request, config: "RunConfig") -> None:
         )
     if request.local and config.slurm.nodes > 1:
         raise UsageError(
-            f"--local runs on this machine only, but slurm.nodes is {config.slurm.nodes}; set it to 1 or use Slurm"
+            f"--local uses one machine, but slurm.nodes is {config.slurm.nodes}; set slurm.nodes = 1 or launch with Slurm"
         )
 
 
 def _roles(request: Request, *, has_own: bool) -> tuple[Role, ...]:
-    """The jobs to start. A prime-rl run gets a sandbox runtime of ours only with --with-runtime."""
+    """The jobs to start. A prime-rl run gets a sandbox runtime only with --with-runtime."""
     if request.runtime_only and not has_own:
-        raise UsageError("a prime-rl TOML has no settings of a sandbox runtime; --runtime-only needs a RunConfig")
+        raise UsageError("a prime-rl TOML describes no sandbox runtime; pass a RunConfig with --runtime-only")
     if request.runtime_only:
         return (Role.RUNTIME,)
     is_alone = request.runtime_url is not None or not (has_own or request.with_runtime)

@@ -13,15 +13,15 @@ class Role(StrEnum):
 
     @property
     def log_name(self) -> str:
-        """What its logs are called."""
+        """The name of the job's log files."""
         return "runtime" if self is Role.RUNTIME else "training"
 
     @property
     def node_script(self) -> str:
-        """What gives its node the settings that it needs."""
+        """The file name of the script that makes the settings of its node."""
         return f"{self}_node.sh"
 
     @property
     def node(self) -> str:
-        """What the doctor calls its node."""
+        """The doctor's role of the job's node."""
         return "runtime" if self is Role.RUNTIME else "gpu"

@@ -1,4 +1,4 @@
-"""Whether the other job is there, and still there: the runtime that the trainer needs, the trainer that it serves."""
+"""Watches the other job of the launch: the trainer waits for and watches the runtime, the runtime watches the trainer."""
 
 import os
 import urllib.error
@@ -19,16 +19,16 @@ ALIVE = frozenset(
 )
 ASK_LIMIT_S = 5.0
 PATIENCE_S = 15.0
-"""A busy server may be late; a dead one stays dead."""
+"""A busy server may answer late."""
 
 
-def soon(job_id: str) -> slurm.State:
-    """What Slurm tells of a job. A job that waits for the answer hears no signal meanwhile."""
+def state_within_limit(job_id: str) -> slurm.JobState:
+    """The state of a job, with a short time limit: signals are not handled while the caller waits."""
     return slurm.state(job_id, limit_s=ASK_LIMIT_S)
 
 
-def asked(url: str) -> bool:
-    """Whether anything answers there. An answer that refuses is one."""
+def responds(url: str) -> bool:
+    """Whether a server answers at this address. An HTTP error is an answer too."""
     try:
         with urllib.request.urlopen(f"{url.rstrip('/')}/health", timeout=PROBE_S):  # noqa: S310 -- http(s) only, by directory.runtime_url
             return True
@@ -38,8 +38,8 @@ def asked(url: str) -> bool:
         return False
 
 
-def why_not_ready(job_dir: str, over: bool, timeout_s: float) -> str | None:  # noqa: FBT001
-    """Why the runtime will never be ready; None while it may, and nothing once it is."""
+def why_not_ready(job_dir: str, timed_out: bool, timeout_s: float) -> str | None:  # noqa: FBT001
+    """Why the runtime will never be ready; None while it may become ready, an empty text once it is."""
     ended = directory.read_ended(job_dir, Role.RUNTIME)
     if ended is not None:
         return f"the runtime job ended before it was ready: {ended.why}"
@@ -48,23 +48,23 @@ def why_not_ready(job_dir: str, over: bool, timeout_s: float) -> str | None:  # 
             return ""
     except UsageError as error:
         return str(error)
-    return f"the runtime was not ready within {timeout_s:g} s (slurm.ready_timeout_s)" if over else None
+    return f"the runtime was not ready within {timeout_s:g} s (slurm.ready_timeout_s)" if timed_out else None
 
 
-def gone(job_dir: str, role: Role, state: Callable[[str], slurm.State] = soon) -> str:
-    """Why a job that tells nothing will never tell more: killed, or ended before it could. Nothing while it lives."""
+def why_lost(job_dir: str, role: Role, state: Callable[[str], slurm.JobState] = state_within_limit) -> str:
+    """The reason if a job ended without a report, because it was killed; an empty text while it lives."""
     job_id = directory.read_jobs(job_dir).get(role, "")
     if not job_id.isdigit():
         pid = job_id.partition(":")[2]
-        return f"the {role} process {pid} is gone" if pid and not lives(int(pid)) else ""
+        return f"the {role} process {pid} is no longer running" if pid and not lives(int(pid)) else ""
     try:
-        told = state(job_id).state
+        answer = state(job_id).state
     except slurm.SlurmError:
-        return ""  # a controller that does not answer says nothing of the job
-    return f"the {role} job {job_id} is {told or 'no longer known to Slurm'}" if told not in ALIVE else ""
+        return ""  # no answer from Slurm's controller tells nothing about the job
+    return f"the {role} job {job_id} is {answer or 'no longer known to Slurm'}" if answer not in ALIVE else ""
 
 
-def is_queued(job_dir: str, role: Role, state: Callable[[str], slurm.State] = soon) -> bool:
+def is_queued(job_dir: str, role: Role, state: Callable[[str], slurm.JobState] = state_within_limit) -> bool:
     """Whether Slurm has not started the job yet."""
     job_id = directory.read_jobs(job_dir).get(role, "")
     try:
@@ -73,32 +73,36 @@ def is_queued(job_dir: str, role: Role, state: Callable[[str], slurm.State] = so
         return False
 
 
-class Partner:
-    """Follows the trainer; says when the runtime has nobody left to serve. A killed one tells nothing: Slurm does."""
+class TrainerWatch:
+    """Watches the trainer for the runtime. Asks Slurm too, since a killed trainer leaves no report."""
 
-    def __init__(self, job_dir: str, clock: Callable[[], float], state: Callable[[str], slurm.State] = soon) -> None:
+    def __init__(
+        self, job_dir: str, clock: Callable[[], float], state: Callable[[str], slurm.JobState] = state_within_limit
+    ) -> None:
         self._job_dir, self._clock, self._state = job_dir, clock, state
         self._asked = clock()
 
     def lost(self) -> str:
-        """The reason, or nothing while the trainer is to come or runs."""
+        """The reason to end the runtime, or an empty text while the trainer is queued or runs."""
         if directory.read_ended(self._job_dir, Role.TRAINER) is not None:
             return TRAINER_ENDED
         if self._clock() - self._asked < SLURM_EVERY_S:
             return ""
         self._asked = self._clock()
-        return gone(self._job_dir, Role.TRAINER, self._state)
+        return why_lost(self._job_dir, Role.TRAINER, self._state)
 
 
-class Pulse:
-    """Follows a runtime that was ready; says why the trainer must stop."""
+class RuntimeWatch:
+    """Watches a ready runtime for the trainer."""
 
-    def __init__(self, job_dir: str, url: str, clock: Callable[[], float], ask: Callable[[str], bool] = asked) -> None:
+    def __init__(
+        self, job_dir: str, url: str, clock: Callable[[], float], ask: Callable[[str], bool] = responds
+    ) -> None:
         self._job_dir, self._url, self._clock, self._ask = job_dir, url, clock, ask
         self._last = clock()
 
     def lost(self) -> str:
-        """The reason, or nothing while the runtime lives."""
+        """The reason to end the trainer, or an empty text while the runtime lives."""
         ended = directory.read_ended(self._job_dir, Role.RUNTIME)
         if ended is not None:
             return f"the runtime job ended: {ended.why}"
@@ -109,5 +113,5 @@ class Pulse:
         return ""
 
     def _has_passed(self) -> bool:
-        """Until then the gate looks at the same runtime, and says more of it: that its flag is an earlier run's (SLM004)."""
+        """Whether the gate has passed. Before that, the gate itself checks the runtime and gives a better reason (SLM004)."""
         return os.path.exists(os.path.join(self._job_dir, verdict.FILE))

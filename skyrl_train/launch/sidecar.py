@@ -1,4 +1,4 @@
-"""The doctor's watch beside the trainer's payload. Whatever becomes of it, the job goes on."""
+"""Runs the doctor's watch next to the trainer. If the watch fails, the job continues."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ POST_MORTEM_LIMIT_S = 120.0
 
 
 def words(config: RunConfig, job_dir: str, jobs: Mapping[str, str], logs: Sequence[str] = ()) -> tuple[str, ...]:
-    """The watch's command line, by the configuration."""
+    """The command line of the watch."""
     watch = config.watch
     named = {"--job": jobs.get(Role.TRAINER, ""), "--runtime-job": jobs.get(Role.RUNTIME, "")}
     return (
@@ -40,7 +40,7 @@ def words(config: RunConfig, job_dir: str, jobs: Mapping[str, str], logs: Sequen
 def watched(
     config: RunConfig, job_dir: str, jobs: Mapping[str, str], environ: Mapping[str, str], logs: Sequence[str] = ()
 ) -> Iterator[Child | None]:
-    """Runs the watch until the context ends. The summary is written once, when both jobs have ended: `post_mortem`."""
+    """Runs the watch until the context ends. `post_mortem` writes the summary later, when both jobs have ended."""
     if not config.watch.enabled:
         yield None
         return
@@ -53,17 +53,17 @@ def watched(
 
 
 def _started(line: tuple[str, ...], job_dir: str, environ: Mapping[str, str]) -> Child | None:
-    """Nothing where there is no room for its log: the job needs no watch to run."""
+    """Starts the watch; None if it cannot start, since the job runs without it."""
     try:
         with open(os.path.join(job_dir, LOG), "ab") as log:
             return start(line, env=environ, stdout=log, stderr=log)
     except OSError as error:
-        say(f"no watch: {error}")
+        say(f"the watch was not started: {error}")
         return None
 
 
 def post_mortem(config: RunConfig, job_dir: str) -> None:
-    """summary.md, once both jobs have told their ends."""
+    """Writes summary.md once both jobs have recorded their ends."""
     if not config.watch.enabled:
         return
     try:
@@ -71,7 +71,7 @@ def post_mortem(config: RunConfig, job_dir: str) -> None:
             argv = (sys.executable, *DOCTOR, "watch", job_dir, "--post-mortem")
             done = run(argv, limit_s=POST_MORTEM_LIMIT_S, stdout=log, stderr=log)
     except OSError as error:
-        say(f"no summary: {error}")
+        say(f"summary.md was not written: {error}")
         return
     if done.timed_out:
-        say(f"no summary: the doctor timed out after {POST_MORTEM_LIMIT_S:g} s")
+        say(f"summary.md was not written: the doctor timed out after {POST_MORTEM_LIMIT_S:g} s")

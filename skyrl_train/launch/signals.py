@@ -1,4 +1,4 @@
-"""What whoever supervises a run was told since it started: to be heeded in its loop, and not wherever a signal falls."""
+"""Records the signals that a supervisor received, so that its loop can act on them at a safe point."""
 
 import os
 import signal
@@ -9,12 +9,12 @@ from skyrl_train.procfs import listens
 
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PATIENCE_S = 60.0
-"""A gate is through, and a program listens, within that time."""
+"""By then the gate has passed and the program handles the signal."""
 
 
 @dataclass
 class Signals:
-    """`stop` is the signal to end; `before_end` that SIGUSR1 came, which comes before a job's time limit."""
+    """The signals received. `stop` is the number of the signal to end; `before_end` is set by SIGUSR1, Slurm's warning before the time limit."""
 
     stop: int = 0
     before_end: bool = False
@@ -27,14 +27,13 @@ class Signals:
             signal.signal(number, self._stop)
         signal.signal(signal.SIGUSR1, self._before_end)
 
-    def told_to_end(self) -> bool:
+    def stop_requested(self) -> bool:
         return self.stop != 0
 
     def pass_on(self, pid: int) -> None:
-        """The warning, to a process that we have not waited for. A gate, or a program that still starts, would die of it.
+        """Sends the warning to a child once it handles SIGUSR1; a gate or a program that still starts would die of it.
 
-        So does a program that never listens: but its job, if it is queued again, goes on in its next turn, which one that
-        runs into its time limit does not.
+        After `patience_s` it is sent anyway: a program that dies of it can be requeued, one that hits the time limit not.
         """
         self._waits_since = self._waits_since or time.monotonic()
         if listens(pid, signal.SIGUSR1) or time.monotonic() - self._waits_since > self.patience_s:

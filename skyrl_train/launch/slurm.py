@@ -1,4 +1,4 @@
-"""Slurm's commands, each with a limit. What they say wrong is told with their own words."""
+"""Runs Slurm's commands, each with a time limit. Errors quote Slurm's own message."""
 
 import os
 import re
@@ -14,26 +14,26 @@ LIMIT_S = 30.0
 RESTARTS = "SLURM_RESTART_COUNT"
 FINISH_S = 5.0
 OF_THE_SITE = ("SLURM_CONF", "SLURM_CLUSTERS")
-"""The variables that are no job's: without them Slurm's commands find no cluster."""
+"""Variables of the site, not of a job: without them Slurm's commands find no cluster."""
 _SCRIPT = re.compile(r" Command=(.*?) WorkDir=")
 _BUSY = "Socket timed out"
 _ID = re.compile(r"(\d+)(?:;\S+)?")
 
 
 class SlurmError(TrainError):
-    """A command of Slurm that failed, is missing, or does not answer."""
+    """A Slurm command failed, is not installed or timed out."""
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """What Slurm tells of a job. `state` is empty where it knows the job no more."""
+class JobState:
+    """Slurm's record of a job. `state` is empty if Slurm no longer knows the job."""
 
     state: str
     reason: str = ""
     restarts: int = 0
     ran_s: float = 0.0
     limit_s: float = 0.0
-    """0 where it is not known."""
+    """0 if unknown."""
     script: str = ""
 
     @property
@@ -42,27 +42,27 @@ class State:
 
 
 def own_id(environ: Mapping[str, str]) -> str:
-    """The id of the job in which this runs; nothing outside of one."""
-    said = environ.get("SLURM_JOB_ID", "")
-    return said if said.isascii() and said.isdigit() else ""
+    """The id of the job in which this runs, empty outside a job."""
+    output = environ.get("SLURM_JOB_ID", "")
+    return output if output.isascii() and output.isdigit() else ""
 
 
 def submit(script: str, *options: str, environ: Mapping[str, str] | None = None) -> str:
-    """The id of the new job. `environ`: what it starts from, where that is not our own.
+    """Submits a job; its id. `environ` replaces this process's environment.
 
-    We may be in a job that was restarted: Slurm sets that count for a job that was, and lets it stand for others.
+    Without the restart count: in a restarted job it is set, and a new job would inherit it.
     """
     given = {name: value for name, value in (environ or os.environ).items() if name != RESTARTS}
-    said = _run("sbatch", "--parsable", *options, script, environ=given)
-    found = _ID.fullmatch(said.strip().splitlines()[-1] if said.strip() else "")
+    output = _run("sbatch", "--parsable", *options, script, environ=given)
+    found = _ID.fullmatch(output.strip().splitlines()[-1] if output.strip() else "")
     if found is None:
-        raise SlurmError(f"sbatch said {said.strip()[:200]!r}; wanted the id of a job")
+        raise SlurmError(f"sbatch printed {output.strip()[:200]!r}; expected a job id")
     return found[1]
 
 
 def cancel(*job_ids: str) -> None:
     if job_ids:
-        _asked("scancel", *job_ids)
+        _run_twice("scancel", *job_ids)
 
 
 def requeue(job_id: str) -> None:
@@ -70,26 +70,26 @@ def requeue(job_id: str) -> None:
 
 
 def partitions(*, limit_s: float = LIMIT_S) -> str:
-    """One line for each."""
-    return _asked("scontrol", "--oneliner", "show", "partition", limit_s=limit_s)
+    """Slurm's partitions, one line each."""
+    return _run_twice("scontrol", "--oneliner", "show", "partition", limit_s=limit_s)
 
 
-def state(job_id: str, *, limit_s: float = LIMIT_S) -> State:
+def state(job_id: str, *, limit_s: float = LIMIT_S) -> JobState:
     try:
-        said = _asked("scontrol", "--oneliner", "show", "job", job_id, limit_s=limit_s)
+        output = _run_twice("scontrol", "--oneliner", "show", "job", job_id, limit_s=limit_s)
     except SlurmError as error:
         if "Invalid job id" in str(error):
-            return State("")
+            return JobState("")
         raise
-    facts = dict(word.split("=", 1) for word in said.split() if "=" in word)
+    facts = dict(word.split("=", 1) for word in output.split() if "=" in word)
     restarts = facts.get("Restarts", "")
-    return State(
+    return JobState(
         facts.get("JobState", ""),
         facts.get("Reason", ""),
         restarts=int(restarts) if restarts.isdigit() else 0,
         ran_s=_seconds(facts.get("RunTime", "")),
         limit_s=_seconds(facts.get("TimeLimit", "")),
-        script=found[1] if (found := _SCRIPT.search(said)) else "",
+        script=found[1] if (found := _SCRIPT.search(output)) else "",
     )
 
 
@@ -97,8 +97,8 @@ def _seconds(text: str) -> float:
     return 60 * (minutes(text) or 0.0)
 
 
-def _asked(*words: str, limit_s: float = LIMIT_S) -> str:
-    """What may be said twice is: a controller that is busy lets a call time out, and hears the next."""
+def _run_twice(*words: str, limit_s: float = LIMIT_S) -> str:
+    """Runs a command that may be repeated, a second time if the controller was too busy to answer."""
     try:
         return _run(*words, limit_s=limit_s)
     except SlurmError as error:
@@ -108,13 +108,13 @@ def _asked(*words: str, limit_s: float = LIMIT_S) -> str:
 
 
 def _run(*words: str, limit_s: float = LIMIT_S, environ: Mapping[str, str] | None = None) -> str:
-    """What it printed. With it ends what it started, such as the program behind a site's wrapper. Raises SlurmError."""
+    """The output of a command. It and the program that a site's wrapper starts end together. Raises SlurmError."""
     try:
         child = start(words, env=environ, stdout=KEEP, stderr=KEEP)
     except FileNotFoundError:
-        raise SlurmError(f"{words[0]} is not installed here: launch from a login node, or say --local") from None
+        raise SlurmError(f"{words[0]} is not installed here: launch from a login node, or pass --local") from None
     except OSError as error:
-        raise SlurmError(f"{words[0]} cannot be run: {error.strerror}") from None
+        raise SlurmError(f"cannot run {words[0]}: {error.strerror}") from None
     try:
         done = child.collect(limit_s, grace_s=0.0)
     except BaseException:  # a signal that ends the launch
@@ -124,10 +124,10 @@ def _run(*words: str, limit_s: float = LIMIT_S, environ: Mapping[str, str] | Non
     finally:
         child.end(0.0)
     if done.timed_out:
-        raise SlurmError(f"{shown(words)} did not answer within {limit_s:g} s{_perhaps(words)}")
+        raise SlurmError(f"{quoted(words)} timed out after {limit_s:g} s{_maybe_submitted(words)}")
     if not done.ok:
-        said = "; ".join((done.error_text or done.text).strip().splitlines()) or "no reason given"
-        raise SlurmError(f"{words[0]} refused: {said}{_perhaps(words) if _BUSY in said else ''}")
+        reason = "; ".join((done.error_text or done.text).strip().splitlines()) or "no reason given"
+        raise SlurmError(f"{words[0]} refused: {reason}{_maybe_submitted(words) if _BUSY in reason else ''}")
     return done.text
 
 
@@ -138,9 +138,9 @@ def _take_back(sbatch: Child) -> None:
         cancel(found[1])
 
 
-def _perhaps(words: Sequence[str]) -> str:
-    return "; whether the job was submitted all the same, `squeue --me` tells" if words[0] == "sbatch" else ""
+def _maybe_submitted(words: Sequence[str]) -> str:
+    return ". The job may have been submitted anyway; check with `squeue --me`." if words[0] == "sbatch" else ""
 
 
-def shown(words: Sequence[str]) -> str:
+def quoted(words: Sequence[str]) -> str:
     return shlex.join(words)

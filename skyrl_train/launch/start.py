@@ -1,4 +1,4 @@
-"""Launches a request: the login gate, the job directory, then Slurm or this machine. Exit status 78 where it refuses."""
+"""Launches a request: the login gate, the job directory, then Slurm or this machine. Exit status 78 if the gate refuses."""
 
 import os
 import shlex
@@ -23,7 +23,7 @@ def launch(request: Request, *, now: datetime, say: Say, must_stop: Callable[[],
     """Submits the jobs, or with `local` runs them here until they end. `must_stop` begins to listen for signals."""
     plan, refusal = _gated(request) if request.has_gate else (plan_of(request), None)
     if refusal:
-        for finding in refusal.splitlines():  # each on a line of its own, which `diagnose` knows
+        for finding in refusal.splitlines():  # one line each, so that `diagnose` recognises it
             say(f"the login gate refused: {finding}")
         say("nothing was submitted")
         return REFUSED
@@ -41,7 +41,7 @@ def launch(request: Request, *, now: datetime, say: Say, must_stop: Callable[[],
 
 
 def dry_run(request: Request) -> str:
-    """Both scripts and the sbatch lines of a launch."""
+    """Both batch scripts and the sbatch commands of a launch."""
     from skyrl_train.launch.launch import extra_files, planned, sbatch_options
     from skyrl_train.launch.render import node_script, script
 
@@ -60,7 +60,7 @@ def dry_run(request: Request) -> str:
 
 
 def _gated(request: Request) -> "tuple[LaunchPlan | None, str | None]":
-    """The plan, and the doctor's refusal. Both read the configuration at once; the doctor's findings count first."""
+    """The plan, and the doctor's refusal if there is one. If the plan fails too, the refusal comes first."""
     from skyrl_train.launch import gate
 
     with (
@@ -69,7 +69,7 @@ def _gated(request: Request) -> "tuple[LaunchPlan | None, str | None]":
     ):
         try:
             plan = plan_of(request)
-            _load_the_rest()
+            _load_modules()
         except UsageError:
             refusal = doctor.refusal()
             if refusal is None:
@@ -78,15 +78,15 @@ def _gated(request: Request) -> "tuple[LaunchPlan | None, str | None]":
         return plan, doctor.refusal()
 
 
-def _load_the_rest() -> None:
-    """Imports what the way to sbatch needs while the doctor still runs."""
+def _load_modules() -> None:
+    """Imports the modules that `sbatch` needs while the doctor's checks still run."""
     from skyrl_train.launch import commands, launch, local, partitions, render  # noqa: F401
 
     render.load()
 
 
 def _refuse_missing(request: Request, plan: "LaunchPlan") -> None:
-    """UsageError for what our own programs would miss on their nodes, before anything waits for a GPU."""
+    """Refuses missing packages and data sets now, instead of on the node after the wait for a GPU."""
     from skyrl_train.config.tasks import refuse_without_tasks
     from skyrl_train.launch.needs import refuse_without_packages
 

@@ -1,4 +1,4 @@
-"""What is known of a launch, from its directory, Slurm, the runtime and the doctor."""
+"""The state of a launch, from its directory, Slurm, the runtime and the doctor."""
 
 import os
 import sys
@@ -13,41 +13,42 @@ from skyrl_train.contracts.typed import FormatError, parse_object
 from skyrl_train.launch import commands, directory, gate, local, slurm
 from skyrl_train.launch.marks import MARK, marked
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.runtime_watch import asked, gone
+from skyrl_train.launch.runtime_watch import responds, why_lost
 from skyrl_train.process import run
 
 DOCTOR_LIMIT_S = 30.0
 
 
 def lines(job_dir: str) -> Iterator[str]:
-    """One fact a line, the jobs first."""
+    """The lines that `status` prints: one fact each, the jobs first."""
     launch = commands.read(job_dir)
     yield f"launch:   {job_dir}"
     for role in Role:
         if role is Role.TRAINER or launch.runtime_url is None:
             yield f"{f'{role}:':<9} {_job(job_dir, role, launch.ids.get(role))}"
-            yield from (f"{'':<9} gate: {said}" for said in gate.said(gate.report_path(role, job_dir)))
+            yield from (f"{'':<9} gate: {line}" for line in gate.error_lines(gate.report_path(role, job_dir)))
     if launch.runtime_url != commands.NO_RUNTIME:
         yield f"health:   {_health(job_dir, launch.runtime_url)}"
-    if not os.path.exists(os.path.join(job_dir, PRIME_CONFIG)):  # whose checkpoints are its own
+    if not os.path.exists(os.path.join(job_dir, PRIME_CONFIG)):  # prime-rl saves its own kind of checkpoints
         yield f"saved:    {_checkpoint(checkpoint_root(launch.config, work_dir_of(job_dir)))}"
-    yield f"doctor:   {_opinion(job_dir)}"
+    yield f"doctor:   {_diagnosis(job_dir)}"
 
 
 def _job(job_dir: str, role: Role, job_id: str | None) -> str:
     ended = directory.read_ended(job_dir, role)
-    how = "" if ended is None else f", ended with {ended.status}{f': {ended.reason}' if ended.reason else ''}"
+    how = "" if ended is None else f", exited with status {ended.status}{f': {ended.reason}' if ended.reason else ''}"
     if job_id is None:
         return f"not submitted{how}"
     if job_id.startswith(local.LOCAL):
-        runs = int(job_id.partition(":")[2]) in marked({MARK: job_dir})  # not another that has its number now
-        return f"process {job_id.partition(':')[2]} {'runs' if runs else 'is gone'}{how}"
+        runs = int(job_id.partition(":")[2]) in marked({MARK: job_dir})  # and not another process that reused the id
+        state = "is running" if runs else "has ended" if ended is None else ""
+        return f"process {job_id.partition(':')[2]} {state}{how if state else how.removeprefix(', ')}"
     try:
-        told = slurm.state(job_id)
+        answer = slurm.state(job_id)
     except slurm.SlurmError as error:
         return f"job {job_id}, {error}{how}"
-    reason = f" ({told.reason})" if told.reason not in ("", "None") else ""
-    return f"job {job_id} {told.state or 'is no longer known to Slurm'}{reason}{how}"
+    reason = f" ({answer.reason})" if answer.reason not in ("", "None") else ""
+    return f"job {job_id} {answer.state or 'is no longer known to Slurm'}{reason}{how}"
 
 
 def _health(job_dir: str, external: str | None) -> str:
@@ -56,37 +57,39 @@ def _health(job_dir: str, external: str | None) -> str:
     except UsageError as error:
         return str(error)
     if url is None:
-        return "the runtime is not ready"
-    if asked(url):
+        return "the runtime is not ready yet"
+    if responds(url):
         return f"the runtime at {url} answers"
-    stale = "" if external else gone(job_dir, Role.RUNTIME)
-    return f"the runtime at {url} does not answer" + (f"; SLM004: {READY} is of before: {stale}" if stale else "")
+    stale = "" if external else why_lost(job_dir, Role.RUNTIME)
+    return f"the runtime at {url} does not answer" + (
+        f"; SLM004: {READY} is from an earlier start, because {stale}" if stale else ""
+    )
 
 
-def _checkpoint(place: str) -> str:
-    """The step that a resume takes, and when it was saved."""
+def _checkpoint(root: str) -> str:
+    """The checkpoint that a resume loads, and when it was saved."""
     try:
-        last = last_good(place)
+        last = last_good(root)
     except CheckpointError as error:
         return str(error)
     if last is None:
-        return f"no complete checkpoint in {place}"
+        return f"no complete checkpoint in {root}"
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(last.saved_at))
     return f"step {last.step} at {when}, {last.path}"
 
 
-def _opinion(job_dir: str) -> str:
+def _diagnosis(job_dir: str) -> str:
     words = (sys.executable, *gate.DOCTOR, "diagnose", job_dir, "--format", "json")
     try:
         done = run(words, limit_s=DOCTOR_LIMIT_S)
         if done.timed_out:
-            return f"no answer within {DOCTOR_LIMIT_S:g} s"
+            return f"`skyrl-doctor diagnose` timed out after {DOCTOR_LIMIT_S:g} s"
         found = parse_object(done.text)
         if "root" not in [*found]:
-            return "no opinion yet"
+            return "no diagnosis yet"
         root = found.inner_or_none("root")
         if root is None:
             return "no known failure in the logs"
         return f"{root.text('id')} {root.text('explain')} ({root.text('file')}:{root.integer('line')})"
     except (OSError, FormatError):
-        return "no opinion yet"
+        return "no diagnosis yet"

@@ -1,4 +1,4 @@
-"""Inside a job: wait for what it needs, pass the gate, run the payload, and leave nothing behind on any way out."""
+"""Supervises a job: waits for the runtime, passes the gate, runs the payload and cleans up in every case."""
 
 import os
 import sys
@@ -24,10 +24,10 @@ from skyrl_train.launch.marks import MARK, ROLE_MARK
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import (
     SLURM_EVERY_S,
-    Partner,
-    Pulse,
-    gone,
+    RuntimeWatch,
+    TrainerWatch,
     is_queued,
+    why_lost,
     why_not_ready,
 )
 from skyrl_train.launch.work import Followed, Work, say
@@ -36,16 +36,16 @@ from skyrl_train.process import Child, started
 REFUSED = 78
 GRACE_S = 20.0
 NODES_GRACE_S = 25.0
-"""Each of several nodes ends its trainer and then its Ray."""
+"""With several nodes, each ends its trainer and then its Ray."""
 STEP_S = 0.2
 ASK_EVERY_S = 3.0
 
 
 def supervise(work: Work) -> int:
-    """The job's exit status; how it ended is told in the job directory before the other job is ended."""
+    """Runs the job; its exit status. How it ended is recorded in the job directory before the other job is ended."""
     ended = directory.Ended(1, "the supervisor failed", time.time())
     try:
-        directory.forget(work.job_dir, directory.ended_name(work.role))  # of an earlier turn
+        directory.forget(work.job_dir, directory.ended_name(work.role))  # left from before a restart
         ended = _run(work)
     except node_settings.SettingsError as error:
         ended = directory.Ended(REFUSED, str(error), time.time())
@@ -58,7 +58,7 @@ def supervise(work: Work) -> int:
 
 def _run(work: Work) -> directory.Ended:
     if work.node_script:
-        if not node_settings.take(work.node_script, work.signals.told_to_end):
+        if not node_settings.apply(work.node_script, work.signals.stop_requested):
             return _stopped(work)
         work = replace(work, environ={**os.environ, **work.config.env})
     url = _wait_for_runtime(work) if work.role is Role.TRAINER else ""
@@ -66,15 +66,15 @@ def _run(work: Work) -> directory.Ended:
         return _stopped(work)
     others: list[Followed] = []
     if work.role is Role.RUNTIME:
-        others.append(Partner(work.job_dir, time.monotonic))
+        others.append(TrainerWatch(work.job_dir, time.monotonic))
     elif url:
-        others.append(Pulse(work.job_dir, url, time.monotonic))
+        others.append(RuntimeWatch(work.job_dir, url, time.monotonic))
     if work.nodes:
         node_files.begin(work.job_dir)
         others.append(node_watch.Beats(work.job_dir, work.nodes, time.monotonic))
     environ = {**work.environ, **environment(work.external_url), MARK: work.job_dir, ROLE_MARK: work.role}
     grace_s = NODES_GRACE_S if work.nodes else GRACE_S
-    with _beside(work, environ), started(_words(work), env=environ, grace_s=grace_s) as child:
+    with _watch(work, environ), started(_words(work), env=environ, grace_s=grace_s) as child:
         reason = _follow(work, child, others)
     status = child.status
     if reason:
@@ -88,30 +88,30 @@ def _run(work: Work) -> directory.Ended:
         return _ended(cause.status, cause.reason)
     if status < 0:
         return _ended(128 - status, f"the {work.role} was killed by signal {-status}")
-    return _ended(status, "" if status == 0 else f"the {work.role} ended with {status}")
+    return _ended(status, "" if status == 0 else f"the {work.role} exited with status {status}")
 
 
 def _words(work: Work) -> tuple[str, ...]:
-    """The payload behind its gate; on several nodes, what starts a part of it on each."""
+    """The command line with the gate; on several nodes, one that starts a part on each."""
     if not work.nodes:
         return gated(work.role, work.job_dir, work.payload)
     part = steps.train(work.config, work.job_dir, sys.executable)
-    return gated(work.role, work.job_dir, part, steps.look(work.config, work.job_dir, sys.executable))
+    return gated(work.role, work.job_dir, part, steps.check(work.config, work.job_dir, sys.executable))
 
 
-def _beside(work: Work, environ: Mapping[str, str]) -> AbstractContextManager[object]:
-    """The doctor's watch, where the trainer runs."""
+def _watch(work: Work, environ: Mapping[str, str]) -> AbstractContextManager[object]:
+    """The doctor's watch for the trainer; nothing for the runtime."""
     if work.role is Role.RUNTIME:
         return nullcontext()
     return sidecar.watched(work.config, work.job_dir, directory.read_jobs(work.job_dir), environ, work.logs)
 
 
 def _wait_for_runtime(work: Work) -> str | None:
-    """The runtime's address when it is ready; None when the job was told to stop first."""
+    """The runtime's address when it is ready, or None if the job was stopped first."""
     if work.external_url is not None:
         return work.external_url
-    if restarts.number(work.environ):
-        _take_turn(work)
+    if restarts.count(work.environ):
+        _restart(work)
     timeout_s = work.config.slurm.ready_timeout_s
     next_look = time.monotonic()
     end_at = next_look + timeout_s
@@ -122,28 +122,30 @@ def _wait_for_runtime(work: Work) -> str | None:
         if why == "":
             return directory.runtime_url(work.job_dir)
         if time.monotonic() >= next_look:
-            lost = gone(work.job_dir, Role.RUNTIME)
+            lost = why_lost(work.job_dir, Role.RUNTIME)
             if lost:
-                raise TrainError(f"{lost}, and it was never ready")
+                raise TrainError(f"{lost}; it was never ready")
             if is_queued(work.job_dir, Role.RUNTIME):
-                end_at = time.monotonic() + timeout_s  # which counts from its start
+                end_at = time.monotonic() + timeout_s  # the limit counts from the start of the runtime
             next_look = time.monotonic() + SLURM_EVERY_S
         time.sleep(STEP_S)
     return None
 
 
-def _take_turn(work: Work) -> None:
-    new = restarts.new_runtime(work.job_dir, work.job_id, work.environ, restarts.Scheduler(), work.signals.told_to_end)
-    say(
-        f"turn {restarts.number(work.environ) + 1}: {f'the runtime is job {new} now' if new else 'the runtime is still there'}"
+def _restart(work: Work) -> None:
+    new = restarts.new_runtime(
+        work.job_dir, work.job_id, work.environ, restarts.Scheduler(), work.signals.stop_requested
     )
-    said = "" if new or work.signals.stop else left_sandboxes.end(work.job_dir)
-    if said:
-        say(said)
+    say(
+        f"restart {restarts.count(work.environ)}: {f'started a new runtime, job {new}' if new else 'the runtime is still running'}"
+    )
+    outcome = "" if new or work.signals.stop else left_sandboxes.end(work.job_dir)
+    if outcome:
+        say(outcome)
 
 
 def _follow(work: Work, child: Child, others: Sequence[Followed]) -> str:
-    """Until the payload ends or must end; why, where it is not the payload's own doing."""
+    """Waits until the payload ends or must end; the reason, empty if it ended by itself or was stopped."""
     next_look = time.monotonic() + ASK_EVERY_S
     while child.poll() is None and not work.signals.stop:
         if work.signals.before_end and not work.signals.passed_on:
@@ -166,7 +168,7 @@ def _warn(work: Work, child: Child) -> None:
 
 
 def _stopped(work: Work) -> directory.Ended:
-    """A job that is told to stop has been cancelled by a person, by Slurm, or by the other job, which says why."""
+    """The end of a stopped job. If the other job cancelled this one, its reason is added."""
     other = directory.read_ended(work.job_dir, work.role.other)
     cause = f": the {work.role.other} job ended: {other.reason or 'done'}" if other else ""
     return _ended(128 + work.signals.stop, f"stopped by signal {work.signals.stop}{cause}")

@@ -1,4 +1,4 @@
-"""A job at work: what it was told, what it runs, and what it depends on."""
+"""The settings of a supervised job, and the interface of what it depends on."""
 
 import sys
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ class Followed(Protocol):
     """Something that the job needs while it runs."""
 
     def lost(self) -> str:
-        """Why the job must end; nothing while it may go on."""
+        """Why the job must end, or an empty text while it may continue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """One job at work."""
+    """One supervised job."""
 
     role: Role
     job_dir: str
@@ -30,25 +30,25 @@ class Work:
     environ: Mapping[str, str]
     signals: Signals
     external_url: str | None = None
-    """Of a runtime that this launch did not start; empty where the trainer needs none."""
+    """Address of a runtime that this launch did not start; empty if the trainer needs none."""
     logs: tuple[str, ...] = ()
     node_script: str = ""
-    """What makes this node's settings; nothing where each of several nodes takes its own."""
+    """The script that makes this node's settings; empty for several nodes, where each part runs its own."""
 
     @property
     def job_id(self) -> str:
-        """Slurm's; nothing outside of it."""
+        """The Slurm job id, empty outside Slurm."""
         return slurm.own_id(self.environ)
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """Those of a trainer with several; none for a job of one node."""
+        """The nodes of a trainer with several nodes; empty for a job on one node."""
         if self.role is Role.RUNTIME or self.config.slurm.nodes == 1:
             return ()
         return expand(self.environ.get("SLURM_JOB_NODELIST", ""))
 
 
 def say(text: str) -> None:
-    """A line in the job's log."""
+    """Writes a line to the job's log."""
     sys.stderr.write(f"skyrl-train job: {text}\n")
     sys.stderr.flush()

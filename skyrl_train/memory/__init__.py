@@ -1,4 +1,4 @@
-"""What a run of verl with vLLM takes of a GPU, predicted before it starts. Pure, and quick to import.
+"""Predicts the GPU memory of a verl run with vLLM before it starts. Pure, and quick to import.
 
     shape = shape_from_config(Path("config.json").read_text())     # ModelShape, or BadModelError / UnsupportedModelError
     job = job_from_verl({"data.max_prompt_length": 2048, ...})     # Job from verl's own dotted keys, or BadJobError
@@ -8,12 +8,12 @@
     solve("micro_batch", shape, job, device)                       # Solution: the largest value that fits
     changes(shape, job, device)                                    # the three changes that help most, with their gain
 
-A phase is played on a tape (tape.py) in the order of verl's code: `trainer.py` the phases, `micro_batch.py` forward and
-backward, `states.py` what FSDP keeps, `activations.py` and `logits.py` the bytes, `vllm.py` the engine beside it.
-docs/adr/0011-memory-model.md says what this was held against and what it does not describe.
+Each phase is simulated on a tape (tape.py) in the order of verl's code: `trainer.py` has the phases, `micro_batch.py`
+forward and backward, `states.py` what FSDP keeps, `activations.py` and `logits.py` the bytes, `vllm.py` the engine.
+docs/adr/0011-memory-model.md lists the measurements behind it and what it does not cover.
 
-Everything raised is a MemoryModelError: a question that cannot be answered never becomes a number. Sizes are bytes
-unless a name says GiB.
+All errors are MemoryModelErrors: a question that cannot be answered gives no number. Sizes are bytes unless a name has
+GiB.
 """
 
 from skyrl_train.memory.budget import Budget, PhaseBudget, budget

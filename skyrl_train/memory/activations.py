@@ -1,4 +1,4 @@
-"""Bytes that a decoder layer keeps for its backward pass, and what the backward pass itself needs.
+"""Bytes that a decoder layer keeps for its backward pass, and bytes that the backward pass needs.
 
 Counted from transformers 5.9.0 models/qwen2/modeling_qwen2.py (the other three families are generated from the same
 file) under verl's bfloat16 autocast, tensor by tensor as autograd saves them; tests/…/oracle holds the same count made
@@ -37,7 +37,7 @@ def saved_by_mlp(shape: ModelShape) -> int:
 
 
 def saved_by_layer(shape: ModelShape, job: Job) -> int:
-    """Bytes a token that one decoder layer keeps without checkpointing."""
+    """Bytes per token that one decoder layer keeps without checkpointing."""
     heads = shape.query_size + shape.kv_size
     qk_norm = heads * (FP32 + BF16) + (shape.heads + shape.kv_heads) * FP32 if shape.qk_norm else 0
     kept = NORMS * saved_by_norm(shape) + saved_by_attention(shape, job) + saved_by_mlp(shape) + qk_norm
@@ -45,8 +45,8 @@ def saved_by_layer(shape: ModelShape, job: Job) -> int:
 
 
 def _adapters_instead(shape: ModelShape, job: Job) -> int:
-    """What LoRA keeps more, or less: each adapter's middle; no normalised values, since the norms are frozen; and the
-    input of a frozen map only where an adapter stands beside it."""
+    """The difference that LoRA makes: each adapter's intermediate is added; normalised values (the norms are frozen) and
+    the inputs of frozen maps without an adapter are not kept."""
     targets = set(job.lora_targets)
     middles = len(targets) * job.lora_rank
     frozen = NORMS * shape.hidden + (shape.query_size + shape.kv_size) * shape.qk_norm
@@ -58,15 +58,15 @@ def _adapters_instead(shape: ModelShape, job: Job) -> int:
 
 
 def backward_work(shape: ModelShape) -> int:
-    """Bytes a token beside what was saved: the gradients of product, SiLU and up less the product, and the residual's."""
+    """Bytes per token in addition to the saved ones: gradients of product, SiLU and up (less the product) and residual."""
     return 2 * shape.intermediate * BF16 + 2 * shape.hidden * BF16
 
 
 def forward_work(shape: ModelShape) -> int:
-    """Bytes a token of a layer's forward that keeps nothing: gate's SiLU, up, their product, and the residual."""
+    """Bytes per token of a layer's forward pass that keeps nothing: gate's SiLU, up, their product, and the residual."""
     return 3 * shape.intermediate * BF16 + 4 * shape.hidden * BF16
 
 
 def checkpoint(shape: ModelShape) -> int:
-    """Bytes a token of the one tensor that a checkpointed layer keeps: its input."""
+    """Bytes per token of the only tensor that a checkpointed layer keeps: its input."""
     return shape.hidden * BF16

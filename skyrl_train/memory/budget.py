@@ -1,4 +1,4 @@
-"""The budget: what a run takes in each phase, where its peak is, and whether that fits."""
+"""The memory budget of a run: the use in each phase, the peak, and whether it fits."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -14,8 +14,8 @@ from skyrl_train.memory.vllm import Engine, engine_of
 # Measured on an H200 after a process had run its first case: the device's memory in use that is not torch's (context,
 # NCCL, cuBLAS, compiled kernels, and what the driver keeps).
 CONTEXT = round(1.28 * GIB)
-# Measured under limits: where memory is short torch gives back what it caches, and what it cannot use is below this
-# share (a run that allocated 23.84 GiB fitted 24, one of 46.68 GiB fitted 48, one of 19.77 GiB fitted 20).
+# Measured under limits: when memory is short, torch releases its cache, and the unusable rest is below this share
+# (a run that allocated 23.84 GiB fitted 24, one of 46.68 GiB fitted 48, one of 19.77 GiB fitted 20).
 SLACK = 0.005
 BAND = 0.05
 # Between these verl does not empty torch's cache, so that its pools only grow (engine_workers.py update_weights does).
@@ -30,11 +30,11 @@ WITHOUT_EMPTYING = (
 
 
 class PhaseBudget(NamedTuple):
-    """One phase at its fullest: bytes by component, over all the processes on the GPU."""
+    """The peak of one phase: bytes by component, over all processes on the GPU."""
 
     phase: Phase
     components: Mapping[Component, int]
-    pooled: int = 0  # the allocator's pools, each at its fullest since the cache was last emptied
+    pooled: int = 0  # sum of the allocator's pools, each at its peak since the cache was last emptied
 
     @property
     def total(self) -> int:
@@ -42,37 +42,39 @@ class PhaseBudget(NamedTuple):
 
     @property
     def allocated(self) -> int:
-        """What torch's allocator of the trainer reports as allocated."""
+        """The bytes that torch's allocator in the trainer reports as allocated."""
         outside = (Component.SLACK, Component.CONTEXT, Component.VLLM)
         return sum(size for component, size in self.components.items() if component not in outside)
 
     @property
     def reserved(self) -> int:
-        """What torch reports as reserved where there is room. Short of it, it gives back what no pool uses."""
+        """The bytes that torch reports as reserved if memory is not short; otherwise it releases what no pool uses."""
         return max(self.pooled, self.allocated) + self.components.get(Component.SLACK, 0)
 
 
 class Budget(NamedTuple):
-    """What one GPU must hold, phase by phase, against what it has."""
+    """The bytes that one GPU needs in each phase, and the bytes that it has."""
 
     device: Device
     phases: tuple[PhaseBudget, ...]
     engine: Engine | None
-    problems: tuple[str, ...] = ()  # what fails whatever the peak is: a KV cache without room for one sequence
+    problems: tuple[
+        str, ...
+    ] = ()  # failures that do not depend on the peak, such as a KV cache too small for one sequence
 
     @property
     def trainer_peak(self) -> PhaseBudget:
-        """The phase in which the trainer's own allocator is fullest."""
+        """The phase in which the trainer's allocator has its peak."""
         return max(self.phases, key=lambda phase: phase.allocated)
 
     @property
     def peak(self) -> PhaseBudget:
-        """The phase in which the GPU is fullest."""
+        """The phase in which the GPU has its peak."""
         return max(self.phases, key=lambda phase: phase.total)
 
     @property
     def band(self) -> tuple[float, float]:
-        """From, to: bytes between which the peak lies, by what the calibration runs showed."""
+        """The range of the peak in bytes, from the calibration runs."""
         return self.peak.total * (1 - BAND), self.peak.total * (1 + BAND)
 
     @property
@@ -87,7 +89,7 @@ class Budget(NamedTuple):
 
     @property
     def room(self) -> int:
-        """Bytes to spare; negative where they are missing."""
+        """Free bytes at the peak; negative if bytes are missing."""
         return self.device.total - self.peak.total
 
     def as_json(self) -> dict[str, Any]:
@@ -121,24 +123,24 @@ class Budget(NamedTuple):
 
 
 def budget(shape: ModelShape, job: Job, device: Device) -> Budget:
-    """Plays the run phase by phase and adds up what shares the GPU in each."""
+    """Simulates the run phase by phase and adds up what shares the GPU in each."""
     engine = engine_of(shape, job.rollout, device, job.longest) if job.rollout is not None else None
     played = trainer_phases(shape, job)
     pools = _pooled(played, job)
     phases = tuple(
-        PhaseBudget(phase, _with_surroundings(phase, shown.peak, job, engine, device), pools[phase])
-        for phase, shown in played.items()
+        PhaseBudget(phase, _with_surroundings(phase, simulated.peak, job, engine, device), pools[phase])
+        for phase, simulated in played.items()
     )
     return Budget(device, phases, engine, tuple(_problems(device, phases, engine)))
 
 
 def _pooled(played: Mapping[Phase, Played], job: Job) -> dict[Phase, int]:
-    """Each phase's pools at their fullest, carried on through the phases between which nothing is given back."""
+    """The peak of each phase's pools, carried over between phases in which the cache is not emptied."""
     found, carried = {}, dict[str, int]()
-    for phase, shown in played.items():
+    for phase, simulated in played.items():
         grows = phase in WITHOUT_EMPTYING and not job.param_offload  # offload_fsdp_model_to_cpu empties the cache
         before = carried if grows else {}
-        pools = {pool: max(before.get(pool, 0), shown.pools.get(pool, 0)) for pool in {*before, *shown.pools}}
+        pools = {pool: max(before.get(pool, 0), simulated.pools.get(pool, 0)) for pool in {*before, *simulated.pools}}
         found[phase] = sum(pools.values())
         carried = pools if grows and phase is not Phase.UPDATE_FIRST else carried
     return found
@@ -147,15 +149,15 @@ def _pooled(played: Mapping[Phase, Played], job: Job) -> dict[Phase, int]:
 def _with_surroundings(
     phase: Phase, parts: Mapping[Component, int], job: Job, engine: Engine | None, device: Device
 ) -> dict[Component, int]:
-    whole = dict(parts)
-    whole[Component.SLACK] = round(SLACK * sum(parts.values()))
-    whole[Component.CONTEXT] = CONTEXT
-    whole[Component.VLLM] = _vllm_in(phase, job, engine)
-    summoned = whole.pop(Component.SUMMONED, 0)
+    found = dict(parts)
+    found[Component.SLACK] = round(SLACK * sum(parts.values()))
+    found[Component.CONTEXT] = CONTEXT
+    found[Component.VLLM] = _vllm_in(phase, job, engine)
+    summoned = found.pop(Component.SUMMONED, 0)
     if summoned and job.rollout is not None:  # a 7B model needed 48 GiB for it where it took 54 on an empty GPU
-        room = max(job.rollout.bucket_mib * MIB, device.total - sum(whole.values()))
-        whole[Component.SUMMONED] = min(summoned, room)
-    return {part: size for part, size in whole.items() if size}
+        room = max(job.rollout.bucket_mib * MIB, device.total - sum(found.values()))
+        found[Component.SUMMONED] = min(summoned, room)
+    return {part: size for part, size in found.items() if size}
 
 
 def _vllm_in(phase: Phase, job: Job, engine: Engine | None) -> int:
@@ -175,13 +177,13 @@ def _problems(device: Device, phases: tuple[PhaseBudget, ...], engine: Engine | 
     free = device.total - resting - CONTEXT - engine.context
     if engine.requested > free:
         yield (
-            f"vLLM asks for {gib(engine.requested):.1f} GiB when it starts, and {gib(free):.1f} GiB of "
-            f"{gib(device.total):.1f} GiB are free beside the trainer's weights: it refuses to start"
+            f"vLLM requests {gib(engine.requested):.1f} GiB when it starts, but only {gib(free):.1f} GiB of "
+            f"{gib(device.total):.1f} GiB are free next to the trainer's weights, so it refuses to start"
         )
     if engine.kv < engine.kv_needed:
         yield (
-            f"vLLM's share of {gib(engine.requested):.1f} GiB leaves {gib(engine.kv):.2f} GiB for the KV cache; "
-            f"one sequence of the longest length needs {gib(engine.kv_needed):.2f} GiB"
+            f"vLLM's share of {gib(engine.requested):.1f} GiB leaves {gib(engine.kv):.2f} GiB for the KV cache, but "
+            f"one sequence of the full length needs {gib(engine.kv_needed):.2f} GiB"
         )
 
 

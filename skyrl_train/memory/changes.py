@@ -1,4 +1,4 @@
-"""The changes that help most, each with what it gains at the peak."""
+"""Suggests the changes that reduce the peak most."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,14 +10,14 @@ from skyrl_train.memory.device import Device
 from skyrl_train.memory.job import Critic, Job, Rollout
 from skyrl_train.memory.shape import ModelShape
 
-SMALLEST_GAIN = 0.005  # of the device: what a person would not call a gain
+SMALLEST_GAIN = 0.005  # share of the device; smaller gains are not worth a change
 CHECKPOINTING, LORA, LENGTH = (
     key_of("model.gradient_checkpointing"),
     key_of("model.lora_rank"),
     key_of("data.max_response_tokens"),
 )
 SHARE = key_of("rollout.gpu_memory_utilization")
-# The same in prime-rl's keys; what is not here cannot be set there. Its two programs want one length.
+# prime-rl's keys; settings that are missing here do not exist there. Its two programs need the same length.
 PRIME = {
     CHECKPOINTING: ("trainer.model.ac.freq",),
     LORA: ("trainer.model.lora.rank",),
@@ -30,7 +30,7 @@ Candidate = tuple[str, Settings, Job]
 
 
 class Change(NamedTuple):
-    """A change to the run: what to set, in its own framework's keys, and what the peak is then."""
+    """A change to the run: the settings in its framework's keys, and the budget afterwards."""
 
     summary: str
     settings: Settings
@@ -39,7 +39,7 @@ class Change(NamedTuple):
 
 
 def changes(shape: ModelShape, job: Job, device: Device, count: int = 3) -> tuple[Change, ...]:
-    """The most effective changes, best first; a change that makes something else fail is none."""
+    """The most effective changes, best first. Changes that cause another failure are left out."""
     now = budget(shape, job, device)
     tried = []
     for summary, settings, changed in _candidates(job):
@@ -77,7 +77,7 @@ def _of_the_update(job: Job) -> Iterator[Candidate]:
         half = max(job.longest, job.max_tokens // 2)
         key = key_of("actor.max_tokens_per_gpu")
         yield (
-            "fewer tokens in a micro batch",
+            "use fewer tokens in a micro batch",
             ((key, str(half)),),
             replace(job, max_tokens=half, log_prob_max_tokens=half),
         )
@@ -86,13 +86,13 @@ def _of_the_update(job: Job) -> Iterator[Candidate]:
     if job.fused_kernels is None:
         key = key_of("model.fused_kernels")
         yield (
-            "log-probs and entropy in chunks, without the logits",
+            "compute log-probs and entropy in chunks, without the full logits",
             ((key, "true"),),
             replace(job, fused_kernels="torch"),  # FIX(MEM002)
         )
     if job.entropy_chunk is None and job.remove_padding:
         key = key_of("actor.entropy_chunking")
-        yield "entropy in chunks", ((key, "true"),), replace(job, entropy_chunk=2048)
+        yield "compute the entropy in chunks", ((key, "true"),), replace(job, entropy_chunk=2048)
     if job.response_length > 1:
         half = job.response_length // 2
         yield (
@@ -105,11 +105,11 @@ def _of_the_update(job: Job) -> Iterator[Candidate]:
 def _of_the_states(job: Job) -> Iterator[Candidate]:
     if not job.param_offload:
         key = key_of("actor.param_offload")
-        yield "weights on the host during rollouts", ((key, "true"),), replace(job, param_offload=True)
+        yield "keep the weights on the host during rollouts", ((key, "true"),), replace(job, param_offload=True)
     if not job.optimizer_offload:
         key = key_of("actor.optimizer_offload")
         yield (
-            "Adam's states on the host between updates",
+            "keep Adam's states on the host between updates",
             ((key, "true"),),
             replace(job, optimizer_offload=True),
         )  # FIX(MEM006)
@@ -117,9 +117,9 @@ def _of_the_states(job: Job) -> Iterator[Candidate]:
     if critic is not None and not (critic.param_offload and critic.optimizer_offload):
         settings = ((key_of("critic.param_offload"), "true"), (key_of("critic.optimizer_offload"), "true"))
         away: Critic = replace(critic, param_offload=True, optimizer_offload=True)
-        yield "the critic on the host while it waits", settings, replace(job, critic=away)
+        yield "keep the critic on the host while it waits", settings, replace(job, critic=away)
     if not job.lora_rank:
-        yield "train adapters of rank 32 only", ((LORA, "32"),), replace(job, lora_rank=32)
+        yield "train only adapters of rank 32", ((LORA, "32"),), replace(job, lora_rank=32)
 
 
 def _of_vllm(job: Job) -> Iterator[Candidate]:
@@ -132,7 +132,7 @@ def _of_vllm(job: Job) -> Iterator[Candidate]:
     if rollout.utilization > 0.2:
         share = round(rollout.utilization - 0.1, 2)
         yield (
-            "a smaller share for vLLM",
+            "give vLLM a smaller share",
             ((SHARE, str(share)),),
             replace(job, rollout=replace(rollout, utilization=share)),  # FIX(MEM003)
         )

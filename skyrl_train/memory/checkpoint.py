@@ -1,4 +1,4 @@
-"""What a checkpoint takes on the disk: the bytes of its tensors. Names and places of tensors come to a few MB."""
+"""The size of a checkpoint on disk: the bytes of its tensors. Metadata adds a few MB."""
 
 from skyrl_train.memory.job import Job
 from skyrl_train.memory.parameters import in_embedding, in_model
@@ -7,8 +7,10 @@ from skyrl_train.memory.states import Model, actor_of, critic_of
 
 
 def checkpoint_size(shape: ModelShape, job: Job) -> int:
-    """Of one global_step_N, all ranks together: weights and Adam's two states in the master precision, of actor and
-    critic. Replicas of a hybrid mesh save the same again, and FSDP1 alone on a rank the head that is the embedding."""
+    """The bytes of one global_step_N of all ranks: weights and Adam's two states of actor and critic, in master precision.
+
+    Replicas of a hybrid mesh save everything again. FSDP1 on one rank saves a tied head in addition to the embedding.
+    """
     models = [model for model in (actor_of(shape, job), critic_of(shape, job)) if model is not None]
     copies = max(1, job.n_gpus // job.shards)
     return copies * sum(_saved(model) for model in models)

@@ -1,4 +1,4 @@
-"""GPUs and MIG profiles by name, with the memory that a program really sees.
+"""GPUs and MIG profiles by name, with the memory that programs can use.
 
 The marketed size is not what `torch.cuda.mem_get_info` gives: the driver keeps some, and a MIG slice is smaller than its
 name (3g.20gb has 19.5 GiB). Whole GPUs: the "total capacity" of torch's own out-of-memory messages. Slices: the memory
@@ -49,19 +49,19 @@ SLICES = {
 }
 _ALIASES = {"A100": "A100-80GB", "H100": "H100-80GB", "H200-141GB": "H200", "RTX-A6000": "A6000", "GH200": "GH200-96GB"}
 _ALIASES["GH200-480GB"] = "GH200-96GB"  # NVIDIA names it after the memory of its CPU
-# A slice's name tells which of two sizes its GPU has, where the GPU's name does not.
+# If a GPU's name fits two memory sizes, the name of the slice decides.
 _BOTH_SIZES = {"A100": ("A100-40GB", "A100-80GB")}
 _GRES = re.compile(r"(?i)(?:gres/)?(?:gpu:)?(.*?[a-z].*?)(?::\d+)?")  # as Slurm writes it: gpu:a100_3g.20gb:1
 _BOARD = {"GPU", "NVIDIA", "GEFORCE", "TESLA", "MIG", "PCIE", "HBM3", "HBM3E", "NVL"}
 _PROFILE = re.compile(r"(?i)(?<![\w.])(?:mig[- ]*)?([0-9]+g\.[0-9]+gb)(?:\+[\w.]+)?(?![\w.])")
 _SIZE = re.compile(r"(?i)\s*([0-9]+(?:\.[0-9]+)?)\s*(GiB|MiB|GB|MB|G|M)\s*")
-DIGITS = 12  # more is no size of anything
+DIGITS = 12  # longer numbers are not sizes
 _UNITS = {"gib": GIB, "g": GIB, "mib": 1024**2, "m": 1024**2, "gb": 10**9, "mb": 10**6}
 
 
 @dataclass(frozen=True)
 class Device:
-    """A GPU or a slice of one: what it is called and the bytes that programs on it share."""
+    """A GPU or a MIG slice: its name and the bytes that programs on it share."""
 
     name: str
     total: int
@@ -74,7 +74,7 @@ class Device:
 
 
 def device_of_size(size: str) -> Device:
-    """A device of a size that is written out: 20GiB, 24 GB, 40536MiB."""
+    """A device of a given size: 20GiB, 24 GB, 40536MiB."""
     found = _SIZE.fullmatch(size)
     if found is None or len(found[1]) > DIGITS or float(found[1]) <= 0:
         raise UnknownDeviceError(f"{size!r} is not a size; expected a number with GiB, GB or MiB, such as 20GiB")
@@ -92,26 +92,28 @@ def device_named(name: str) -> Device:
     parent = _ALIASES.get(words, words)
     if parent not in GPUS:
         raise UnknownDeviceError(
-            f"no GPU known as {name!r}; known are {', '.join(GPUS)}, and MIG profiles such as 3g.20gb"
+            f"unknown GPU {name!r}; known GPUs: {', '.join(GPUS)}, and MIG profiles such as 3g.20gb"
         )
     return Device(parent, round(GPUS[parent] * GIB))
 
 
 def _slice(name: str, words: str, profile: str) -> Device:
-    """A GPU of another name may have another memory behind the same profile, so that its slices are not guessed."""
+    """A slice. The slices of an unknown GPU are not guessed, since its memory may differ for the same profile."""
     parents = _BOTH_SIZES.get(words, (_ALIASES.get(words, words),)) if words else tuple(SLICES)
     sizes = [(SLICES[owner][profile], owner) for owner in parents if profile in SLICES.get(owner, {})]
     if not sizes:
         known = sorted({key for owner in parents for key in SLICES.get(owner, {})})
         if not known:
-            raise UnknownDeviceError(f"no MIG profiles known of the GPU in {name!r}; known are {', '.join(SLICES)}")
-        raise UnknownDeviceError(f"no MIG profile {profile} in {name!r}; known are {', '.join(known)}")
-    size, owner = min(sizes)  # where several GPUs have one of this name: the smallest, which fits on all of them
+            raise UnknownDeviceError(
+                f"no MIG profiles are known for the GPU in {name!r}; known GPUs: {', '.join(SLICES)}"
+            )
+        raise UnknownDeviceError(f"unknown MIG profile {profile} in {name!r}; known profiles: {', '.join(known)}")
+    size, owner = min(sizes)  # if several GPUs have this profile: the smallest one fits on all
     return Device(f"{owner} {profile}", round(size * GIB))
 
 
 def _words(name: str) -> str:
-    """What a name says beside the maker's and the board's words: our table's spelling of NVIDIA's own."""
+    """The name in our table's spelling, without words for the vendor and the board."""
     words = [word for word in re.split(r"[^A-Z0-9]+", name.upper()) if word]
     plain = [word for word in words if word not in _BOARD and not word.startswith("SXM")]
     if "NVL" in words and "H100" in words:  # 94 GB, another card

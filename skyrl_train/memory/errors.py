@@ -1,32 +1,32 @@
-"""What the memory model refuses. Each error names the value found and the value expected.
+"""The errors of the memory model. Each message states what was found and what is expected.
 
 MemoryModelError
-├── BadModelError          config.json cannot be read, or a value of it is missing or absurd
-├── UnsupportedModelError  a model that this model of memory does not describe, with the reason
-├── BadJobError            a setting of the run that cannot be
-└── UnknownDeviceError     a GPU or a size that is not known
+├── BadModelError          config.json cannot be read, or a value in it is missing or out of range
+├── UnsupportedModelError  a model that is not supported, with the reason
+├── BadJobError            an invalid setting of the run
+└── UnknownDeviceError     an unknown GPU or an invalid size
 """
 
 
 class MemoryModelError(ValueError):
-    """The question cannot be answered; the message says why."""
+    """The memory cannot be predicted; the message has the reason."""
 
 
 class BadModelError(MemoryModelError):
-    """A config.json that is not one, or lacks a value, or holds an absurd one."""
+    """A config.json is invalid, or a value in it is missing or out of range."""
 
 
 class UnsupportedModelError(MemoryModelError):
-    """A model whose memory is not described here. A figure for it would only look right."""
+    """A model is not supported. A number for it would look right but be wrong."""
 
 
 class BadJobError(MemoryModelError):
-    """A setting of the run that is missing, of the wrong kind, or out of its range."""
+    """A setting of the run is missing, of the wrong type or out of range."""
 
 
 class UnsupportedJobError(BadJobError):
-    """A setting that makes sense and whose memory is not described here."""
+    """A valid setting is not supported by the memory model."""
 
 
 class UnknownDeviceError(MemoryModelError):
-    """Neither a GPU known by name nor a size."""
+    """A name is neither a known GPU nor a size."""

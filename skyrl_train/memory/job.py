@@ -1,4 +1,4 @@
-"""Everything of a run that costs memory, in one record, with the defaults of verl 0.9.1.
+"""All settings of a run that affect memory, with the defaults of verl 0.9.1.
 
 (verl/trainer/config/_generated_ppo_trainer.yaml.) `job_from_verl` in verl_job.py fills it from verl's own keys.
 """
@@ -50,7 +50,7 @@ class Rollout:
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             raise BadJobError(f"gpu_memory_utilization is {value!r}; expected a number above 0 and at most 1")
         if not 0 < value <= 1:
-            raise BadJobError(f"gpu_memory_utilization is {value}; expected above 0 and at most 1")
+            raise BadJobError(f"gpu_memory_utilization is {value}; expected a number above 0 and at most 1")
         for name in ("tensor_parallel", "max_batched_tokens", "max_seqs", "bucket_mib"):
             check_count(name, getattr(self, name))
         for name in ("max_model_len", "kv_bytes"):
@@ -82,7 +82,7 @@ class Critic:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What is trained how. Micro batches are sequences per GPU; lengths are tokens."""
+    """The settings of a run. Micro batches count sequences per GPU; lengths count tokens."""
 
     prompt_length: int
     response_length: int
@@ -94,7 +94,7 @@ class Job:
     train_batch: int | None = None  # prompts of a step; more than mini_batch makes several updates
     max_tokens: int | None = None  # use_dynamic_bsz: tokens of a micro batch, instead of sequences
     log_prob_max_tokens: int | None = None
-    sequence_length: int | None = None  # the longest that really comes; prompt + response if not known
+    sequence_length: int | None = None  # the longest that occurs; prompt + response if unknown
     equal_lengths: bool = False  # all sequences of a micro batch are of one length, so that attention needs no mask
     n_gpus: int = 1
     fsdp_size: int = -1
@@ -136,7 +136,9 @@ class Job:
                 check_count(name, getattr(self, name))
         check_choice("strategy", self.strategy, STRATEGIES)
         if self.attention not in ATTENTIONS:
-            raise UnsupportedJobError(f"attention is {self.attention!r}; described are {', '.join(ATTENTIONS)}")
+            raise UnsupportedJobError(
+                f"attention {self.attention!r} is not supported; supported: {', '.join(ATTENTIONS)}"
+            )
         check_choice("framework", self.framework, ("verl", "prime-rl"))
         for name in ("master_dtype", "param_dtype", "reduce_dtype"):
             check_choice(name, getattr(self, name), DTYPES)
@@ -150,18 +152,18 @@ class Job:
                 raise BadJobError(f"{field.name} is {getattr(self, field.name)!r}; expected true or false")
         unknown = [name for name in self.lora_targets if name not in LINEARS]
         if unknown:
-            raise UnsupportedJobError(f"lora_targets has {unknown[0]!r}; expected one of {', '.join(LINEARS)}")
+            raise UnsupportedJobError(f"lora_targets contains {unknown[0]!r}; supported: {', '.join(LINEARS)}")
         if self.n_gpus % self.sequence_parallel:
             raise BadJobError(f"{self.n_gpus} GPUs do not divide over sequence_parallel = {self.sequence_parallel}")
         if self.rollout is not None and self.n_gpus % self.rollout.tensor_parallel:
             raise BadJobError(f"{self.n_gpus} GPUs do not divide over tensor_parallel = {self.rollout.tensor_parallel}")
         longest = self.prompt_length + self.response_length
         if self.sequence_length is not None and self.sequence_length > longest:
-            raise BadJobError(f"sequence_length is {self.sequence_length}, more than prompt + response = {longest}")
+            raise BadJobError(f"sequence_length is {self.sequence_length}, but prompt + response is only {longest}")
 
     @property
     def shards(self) -> int:
-        """Over how many GPUs FSDP splits the parameters (verl workers/engine/fsdp/utils.py create_device_mesh)."""
+        """The number of GPUs over which FSDP shards the parameters (verl workers/engine/fsdp/utils.py create_device_mesh)."""
         return self.n_gpus if self.fsdp_size < 0 or self.fsdp_size >= self.n_gpus else self.fsdp_size
 
     @property
@@ -169,7 +171,7 @@ class Job:
         return self.sequence_length or self.prompt_length + self.response_length
 
     def tokens(self, sequences: int, limit: int | None) -> int:
-        """Tokens of one micro batch on one GPU, at their most: a dynamic one is never more than its whole batch."""
+        """The most tokens of one micro batch on one GPU. A dynamic micro batch is at most the whole batch."""
         tokens = sequences * self.longest
         if limit is not None:
             prompts = self.mini_batch if self.train_batch is None else max(self.train_batch, self.mini_batch)

@@ -1,4 +1,4 @@
-"""Typed reading of a flat mapping of dotted keys; what cannot be read is a BadJobError that names the key."""
+"""Typed reading of a flat mapping of dotted keys. BadJobError names the key of an invalid value."""
 
 import re
 from collections.abc import Mapping
@@ -16,14 +16,16 @@ def or_default(value: N | None, default: N) -> N:
 
 
 class Keys:
-    """Values are parsed or are texts of a command line. null counts as not set. An empty text is a text: it names nothing
-    and is no number."""
+    """Values may be parsed, or texts from a command line. null counts as unset.
+
+    An empty text counts as an unset name, and is an invalid number.
+    """
 
     def __init__(self, values: Mapping[str, object]) -> None:
         self._values = {key.lstrip("+"): value for key, value in values.items()}
 
     def raw(self, *names: str) -> tuple[str, object] | None:
-        """The first of these keys that is set to something."""
+        """The first of these keys that is set, with its value."""
         for name in names:
             value = self._values.get(name)
             if value is not None and not (isinstance(value, str) and value.strip().lower() in NONE):
@@ -75,5 +77,5 @@ class Keys:
         if found is None or found[1] == "":
             return None
         if not isinstance(found[1], str):
-            raise BadJobError(f"{found[0]} is {found[1]!r}; expected a text")
+            raise BadJobError(f"{found[0]} is {found[1]!r}; expected a string")
         return found[1]

@@ -1,6 +1,6 @@
-"""Shapes of public models by their hub name, for a machine that does not hold the model's files.
+"""Shapes of public models by hub name, for a machine without the model's files.
 
-The figures are those of each model's published config.json. A name that is not here has no shape: none is guessed.
+The numbers are from each model's published config.json. Other names have no shape; none is guessed.
 """
 
 import re
@@ -60,7 +60,7 @@ _ARCHITECTURES = {"qwen2": "Qwen2", "qwen3": "Qwen3", "llama": "Llama", "mistral
 
 
 def known_config(name: str) -> Mapping[str, Any] | None:
-    """What the config.json of this hub name says of its shape; None where the name is not known."""
+    """The shape in the config.json of this hub name, or None if the name is unknown."""
     for family, pattern, shapes in _FAMILIES:
         found = pattern.fullmatch(name)
         shape = shapes.get(found["size"]) if found else None

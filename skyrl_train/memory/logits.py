@@ -1,10 +1,10 @@
 """Bytes of tokens x vocabulary, through logits, entropy, log-prob and back.
 
-This is where most runs end that run out of memory: with a vocabulary of 151,936 one float32 copy is 0.58 MiB for every
+Most runs that run out of memory do so here: with a vocabulary of 151,936 one float32 copy takes 0.58 MiB for every
 token. The copies are those of verl 0.9.1, workers/engine/fsdp/transformer_impl.py prepare_model_outputs (1330-1560) and
 utils/torch_functional.py logprobs_from_logits, entropy_from_logits, under CUDA's bfloat16 autocast, which computes
 softmax, log_softmax, logsumexp and sum in float32 (aten/src/ATen/autocast_mode.h AT_FORALL_FP32). Each sum below is what
-autograd was seen to hold, run operator by operator.
+autograd holds, measured operator by operator.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ FUSED_CHUNK = 512  # verl utils/experimental/torch_functional.py FusedLinearForP
 
 
 class LogitsCost(NamedTuple):
-    """Bytes of one micro batch: at the forward's fullest, from then to the backward, and at the backward's fullest."""
+    """Bytes of one micro batch: at the peak of the forward, kept until the backward, and at the peak of the backward."""
 
     forward: float
     kept: float = 0
@@ -48,24 +48,24 @@ def logits_cost(vocab: int, job: Job, tokens: int, *, entropy: bool, train: bool
 
 
 def _chunked(job: Job) -> bool:
-    """Only the packed branch looks at the chunk setting; without remove_padding verl computes entropy in one piece."""
+    """Whether the entropy is chunked. Without remove_padding verl ignores the setting."""
     return job.entropy_chunk is not None and job.remove_padding and not job.torch_compile
 
 
 def _compiled(job: Job) -> bool:
-    """use_torch_compile fuses the entropy, chunked or not, into kernels that read the logits; packed branch only."""
+    """Whether the entropy is compiled into kernels that read the logits; only with remove_padding."""
     return job.torch_compile and job.remove_padding
 
 
 def _entropy_work(job: Job, tokens: int) -> float:
-    """Bytes a vocabulary entry at logsumexp: the softmax, the float32 copy, and ReduceOps.cpp's (self - maxes).exp_()."""
+    """Bytes per vocabulary entry at logsumexp: the softmax, the float32 copy, and ReduceOps.cpp's (self - maxes).exp_()."""
     if _compiled(job):
         return 0
     return _chunk(job, tokens) * 3 * FP32
 
 
 def _kept_by_entropy(job: Job) -> int:
-    """What the entropy's graph keeps beside the logits: softmax and float32 copy."""
+    """Bytes that the entropy's graph keeps in addition to the logits: softmax and float32 copy."""
     return 0 if job.entropy_checkpointing or _compiled(job) else 2 * FP32
 
 
@@ -96,7 +96,7 @@ def _backward(job: Job, *, entropy: bool) -> int:
 
 
 def _chunk(job: Job, tokens: int) -> int:
-    """Rows of which the entropy is computed at once."""
+    """The number of rows whose entropy is computed at once."""
     return min(tokens, job.entropy_chunk or tokens) if _chunked(job) else tokens
 
 

@@ -1,4 +1,4 @@
-"""One micro batch through the model and back, on a tape."""
+"""Simulates the forward and backward pass of one micro batch on a tape."""
 
 from skyrl_train.memory.activations import (
     backward_work,
@@ -14,14 +14,14 @@ from skyrl_train.memory.units import BF16
 
 
 def _logits(model: Model, tokens: int, *, entropy: bool, train: bool) -> tuple[LogitsCost, LogitsCost]:
-    """The logits' cost, and what the entropy adds to it."""
+    """The cost of the logits, and what the entropy adds to it."""
     if model.value_head:
         return LogitsCost(0), LogitsCost(0)
     plain = logits_cost(model.shape.vocab, model.job, tokens, entropy=False, train=train)
     if not entropy:
         return plain, LogitsCost(0)
-    whole = logits_cost(model.shape.vocab, model.job, tokens, entropy=True, train=train)
-    added = (whole.forward - plain.forward, whole.kept - plain.kept, whole.backward - plain.backward, 0)
+    total = logits_cost(model.shape.vocab, model.job, tokens, entropy=True, train=train)
+    added = (total.forward - plain.forward, total.kept - plain.kept, total.backward - plain.backward, 0)
     return plain, LogitsCost(*added)
 
 
@@ -30,25 +30,25 @@ def _logits_of(model: Model, tokens: int) -> float:
 
 
 def _pass(tape: Tape, logits: float, entropy: float, rows: float = 0) -> None:
-    """A moment at which so much of logits and entropy is held beside what is there."""
+    """A moment at which these bytes are held in addition to the rest."""
     with tape.held(Component.LOGITS, logits), tape.held(Component.ENTROPY, entropy), tape.held(Component.ROWS, rows):
         pass
 
 
 def _head(tape: Tape, model: Model, cost: LogitsCost, tokens: int) -> None:
-    """The moment of the output map: its weights are still gathered. Fused kernels do all of their work then."""
+    """The moment of the output map, when its weights are still gathered. Fused kernels do all their work then."""
     logits = cost.forward if model.job.fused_kernels else _logits_of(model, tokens)
     with tape.held(Component.GATHERED, model.root), tape.held(Component.LOGITS, logits):
         pass
 
 
 def _root_stays(model: Model) -> bool:
-    """FSDP1 with shards keeps the root from forward to backward (_post_forward_reshard: not state._is_root)."""
+    """Whether FSDP keeps the root from forward to backward: FSDP1 with shards (_post_forward_reshard: not state._is_root)."""
     return model.job.strategy == "fsdp" and model.job.shards > 1
 
 
 def inference(tape: Tape, model: Model, *, entropy: bool, tokens: int | None = None) -> None:
-    """A forward pass without gradients, of the log-prob micro batch."""
+    """Simulates a forward pass of the log-prob micro batch without gradients."""
     tokens = model.log_prob_tokens if tokens is None else tokens
     work = tokens * forward_work(model.shape)
     with tape.held(Component.GATHERED, model.root + model.layer), tape.held(Component.ACTIVATIONS, work):
@@ -60,7 +60,7 @@ def inference(tape: Tape, model: Model, *, entropy: bool, tokens: int | None = N
 
 
 def forward(tape: Tape, model: Model) -> None:
-    """Leaves on the tape what the backward pass needs."""
+    """Simulates the forward pass; what the backward pass needs stays on the tape."""
     tokens, shape = model.tokens, model.shape
     kept = tokens * checkpoint(shape) * shape.layers
     if model.job.gradient_checkpointing:
@@ -78,7 +78,7 @@ def forward(tape: Tape, model: Model) -> None:
 
 
 def backward(tape: Tape, model: Model, *, accumulated: bool) -> None:
-    """From the loss to the gradients; what forward left is given back."""
+    """Simulates the backward pass; releases what the forward pass left."""
     cost, more = _logits(model, model.tokens, entropy=model.job.entropy, train=True)
     _pass(tape, cost.backward - cost.kept, more.backward - more.kept)
     tape.give_all(Component.ENTROPY)
@@ -87,7 +87,7 @@ def backward(tape: Tape, model: Model, *, accumulated: bool) -> None:
     frozen = model.job.lora_rank > 0
     _gather_root(tape, model)
     with tape.held(Component.GRADIENTS, 0 if frozen else model.head):
-        # the head's own gradient is made from that of the logits
+        # the head's gradient is computed from that of the logits
         _pass(tape, cost.backward if model.job.fused_kernels else _logits_of(model, model.tokens), 0)
         tape.give(Component.ACTIVATIONS, model.tokens * saved_by_norm(model.shape))
         _backward_layers(tape, model, accumulated=accumulated)
@@ -104,8 +104,8 @@ def _gather_root(tape: Tape, model: Model) -> None:
 
 
 def _backward_layers(tape: Tape, model: Model, *, accumulated: bool) -> None:
-    """The first and the last are played. Between them checkpoints go and gradients come by the same amount a layer, so
-    the fullest moment is at one of the two."""
+    """Simulates the first and the last layer. In between, each layer releases and adds the same amounts, so the peak is at
+    one of the two."""
     between = model.shape.layers - 2
     _backward_layer(tape, model, last=between < 0, accumulated=accumulated)
     if between < 0:
@@ -122,7 +122,7 @@ def _backward_layers(tape: Tape, model: Model, *, accumulated: bool) -> None:
 def _backward_layer(tape: Tape, model: Model, *, last: bool, accumulated: bool) -> None:
     tokens, shape, checkpointed = model.tokens, model.shape, model.job.gradient_checkpointing
     saved = tokens * saved_by_layer(shape, model.job)
-    # BackwardPrefetch.BACKWARD_PRE gathers the next unit before this one is done; nothing to gather on one rank.
+    # BackwardPrefetch.BACKWARD_PRE gathers the next unit before this one is done; one rank gathers nothing.
     units = 1 if last or model.job.shards == 1 else 2
     # FSDP2 keeps what the layer before gave to reduce until this one is reduced (_fsdp_param_group.py ReduceScatterState)
     reducing = _cast(model, model.layer) if last and _is_fsdp2(model) and not model.job.lora_rank else 0
@@ -151,7 +151,7 @@ def _cast(model: Model, unit: float) -> float:
 
 
 def _unit_gradients(tape: Tape, model: Model, unit: float, *, accumulated: bool) -> None:
-    """A unit's gradient, cast to the master precision and reduced; kept as this rank's share.
+    """Simulates a unit's gradient: cast to the master precision, reduced, and kept as this rank's share.
 
     With shards it is reduced from a buffer to a shard; FSDP2 does so on one rank too (_fsdp_collectives.py
     foreach_reduce), and adds the shard to the one that is there. FSDP1 alone on a rank adds in place.
@@ -163,7 +163,7 @@ def _unit_gradients(tape: Tape, model: Model, unit: float, *, accumulated: bool)
 
 
 def _root_gradients(tape: Tape, model: Model, *, accumulated: bool) -> None:
-    """The embedding's gradient comes last: beside the head's, added to it where the two are one, and flattened."""
+    """Simulates the embedding's gradient, which comes last: with the head's, added to it if the two are tied, flattened."""
     embedding = model.shape.vocab * model.shape.hidden * model.compute
     pieces = 3 * embedding if model.shape.tied and not model.value_head else embedding + model.head + model.root
     with tape.held(Component.GRADIENTS, pieces):

@@ -1,6 +1,6 @@
-"""How many parameters stand where: in a decoder layer, around the layers, in the adapters of LoRA.
+"""Counts parameters: in a decoder layer, outside the layers, and in LoRA adapters.
 
-The places matter, because FSDP gathers and frees them unit by unit: each decoder layer is a unit, and the embedding, the
+They are counted apart because FSDP gathers and frees them unit by unit: each decoder layer is a unit, and the embedding, the
 last norm and the head are the root's (verl 0.9.1, utils/fsdp_utils.py get_fsdp_wrap_policy and apply_fsdp2).
 """
 
@@ -14,7 +14,7 @@ LINEARS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down
 
 
 def linears(shape: ModelShape) -> dict[str, tuple[int, int]]:
-    """(in, out) of every linear map of one decoder layer, by its name in transformers."""
+    """The size (in, out) of every linear map of one decoder layer, by its name in transformers."""
     return {
         "q_proj": (shape.hidden, shape.query_size),
         "k_proj": (shape.hidden, shape.kv_size),

@@ -12,7 +12,7 @@ from skyrl_train.memory.keys import Keys, or_default
 
 TRAINER, INFERENCE = "trainer.model", "inference"
 PACKED = f"{TRAINER}.seq_len"
-"""Samples are packed to it, whatever the orchestrator cuts them to."""
+"""Samples are packed to this length, independent of the orchestrator's limit."""
 SEQ_LEN = 2048  # prime-rl's default of trainer.model.seq_len
 
 
@@ -34,8 +34,10 @@ def job_from_prime(values: Mapping[str, object]) -> Job:
 
 
 def as_prime(job: Job, rollout: Rollout | None, *, spares_logits: bool = False) -> Job:
-    """The same job, trained as prime-rl trains: its own FSDP2, log-probs in torch, nothing compiled. What it released
-    since 2026 has no copies of the logits (fused_lm_head_token_chunk_size)."""
+    """The job as prime-rl trains it: FSDP2, log-probs in torch, nothing compiled.
+
+    Releases since 2026 make no copies of the logits (fused_lm_head_token_chunk_size).
+    """
     return replace(
         job,
         framework="prime-rl",

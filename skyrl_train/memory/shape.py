@@ -1,7 +1,7 @@
-"""The shape of a model, as its config.json tells it.
+"""Reads the shape of a model from its config.json.
 
-Only what is described here is accepted: dense decoders of the Qwen2, Qwen3, Llama and Mistral families. Everything else
-is refused by name with the reason, because a formula applied to the wrong architecture still gives a number.
+Supported are dense decoders of the Qwen2, Qwen3, Llama and Mistral families. Others are refused with the reason, because
+a formula for the wrong architecture would still give a number.
 """
 
 import json
@@ -16,7 +16,7 @@ FAMILIES = {"qwen2": "Qwen2", "qwen3": "Qwen3", "llama": "Llama", "mistral": "Mi
 QWEN3_HEAD_DIM = 128
 MIXTURE_KEYS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_intermediate_size", "num_experts_per_tok")
 MODALITY_KEYS = ("vision_config", "audio_config", "visual", "thinker_config", "text_config")
-# Far beyond any model that exists, so that only a slip of the pen or a damaged file is caught.
+# Far beyond any existing model, so that only typing errors and damaged files are refused.
 LIMITS = {
     "hidden_size": 131_072,
     "num_hidden_layers": 1_024,
@@ -30,7 +30,7 @@ LIMITS = {
 
 
 class ModelShape(NamedTuple):
-    """What the memory of a dense decoder depends on. Sizes are counts of elements."""
+    """The sizes that determine the memory of a dense decoder, in elements."""
 
     family: str
     hidden: int
@@ -57,7 +57,7 @@ class ModelShape(NamedTuple):
 
 
 def shape_from_config(config: str | Mapping[str, Any]) -> ModelShape:
-    """The shape that a config.json describes, given as its text or parsed."""
+    """The shape in a config.json, given as text or parsed."""
     values = _parsed(config)
     family = _family(values)
     heads = _count(values, "num_attention_heads")
@@ -96,35 +96,35 @@ def _parsed(config: str | Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _family(values: Mapping[str, Any]) -> str:
-    """The family, after all that this model does not describe was refused."""
+    """The model family. UnsupportedModelError if the model is not supported."""
     kind, names = values.get("model_type"), values.get("architectures")
     named = names[0] if isinstance(names, list) and names and isinstance(names[0], str) else ""
-    said = f"model_type {kind!r}" + (f" ({named})" if named else "")
+    label = f"model_type {kind!r}" + (f" ({named})" if named else "")
     modality = next((key for key in MODALITY_KEYS if values.get(key) is not None), None)
     if modality is not None or (isinstance(kind, str) and kind.endswith(("_vl", "_omni", "vision"))):
         raise UnsupportedModelError(
-            f"{said}: a vision or audio model{f' ({modality})' if modality else ''}; not described"
+            f"{label}: vision and audio models are not supported{f' ({modality})' if modality else ''}"
         )
     mixture = next((key for key in MIXTURE_KEYS if values.get(key)), None)
     if kind == "gpt_oss":
-        raise UnsupportedModelError(f"{said}: gpt-oss (a quantised mixture of experts); its experts are not described")
+        raise UnsupportedModelError(f"{label}: gpt-oss (a quantised mixture of experts) is not supported")
     if mixture is not None:
-        raise UnsupportedModelError(f"{said}: a mixture of experts ({mixture} = {values[mixture]!r}); not described")
+        raise UnsupportedModelError(f"{label}: mixtures of experts are not supported ({mixture} = {values[mixture]!r})")
     if values.get("quantization_config"):
-        raise UnsupportedModelError(f"{said}: quantised weights (quantization_config); not described")
+        raise UnsupportedModelError(f"{label}: quantised weights are not supported (quantization_config)")
     if not isinstance(kind, str) or not kind:
         raise BadModelError(f"config.json: model_type is {kind!r}; expected one of {', '.join(FAMILIES)}")
     if kind not in FAMILIES:
-        raise UnsupportedModelError(f"{said}: this architecture is not described; known are {', '.join(FAMILIES)}")
+        raise UnsupportedModelError(f"{label}: this architecture is not supported; supported: {', '.join(FAMILIES)}")
     if named and not named.startswith(FAMILIES[kind] + "For") and named != FAMILIES[kind] + "Model":
         raise UnsupportedModelError(
-            f"{said}: architecture and model_type disagree; expected {FAMILIES[kind]}ForCausalLM"
+            f"{label}: architecture and model_type disagree; expected {FAMILIES[kind]}ForCausalLM"
         )
     return kind
 
 
 def _positions(values: Mapping[str, Any]) -> int | None:
-    """Stretched ones included; a config that does not say them leaves them open."""
+    """The number of positions, scaled ones included, or None if the config has none."""
     if "max_position_embeddings" in values:
         _count(values, "max_position_embeddings")
     return longest_context(values)
@@ -142,7 +142,7 @@ def _count(values: Mapping[str, Any], key: str) -> int:
 
 
 def _flag(values: Mapping[str, Any], key: str) -> bool:
-    """A switch of the config; absent is off, as in the four families' configuration classes of transformers 5.9.0."""
+    """A switch of the config; off if missing, as in the configuration classes of transformers 5.9.0."""
     value = values.get(key)
     if value is not None and not isinstance(value, bool):
         raise BadModelError(f"config.json: {key} is {value!r}; expected true or false")
@@ -151,7 +151,7 @@ def _flag(values: Mapping[str, Any], key: str) -> bool:
 
 def _kv_heads(values: Mapping[str, Any], family: str, heads: int) -> int:
     if family == "llama" and values.get("num_key_value_heads") is None:
-        return heads  # LlamaConfig: none said means every head has its own; the others' defaults are no model's truth
+        return heads  # LlamaConfig: missing means one per head; the other families' defaults fit no real model
     kv_heads = _count(values, "num_key_value_heads")
     if heads % kv_heads:
         raise BadModelError(f"config.json: {heads} attention heads do not divide over {kv_heads} key-value heads")

@@ -1,6 +1,6 @@
-"""What FSDP keeps of a model on one GPU, and what it takes for moments: weights, gradients, Adam, gathered units.
+"""The bytes that FSDP needs on one GPU for a model: weights, gradients, Adam's states and gathered units.
 
-Adam and its kin only: two states of the master precision a parameter (verl's default is torch's AdamW).
+Only Adam-like optimisers: two states in master precision for each parameter (verl's default is torch's AdamW).
 """
 
 from dataclasses import replace
@@ -61,7 +61,7 @@ class Model(NamedTuple):
 
     @property
     def gradients(self) -> float:
-        """In the master precision: FSDP casts what backward computed in bfloat16 (_cast_grad_to_param_dtype)."""
+        """Gradients in master precision: FSDP casts them from bfloat16 (_cast_grad_to_param_dtype)."""
         return self._trained
 
     @property
@@ -100,12 +100,12 @@ class Model(NamedTuple):
 
     @property
     def load_work(self) -> float:
-        """FSDP moves a unit to the GPU and flattens it there, so the root stands twice for a moment."""
+        """FSDP moves a unit to the GPU and flattens it there, so the root exists twice for a moment."""
         return in_root(self.shape, value_head=self.value_head) * self.master
 
     @property
     def cloned(self) -> float:
-        """State dict: a clone of every parameter where FSDP1 has one rank (_state_dict_utils.py _full_post_state_dict_hook)."""
+        """The state dict's clone of every parameter, if FSDP1 has one rank (_state_dict_utils.py _full_post_state_dict_hook)."""
         if not self._alone:
             return 0
         twice = in_embedding(self.shape) * self.master if self.shape.tied else 0
@@ -113,18 +113,21 @@ class Model(NamedTuple):
 
     @property
     def _alone(self) -> bool:
-        """FSDP1 on one rank: nothing is sharded (_init_utils.py: NO_SHARD for a world size of 1)."""
+        """Whether this is FSDP1 on one rank, where nothing is sharded (_init_utils.py: NO_SHARD for a world size of 1)."""
         return self.job.strategy == "fsdp" and self.job.shards == 1
 
     @property
-    def clings(self) -> bool:
-        """Whether offloaded weights stay on the GPU while vLLM works: after a state dict the modules of FSDP1 alone on
-        a rank hold views of the parameters until the next forward pass, wherever the parameters went (measured)."""
+    def keeps_stale_copy(self) -> bool:
+        """Whether off-loaded weights stay on the GPU while vLLM runs.
+
+        After a state dict, the modules of FSDP1 on one rank hold views of the parameters until the next forward pass
+        (measured).
+        """
         return self.job.param_offload and self._alone and not self.value_head
 
     @property
     def summoned(self) -> float:
-        """fsdp_utils.py collect_lora_params: summon_full_params copies what stands in the layers, in full precision."""
+        """The copy of the layers in full precision that summon_full_params makes (fsdp_utils.py collect_lora_params)."""
         if not (self.job.lora_rank and self._alone):
             return 0
         layers = self.shape.layers * in_layer(self.shape) + self.adapter_parameters
@@ -132,12 +135,12 @@ class Model(NamedTuple):
 
     @property
     def updates(self) -> int:
-        """Mini batches of a step."""
+        """The number of mini batches in a step."""
         return 1 if self.job.train_batch is None else max(1, self.job.train_batch // self.job.mini_batch)
 
     @property
     def reference_unit(self) -> float:
-        """FSDP1 with CPUOffload: a unit comes as float32 and is copied to the compute precision beside it."""
+        """FSDP1 with CPUOffload: a unit arrives as float32 and is copied to the compute precision."""
         return max(in_root(self.shape), in_layer(self.shape)) * FP32
 
     @property
@@ -154,7 +157,7 @@ class Model(NamedTuple):
 
     @property
     def micro_batches(self) -> int:
-        """How many micro batches one update has; from the second on the gradients of the first are there."""
+        """The number of micro batches in one update. From the second on, gradients are accumulated."""
         ranks = self.job.n_gpus // self.job.sequence_parallel
         sequences = max(1, self.job.mini_batch * self.job.n // ranks)
         if self.job.max_tokens is not None:

@@ -1,7 +1,7 @@
-"""A tape of what is taken and given back; the peak is what the tape shows at its fullest.
+"""A tape records allocations and releases, and the peak of their sum.
 
-Each phase of a run is played on a tape in the order of the code that runs it, so that two things count together only if
-they are there at the same moment, and the peak can say what it is made of.
+Each phase of a run is simulated on a tape in the order of its code, so that two allocations count together only if they
+exist at the same moment, and the peak can be broken down.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Component(StrEnum):
-    """What memory is spent on, named one by one."""
+    """What memory is used for."""
 
     WEIGHTS = "weights"  # the trainer's own copy, in its master precision
     GATHERED = "gathered weights"  # the compute copy of the units that are in use
@@ -27,7 +27,7 @@ class Component(StrEnum):
     ROWS = "log-probs row by row"
     ENTROPY = "entropy"
     STATE_DICT = "state dict copy"
-    SUMMONED = "layers summoned for the adapters"  # as far as there is room: freed as soon as memory is short
+    SUMMONED = "layers summoned for the adapters"  # freed as soon as memory is short
     BUCKET = "weight sync bucket"
     WORKSPACE = "cuBLAS workspaces"
     SLACK = "allocator slack"
@@ -42,14 +42,14 @@ _POOLS = {Component.GATHERED: "unshard", Component.GRADIENTS: "reduce", Componen
 
 
 class Played(NamedTuple):
-    """What a tape shows at the end: the books at the fullest moment, and how full each of the allocator's pools was."""
+    """The result of a tape: the bytes by component at the peak, and the peak of each allocator pool."""
 
     peak: Mapping[Component, int]
     pools: Mapping[str, int]
 
 
 class Tape:
-    """Takes and gives of bytes by component, and a copy of the books at the fullest moment."""
+    """Records allocations and releases by component, and keeps a copy of the state at the peak."""
 
     def __init__(self) -> None:
         self._held: dict[Component, float] = {}
@@ -87,7 +87,7 @@ class Tape:
 
     @property
     def peak(self) -> Mapping[Component, int]:
-        """What was held at the fullest moment; what came to nothing is left out."""
+        """The bytes at the peak by component, without components below 1 byte."""
         return {component: round(size) for component, size in self._peak.items() if size >= 1}
 
     @property

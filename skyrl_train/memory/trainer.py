@@ -1,4 +1,4 @@
-"""The phases of a trainer rank, played on a tape in the order of verl's own code.
+"""Simulates the phases of a trainer rank on a tape, in the order of verl's code.
 
 verl 0.9.1: workers/engine/fsdp/transformer_impl.py (forward_backward_batch, optimizer_step, get_per_tensor_param),
 workers/engine/base.py BaseEngineCtx (what is loaded for which phase), trainer/ppo/v1/trainer_base.py _step_once.
@@ -21,7 +21,7 @@ WORKSPACE = 64 * MIB
 
 
 class Phase(StrEnum):
-    """A part of a run, in the order in which it comes."""
+    """The phases of a run, in order."""
 
     LOAD = "load"
     ROLLOUT = "rollout"
@@ -36,8 +36,10 @@ class Phase(StrEnum):
 
 
 def trainer_phases(shape: ModelShape, job: Job) -> Mapping[Phase, Played]:
-    """What one trainer rank has allocated at the fullest moment of each phase."""
-    rollout = job.rollout and Rollout(bucket_mib=job.rollout.bucket_mib)  # the trainer's part knows no more of vLLM
+    """The allocations of one trainer rank at the peak of each phase."""
+    rollout = job.rollout and Rollout(
+        bucket_mib=job.rollout.bucket_mib
+    )  # the trainer's phases depend on nothing else of vLLM
     return _trainer_phases(shape, replace(job, rollout=rollout))
 
 
@@ -65,7 +67,7 @@ def _trainer_phases(shape: ModelShape, job: Job) -> Mapping[Phase, Played]:
 
 
 def _played(play: Callable[[Tape], None], waiting: Model | None) -> Played:
-    """One phase, with the other model of the process waiting where it waits."""
+    """Simulates one phase while the other model of the process waits."""
     tape = Tape()
     tape.take(Component.WORKSPACE, WORKSPACE)
     if waiting is not None:
@@ -75,7 +77,7 @@ def _played(play: Callable[[Tape], None], waiting: Model | None) -> Played:
 
 
 def _load(tape: Tape, model: Model, critic: Model | None) -> None:
-    """Critic, reference, actor. What FSDP1 is to keep on the host leaves the GPU only when it was used once."""
+    """Loads critic, reference and actor. FSDP1 moves off-loaded weights to the host only after their first use."""
     tape.give_all(Component.WORKSPACE)
     tape.take(Component.OTHER, critic.weights if critic is not None else 0)
     own_reference = model.job.reference and not model.job.lora_rank and model.job.strategy == "fsdp"
@@ -86,8 +88,8 @@ def _load(tape: Tape, model: Model, critic: Model | None) -> None:
 
 
 def _rest(tape: Tape, model: Model) -> None:
-    """What stays on the GPU while vLLM works."""
-    if not model.param_offload or model.clings:
+    """What stays on the GPU while vLLM runs."""
+    if not model.param_offload or model.keeps_stale_copy:
         tape.take(Component.WEIGHTS, model.weights)
         tape.take(Component.ADAPTERS, model.adapters)
     if not model.optimizer_offload:
@@ -95,7 +97,7 @@ def _rest(tape: Tape, model: Model) -> None:
 
 
 def _present(tape: Tape, model: Model, *, adam: bool) -> None:
-    """Parameters always come back for a phase that computes, Adam's states for the update only."""
+    """Loads the parameters for a computing phase, and Adam's states only if `adam`."""
     tape.take(Component.WEIGHTS, model.weights)
     tape.take(Component.ADAPTERS, model.adapters)
     if adam:
@@ -104,14 +106,14 @@ def _present(tape: Tape, model: Model, *, adam: bool) -> None:
 
 def _log_prob(tape: Tape, model: Model) -> None:
     _present(tape, model, adam=not model.optimizer_offload)
-    if model.clings:  # the parameters come back while the modules still hold the old ones, up to their first use
+    if model.keeps_stale_copy:  # parameters are loaded while the modules still hold the old ones until their first use
         with tape.held(Component.WEIGHTS, model.weights), tape.held(Component.GATHERED, model.root + model.layer):
             pass
     inference(tape, model, entropy=True)
 
 
 def _reference(tape: Tape, model: Model) -> None:
-    """The reference stays on the host and comes unit by unit; with LoRA it is the actor without its adapters."""
+    """The reference stays on the host and is loaded unit by unit; with LoRA it is the actor without its adapters."""
     if model.job.lora_rank:
         _present(tape, model, adam=not model.optimizer_offload)
         inference(tape, model, entropy=False, tokens=model.reference_tokens)
@@ -139,9 +141,9 @@ def _update(tape: Tape, model: Model, *, adam_before: bool) -> None:
 
 
 def _weight_sync(tape: Tape, model: Model) -> None:
-    """get_per_tensor_param: parameters back, a state dict of them, and then bucket after bucket to vLLM.
+    """get_per_tensor_param: loads the parameters, makes a state dict, and sends it to vLLM bucket by bucket.
 
-    FSDP2 leaves offloaded parameters where they are and brings one tensor after the other.
+    FSDP2 leaves off-loaded parameters on the host and loads one tensor at a time.
     """
     by_tensor = model.param_offload and model.job.strategy == "fsdp2" and not model.job.lora_rank
     if by_tensor:
@@ -157,7 +159,7 @@ def _weight_sync(tape: Tape, model: Model) -> None:
 
 
 def _checkpoint(tape: Tape, model: Model) -> None:
-    """fsdp_checkpoint_manager.save_checkpoint: FSDP1 clones or gathers before it offloads, FSDP2 does not."""
+    """fsdp_checkpoint_manager.save_checkpoint: FSDP1 clones or gathers before off-loading, FSDP2 does not."""
     _present(tape, model, adam=not model.optimizer_offload)
     gathered = model.root / model.compute * model.master if model.job.shards > 1 and model.job.strategy == "fsdp" else 0
     tape.take(Component.STATE_DICT, model.cloned + gathered)

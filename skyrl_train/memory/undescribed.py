@@ -1,4 +1,4 @@
-"""Refuses settings that verl accepts and the memory model does not describe; the error names the key."""
+"""Refuses settings of verl that the memory model does not support, and names their key."""
 
 from skyrl_train.memory.errors import UnsupportedJobError
 from skyrl_train.memory.keys import Keys
@@ -7,7 +7,7 @@ from skyrl_train.memory.shape import LIMITS
 
 A, M, R, C = "actor_rollout_ref.actor", "actor_rollout_ref.model", "actor_rollout_ref.rollout", "critic"
 VLLM = f"{R}.engine_kwargs.vllm"
-CRITIC_BY_DEFAULT = "~/models/deepseek-llm-7b-chat"  # verl's own; nobody means it by silence
+CRITIC_BY_DEFAULT = "~/models/deepseek-llm-7b-chat"  # verl's default, which is never chosen on purpose
 SWITCHES = (
     *(f"{model}.{name}" for model in (M, f"{C}.model") for name in ("enable_activation_offload", "use_liger")),
     *(f"{model}.tiled_mlp.enabled" for model in (M, f"{C}.model")),
@@ -28,36 +28,36 @@ USUAL = {
     f"{VLLM}.speculative_config": (),
     **{f"{M}.override_config.{name}": () for name in LIMITS},
 }
-"""The values that are described, beside none."""
+"""The supported values; unset is always supported."""
 OF_ALL_GPUS = (
     f"{A}.ppo_micro_batch_size",
     f"{R}.log_prob_micro_batch_size",
     "actor_rollout_ref.ref.log_prob_micro_batch_size",
     f"{C}.ppo_micro_batch_size",
 )
-"""verl's old keys: engine_workers.py takes no micro batch but those of one GPU."""
+"""verl's old keys: engine_workers.py accepts only the micro batch of one GPU."""
 
 
 def refuse_undescribed(keys: Keys, *, critic: bool, dynamic: bool, lora: bool) -> None:
-    """UnsupportedJobError for the first setting whose memory is not described."""
+    """UnsupportedJobError for the first setting that is not supported."""
     for key in SWITCHES:
         if keys.flag(key):
-            raise UnsupportedJobError(f"{key} is set; its memory is not described")
+            raise UnsupportedJobError(f"{key} is set, which the memory model does not support")
     for key, usual in USUAL.items():
         found = keys.raw(key)
         if found is not None and found[1] not in ("", *usual):
-            limit = f"; only {usual[0]} is described" if usual else "; that is not described"
-            raise UnsupportedJobError(f"{key} is {found[1]!r}{limit}")
+            supported = f"; only {usual[0]} is supported" if usual else ", which the memory model does not support"
+            raise UnsupportedJobError(f"{key} is {found[1]!r}{supported}")
     excluded = keys.raw(f"{M}.exclude_modules")
     if lora and excluded is not None and excluded[1]:
-        raise UnsupportedJobError(f"{excluded[0]} is {excluded[1]!r}; only target_modules is described")
+        raise UnsupportedJobError(f"{excluded[0]} is {excluded[1]!r}; only target_modules is supported")
     for reward in ("reward.reward_model", "reward_model"):
         if keys.flag(f"{reward}.enable") and not keys.flag(f"{reward}.enable_resource_pool"):
-            raise UnsupportedJobError(f"{reward}.enable is set; a reward model on the same GPUs is not described")
+            raise UnsupportedJobError(f"{reward}.enable is set; a reward model on the same GPUs is not supported")
     for key in OF_ALL_GPUS:
         found = keys.raw(key)
         if found is not None and not dynamic and keys.raw(f"{key}_per_gpu") is None:
-            raise UnsupportedJobError(f"{key} is {found[1]!r}, which verl no longer reads; use {key}_per_gpu")
+            raise UnsupportedJobError(f"{key} is {found[1]!r}, but verl no longer reads this key; use {key}_per_gpu")
     if critic:
         _refuse_another_shape(keys)
 
@@ -68,4 +68,4 @@ def _refuse_another_shape(keys: Keys) -> None:
         return
     shapes = [known_config(str(path)) for _, path in (actor, critic)]
     if shapes[0] is None or shapes[0] != shapes[1]:
-        raise UnsupportedJobError(f"{critic[0]} is {critic[1]!r}; only a critic of the actor's own shape is described")
+        raise UnsupportedJobError(f"{critic[0]} is {critic[1]!r}; only a critic with the actor's shape is supported")

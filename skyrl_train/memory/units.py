@@ -1,4 +1,4 @@
-"""Bytes, and the names that people give to their multiples."""
+"""Units of bytes and sizes of data types."""
 
 GIB = 1024**3
 MIB = 1024**2

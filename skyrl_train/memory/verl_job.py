@@ -1,8 +1,8 @@
-"""A Job from verl's own keys: a flat mapping of dotted overrides, as they are written on its command line.
+"""Makes a Job from verl's keys: a flat mapping of dotted overrides, as on its command line.
 
-A key that RunConfig has a setting for is named by that setting (skyrl_train.contracts.verl_keys). Only keys that cost
-memory are read; a missing one has verl 0.9.1's default. Values may be what a YAML parser gives
-or the text of a command line. Interpolations (${…}) must be resolved before.
+Only keys that affect memory are read; a missing key has the default of verl 0.9.1. A key that RunConfig has a setting for
+is found by that setting (skyrl_train.contracts.verl_keys). Values may be parsed YAML or text from a command line.
+Interpolations (${…}) must be resolved first.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from skyrl_train.memory.parameters import LINEARS
 from skyrl_train.memory.undescribed import refuse_undescribed
 
 FLASH = "flash_attention_2"
-"""Who asks for another attention mostly has no flash-attn, nor its cross-entropy: log-probs take more without it."""
+"""With another attention, flash-attn is usually not installed, nor its cross-entropy: log-probs then need more memory."""
 
 
 def job_from_verl(values: Mapping[str, object]) -> Job:
@@ -24,7 +24,7 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
     keys = Keys(values)
     strategy = keys.text(*names("actor.strategy")) or "fsdp"
     if strategy not in ("fsdp", "fsdp2"):
-        raise UnsupportedJobError(f"{A}.strategy is {strategy!r}; only fsdp and fsdp2 are described")
+        raise UnsupportedJobError(f"{A}.strategy is {strategy!r}; only fsdp and fsdp2 are supported")
     dynamic = keys.flag(*names("actor.dynamic_batch_size"))
     attention = keys.text(*names("model.attention")) or FLASH
     lora_rank = or_default(keys.integer(*names("model.lora_rank")), 0)
@@ -79,7 +79,7 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
 
 
 def _sequence_parallel(keys: Keys) -> int:
-    """FSDPActorConfig.__post_init__: the actor's own, where it is above 1, takes the place of its engine's."""
+    """The sequence parallel size: the actor's if it is above 1, else the engine's (FSDPActorConfig.__post_init__)."""
     actor, engine = (keys.integer(f"{table}.ulysses_sequence_parallel_size") for table in (A, F))
     return actor if actor is not None and actor != 1 else or_default(engine, 1)
 
@@ -107,7 +107,7 @@ def _targets(keys: Keys) -> tuple[str, ...]:
 
 
 def _has_critic(keys: Keys) -> bool:
-    """verl trainer/ppo/utils.py need_critic: critic.enable if it says, else whether the estimator is GAE."""
+    """Whether a critic is trained: critic.enable if set, else if the estimator is GAE (verl trainer/ppo/utils.py need_critic)."""
     if keys.raw("critic.enable") is not None:
         return keys.flag("critic.enable")
     return (keys.text(*names("algorithm.advantage")) or "gae") == "gae"

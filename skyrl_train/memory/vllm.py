@@ -1,7 +1,7 @@
-"""What vLLM 0.24.0 takes of the GPU: a share of its TOTAL memory, whatever else is on it.
+"""The GPU memory of vLLM 0.24.0: a share of the TOTAL memory, whatever else uses the GPU.
 
 vllm/v1/worker/utils.py request_memory: requested = total x gpu_memory_utilization, and the engine refuses to start if
-less is free. What the weights and the profiled peak leave of the share becomes the KV cache.
+less is free. The rest of the share, without the weights and the profiled peak, becomes the KV cache.
 """
 
 from typing import NamedTuple
@@ -15,8 +15,8 @@ from skyrl_train.memory.units import BF16, DTYPE_BYTES, FP32, GIB
 # v1/sample/sampler.py with logprobs_mode "processed_logprobs", as verl sets it: the model's logits, the float32 ones,
 # log-probs, probabilities, and the exponential draws of topk_topp_sampler.py random_sample
 SAMPLER = BF16 + 4 * FP32
-# Measured on an H200: what the engine's process keeps while it sleeps, beside the graphs (0.4 to 0.9 GiB); what it has
-# outside torch (non_torch_increase, 0.2 GiB); what its graphs take (0.3 GiB for both models that were measured).
+# Measured on an H200: the memory of a sleeping engine without its graphs (0.4 to 0.9 GiB); memory outside torch
+# (non_torch_increase, 0.2 GiB); the graphs (0.3 GiB for both measured models).
 CONTEXT = round(0.65 * GIB)
 OUTSIDE = round(0.22 * GIB)
 GRAPHS = round(0.32 * GIB)
@@ -36,17 +36,17 @@ class Engine(NamedTuple):
 
     @property
     def awake(self) -> int:
-        """The share is counted from after the context was made (gpu_worker.py init_device), so that comes on top."""
+        """Bytes while awake. The share does not include the CUDA context, which is made before (gpu_worker.py init_device)."""
         return max(self.requested, self.weights + self.work + self.graphs + self.kv) + self.context
 
     @property
     def asleep(self) -> int:
-        """Sleep gives back weights and KV cache; the context and the graphs stay."""
+        """Bytes while asleep: the context and the graphs stay, weights and KV cache are released."""
         return self.context + self.graphs
 
     @property
     def syncing(self) -> int:
-        """Woken for its weights only."""
+        """Bytes while only the weights are awake."""
         return self.asleep + self.weights
 
 
@@ -56,7 +56,7 @@ def kv_bytes_per_token(shape: ModelShape, rollout: Rollout) -> int:
 
 
 def _work(shape: ModelShape, rollout: Rollout) -> int:
-    """The profiled peak: one forward pass of the most tokens, or the sampler's rows for the most sequences."""
+    """Bytes at the profiled peak: a forward pass of the most tokens, or sampling for the most sequences."""
     wide = 3 * shape.intermediate // rollout.tensor_parallel + 4 * shape.hidden
     forward = rollout.max_batched_tokens * wide * DTYPE_BYTES[rollout.dtype]
     return max(forward, rollout.max_seqs * shape.vocab * SAMPLER)

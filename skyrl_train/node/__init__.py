@@ -1,1 +1,1 @@
-"""What a node needs before a job starts: pure rules, shared by `skyrl-doctor env`, `fix` and the sbatch scripts."""
+"""Pure rules for what a node needs before a job starts. `skyrl-doctor env`, `fix` and the batch scripts use them."""

@@ -1,8 +1,7 @@
-"""Options of PyTorch's CUDA allocator, which two variables carry, and what vLLM's sleep mode can bear of them.
+"""Options of PyTorch's CUDA allocator, set by two variables, and which of them vLLM's sleep mode supports.
 
-Sleep mode keeps weights and KV cache in a memory pool of its own, in which older PyTorch cannot keep segments that
-grow (`expandable_segments`). vLLM looks for the exact text below in LEGACY alone; PyTorch reads both names and
-passes over spaces.
+Sleep mode keeps weights and KV cache in its own memory pool, in which older PyTorch does not support
+`expandable_segments`. vLLM looks for the exact text below, in LEGACY only. PyTorch reads both names and ignores spaces.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +20,7 @@ SLEEPS_BY_DEFAULT = True
 
 
 class Trouble(StrEnum):
-    """What is wrong with the variables."""
+    """A fault in the variables."""
 
     DIFFERENT = "the two variables differ"
     UNREADABLE = "PyTorch refuses the value"
@@ -31,24 +30,24 @@ class Trouble(StrEnum):
 
 @record
 class Conflict:
-    """One trouble, and the variable that has it."""
+    """One fault and its variable."""
 
     trouble: Trouble
     variable: str
 
 
 def conflicts(environ: Mapping[str, str], *, sleeps: bool) -> tuple[Conflict, ...]:
-    """All that is wrong, whichever variable this PyTorch reads first: its versions disagree."""
+    """All faults, independent of which variable is read first: versions of PyTorch differ in that."""
     return tuple(_conflicts(environ, sleeps=sleeps))
 
 
 def allocator_settings(environ: Mapping[str, str], *, sleeps: bool) -> Preparation:
-    """The same options in each variable that is set, without what sleep mode or PyTorch cannot bear."""
+    """Settings that give both variables the same options, without those that sleep mode or PyTorch refuse."""
     if not conflicts(environ, sleeps=sleeps):
         return Preparation()
     given = environ.get(LEGACY) or environ.get(UNIFIED, "")
-    kept = ",".join(_text(name, value) for name, value in options(given) if not _must_go(name, value, sleeps=sleeps))
-    why = "one set of options, and none that vLLM's sleep mode or PyTorch refuses"
+    kept = ",".join(_text(name, value) for name, value in options(given) if not _is_removed(name, value, sleeps=sleeps))
+    why = "both variables get the same options, without those that vLLM's sleep mode or PyTorch refuse"
     return Preparation(
         settings=tuple(
             Setting(name=name, value=kept or None, cures="ENV014", why=why)  # FIX(ENV014)
@@ -59,7 +58,7 @@ def allocator_settings(environ: Mapping[str, str], *, sleeps: bool) -> Preparati
 
 
 def options(text: str) -> tuple[tuple[str, str], ...]:
-    """`a:1,b:[256:1,512:2]` as name and value, without spaces, in order. PyTorch lets the last of a name win."""
+    """The options of `a:1,b:[256:1,512:2]` as names and values, without spaces, in order. The last of a name counts."""
     pieces = [""]
     depth = 0
     for letter in "".join(text.split()):
@@ -84,7 +83,7 @@ def _conflicts(environ: Mapping[str, str], *, sleeps: bool) -> Iterator[Conflict
             yield Conflict(Trouble.SEEN if SEEN_BY_VLLM in environ.get(LEGACY, "") else Trouble.UNSEEN, name)
 
 
-def _must_go(name: str, value: str, *, sleeps: bool) -> bool:
+def _is_removed(name: str, value: str, *, sleeps: bool) -> bool:
     return name == EXPANDABLE and (sleeps or value not in ("True", "False"))
 
 

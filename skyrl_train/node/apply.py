@@ -1,4 +1,4 @@
-"""Makes the directories and files of a Preparation. They are the job's own: what is somebody else's is refused."""
+"""Makes the directories and files of a Preparation. A path that belongs to another user is refused."""
 
 import os
 import stat
@@ -6,12 +6,12 @@ import stat
 from skyrl_train.node.settings import Directory, Preparation, TextFile
 
 
-class NotOurs(OSError):  # noqa: N818 -- an answer about a path, as the errors of the standard library name them
-    """A path that this job wants for itself belongs to somebody else."""
+class NotOurs(OSError):  # noqa: N818 -- named like the standard library's errors about paths
+    """A path that this job needs belongs to another user."""
 
 
 def apply(preparation: Preparation) -> tuple[str, ...]:
-    """Makes what is missing; the paths of what was made or changed. Doing it twice does nothing."""
+    """Makes what is missing; the paths that were made or changed. Calling it again has no effect."""
     made = [directory.path for directory in preparation.directories if _make(directory)]
     written = [file.path for file in preparation.files if _write(file)]
     return (*made, *written)
@@ -21,10 +21,10 @@ def _make(directory: Directory) -> bool:
     existed = os.path.isdir(directory.path)
     os.makedirs(directory.path, mode=directory.mode, exist_ok=True)
     found = os.lstat(directory.path)
-    # Under /tmp anybody may have made it first, or put a link in its place.
+    # In /tmp another user may have made it first, or made a link with this name.
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise NotOurs(
-            f"{directory.path} is not a directory of ours (owner {found.st_uid}); remove it or choose another place"
+            f"{directory.path} is not a directory of this user (owner: {found.st_uid}); remove it or choose another directory"
         )
     if stat.S_IMODE(found.st_mode) != directory.mode:
         os.chmod(directory.path, directory.mode)
@@ -33,7 +33,7 @@ def _make(directory: Directory) -> bool:
 
 
 def _write(file: TextFile) -> bool:
-    """Whole or not at all: by rename."""
+    """Writes a file atomically, by rename; whether it changed."""
     try:
         with open(file.path, encoding="utf-8") as existing:
             if existing.read() == file.text:

@@ -1,7 +1,8 @@
-"""Where compilers keep what they built, and a place on the node for it.
+"""Where compilers keep their caches, and a directory on the node for them.
 
 Triton, vLLM, Inductor and FlashInfer write shared libraries into a cache and load them at once. On a network file
-system another node's write makes a loaded one stale, and two jobs in one directory read each other's half-written work.
+system, a write by another node makes a loaded library stale, and two jobs in one directory read each other's
+half-written files.
 """
 
 import os
@@ -20,9 +21,9 @@ _NO_FILE_NAME = re.compile(r'[\\/:*?"<>|]')
 
 @record(kw_only=True)
 class Cache:
-    """A program's cache: what decided where it is, the path as the program sees it, and the variable that moves it.
+    """A program's cache: the variable that decided its path, the path, and the variable that moves it.
 
-    `frail`: two jobs at once damage it even on a local disk. A relative path is taken from the working directory.
+    `frail`: two jobs at once damage it even on a local disk. A relative path starts at the working directory.
     """
 
     program: str
@@ -37,7 +38,7 @@ class Cache:
 
 
 def caches(environ: Mapping[str, str], *, home: str, user: str) -> tuple[Cache, ...]:
-    """Where each program will write. To all of them a variable that is set and empty is set."""
+    """The cache of each program. All of them treat an empty variable as set."""
     return (
         _triton(environ, home.rstrip("/")),
         _vllm(environ, home.rstrip("/")),
@@ -84,17 +85,17 @@ def _flashinfer(environ: Mapping[str, str], home: str) -> Cache:
 
 
 def is_of_job(path: str, job_id: str) -> bool:
-    """Whether a path is this job's own: its id stands in it, not as part of a longer number."""
+    """Whether a path contains the id of this job, not as part of a longer number."""
     return re.search(rf"(?<!\d){re.escape(job_id)}(?!\d)", path) is not None
 
 
 def is_shared_by_jobs(cache: Cache, job_id: str | None) -> bool:
-    """Whether a second job on this node would write into the same cache, and harm the first."""
+    """Whether a second job on this node would write into the same cache and damage it."""
     return bool(job_id) and cache.frail and not is_of_job(cache.path, job_id or "")
 
 
 def scratch_candidates(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Places on the node, the best first. A relative one is none."""
+    """Directories for scratch on the node, best first. Relative paths are left out."""
     named = (environ.get("SLURM_TMPDIR", ""), environ.get("TMPDIR", ""), SYSTEM_TMP)
     return tuple(dict.fromkeys(path.rstrip("/") for path in named if path.startswith("/") and path.strip("/")))
 
@@ -106,10 +107,10 @@ def job_directory(base: str, *, uid: int, job_id: str | None) -> str:
 def cache_settings(
     environ: Mapping[str, str], *, home: str, user: str, uid: int, job_id: str | None, unfit: Collection[str] = ()
 ) -> Preparation:
-    """Moves caches onto the node, into a directory of the job.
+    """Settings that move caches into a directory of the job on the node.
 
-    `unfit` are the paths, of those that `caches` and `scratch_candidates` name, that lie on a network file system,
-    are mounted noexec or cannot be written. Where no fit place is left, nothing is moved.
+    `unfit` are the paths from `caches` and `scratch_candidates` that are on a network file system, mounted noexec or not
+    writable. If no other path is left, nothing is moved.
     """
     base = next((path for path in scratch_candidates(environ) if path not in unfit), None)
     if base is None:
@@ -120,16 +121,16 @@ def cache_settings(
         for cache in caches(environ, home=home, user=user)
         if not cache.path or cache.path in unfit or is_shared_by_jobs(cache, job_id)
     ]
-    places = [f"{directory}/{cache.program.lower()}" for cache in moved]
+    directories = [f"{directory}/{cache.program.lower()}" for cache in moved]
     return Preparation(
-        settings=tuple(_setting(cache, place) for cache, place in zip(moved, places, strict=True)),
-        directories=tuple(Directory(path=path) for path in ([directory, *places] if places else [])),
+        settings=tuple(_setting(cache, path) for cache, path in zip(moved, directories, strict=True)),
+        directories=tuple(Directory(path=path) for path in ([directory, *directories] if directories else [])),
     )
 
 
-def _setting(cache: Cache, place: str) -> Setting:
-    why = f"{cache.program}'s compiled code stays on the node and in this job"
-    return Setting(name=cache.variable, value=place, cures=cache.cures, why=why)  # FIX(ENV002) FIX(ENV010)
+def _setting(cache: Cache, path: str) -> Setting:
+    why = f"{cache.program} writes its compiled code to this node, in a directory of this job"
+    return Setting(name=cache.variable, value=path, cures=cache.cures, why=why)  # FIX(ENV002) FIX(ENV010)
 
 
 def _first_set(environ: Mapping[str, str], *names: str) -> str:
@@ -137,5 +138,5 @@ def _first_set(environ: Mapping[str, str], *names: str) -> str:
 
 
 def _expand(path: str, home: str) -> str:
-    """os.path.expanduser for the own home: vLLM does it to its path, Triton and Inductor do not."""
+    """The path with ~ replaced by the home directory. vLLM does this with its path; Triton and Inductor do not."""
     return home + path[1:] if path == "~" or path.startswith("~/") else path

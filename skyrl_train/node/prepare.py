@@ -1,4 +1,4 @@
-"""All rules of a node together: what the job's environment must be on a GPU node and on a runtime node."""
+"""Applies all rules of a node: the environment that a job needs on a GPU node and on a runtime node."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from skyrl_train.node.vllm import vllm_settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """What the rules ask of a node. `slices` and `gpus` None: not known, and then no remap is given."""
+    """What the rules need to know about a node. Without `slices` and `gpus`, CUDA_VISIBLE_DEVICES is left as it is."""
 
     environ: Mapping[str, str]
     uid: int
@@ -45,14 +45,14 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The settings, and why some that are wanted cannot be given."""
+    """The settings, and the reasons why some could not be made."""
 
     preparation: Preparation
     refusals: tuple[str, ...] = ()
 
 
 def gpu_node(node: Node) -> Prepared:
-    """What verl, vLLM, Ray and Triton need where they train."""
+    """The settings of a node that trains, for verl, vLLM, Ray and Triton."""
     environ, uid, job_id = node.environ, node.uid, node.job_id
     devices = _devices(node)
     rules = (
@@ -71,7 +71,7 @@ def gpu_node(node: Node) -> Prepared:
 
 
 def runtime_node(node: Node) -> Prepared:
-    """What Podman needs where the sandboxes run."""
+    """The settings of a node with sandboxes, for Podman."""
     needs_helper = kernel_has_rootless_overlay(node.kernel) is False
     store = job_store(
         uid=node.uid,
@@ -82,7 +82,9 @@ def runtime_node(node: Node) -> Prepared:
         auth_file=node.auth_file,
         base=node.store_base,
     )
-    refusals = ("POD008: this kernel mounts no overlay for a user, and there is no fuse-overlayfs",)
+    refusals = (
+        "POD008: this kernel mounts no overlay for ordinary users, and fuse-overlayfs is not installed; install fuse-overlayfs",
+    )
     return Prepared(
         store + proxy_settings(node.environ, node.runtime_hosts),
         refusals if needs_helper and not node.mount_program else (),
@@ -90,7 +92,7 @@ def runtime_node(node: Node) -> Prepared:
 
 
 def _devices(node: Node) -> Preparation | Refusal:
-    """Without a variable Slurm gave no GPU list, and there is nothing to translate."""
+    """The setting for MIG slices; empty if the variable is not set."""
     if node.slices is None or node.gpus is None or VARIABLE not in node.environ:
         return Preparation()
     return mig_remap(node.environ.get(VARIABLE), slices=node.slices, gpus=node.gpus)

@@ -1,6 +1,6 @@
-"""Which requests leave through a proxy: the rules of urllib and of httpx, which differ.
+"""Which requests use a proxy, by the rules of urllib and of httpx, which differ.
 
-httpx sends the requests to the runtime, urllib asks a sandbox for its health: a host is reached only where both go direct.
+httpx sends requests to the runtime, urllib checks the health of a sandbox. A host must be reachable directly by both.
 """
 
 import re
@@ -18,7 +18,7 @@ _DEFAULT_PORTS = {("http", 80), ("https", 443)}
 
 @record
 class Target:
-    """Where a request goes."""
+    """The target of a request."""
 
     scheme: str
     host: str
@@ -26,7 +26,7 @@ class Target:
 
     @classmethod
     def of(cls, url: str) -> "Target | None":
-        """The target of a URL; None where it is none."""
+        """The target of a URL, or None if the URL is invalid."""
         try:
             parts = urlsplit(url)
             port = parts.port
@@ -36,20 +36,20 @@ class Target:
 
     @property
     def netloc(self) -> str:
-        """As it stands in a URL."""
+        """Host and port as written in a URL."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port is None else f"{host}:{self.port}"
 
     @property
     def asked_port(self) -> int | None:
-        """None where it is the scheme's own: httpx writes it so."""
+        """The port, or None if it is the default of the scheme, as httpx treats it."""
         return None if (self.scheme, self.port) in _DEFAULT_PORTS else self.port
 
 
 def proxies(environ: Mapping[str, str]) -> dict[str, str]:
-    """`http`, `https`, `all`, `no`, … as urllib reads them, and httpx after it.
+    """The proxies by scheme (`http`, `https`, `all`, `no`), as urllib and httpx read them.
 
-    A lower-case name wins over others; set and empty, it takes them away. Inside CGI, HTTP_PROXY is a header of the client.
+    A lower-case name takes precedence; if it is empty, it removes the others. In CGI, HTTP_PROXY comes from the client.
     """
     found = {name.lower().removesuffix(_SUFFIX): value for name, value in environ.items() if _is_proxy(name) and value}
     if "REQUEST_METHOD" in environ:
@@ -65,7 +65,7 @@ def proxies(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def proxy_in_the_way(target: Target, environ: Mapping[str, str]) -> str | None:
-    """The proxy that one of the two clients would take for this target; None where both go direct."""
+    """The proxy that one of the two clients would use for this target; None if both connect directly."""
     found = proxies(environ)
     no = found.get("no", "")
     own = found.get(target.scheme)
@@ -76,7 +76,7 @@ def proxy_in_the_way(target: Target, environ: Mapping[str, str]) -> str | None:
 
 
 def bypassed_by_urllib(target: Target, no: str) -> bool:
-    """A star alone, or a suffix of the host with or without its port, a leading dot of which counts for nothing."""
+    """Whether urllib connects directly: the list is a star, or an entry is a suffix of the host (leading dot ignored)."""
     if no == "*":
         return True
     with_port = target.netloc.lower()
@@ -86,31 +86,31 @@ def bypassed_by_urllib(target: Target, no: str) -> bool:
 
 
 def bypassed_by_httpx(target: Target, no: str) -> bool:
-    """A star anywhere; an address as it is, or with the first address of a network; a name and what is below it.
+    """Whether httpx connects directly: an entry is a star, the address, a network's first address, or a parent domain.
 
-    A leading dot leaves the name itself out.
+    A leading dot excludes the domain itself.
     """
     entries = [entry.strip() for entry in no.split(",")]
     return "*" in entries or any(_httpx_matches(entry, target) for entry in entries if entry)
 
 
 def refused_by_httpx(no: str) -> tuple[str, ...]:
-    """Entries that httpx fails to read: each makes every client of it raise InvalidURL, such as `[::1]`."""
+    """Entries, such as `[::1]`, on which every httpx client raises InvalidURL."""
     entries = [entry.strip() for entry in no.split(",")]
     return () if "*" in entries else tuple(entry for entry in entries if entry and _is_refused(entry))
 
 
 def shown(proxy: str) -> str:
-    """A proxy's URL without the name and the password that it may hold."""
-    secret, at, place = proxy.rpartition("@")
+    """A proxy's URL without user name and password."""
+    secret, at, address = proxy.rpartition("@")
     if not at:
         return proxy
     scheme = re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", secret)
-    return f"{scheme[0] if scheme else ''}***@{place}"
+    return f"{scheme[0] if scheme else ''}***@{address}"
 
 
 def proxy_settings(environ: Mapping[str, str], hosts: Iterable[str]) -> Preparation:
-    """Adds the hosts that a proxy would hide, and those of the node itself, to no_proxy and NO_PROXY."""
+    """Settings that add these hosts and the node itself to no_proxy and NO_PROXY if a proxy would be used for them."""
     found = proxies(environ)
     no = found.get("no", "")
     missing = [host for host in dict.fromkeys((*hosts, *LOOPBACK)) if _is_hidden(host, environ)]
@@ -119,7 +119,7 @@ def proxy_settings(environ: Mapping[str, str], hosts: Iterable[str]) -> Preparat
         return Preparation()
     kept = [entry.strip() for entry in no.split(",") if entry.strip() and entry.strip() not in dropped]
     value = ",".join((*kept, *missing))
-    why = "requests to the sandboxes and to this node must not leave through the proxy"
+    why = "requests to the sandboxes and to this node must not use the proxy"
     return Preparation(
         settings=tuple(Setting(name=name, value=value, cures="ENV013", why=why) for name in NAMES)  # FIX(ENV013)
     )
@@ -169,7 +169,7 @@ def _is_refused(entry: str) -> bool:
 
 
 def _is_address(text: str) -> bool:
-    import ipaddress  # for an environment with a NO_PROXY alone
+    import ipaddress  # only an environment with NO_PROXY needs it
 
     try:
         ipaddress.ip_address(text)

@@ -1,7 +1,7 @@
-"""Which interpreter trains, and the variable that carries it to every worker.
+"""Chooses the training interpreter and passes it on to every worker.
 
-Triton compiles with the headers of the interpreter that a worker runs under, and Ray starts its workers under the
-driver's. One interpreter has to be chosen once, and said by its full path.
+Triton compiles with the headers of a worker's interpreter, and Ray starts workers under the driver's interpreter. So one
+interpreter is chosen once and named by its full path.
 """
 
 import os
@@ -13,7 +13,7 @@ from skyrl_train.node.settings import Preparation, Setting
 
 VARIABLE = "UV_PYTHON"
 NO_COMPILER = "Failed to find C compiler. Please specify via CC environment variable"
-"""How Triton's text begins where it finds no compiler."""
+"""The start of Triton's message when it finds no compiler."""
 
 _VERSION = re.compile(r"(?:cpython|python|cp)?[@-]?3(?:\.?(?P<minor>\d{1,2})(?:\.\d+)?)?(?P<threads>t)?(?:-[\w-]+)?")
 _NAME = re.compile(r"[\w.+-]+")
@@ -21,7 +21,7 @@ _NAME = re.compile(r"[\w.+-]+")
 
 @record(kw_only=True)
 class Candidate:
-    """A text that may name the interpreter. `meant`: somebody wrote it, so it counts even where nothing is there."""
+    """A text that may name the interpreter. `meant`: the user wrote it, so it counts even if the file does not exist."""
 
     text: str
     source: str
@@ -29,7 +29,7 @@ class Candidate:
 
 
 def candidates(configured: str | None, environ: Mapping[str, str], *, cwd: str, own: str) -> tuple[Candidate, ...]:
-    """The configuration's, $UV_PYTHON's, the active environment's, the project's, the caller's own; empty counts as unset."""
+    """Candidates from the configuration, $UV_PYTHON, the active environment, the project and the caller, in this order."""
     found: list[Candidate] = []
     if configured and configured.strip():
         found.append(Candidate(text=configured.strip(), source="python.interpreter"))
@@ -44,12 +44,12 @@ def candidates(configured: str | None, environ: Mapping[str, str], *, cwd: str, 
 
 
 def is_path(text: str) -> bool:
-    """Whether a text names a file; otherwise it is a request such as 3.12, for whoever resolves it."""
+    """Whether a text is a path. Otherwise it is a request such as 3.12, which must be resolved."""
     return "/" in text
 
 
 def commands(request: str) -> tuple[str, ...]:
-    """The commands on PATH that satisfy a request; none where it cannot be said without uv (`>=3.12,<3.13`, pypy)."""
+    """The commands on PATH that satisfy a request; none if only uv can resolve it (`>=3.12,<3.13`, pypy)."""
     version = _VERSION.fullmatch(request)
     if version is not None:
         minor, threads = version["minor"], version["threads"] or ""
@@ -60,7 +60,7 @@ def commands(request: str) -> tuple[str, ...]:
 
 
 def interpreter_settings(interpreter: str, environ: Mapping[str, str]) -> Preparation:
-    """Names the interpreter for uv and for whatever starts workers. A text that is no full path says nothing."""
+    """The setting that names the interpreter for uv and for workers; empty unless it is a full path."""
     if not os.path.isabs(interpreter) or environ.get(VARIABLE) == interpreter:
         return Preparation()
     why = "every worker compiles with this interpreter's headers"

@@ -8,15 +8,15 @@ from skyrl_train.node.settings import Directory, Preparation, Setting
 
 ADDRESS = "RAY_ADDRESS"
 OWN_CLUSTER = "local"
-"""As an address: none is looked for, and a cluster is started."""
+"""As an address: Ray looks for no cluster and starts a new one."""
 UV_SWITCH = "RAY_ENABLE_UV_RUN_RUNTIME_ENV"
 HOOK = "RAY_RUNTIME_ENV_HOOK"
 UV_HOOK = "uv_runtime_env_hook"
-"""The module of Ray that does the same where HOOK names it, whatever UV_SWITCH says."""
+"""Ray's module that does the same if HOOK names it, even if UV_SWITCH is off."""
 DEFAULT_PORT = 6379
-"""What `ray start --head` takes without --port."""
+"""The port of `ray start --head` without --port."""
 CLIENT_PORT = 10001
-"""What its client server takes; where that ends, `ray start --block` ends the whole head."""
+"""The port of Ray's client server. If that server ends, `ray start --block` ends the whole head."""
 _FIRST_PORT = 20000
 _PORTS = 10000
 
@@ -27,20 +27,20 @@ def starts_own_cluster(environ: Mapping[str, str]) -> bool:
 
 
 def address_file(environ: Mapping[str, str]) -> str:
-    """Where `ray start` leaves its address, and where ray.init() looks for one."""
+    """The file to which `ray start` writes its address and from which ray.init() reads one."""
     return os.path.join(ray_socket(environ).base, "ray", "ray_current_cluster")
 
 
 def head_port(job_id: str) -> int:
-    """A port for `ray start --head --port` that another job of this node hardly has.
+    """A port for `ray start --head --port` that another job on this node is unlikely to use.
 
-    Below Linux's ephemeral ports, and above those that Ray gives to its workers.
+    It is below Linux's ephemeral ports and above the ports of Ray's workers.
     """
     return _FIRST_PORT + int("".join(filter(str.isdecimal, job_id)) or "0") % _PORTS
 
 
 def uv_hook_is_on(environ: Mapping[str, str]) -> bool:
-    """As Ray 2.47 and later read it: unset is on; set is on for 1 and true alone, and the empty text is off."""
+    """Whether the hook is on, as Ray 2.47 and later read it: unset is on; otherwise only 1 and true are on."""
     value = environ.get(UV_SWITCH)
     return value is None or is_true(value) or UV_HOOK in environ.get(HOOK, "")
 
@@ -50,24 +50,24 @@ def is_true(value: str) -> bool:
 
 
 def is_uv_run(argv: Sequence[str]) -> bool:
-    """What Ray takes for `uv run`: the program is uv, and run is its first argument."""
+    """Whether Ray recognises a command as `uv run`: the program is uv and its first argument is run."""
     return len(argv) > 1 and os.path.basename(argv[0]) == "uv" and argv[1] == "run"
 
 
 def ray_settings(environ: Mapping[str, str], *, uid: int, job_id: str | None) -> Preparation:
-    """A cluster of this job alone, and workers that take the driver's interpreter as it stands."""
+    """Settings for a private cluster of this job, whose workers use the driver's interpreter unchanged."""
     return _own_cluster(environ) + _own_directory(environ, uid=uid, job_id=job_id) + _without_uv(environ)
 
 
 def _own_cluster(environ: Mapping[str, str]) -> Preparation:
     if not environ.get(ADDRESS) or starts_own_cluster(environ):
         return Preparation()
-    why = "ray.init() would join that cluster instead of starting one for this job"
+    why = "ray.init() would join that cluster instead of starting a new one for this job"
     return Preparation(settings=(Setting(name=ADDRESS, value=None, cures="ENV009", why=why),))  # FIX(ENV009)
 
 
 def _own_directory(environ: Mapping[str, str], *, uid: int, job_id: str | None) -> Preparation:
-    """A directory that other jobs share may hold the address of a cluster that is not ours."""
+    """The setting of a private directory, since a shared one may hold the address of another job's cluster."""
     if not job_id or environ.get(RAY_VARIABLE) or job_id in ray_socket(environ).base:
         return Preparation()
     directory = short_directory(uid=uid, job_id=job_id)
@@ -81,8 +81,8 @@ def _own_directory(environ: Mapping[str, str], *, uid: int, job_id: str | None) 
 def _without_uv(environ: Mapping[str, str]) -> Preparation:
     if not uv_hook_is_on(environ):
         return Preparation()
-    why = "under `uv run`, Ray would build the environment anew for every worker"
+    why = "under `uv run`, Ray would build the environment again for every worker"
     settings = [Setting(name=UV_SWITCH, value="0", cures="ENV003", why=why)]  # FIX(ENV003)
     if UV_HOOK in environ.get(HOOK, ""):
-        settings.append(Setting(name=HOOK, value=None, cures="ENV003", why="it names the same hook"))
+        settings.append(Setting(name=HOOK, value=None, cures="ENV003", why="it turns on the same hook"))
     return Preparation(settings=tuple(settings))

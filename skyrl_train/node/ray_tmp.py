@@ -1,4 +1,4 @@
-"""Where Ray and vLLM keep their sockets. A Unix socket's path has at most 107 bytes."""
+"""The paths of Ray's and vLLM's sockets. A Unix socket's path may have at most 107 bytes."""
 
 import os
 from collections.abc import Mapping
@@ -7,11 +7,11 @@ from skyrl_train.contracts.record import record
 from skyrl_train.node.settings import Directory, Preparation, Setting
 
 LIMIT_BYTES = 107
-"""unix(7): sun_path holds 108 bytes with its closing zero."""
+"""unix(7): sun_path holds 108 bytes including the final zero."""
 RAY_VARIABLE = "RAY_TMPDIR"
 VLLM_VARIABLE = "VLLM_RPC_BASE_PATH"
 PID_DIGITS = 7
-"""Of the largest process id that Linux gives: 4194304."""
+"""Digits of Linux's largest process id, 4194304."""
 
 _SESSION = "session_2026-01-31_23-59-59_123456_"
 _UUID_LENGTH = 36
@@ -19,7 +19,7 @@ _UUID_LENGTH = 36
 
 @record
 class Socket:
-    """The longest path that one program binds, and the variable that decides it. `base` is what stands before it."""
+    """The longest socket path of a program, and the variable that decides its `base` directory."""
 
     program: str
     base: str
@@ -33,7 +33,7 @@ class Socket:
 
 
 def ray_socket(environ: Mapping[str, str], *, pid_digits: int = PID_DIGITS) -> Socket:
-    """Ray: $RAY_TMPDIR, else $TMPDIR, else /tmp; set and empty counts as set. Then ray/session_…_PID/sockets/plasma_store."""
+    """Ray's socket: ray/session_…_PID/sockets/plasma_store in $RAY_TMPDIR, else $TMPDIR, else /tmp. Empty counts as set."""
     source = next((name for name in (RAY_VARIABLE, "TMPDIR") if name in environ), "")
     base = environ[source] if source else "/tmp"  # noqa: S108 -- Ray's own default
     session = _SESSION + "9" * pid_digits
@@ -41,7 +41,7 @@ def ray_socket(environ: Mapping[str, str], *, pid_digits: int = PID_DIGITS) -> S
 
 
 def vllm_socket(environ: Mapping[str, str]) -> Socket:
-    """vLLM: $VLLM_RPC_BASE_PATH, else Python's temporary directory; then a UUID."""
+    """vLLM's socket: a UUID in $VLLM_RPC_BASE_PATH, else in Python's temporary directory."""
     if VLLM_VARIABLE in environ:
         source, base = VLLM_VARIABLE, environ[VLLM_VARIABLE]
     else:
@@ -51,19 +51,19 @@ def vllm_socket(environ: Mapping[str, str]) -> Socket:
 
 
 def short_directory(*, uid: int, job_id: str | None) -> str:
-    """A directory of this job alone, with a name short enough for any socket below it."""
+    """A directory of this job with a name that is short enough for all sockets."""
     return f"/tmp/r{job_id}" if job_id else f"/tmp/r-{uid}"  # noqa: S108 -- local and short on every Linux
 
 
 def socket_settings(environ: Mapping[str, str], *, uid: int, job_id: str | None) -> Preparation:
-    """Moves sockets whose path would be too long; a short one stays where it is."""
+    """Settings that move a socket if its path would be too long."""
     directory = short_directory(uid=uid, job_id=job_id)
     settings = tuple(
         Setting(
             name=socket.variable,
             value=directory,
             cures="ENV006",
-            why=f"a socket of {socket.program} would have a path of {socket.length} bytes, and {LIMIT_BYTES} is the limit",
+            why=f"the path of {socket.program}'s socket would have {socket.length} bytes, but the limit is {LIMIT_BYTES}",
         )
         for socket in (ray_socket(environ), vllm_socket(environ))
         if socket.length > LIMIT_BYTES  # FIX(ENV006)

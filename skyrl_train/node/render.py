@@ -1,4 +1,4 @@
-"""A Preparation as text: for a shell's `eval`, or for Slurm's TaskProlog."""
+"""Renders a Preparation for a shell's `eval` or for Slurm's TaskProlog."""
 
 import re
 import shlex
@@ -12,15 +12,15 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def shell(preparation: Preparation) -> str:
     """Lines for `eval "$(…)"` in sh or bash: directories and files first, then the variables that name them.
 
-    Each ends with a semicolon, and none holds a comment: many forget the quotes around the $(…), and lose the line ends.
+    Each line ends with a semicolon and has no comment, so that it also works without quotes around $(…).
     """
     return "".join(f"{line};\n" for line in _shell_lines(preparation))
 
 
 def taskprolog(preparation: Preparation) -> str:
-    """slurm.conf(5), TaskProlog: each `export NAME=value` or `unset NAME` line changes the task's environment.
+    """Lines for a TaskProlog (slurm.conf(5)): `export NAME=value` or `unset NAME` changes the task's environment.
 
-    Slurm takes the rest of the line as it stands, without quotes. A value with a line break cannot be said, and is left out.
+    Slurm reads the rest of the line literally. A value with a line break cannot be written and is left out.
     """
     return "".join(f"{line}\n" for line in _taskprolog_lines(preparation))
 
@@ -46,10 +46,10 @@ def _taskprolog_lines(preparation: Preparation) -> Iterator[str]:
 
 
 def _make_directory(directory: Directory) -> str:
-    """Under /tmp somebody else may have made it first, or put a link in its place: then it is not used."""
+    """A command that makes a directory. It fails if another user made it first or made a link with this name."""
     path = shlex.quote(directory.path)
     made = f"mkdir -p {path} && [ ! -L {path} ] && [ -O {path} ] && chmod {directory.mode:o} {path}"
-    return f"{made} || {{ echo {path} is not a directory of ours >&2; return 1 2>/dev/null || exit 1; }}"
+    return f"{made} || {{ echo {path} is not a directory of this user >&2; return 1 2>/dev/null || exit 1; }}"
 
 
 def _write_file(file: TextFile) -> str:
@@ -60,5 +60,5 @@ def _write_file(file: TextFile) -> str:
 
 def _checked(name: str) -> str:
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name for a variable")
+        raise ValueError(f"{name!r} is not a valid variable name")
     return name

@@ -8,13 +8,13 @@ AMD_VARIABLE = "ROCR_VISIBLE_DEVICES"
 
 
 def stops_verl(environ: Mapping[str, str]) -> bool:
-    """verl's workers refuse it beside CUDA_VISIBLE_DEVICES, which Ray sets for each of them. Empty counts as unset."""
+    """Whether verl's workers refuse to start: they do if both this and CUDA_VISIBLE_DEVICES, set by Ray, are not empty."""
     return bool(environ.get(AMD_VARIABLE))
 
 
 def rocr_settings(environ: Mapping[str, str]) -> Preparation:
-    """Takes the variable away from a job on NVIDIA GPUs."""
+    """The setting that unsets the variable for a job on NVIDIA GPUs."""
     if not stops_verl(environ):
         return Preparation()
-    why = "verl refuses it beside CUDA_VISIBLE_DEVICES"
+    why = "verl refuses to start if both this and CUDA_VISIBLE_DEVICES are set"
     return Preparation(settings=(Setting(name=AMD_VARIABLE, value=None, cures="ENV015", why=why),))  # FIX(ENV015)

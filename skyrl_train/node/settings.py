@@ -1,11 +1,11 @@
-"""The result of a node rule: variables to set or unset, directories and files that they name. Plain data."""
+"""The result of a node rule: variables to set or unset, and the directories and files that they name."""
 
 from skyrl_train.contracts.record import record
 
 
 @record(kw_only=True)
 class Setting:
-    """One variable for the job's environment; `value` None unsets it. `cures` is the catalogue id."""
+    """One variable for the job's environment; `value` None unsets it. `cures` is the id of the failure that it prevents."""
 
     name: str
     value: str | None
@@ -15,7 +15,7 @@ class Setting:
 
 @record(kw_only=True)
 class Directory:
-    """A directory of this job alone, made if missing."""
+    """A private directory of this job, made if missing."""
 
     path: str
     mode: int = 0o700
@@ -23,7 +23,7 @@ class Directory:
 
 @record(kw_only=True)
 class TextFile:
-    """A file of this job alone, written whole."""
+    """A private file of this job."""
 
     path: str
     text: str
@@ -32,7 +32,7 @@ class TextFile:
 
 @record(kw_only=True)
 class Preparation:
-    """All that a rule wants of a node. Rules add up: `a + b`; the first to set a variable wins."""
+    """The result of a rule. Results add up with `a + b`; the first one to set a variable counts."""
 
     settings: tuple[Setting, ...] = ()
     directories: tuple[Directory, ...] = ()

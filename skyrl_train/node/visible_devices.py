@@ -1,8 +1,8 @@
-"""Reads CUDA_VISIBLE_DEVICES as CUDA does: what each entry is, and which of them CUDA gets to.
+"""Reads CUDA_VISIBLE_DEVICES as CUDA does: the kind of each entry, and which entries CUDA uses.
 
-The driver reads from the left and stops at the first entry that it cannot follow, also at one of another family than
-the first; a device named twice leaves none. Indices go through strtoul, so " 1gpu" is 1 for CUDA while Python's
-int() refuses it; a UUID bears a space behind it and none before. Seen with driver 580 on an H200.
+The driver reads from the left and stops at the first entry that it does not understand or whose kind differs from the
+first. If a device is named twice, no device is visible. Indices are read with strtoul, so " 1gpu" is 1 for CUDA while
+Python's int() refuses it. A UUID may be followed, but not preceded, by a space. Observed with driver 580 on an H200.
 """
 
 import re
@@ -13,11 +13,11 @@ from skyrl_train.contracts.record import record
 
 VARIABLE = "CUDA_VISIBLE_DEVICES"
 NO_DEVICES = "NoDevFiles"
-"""What Slurm writes where a step was given no GPU."""
+"""Slurm's value for a step without a GPU."""
 
 
 class Form(StrEnum):
-    """What the variable is as a whole."""
+    """The kind of the whole value."""
 
     UNSET = "unset"
     EMPTY = "empty"
@@ -26,7 +26,7 @@ class Form(StrEnum):
 
 
 class Kind(StrEnum):
-    """What one entry is. NEGATIVE, NOTHING and GARBAGE end the list, as NO_DEVICES does."""
+    """The kind of one entry. NEGATIVE, NOTHING, GARBAGE and NO_DEVICES end the list."""
 
     INDEX = "index"
     LOOSE_INDEX = "index with a tail"
@@ -41,7 +41,7 @@ class Kind(StrEnum):
 
 @record
 class Entry:
-    """One entry: `text` as written, and its parts where its kind has them."""
+    """One entry: `text` as written, and the parts that its kind has."""
 
     text: str
     kind: Kind
@@ -52,13 +52,13 @@ class Entry:
 
     @property
     def names_mig(self) -> bool:
-        """Whether somebody meant a MIG slice, well written or not."""
+        """Whether the entry is meant as a MIG slice, even if it is malformed."""
         return self.text.strip().upper().startswith("MIG-")
 
 
 @record
 class VisibleDevices:
-    """The variable, entry by entry. `value` None is unset."""
+    """The variable and its entries. `value` None is unset."""
 
     value: str | None
     form: Form
@@ -66,7 +66,7 @@ class VisibleDevices:
 
     @property
     def reached(self) -> tuple[Entry, ...]:
-        """The entries that CUDA gets to: none after one that it cannot follow, and none at all where one repeats."""
+        """The entries that CUDA uses: those before the first invalid one, and none at all if a device repeats."""
         taken: list[Entry] = []
         family = _FAMILIES.get(self.entries[0].kind) if self.entries else None
         for entry in self.entries:
@@ -79,12 +79,12 @@ class VisibleDevices:
 
     @property
     def shown(self) -> str:
-        """The variable with its value, for messages."""
+        """The variable and its value, for messages."""
         return f"{VARIABLE} is unset" if self.value is None else f"{VARIABLE}={self.value!r}"
 
 
 def parse(value: str | None) -> VisibleDevices:
-    """The value of the variable, taken apart. No text is refused."""
+    """Parses the value of the variable. Any text is accepted."""
     if value is None:
         return VisibleDevices(None, Form.UNSET)
     if not value.strip():
@@ -118,8 +118,8 @@ def _same(one: Entry, other: Entry) -> bool:
     return (one.number, one.uuid, one.gi, one.ci) == (other.number, other.uuid, other.gi, other.ci)
 
 
-# "GPU-8932f937" may stand for a whole UUID: CUDA takes any beginning that names one device. Nine digits are enough
-# for an index, and longer ones name no device anyway.
+# "GPU-8932f937" may mean a full UUID: CUDA accepts any unique prefix. Nine digits suffice for an index; longer numbers
+# name no device.
 _SHAPES: tuple[tuple[re.Pattern[str], Callable[[str, re.Match[str]], Entry]], ...] = (
     (re.compile(r"\s*-[0-9]+"), lambda text, _: Entry(text, Kind.NEGATIVE)),
     (re.compile(r"\s*\+?(?P<digits>[0-9]{1,9})(?![0-9])(?P<tail>.*)", re.DOTALL), _index),

@@ -5,25 +5,25 @@ from collections.abc import Mapping
 from skyrl_train.node.settings import Preparation, Setting
 
 ENGINE_SWITCH = "VLLM_USE_V1"
-"""Read by vLLM before 0.12 only; later versions have one engine."""
+"""Only vLLM before 0.12 reads it; later versions have one engine."""
 
 START_METHOD = "VLLM_WORKER_MULTIPROC_METHOD"
-"""How vLLM starts its own processes. It knows `fork`, its default, and `spawn`."""
+"""How vLLM starts its processes: `fork`, its default, or `spawn`."""
 WANTED_START_METHOD = "spawn"
 
 
 def vllm_settings(environ: Mapping[str, str]) -> Preparation:
-    """What vLLM's own variables must be."""
+    """The settings of vLLM's variables."""
     return _without_engine_switch(environ) + _with_spawn(environ)
 
 
 def starts_by_spawn(environ: Mapping[str, str]) -> bool:
-    """Whether vLLM starts fresh processes whatever it guesses of its surroundings. It compares the text exactly."""
+    """Whether vLLM always starts its processes with spawn. vLLM compares the text exactly."""
     return environ.get(START_METHOD) == WANTED_START_METHOD
 
 
 def free_mib_wanted(total_mib: int, utilization: float) -> int:
-    """What must be free when an engine starts, or it refuses: its share of the whole device, others' use or not."""
+    """The free GPU memory that an engine needs at its start: its share of the whole device. With less it refuses."""
     return int(total_mib * utilization)
 
 
@@ -46,7 +46,7 @@ def _with_spawn(environ: Mapping[str, str]) -> Preparation:
                 name=START_METHOD,
                 value=WANTED_START_METHOD,  # FIX(ENV004)
                 cures="ENV004",
-                why="a forked process inherits a CUDA that it cannot use",
+                why="a forked process inherits a CUDA context that it cannot use",
             ),
         )
     )

@@ -1,1 +1,1 @@
-"""Rewards that can be trusted: a score, or the reason why there is none. Never a zero for what we could not see."""
+"""Computes rewards: a score, or the reason why there is none. A missing score is never a zero."""

@@ -1,4 +1,4 @@
-"""Keeps a task's tests out of its sandbox while the agent works there: whoever may read them may write to them."""
+"""Keeps a task's tests out of its sandbox while the agent runs, so that it can neither read nor change them."""
 
 from typing import Protocol
 
@@ -9,11 +9,11 @@ from skyrl_train.rewards.suite import PREPARE_S, NoTestsError, prepare, run_scri
 from skyrl_train.tasks.r2e_sandbox import FORGET, PACK, PACKED, RESTORE
 
 LARGEST = 256 << 20
-"""Bytes of tests. They are held in memory while the agent works."""
+"""Most bytes of tests, which are kept in memory while the agent runs."""
 
 
 class Files(Protocol):
-    """Files of a sandbox, past the agent's tools."""
+    """Access to the files of a sandbox without the agent's tools."""
 
     async def read(self, path: str, *, limit_bytes: int) -> bytes: ...
 
@@ -21,20 +21,20 @@ class Files(Protocol):
 
 
 class Hidden:
-    """The tests of one rollout. What is not restored is gone with the sandbox."""
+    """The hidden tests of one rollout. Tests that are not restored end with the sandbox."""
 
     def __init__(self) -> None:
         self._packed = b""
 
     async def hide(self, sandbox: Sandbox, files: Files) -> None:
-        """Raises where there are no tests, or they cannot be taken out: the rollout is masked then."""
+        """Removes the tests from the sandbox. NoTestsError if there are none or it fails; the rollout is then masked."""
         await prepare(sandbox)
         await self._done(sandbox, PACK)
         self._packed = await files.read(PACKED, limit_bytes=LARGEST)
         await self._done(sandbox, FORGET)
 
     def scorer(self, files: Files, score: Scorer) -> Scorer:
-        """The same, once the tests are back."""
+        """A scorer that restores the tests first."""
 
         async def restored(sandbox: Sandbox, transcript: Transcript) -> Score:
             if not self._packed:

@@ -1,4 +1,4 @@
-"""Runs the hidden tests of an R2E-Gym task in the rollout's own sandbox, and scores what they print."""
+"""Runs the hidden tests of a task in the rollout's sandbox, and scores their output."""
 
 import shlex
 
@@ -13,19 +13,19 @@ from skyrl_train.rewards.swe import score_swe_run
 from skyrl_train.tasks.r2e_sandbox import PREPARE, RUN_TESTS, has_tests
 
 TESTS_S = 300.0
-"""R2E-Gym's own limit."""
+"""R2E-Gym's time limit."""
 PREPARE_S = 120.0
 LOST = "characters of output were not kept …]"
-"""How the tools say that a part of an output is lost."""
+"""The tools' notice that part of an output was lost."""
 _ENDING = "\n[The command completed with exit code "
 
 
 class NoTestsError(TrainError):
-    """A sandbox whose rollouts nobody could score."""
+    """A sandbox has no tests, so its rollouts cannot be scored."""
 
 
 def suite_of(result: Result) -> SuiteRun:
-    """A run of the tests, as the terminal told it: without the lines about the shell."""
+    """The test run in a terminal's result, without the lines about the shell."""
     output = result.text.rpartition(_ENDING)[0] if _ENDING in result.text else result.text
     return SuiteRun(
         output=output,
@@ -36,7 +36,7 @@ def suite_of(result: Result) -> SuiteRun:
 
 
 def suite_scorer(expected_json: str, *, source: str = R2E_GYM, limit_s: float = TESTS_S) -> Scorer:
-    """Scores a rollout by its hidden tests. They run in a new shell: what the model exported or left running is gone."""
+    """A scorer that runs the hidden tests in a new shell, without the model's variables and processes."""
 
     async def score(sandbox: Sandbox, _transcript: Transcript) -> Score:
         return await suite_score(sandbox, expected_json, source=source, limit_s=limit_s)
@@ -47,20 +47,20 @@ def suite_scorer(expected_json: str, *, source: str = R2E_GYM, limit_s: float = 
 async def suite_score(
     sandbox: Sandbox, expected_json: str, *, source: str = R2E_GYM, limit_s: float = TESTS_S
 ) -> Score:
-    """Runs the tests and compares, by the rules of the data set that the task is from."""
+    """Runs the tests and scores them by the rules of the task's data set."""
     compare = score_swe_run if source == SWE_BENCH else score_run
     return compare(suite_of(await run_script(sandbox, RUN_TESTS, limit_s)), expected_json)
 
 
 async def prepare(sandbox: Sandbox) -> None:
-    """Takes the tests out of the agent's sight; raises where there are none, so that the rollout is masked (IMG006)."""
+    """Moves the tests out of the repository. NoTestsError if there are none, so that the rollout is masked (IMG006)."""
     result = await run_script(sandbox, PREPARE, PREPARE_S)
     if not has_tests(suite_of(result).output):
         raise NoTestsError(f"the sandbox has no tests: {result.text.strip()[-500:]}")
 
 
 async def run_script(sandbox: Sandbox, script: str, limit_s: float) -> Result:
-    """In a new shell. A time that is above the limit: silence does not end the wait, and the limit stops the script."""
+    """Runs a script in a new shell. Its timeout exceeds the limit, so that only the limit ends it."""
     command = f"bash -c {shlex.quote(script)}"
     action = Action("terminal", {"command": command, "reset": True, "timeout": 2 * limit_s})
     return await sandbox.run(action, limit_s=limit_s)

@@ -1,4 +1,4 @@
-"""Tries a task's reward in a sandbox of its own: the empty patch first, then the gold patch (AGT021)."""
+"""Scores the empty patch and then the gold patch of a task in a new sandbox (AGT021)."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -21,10 +21,10 @@ DIFF = "/tmp/skyrl-gold.diff"  # noqa: S108 -- a path in the sandbox
 async def tried(
     task: TaskRow, gold: GoldFiles | GoldDiff | None, opened: Callable[[], AbstractAsyncContextManager[Sandbox]]
 ) -> TaskVerdict:
-    """Whatever fails in the sandbox says nothing about the task: FIX(AGT021), it is unscorable, and no zero."""
+    """The verdict on a task. FIX(AGT021): a failure of the sandbox makes it unscorable, not broken."""
     if gold is None:
-        return TaskVerdict(task.id, Verdict.BROKEN, "the row brings no gold patch that can be read")
-    late = End(Finish.ERROR_EVALUATION, f"no answer within {TRIAL_S:g} s")
+        return TaskVerdict(task.id, Verdict.BROKEN, "the row has no readable gold patch")
+    late = End(Finish.ERROR_EVALUATION, f"timed out after {TRIAL_S:g} s")
     try:
         async with guarded(TRIAL_S, late=late, failed=Finish.ERROR_EVALUATION), opened() as sandbox:
             await prepare(sandbox)
@@ -38,12 +38,12 @@ async def tried(
 
 
 async def _applied(sandbox: Sandbox, gold: GoldFiles | GoldDiff) -> str:
-    """Changes the repository as the patch does; what went wrong, or nothing."""
+    """Applies the patch to the repository; the error, or an empty text."""
     if isinstance(gold, GoldDiff):
         await _write(sandbox, DIFF, gold.text)
         done = await _run(sandbox, f"git apply --whitespace=nowarn {DIFF}; code=$?; rm -f {DIFF}; exit $code")
         return "" if done.exit_code == 0 else done.text[:500]
-    where = (await _run(sandbox, "pwd")).text.splitlines()[2]  # after what a reset says
+    where = (await _run(sandbox, "pwd")).text.splitlines()[2]  # after the message of the reset
     for path, text in gold.files.items():
         if text is None:
             await _run(sandbox, f"rm -f -- '{path}'")

@@ -1,1 +1,1 @@
-"""Training: verl's V1 trainer with our agent loop, through verl's public extension points only. See docs/adr/0020."""
+"""Training: verl's V1 trainer with our agent loop, using only verl's public extension points. See docs/adr/0020."""

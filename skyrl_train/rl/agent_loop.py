@@ -1,4 +1,4 @@
-"""Our agent as an agent loop of verl: one rollout in, one row of a batch out, or none."""
+"""Runs our agent as an agent loop of verl: each rollout gives one row of a batch or none."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -29,7 +29,7 @@ from skyrl_train.sandbox.client.tools import RemoteTools
 
 
 class SkyrlAgentLoop(AgentLoopBase):
-    """Made anew for every rollout by verl, from the file that `agent_loop_config_path` names."""
+    """verl makes one for every rollout, from the file in `agent_loop_config_path`."""
 
     def __init__(self, *args: Any, job_dir: str, **words: Any) -> None:
         super().__init__(*args, **words)
@@ -37,12 +37,12 @@ class SkyrlAgentLoop(AgentLoopBase):
         self._shared: Shared = shared(job_dir)
 
     async def run(self, sampling_params: dict[str, Any], **row: Any) -> list[AgentLoopOutput]:
-        """An empty list where there is nothing to train on: verl's batch gets no row then, and padding is not scored."""
+        """Runs a rollout. An empty list if there is nothing to train on, so that verl's batch gets no row for it."""
         try:
             return await self._run(sampling_params, row)
         except Exception as error:
-            # verl's log says where it was raised, and the step that lacks the rollout says why
-            await self._tell(row, ends.tag_of_raised(described(error), row=int(row["index"])))
+            # verl's log has the traceback; this records the reason for the step without this rollout
+            await self._record_end(row, ends.tag_of_raised(described(error), row=int(row["index"])))
             raise
 
     async def _run(self, sampling_params: dict[str, Any], row: Mapping[str, Any]) -> list[AgentLoopOutput]:
@@ -68,28 +68,28 @@ class SkyrlAgentLoop(AgentLoopBase):
                 tools=[tool for tool in TOOLS if tool.name in config.agent.tools],
             )
         made = trained(transcript)
-        await self._tell(row, ends.tag_of(transcript, made, row=int(row["index"])))
+        await self._record_end(row, ends.tag_of(transcript, made, row=int(row["index"])))
         await asyncio.to_thread(self._keep, transcript, int(row["global_steps"]))
         return [self._output(made, model, transcript)] if isinstance(made, Trained) else []
 
-    async def _tell(self, row: Mapping[str, Any], tag: dict[str, object]) -> None:
+    async def _record_end(self, row: Mapping[str, Any], tag: dict[str, object]) -> None:
         key = f"{row['uid']}_{row['session_id']}"
         await transfer_queue.async_kv_put(key=key, partition_id=ends.PARTITION, tag=tag)
 
     def sandboxes(self, row: Mapping[str, Any]) -> OpenSandbox:
-        """Where the row's rollouts run their commands."""
+        """The sandboxes of the row's rollouts."""
         return runtime_sandboxes(self._job_dir, str(row["extra_info"]["image"]))
 
     def scorer(self, row: Mapping[str, Any]) -> Scorer:
         return suite_scorer(str(row["reward_model"]["ground_truth"]), source=str(row["data_source"]))
 
     def _keep(self, transcript: Transcript, step: int) -> None:
-        """A full disk takes the transcript, and not the rollout."""
+        """Stores the transcript. A full disk loses the transcript, not the rollout."""
         try:
             self._shared.journals.mkdir(parents=True, exist_ok=True)
             journal.append(self._shared.journals / f"step_{step}.jsonl", transcript)
         except OSError as error:
-            say(f"the transcript of {transcript.rollout_id} is lost: {error}")
+            say(f"the transcript of {transcript.rollout_id} could not be written: {error}")
 
     def _output(self, made: Trained, model: EngineModel, transcript: Transcript) -> AgentLoopOutput:
         return AgentLoopOutput(
@@ -117,7 +117,7 @@ def task_of(row: Mapping[str, Any], rollout_id: str) -> Task:
 
 
 def seed_of(row: Mapping[str, Any], config: RunConfig) -> Callable[[int], int] | None:
-    """The seeds of a rollout's calls, where they are to be the same in every run."""
+    """A function for the seeds of a rollout's calls, or None unless the run is deterministic."""
     if not config.trainer.deterministic:
         return None
     step, number, sample = int(row["global_steps"]), int(row["index"]), int(row["session_id"])
@@ -125,8 +125,10 @@ def seed_of(row: Mapping[str, Any], config: RunConfig) -> Callable[[int], int] |
 
 
 def hidden(open_sandbox: OpenSandbox, score: Scorer, *, hide: bool) -> tuple[OpenSandbox, Scorer]:
-    """The same two, with the tests out of the agent's way: out of its sandbox where `hide` says so and the sandbox can
-    give files away. Without tests the rollout ends before it begins (IMG006)."""
+    """The same two functions, but the agent cannot see the tests.
+
+    With `hide`, the tests leave the sandbox if it supports downloads. A rollout without tests ends at once (IMG006).
+    """
     tests = Hidden()
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The process that trains: Ray, verl's trainer and the agent's loops. Started by `skyrl-train train`, which watches it."""
+"""The driver process: Ray, verl's trainer and the agent loops. `skyrl-train train` starts and watches it."""
 
 import faulthandler
 import os
@@ -24,13 +24,13 @@ from skyrl_train.rl.trainer import StoppedError, Trainer, Warned
 
 END_S = 60.0
 STOPPED = 75
-"""Exit status of a run that was warned of its end, saved, and can go on: EX_TEMPFAIL."""
+"""Exit status of a run that saved after a warning and can be resumed: EX_TEMPFAIL."""
 
 
 def main(job_dir: str, work_dir: str) -> int:
     warned = Warned()
     warned.listen()
-    faulthandler.register(signal.SIGUSR2, all_threads=True)  # the watchman asks where it hangs
+    faulthandler.register(signal.SIGUSR2, all_threads=True)  # the watchman asks for the stacks of a hanging driver
     config = shared(job_dir).config
     write_agent_loops(job_dir)
     trainer, begun = None, False
@@ -58,14 +58,16 @@ def main(job_dir: str, work_dir: str) -> int:
         status = STOPPED
     except TrainError as error:
         say_cause(error)
-        status = 2 if isinstance(error, UsageError) and not begun else 1  # a full disk is no misuse
+        status = (
+            2 if isinstance(error, UsageError) and not begun else 1
+        )  # a full disk during training is not a usage error
     with phase(END, END_S):
         close(trainer, status)
     return status
 
 
 def resumed(config: RunConfig, place: Place) -> Resume:
-    """Where training goes on from, told before verl is asked to load it."""
+    """The checkpoint to resume from; logs it before verl loads it."""
     found = resume_from(
         checkpoint_root(config, place.work_dir),
         mode=config.trainer.resume,
@@ -74,25 +76,25 @@ def resumed(config: RunConfig, place: Place) -> Resume:
         critic=config.needs_critic,
         end=config.trainer.steps,
     )
-    for line in found.said:
+    for line in found.notes:
         say(line)
     return found
 
 
 def close(trainer: Trainer | None, status: int) -> None:
-    """The trackers write what they hold; the watchman ends the processes, quicker than Ray does."""
-    tracking = getattr(trainer, "logger", None)  # FIX(TRN002): verl's name for what tracks metrics; it logs no message
+    """Flushes the trackers. The watchman ends the processes, which is faster than Ray's shutdown."""
+    tracking = getattr(trainer, "logger", None)  # FIX(TRN002): verl's metrics tracker; it logs no messages
     if tracking is not None:
         tracking.finish(exit_code=status)
     ray.shutdown()
 
 
 def leave(job_dir: str, work_dir: str) -> None:
-    """Ends the process at once: threads of Ray, vLLM and the loops have nothing more to say, and may take for ever."""
+    """Runs the driver and ends the process at once, since threads of Ray, vLLM and the loops may never end."""
     status = 1
     try:
         status = main(job_dir, work_dir)
-    except BaseException:  # noqa: BLE001 -- whatever it is, the process ends with it
+    except BaseException:  # noqa: BLE001 -- the process ends after any error
         traceback.print_exc()
     sys.stdout.flush()
     sys.stderr.flush()

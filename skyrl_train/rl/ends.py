@@ -1,7 +1,7 @@
-"""How the rollouts of a step ended, on their way from the processes that ran them to the trainer. Pure.
+"""How the rollouts of a step ended, sent from the processes that run them to the trainer. Pure.
 
-A rollout that is left out of training has no row in verl's batch. What it says of itself travels as the tag of a key of
-its own, in a partition of TransferQueue that verl does not look into.
+A rollout that is left out of training has no row in verl's batch. Its result is sent as the tag of a separate key, in a
+partition of TransferQueue that verl does not read.
 """
 
 import re
@@ -22,7 +22,7 @@ _LOST = Counts(rollouts=1, masked=1, ends={Finish.ERROR_RUNTIME: 1})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """One rollout. `why` is empty where it is trained on."""
+    """The end of one rollout. `why` is empty if it is trained on."""
 
     group: str
     counts: Counts
@@ -30,35 +30,35 @@ class Ended:
 
 
 def tag_of(transcript: Transcript, made: Trained | Untrained, *, row: int) -> dict[str, object]:
-    """`row` is the task's number in its file."""
+    """The tag of a rollout. `row` is the task's number in its file."""
     why = made.why if isinstance(made, Untrained) else ""
     return {"counts": to_json(count_one(transcript)), "why": why[:500], "row": row}
 
 
 def tag_of_raised(why: str, *, row: int) -> dict[str, object]:
-    """Of a rollout that ended in an exception of ours, and so without a transcript."""
+    """The tag of a rollout that ended in an exception, without a transcript."""
     return {"counts": to_json(_LOST), "why": f"{Finish.ERROR_RUNTIME}: {why}"[:500], "row": row}
 
 
 def in_order(keys: Iterable[str], tags: Mapping[str, Mapping[str, object]]) -> list[str]:
-    """Rows of a batch by task and sample, whoever came first: an update of the same rows is the same update."""
+    """The rows of a batch ordered by task and sample, not by arrival, so that equal rows give an equal update."""
     rows = {group_of(key): int(str(tag["row"])) for key, tag in tags.items()}
     return sorted(keys, key=lambda key: (rows.get(group_of(key), -1), *map(int, key.split("_")[1:])))
 
 
 def ends_of(tags: Mapping[str, Mapping[str, object]], groups: Iterable[str], n: int) -> list[Ended]:
-    """Those of these groups. A rollout that left no word is a failed one: its process died."""
-    wanted = list(groups)
+    """The ends of the rollouts of these groups. A rollout without a record counts as failed: its process died."""
+    listed = list(groups)
     found = [
         Ended(group=group_of(key), counts=from_json(Counts, str(tag["counts"])), why=str(tag["why"]))
         for key, tag in tags.items()
-        if group_of(key) in set(wanted)
+        if group_of(key) in set(listed)
     ]
-    said = Counter(end.group for end in found)
+    reported = Counter(end.group for end in found)
     silent = [
-        Ended(group=group, counts=_LOST, why=f"{Finish.ERROR_RUNTIME}: the rollout's process left no word")
-        for group in wanted
-        for _ in range(n - said[group])
+        Ended(group=group, counts=_LOST, why=f"{Finish.ERROR_RUNTIME}: the rollout's process died without a report")
+        for group in listed
+        for _ in range(n - reported[group])
     ]
     return found + silent
 
@@ -68,11 +68,15 @@ def total(ends: Iterable[Ended]) -> Counts:
 
 
 def causes(ends: Iterable[Ended]) -> str:
-    """Why rollouts were left out, the most frequent first: `4 x error_initialization: …`. What failed in the same way is
-    one cause, whatever the sandbox was called and wherever it listened; of the latter the first stands for all."""
+    """The reasons why rollouts were left out, most frequent first: `4 x error_initialization: …`.
+
+    Reasons that differ only in session name or port are one reason, shown with the port of the first.
+    """
     whys = [_OF_ONE.sub("", end.why) for end in ends if end.why]
     first: dict[str, str] = {}
     for why in whys:
         first.setdefault(_PORT.sub("", why), why)
     counted = Counter(_PORT.sub("", why) for why in whys)
-    return "; ".join(f"{times} x {first[why]}" for why, times in counted.most_common(3)) or "no rollout says why"
+    return (
+        "; ".join(f"{times} x {first[why]}" for why, times in counted.most_common(3)) or "no rollout recorded a reason"
+    )

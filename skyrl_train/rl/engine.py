@@ -1,4 +1,4 @@
-"""verl's model servers as the agent's `Model`: tokens in, tokens out. Nothing of verl is imported here."""
+"""Makes verl's model servers a `Model` of the agent: tokens in, tokens out. Does not import verl."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -8,15 +8,15 @@ from skyrl_train.contracts.agent.transcript import Message, Reply
 from skyrl_train.contracts.errors import TrainError
 
 MARK = "SKYRL-REPLY"
-"""Stands in for a reply while the template is asked what follows one."""
+"""A placeholder reply, to find out what the template adds after a reply."""
 
 
 class EngineError(TrainError):
-    """The model server did not do what it was asked for."""
+    """A request to the model server failed."""
 
 
 class Tokenizer(Protocol):
-    """What is used of a tokenizer of transformers."""
+    """The part of a transformers tokenizer that is used here."""
 
     eos_token_id: int | None
 
@@ -30,13 +30,13 @@ class Tokenizer(Protocol):
 
 
 class Server(Protocol):
-    """verl's client of the model servers."""
+    """verl's client for the model servers."""
 
     async def generate(self, request_id: str, *, prompt_ids: list[int], sampling_params: dict[str, Any]) -> Any: ...
 
 
 class EngineModel:
-    """One rollout's model. Its turns go to the same server, whose cache holds what was said before."""
+    """The model of one rollout. All its turns use the same server, whose cache holds the earlier turns."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class EngineModel:
         stop: Sequence[str],
         seed_of: Callable[[int], int] | None = None,
     ) -> None:
-        """`seed_of` gives the seed of the first call, the second, …; none lets the server draw as it likes."""
+        """`seed_of` gives the seed of each call; without it the server draws at random."""
         self._server = server
         self._tokenizer = tokenizer
         self._request_id = request_id
@@ -57,30 +57,30 @@ class EngineModel:
         self._seed_of = seed_of
         self._calls = 0
         self.versions: list[int] = []
-        """Of the weights that wrote the replies: verl asks which ones a rollout was written with."""
+        """The versions of the weights that generated the replies, for verl."""
 
     def begin(self, prompt: Sequence[Message]) -> Sequence[int]:
         return self._encoded(self._rendered([{"role": one.role, "content": one.content} for one in prompt]))
 
     def follow(self, text: str, *, after: Reply) -> Sequence[int]:
-        """What the template puts between a reply and the next one; its end of turn only where the reply has none."""
+        """The tokens between a reply and the next one, with the end of turn only if the reply lacks it."""
         talk = [{"role": "user", "content": "-"}, {"role": "assistant", "content": MARK}]
         _, found, rest = self._rendered([*talk, {"role": "user", "content": text}]).partition(MARK)
         if not found:
-            raise EngineError("the model's chat template does not show a reply as it was written")
+            raise EngineError("the model's chat template changes the text of a reply; use a template that keeps it")
         ids = self._encoded(rest)
         return ids[1:] if after.token_ids[-1:] == tuple(ids[:1]) else ids
 
     async def reply(self, token_ids: Sequence[int], *, max_tokens: int) -> Reply:
-        """FIX(CFG001): every call says how many tokens are left, so that none asks for more than the context holds."""
+        """The reply of one call. FIX(CFG001): max_tokens is what is left, so that no call exceeds the context."""
         # FIX(AGT014): the text that closes a call stays in the reply
-        asked = {**self._sampling, "max_tokens": max_tokens, "stop": self._stop, "include_stop_str_in_output": True}
+        params = {**self._sampling, "max_tokens": max_tokens, "stop": self._stop, "include_stop_str_in_output": True}
         if self._seed_of is not None:
-            asked["seed"] = self._seed_of(self._calls)
+            params["seed"] = self._seed_of(self._calls)
         self._calls += 1
-        answer = await self._server.generate(self._request_id, prompt_ids=list(token_ids), sampling_params=asked)
+        answer = await self._server.generate(self._request_id, prompt_ids=list(token_ids), sampling_params=params)
         if answer.stop_reason == "aborted":
-            raise EngineError("the model server gave the request up")
+            raise EngineError("the model server aborted the request")
         ids = tuple(int(token) for token in answer.token_ids)
         text = self._tokenizer.decode(ids, skip_special_tokens=True)
         self._note_versions(answer.extra_fields)
@@ -88,12 +88,12 @@ class EngineModel:
         return Reply(token_ids=ids, text=text, ended=self._ended(ids, text, max_tokens), logprobs=logprobs)
 
     def _ended(self, ids: tuple[int, ...], text: str, max_tokens: int) -> Ended:
-        """verl calls both ends "completed". A call that the length cut is not to be run: only what closes it tells."""
+        """How a reply ended. verl calls both "completed"; a reply cut by the length limit must not be run as a call."""
         closed = ids[-1:] == (self._tokenizer.eos_token_id,) or any(stop in text for stop in self._stop)
         return Ended.LENGTH if len(ids) >= max_tokens and not closed else Ended.STOP
 
-    def _note_versions(self, said: Mapping[str, Any]) -> None:
-        found = (said.get("min_global_steps"), said.get("max_global_steps"))
+    def _note_versions(self, fields: Mapping[str, Any]) -> None:
+        found = (fields.get("min_global_steps"), fields.get("max_global_steps"))
         self.versions += [int(version) for version in found if version is not None]
 
     def _rendered(self, talk: list[dict[str, str]]) -> str:

@@ -1,8 +1,8 @@
-"""Where the rollouts run: in the driver's own process, unless the configuration asks for several.
+"""Runs the rollouts in the driver's process, unless the configuration asks for several processes.
 
-verl gives its agent loops processes of their own, each of which imports torch, verl and transformers before the first
-prompt can be sent. Rollouts only wait, for the engine and for sandboxes: one process has room for hundreds of them, and
-the driver has nothing to do meanwhile.
+verl runs its agent loops in separate processes, each of which imports torch, verl and transformers before the first
+prompt. Rollouts mostly wait for the engine and for sandboxes, so one process can run hundreds of them, and the driver is
+idle meanwhile.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ SUBMIT_S = 600.0
 
 
 class LoopsInDriver:
-    """What verl asks of an agent loop manager: it takes prompts, and leaves their rollouts in TransferQueue."""
+    """An agent loop manager for verl: takes prompts and puts their rollouts into TransferQueue."""
 
     def __init__(self, **words: Any) -> None:
         self._loop = asyncio.new_event_loop()
@@ -25,7 +25,7 @@ class LoopsInDriver:
         self._worker = AgentLoopWorkerTQ.__ray_actor_class__(**words)
 
     def generate_sequences(self, prompts: Any) -> None:
-        """Begins their rollouts, and does not wait for them."""
+        """Starts the rollouts of these prompts without waiting for them."""
         begun = asyncio.run_coroutine_threadsafe(self._worker.generate_sequences(prompts), self._loop)
         begun.result(SUBMIT_S)
 

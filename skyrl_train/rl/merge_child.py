@@ -1,7 +1,7 @@
-"""Puts the shards of a role together and writes a Hugging Face model. Run by path: ROLE_DIRECTORY TARGET bf16|fp32.
+"""Merges the shards of a role and writes a Hugging Face model. Run by path: ROLE_DIRECTORY TARGET bf16|fp32.
 
 Prints {"tensors": …, "adapters": …}. Needs torch, transformers and safetensors, memory for the weights twice, and no GPU.
-Tensors alone are loaded (weights_only): nothing that a checkpoint holds is run.
+Only tensors are loaded (weights_only): no code in a checkpoint is run.
 """
 
 import json
@@ -22,7 +22,7 @@ Tensors = dict[str, torch.Tensor]
 
 
 def main(role: str, target: str, dtype: str) -> int:
-    weights, adapters = with_adapter(whole(role), alpha_of(role))
+    weights, adapters = with_adapter(merged_weights(role), alpha_of(role))
     files = os.path.join(role, "huggingface")
     config = AutoConfig.from_pretrained(files)
     kind = (
@@ -38,9 +38,9 @@ def main(role: str, target: str, dtype: str) -> int:
     empty = [name for name, parameter in model.named_parameters() if parameter.is_meta]
     if empty or strange:
         raise SystemExit(
-            f"the checkpoint does not fit its own config.json: without {empty[:3]}, beyond it {strange[:3]}"
+            f"the checkpoint does not match its config.json: missing {empty[:3]}, unexpected {strange[:3]}"
         )
-    del lacking  # what is tied to another
+    del lacking  # tied parameters
     model.config.dtype = DTYPES[dtype]
     model.save_pretrained(target)
     for name in os.listdir(files):
@@ -50,8 +50,8 @@ def main(role: str, target: str, dtype: str) -> int:
     return 0
 
 
-def whole(role: str) -> Tensors:
-    """The weights of all ranks together."""
+def merged_weights(role: str) -> Tensors:
+    """The merged weights of all ranks."""
     ranks = {int(found[2]): name for name in os.listdir(role) if (found := SHARD.fullmatch(name))}
     parts = [
         torch.load(os.path.join(role, ranks[rank]), map_location="cpu", weights_only=True, mmap=True)
@@ -61,13 +61,13 @@ def whole(role: str) -> Tensors:
 
 
 def joined(name: str, parts: list[torch.Tensor]) -> torch.Tensor:
-    """A tensor of its shards. Where ranks hold copies (HSDP) only the first of them count."""
+    """One tensor made of its shards. If ranks hold copies (HSDP), only the first set counts."""
     first = parts[0]
     if not isinstance(first, DTensor):
         return first
     shards = [placement for placement in first.placements if placement.is_shard()]
     if any(placement.is_partial() for placement in first.placements) or len(shards) > 1:
-        raise SystemExit(f"{name} is spread as {first.placements}; wanted shards of one dimension")
+        raise SystemExit(f"{name} has the placement {first.placements}; expected shards along one dimension")
     if not shards:
         return first.to_local()
     count = first.device_mesh.mesh.shape[-1]
@@ -75,7 +75,7 @@ def joined(name: str, parts: list[torch.Tensor]) -> torch.Tensor:
 
 
 def alpha_of(role: str) -> float | None:
-    """The scale of the adapter, where one was trained: verl writes it beside the shards."""
+    """The scale of the adapter, which verl writes next to the shards; None if none was trained."""
     try:
         with open(os.path.join(role, "lora_train_meta.json"), encoding="utf-8") as file:
             return float(json.load(file)["lora_alpha"])
@@ -84,17 +84,19 @@ def alpha_of(role: str) -> float | None:
 
 
 def with_adapter(weights: Tensors, alpha: float | None) -> tuple[Tensors, int]:
-    """W + alpha / r * B A, as peft's merge_and_unload, in float32; names as the model has them."""
+    """The weights with the adapter merged in float32 (W + alpha / r * B A, like peft's merge_and_unload), by model name."""
     halves = {name: found for name in weights if (found := ADAPTER.fullmatch(name))}
     if not halves:
         return weights, 0
     if alpha is None:
-        raise SystemExit("an adapter without lora_train_meta.json: its lora_alpha is not known")
+        raise SystemExit("the checkpoint has an adapter but no lora_train_meta.json, so lora_alpha is unknown")
     plain = {name: weight for name, weight in weights.items() if name not in halves}
     strange = [name for name in plain if ".lora_" in name]
     if strange or len(plain) == 0:
         raise SystemExit(
-            f"{strange[0]} is no plain LoRA" if strange else "it holds the adapter alone, without its base"
+            f"{strange[0]} is not a plain LoRA adapter"
+            if strange
+            else "the checkpoint holds only the adapter, without the base model"
         )
     for name, found in halves.items():
         if found[2] == "B":

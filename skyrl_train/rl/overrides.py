@@ -1,4 +1,4 @@
-"""RunConfig as overrides of verl 0.9.1. Pure: verl is not imported, and equal configurations give equal overrides.
+"""Translates a RunConfig into overrides of verl 0.9.1. Pure: verl is not imported.
 
 Most of it is the table skyrl_train.contracts.verl_keys; this module computes the rest.
 """
@@ -19,16 +19,16 @@ from skyrl_train.rl import seeds
 Value = bool | int | float | str | None | list["Value"] | dict[str, "Value"]
 
 AGENT_LOOPS = "agent_loops.yaml"
-"""In the job directory: the class that runs the rollouts, for each process of verl that does."""
+"""A file in the job directory that names the class of the agent loop for verl."""
 DECODING_GRAPHS = '{"mode": 0, "cudagraph_mode": "FULL_DECODE_ONLY"}'
-"""vLLM's graphs of decoding without torch.compile: captured in seconds, where compiling takes most of a minute."""
-# a quote, or the end, with the backslashes before it: others mean themselves, as in "model.lora_targets = '.*\.q_proj'"
+"""vLLM's CUDA graphs for decoding without torch.compile: captured in seconds, while compiling takes almost a minute."""
+# a quote or the end, with the backslashes before it; other backslashes are literal, as in '.*\.q_proj'
 _TO_ESCAPE = re.compile(r"(\\*)('|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run takes place: the job's directory, and the one that relative paths of its configuration begin in."""
+    """The directories of a run: the job directory, and the base of relative paths in its configuration."""
 
     job_dir: str
     work_dir: str
@@ -38,15 +38,20 @@ class Place:
 
 
 def overrides(config: RunConfig, place: Place, start: Mapping[str, Value]) -> list[str]:
-    """RunConfig as verl's command line. `start` is where training resumes (skyrl_train.checkpoints.resume). The
-    configuration's own `trainer.verl_overrides` come last and win."""
+    """The overrides for verl's command line.
+
+    `start` holds those of the checkpoint to resume from (skyrl_train.checkpoints.resume). `trainer.verl_overrides` come
+    last and take precedence.
+    """
     refuse_without_tasks(config)
     values: dict[str, Value] = dict(verl_keys.overrides(_settings(config), critic=config.needs_critic))
     for section in (_files, _engine, _critic, _trainer):
         values |= {verl_keys.hydra_key(key): value for key, value in section(config, place).items()}
     values |= {**seeds.words(config, rollout=verl_keys.R, actor=verl_keys.A), **start}
     own = config.trainer.verl_overrides
-    added = {f"+{word.partition('=')[0].lstrip('+')}" for word in own if word[:1] == "+"}  # Hydra adds nothing twice
+    added = {
+        f"+{word.partition('=')[0].lstrip('+')}" for word in own if word[:1] == "+"
+    }  # Hydra refuses to add a key twice
     return [*(f"{key}={text(value)}" for key, value in values.items() if key not in added), *own]
 
 
@@ -83,7 +88,7 @@ def _files(config: RunConfig, place: Place) -> dict[str, Value]:
         key_of("model.tokenizer"): None if model.tokenizer is None else _local(model.tokenizer, place),
         key_of("data.train_files"): [place.of(path) for path in data.train_files],
         key_of("data.val_files"): [place.of(path) for path in data.val_files],
-        "data.val_batch_size": None if data.val_files else 1,  # of no rows it would be 0, which the loader refuses
+        "data.val_batch_size": None if data.val_files else 1,  # the default of 0 for no rows is refused by the loader
     }
 
 
@@ -100,7 +105,7 @@ def _engine(config: RunConfig, place: Place) -> dict[str, Value]:
 
 
 def _critic(config: RunConfig, place: Place) -> dict[str, Value]:
-    """verl builds the critic's settings of every run, and must not find half of them: only whole ones are written."""
+    """The critic's settings. Without a critic they are left out, since verl would build them and fail on a part."""
     critic, model = config.critic, config.model
     if not config.needs_critic:
         return {"critic.enable": False}
@@ -114,13 +119,13 @@ def _critic(config: RunConfig, place: Place) -> dict[str, Value]:
 def _trainer(config: RunConfig, place: Place) -> dict[str, Value]:
     trainer = config.trainer
     return {
-        # where steps are counted, the number of passes ends nothing
+        # if steps are set, the number of epochs must not end the run
         key_of("trainer.epochs"): max(trainer.epochs, trainer.steps or 0),
         key_of("trainer.checkpoint_dir"): checkpoint_root(config, place.work_dir),
     }
 
 
 def _local(path: str, place: Place) -> str:
-    """A directory of this machine by its whole path; the name of a model on the hub as it is."""
+    """The full path of a local directory, or the unchanged name of a hub model."""
     found = place.of(path)
     return found if os.path.isdir(found) else path

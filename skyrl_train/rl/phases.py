@@ -1,6 +1,6 @@
-"""The driver tells its watchman what it is about, and how long that may take: one line each on a pipe.
+"""The driver reports its phases and their time limits to the watchman, one line each on a pipe.
 
-A watchman in a process of its own sees a driver that hangs, also one that hangs in C code and holds Python's lock.
+The watchman is a separate process, so it detects a driver that hangs, even in C code that holds Python's lock.
 """
 
 import contextlib
@@ -13,12 +13,12 @@ from skyrl_train.contracts.typed import parse_object
 
 VARIABLE = "SKYRL_PHASES_FD"
 START, END = "start-up", "end"
-"""The first, and the last of a driver that ends by its own will."""
+"""The first phase, and the last phase of a driver that ends by itself."""
 
 
 @contextlib.contextmanager
 def phase(name: str, limit_s: float) -> Iterator[None]:
-    """Phases may stand in each other; each has its own limit."""
+    """Marks a phase. Phases may be nested; each has its own time limit."""
     begin(name, limit_s)
     try:
         yield
@@ -27,37 +27,37 @@ def phase(name: str, limit_s: float) -> Iterator[None]:
 
 
 def begin(name: str, limit_s: float) -> None:
-    _say({"begin": name, "limit_s": limit_s})
+    _report({"begin": name, "limit_s": limit_s})
 
 
 def end(name: str) -> None:
-    _say({"end": name})
+    _report({"end": name})
 
 
-def _say(what: dict[str, object]) -> None:
+def _report(what: dict[str, object]) -> None:
     descriptor = os.environ.get(VARIABLE, "")
     if descriptor:
-        with contextlib.suppress(OSError):  # without a watchman nobody looks at the clock
+        with contextlib.suppress(OSError):  # the watchman may have ended
             os.write(int(descriptor), (json.dumps(what) + "\n").encode())
 
 
 @dataclass(slots=True)
 class Clock:
-    """The watchman's view: which phases are open, and until when."""
+    """The open phases and their deadlines, as the watchman knows them."""
 
     ends: dict[str, float] = field(default_factory=dict)
     limits: dict[str, float] = field(default_factory=dict)
 
     def hear(self, line: str, now: float) -> None:
-        said = parse_object(line, "a line of the driver's phases")
-        if "begin" in said:
-            name, limit_s = said.text("begin"), said.number("limit_s")
+        message = parse_object(line, "a line of the driver's phases")
+        if "begin" in message:
+            name, limit_s = message.text("begin"), message.number("limit_s")
             self.limits[name] = limit_s
             self.ends[name] = now + limit_s
         else:
-            self.ends.pop(said.text("end"), None)
+            self.ends.pop(message.text("end"), None)
 
     def late(self, now: float) -> str | None:
-        """The phase that should have ended first."""
+        """The overdue phase with the earliest deadline, or None."""
         passed = [(end, name) for name, end in self.ends.items() if now > end]
         return min(passed)[1] if passed else None

@@ -1,7 +1,7 @@
-"""What Ray last wrote of its troubles in a driver's log of its own.
+"""Reads the last errors in Ray's log of the driver.
 
-Ray ends a process whose cluster is lost from within its library, with status 1 and no word on the terminal. The log lies in
-the session's directory, which a job takes away at its end.
+If the cluster is lost, Ray's library ends the process with status 1 and prints nothing. Its log is in the session
+directory, which is removed at the end of the job.
 """
 
 import glob
@@ -17,12 +17,12 @@ _MOST_BYTES = 1 << 20
 
 
 def troubles(lines: Iterable[str]) -> list[str]:
-    """The last warnings and errors, in their order. The stack of a signal is no trouble."""
+    """The last warnings and errors in order, without stacks of signals."""
     return [line[:WIDTH] for line in lines if _TROUBLE.match(line)][-LINES:]
 
 
 def of_driver(environ: Mapping[str, str], pid: int) -> list[str]:
-    """Those of the driver with this id; none where it has not begun, or cannot be read."""
+    """The last warnings and errors of this driver; empty if there is no readable log."""
     pattern = f"{glob.escape(ray_socket(environ).base)}/ray/session_*_{pid}/logs/python-core-driver-*.log"
     found: list[str] = []
     for path in sorted(glob.glob(pattern)):

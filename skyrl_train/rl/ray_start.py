@@ -1,4 +1,4 @@
-"""Ray, started with the one environment that all its workers have; the first task says whether they have it (RUN002)."""
+"""Starts Ray with the environment that all workers need; a first task checks that it arrived (RUN002)."""
 
 import os
 import secrets
@@ -22,29 +22,29 @@ SIZES = ("num_cpus", "num_gpus", "object_store_memory")
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What the first task was asked: whether it has the variables that it should have."""
+    """The pending answer of the first task about its variables."""
 
-    wanted: Mapping[str, str]
+    expected: Mapping[str, str]
     salt: str
     answer: Any
 
     def hold(self) -> None:
-        """Waits for the answer. TrainError where a variable did not arrive."""
-        faults = unproven(self.wanted, ray.get(self.answer, timeout=FIRST_TASK_S), self.salt)
+        """Waits for the answer. TrainError if a variable did not arrive."""
+        faults = unproven(self.expected, ray.get(self.answer, timeout=FIRST_TASK_S), self.salt)
         if faults:  # FIX(RUN002)
             raise TrainError(f"RUN002: {'; '.join(faults)}")
 
 
 def begin(settings: DictConfig, config: RunConfig) -> Proof:
-    """Starts Ray and its first task; whoever begins something else meanwhile asks for the proof after that."""
-    wanted = {need.name: os.environ.get(need.name, "") for need in needs(os.environ, config.env)} | config.env
+    """Starts Ray and its first task. Call `hold` on the result later, so that other work can run meanwhile."""
+    expected = {need.name: os.environ.get(need.name, "") for need in needs(os.environ, config.env)} | config.env
     words = init_words(settings, config)
     if starts_own_cluster(os.environ):
-        del os.environ[ADDRESS]  # the workers inherit it, and what they start would begin a cluster of its own
+        del os.environ[ADDRESS]  # workers inherit it, and their children would start a cluster of their own
     ray.init(**words)
 
     def marks(names: list[str], salt: str) -> dict[str, str]:
-        # Sent by value: by its name, the worker would import this module first, and torch and verl with it.
+        # Sent by value: by reference the worker would first import this module, and with it torch and verl.
         import os
 
         from skyrl_train.node.ray_env import fingerprints
@@ -52,18 +52,18 @@ def begin(settings: DictConfig, config: RunConfig) -> Proof:
         return fingerprints(os.environ, names, salt)
 
     salt = secrets.token_hex(16)
-    return Proof(wanted, salt, ray.remote(num_cpus=0)(marks).remote(list(wanted), salt))
+    return Proof(expected, salt, ray.remote(num_cpus=0)(marks).remote(list(expected), salt))
 
 
 def init_words(settings: DictConfig, config: RunConfig) -> dict[str, Any]:
-    """What ray.init is given: verl's own words and environment, with the configuration's over them."""
+    """The arguments of ray.init: verl's arguments and environment, with the configuration's over them."""
     words: dict[str, Any] = OmegaConf.to_container(settings.ray_kwargs.ray_init, resolve=True)
     given = {name: value for name, value in words.pop("runtime_env", {}).items() if value}
     joins = bool(os.environ.get(ADDRESS)) and not starts_own_cluster(os.environ)
-    if joins:  # what a cluster has, those said who started it
+    if joins:  # the size of a running cluster is fixed
         words = {name: value for name, value in words.items() if name not in SIZES}
     else:
-        words["address"] = OWN_CLUSTER  # FIX(ENV009): without it ray.init() joins whatever cluster it finds on the node
+        words["address"] = OWN_CLUSTER  # FIX(ENV009): without it ray.init() joins any cluster that it finds on the node
     ours = worker_variables(os.environ, config.env, {} if joins else os.environ)
     environment = get_ppo_ray_runtime_env(settings)
     variables = {

@@ -1,4 +1,4 @@
-"""What verl samples its batches with: waits for the rollouts of a step, counts them, and lets no empty batch through."""
+"""verl's sampler: waits for the rollouts of a step, counts them, and never returns an empty batch."""
 
 import os
 import time
@@ -22,17 +22,17 @@ from skyrl_train.rl.trained import comparable, group_of
 
 POLL_S = 0.1
 PAUSE_S = 10.0
-"""Before the second batch that is drawn anew, and longer before each further one: what fails at once may come back."""
+"""The pause before the second new batch; it grows with each further one, since the failure may be temporary."""
 DONE = ("finished", "failure")
 TRAIN = "train"
 
 
 class NothingToTrainOnError(TrainError):
-    """Step after step without one usable rollout."""
+    """Several batches in a row had no usable rollout."""
 
 
 class Sampler(ReplayBuffer):
-    """Named by `trainer.v1.sampler.custom_sampler`."""
+    """verl loads it by `trainer.v1.sampler.custom_sampler`."""
 
     def __init__(self, **words: Any) -> None:
         super().__init__(**words)
@@ -40,13 +40,13 @@ class Sampler(ReplayBuffer):
         self._config = shared(self._job_dir).config
 
     def sample(self, global_steps: int, partition_id: str, batch_size: int) -> tuple[KVBatchMeta, dict[str, float]]:
-        """FIX(TRN001): a step without one usable rollout is not trained on. New prompts are drawn for it, so often as
-        the configuration allows, and then the run ends with the cause."""
+        """The batch of a step. FIX(TRN001): without a usable rollout, new prompts are drawn as often as the configuration
+        allows; then the run ends with the cause."""
         why = ""
         with phase("rollouts", self._config.trainer.phase_timeout_s):
             for attempt in range(self._config.trainer.empty_steps_allowed + 1):
                 if attempt:
-                    say(f"step {global_steps} has no usable rollout, new prompts are drawn: {why}")
+                    say(f"step {global_steps} has no usable rollout; drawing new prompts: {why}")
                     time.sleep(PAUSE_S * (attempt - 1))
                     self.refill_fn(batch_size)
                 batch, metrics, why = self._sampled(partition_id, batch_size)
@@ -60,36 +60,38 @@ class Sampler(ReplayBuffer):
         )
 
     def _sampled(self, partition_id: str, batch_size: int) -> tuple[KVBatchMeta, dict[str, float], str]:
-        """All rows of the finished prompts that can be trained on."""
+        """The usable rows of the finished prompts, with metrics and the reasons for missing ones."""
         groups, tags = self._finished(partition_id, batch_size)
         rows = {key: tag for key, tag in tags.items() if key not in groups and group_of(key) in groups}
         training = partition_id == TRAIN
         n = self._config.rollout.n if training else 1
-        told = _tags(ends.PARTITION)
-        found = ends.ends_of(told, groups, n)
+        recorded = _tags(ends.PARTITION)
+        found = ends.ends_of(recorded, groups, n)
         advantage = self._config.algorithm.advantage if training else ""
-        keys, alone = comparable(ends.in_order(rows, told), advantage=advantage, n=n)
+        keys, alone = comparable(ends.in_order(rows, recorded), advantage=advantage, n=n)
         self._clear(partition_id, [*groups, *alone])
-        self._clear(ends.PARTITION, [key for key in told if group_of(key) in groups])
+        self._clear(ends.PARTITION, [key for key in recorded if group_of(key) in groups])
         counts = ends.total(found)
         if training:
-            self._tell(counts)
+            self._write_counts(counts)
         metrics = {**figures(counts), "rollout_metrics/num_alone": float(len(alone))}
-        why = ends.causes(found) if not rows else f"each prompt has one usable rollout of {n}; {ends.causes(found)}"
+        why = (
+            ends.causes(found) if not rows else f"each prompt has only one usable rollout of {n}; {ends.causes(found)}"
+        )
         return (
             KVBatchMeta(partition_id=partition_id, keys=keys, tags=[rows[key] for key in keys]),
             metrics,
             why,
         )
 
-    def _tell(self, counts: Counts) -> None:
+    def _write_counts(self, counts: Counts) -> None:
         try:
             append_line(os.path.join(self._job_dir, COUNTS), line(counts))
-        except OSError as error:  # who only looks on costs no run its step
-            say(f"the counts of this step are not written: {error}")
+        except OSError as error:  # a missing count must not fail the step
+            say(f"the counts of this step could not be written: {error}")
 
     def _finished(self, partition_id: str, batch_size: int) -> tuple[list[str], Mapping[str, Any]]:
-        """Waits for so many prompts whose rollouts have all ended, in whatever way."""
+        """Waits until all rollouts of this many prompts have ended, successfully or not."""
         while True:
             tags = _tags(partition_id)
             done = [key for key, tag in tags.items() if tag.get("is_prompt") and tag.get("status") in DONE]

@@ -1,4 +1,4 @@
-"""What follows each of verl's saves: the checkpoint is proved whole and marked, the tracker moved, old ones removed."""
+"""Runs after each save of verl: verifies and marks the checkpoint, updates the tracker, removes old checkpoints."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from skyrl_train.rl.shared import shared
 
 
 class Saving(CheckpointCallback):
-    """Named by `trainer.checkpoint_callback_class`. What it raises ends the run: a run that cannot save is no run."""
+    """verl loads it by `trainer.checkpoint_callback_class`. An error ends the run, since it can no longer save."""
 
     def on_save(self, trainer: Any, global_step: int, checkpoint_dir: str, **_words: Any) -> None:
         del trainer, checkpoint_dir

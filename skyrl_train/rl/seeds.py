@@ -1,4 +1,4 @@
-"""What makes two runs of one seed equal, where `trainer.deterministic` asks for it. Pure."""
+"""Settings and seeds for `trainer.deterministic`, which makes runs with the same seed equal. Pure."""
 
 import hashlib
 
@@ -8,16 +8,16 @@ Words = dict[str, bool | int | float | str | None]
 
 
 def reply_seed(run: int, *, step: int, row: int, sample: int, call: int) -> int:
-    """For one call of the model: neither the order in which calls arrive nor who shares their batch is in it.
+    """The seed of one model call. It does not depend on the order of calls or on the batch.
 
-    Samples of one prompt must differ, or a group has nothing to compare; so must the calls of one rollout.
+    The samples of a prompt and the calls of a rollout get different seeds, or a group would have nothing to compare.
     """
     words = f"{run}/{step}/{row}/{sample}/{call}"
-    return int.from_bytes(hashlib.sha256(words.encode()).digest()[:8], "big") >> 1  # as torch takes it: a signed number
+    return int.from_bytes(hashlib.sha256(words.encode()).digest()[:8], "big") >> 1  # torch expects a signed number
 
 
 def workers(config: RunConfig) -> dict[str, str]:
-    """For the environment of all of Ray's workers; verl's main program, which is not ours, sets the same."""
+    """Variables for all of Ray's workers, as verl's main program sets them."""
     if not config.trainer.deterministic:
         return {}
     invariant = {"VERL_FULL_DETERMINISM": "1", "VLLM_BATCH_INVARIANT": "1"} if shares_batches(config) else {}
@@ -25,13 +25,15 @@ def workers(config: RunConfig) -> dict[str, str]:
 
 
 def shares_batches(config: RunConfig) -> bool:
-    """Whether vLLM may work on several sequences at once. Then the same tokens are only written with its batch-invariant
-    kernels, which some GPUs have and no CPU: there, the engine dies of them. A sequence alone needs none."""
+    """Whether vLLM may process several sequences at once.
+
+    Equal tokens then need its batch-invariant kernels, which only some GPUs support; on a CPU the engine crashes.
+    """
     return config.rollout.max_sequences > 1
 
 
 def words(config: RunConfig, *, rollout: str, actor: str) -> Words:
-    """Of verl. A cached prefix is left out since what is cached hangs on who came first."""
+    """Overrides for verl. Prefix caching is off, since the cache depends on the order of requests."""
     if not config.trainer.deterministic:
         return {}
     return {

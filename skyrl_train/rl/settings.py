@@ -1,4 +1,4 @@
-"""verl's configuration, composed as its own main program composes it, with ours over it."""
+"""Composes verl's configuration like its main program, with our overrides."""
 
 import os
 
@@ -16,7 +16,7 @@ LOOP = "skyrl_train.rl.agent_loop.SkyrlAgentLoop"
 
 
 def composed(words: list[str]) -> DictConfig:
-    """UsageError where verl refuses the words or what they come to."""
+    """The composed configuration. UsageError if verl refuses it."""
     try:
         with hydra.initialize_config_module("verl.trainer.config", version_base=None):
             settings = hydra.compose("ppo_trainer", overrides=words)
@@ -33,7 +33,7 @@ def composed(words: list[str]) -> DictConfig:
 
 
 def write_agent_loops(job_dir: str) -> None:
-    """What verl's `agent_loop_config_path` names."""
+    """Writes the file for verl's `agent_loop_config_path`."""
     loops = [{"name": "skyrl", "_target_": LOOP, "job_dir": job_dir}]
     with open(os.path.join(job_dir, AGENT_LOOPS), "w", encoding="utf-8") as file:
         yaml.safe_dump(loops, file)

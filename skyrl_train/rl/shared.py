@@ -1,4 +1,4 @@
-"""What the rollouts of one process share: the configuration, the way to the sandboxes, and how many may run at once."""
+"""What the rollouts of one process share: configuration, sandbox client and the limit of parallel rollouts."""
 
 import asyncio
 import functools
@@ -24,7 +24,7 @@ SCORE_S = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Of one process; its rollouts run in one event loop."""
+    """Shared objects of one process, whose rollouts run in one event loop."""
 
     config: RunConfig
     limits: Limits
@@ -58,22 +58,22 @@ def limits_of(config: RunConfig) -> Limits:
 
 
 def journal_dir(config: RunConfig, job_dir: str) -> Path:
-    """Where transcripts go."""
+    """The directory of transcripts."""
     return Path(config.trainer.rollout_dir or os.path.join(job_dir, "rollouts"))
 
 
 @functools.cache
 def client(job_dir: str) -> RuntimeClient:
-    """The runtime of this launch. It is closed by the end of the process, which no rollout outlives."""
+    """The client of this launch's runtime. It stays open until the process ends."""
     launch = commands.read(job_dir)
     url = launch.runtime_url or directory.runtime_url(job_dir) or launch.config.sandbox.runtime_url
     if not url:
-        raise TrainError(f"{job_dir} does not say where the sandbox runtime is: there is no {READY}")
+        raise TrainError(f"no address of the sandbox runtime in {job_dir}: {READY} is missing")
     path = os.path.join(job_dir, KEY)
     key = read_key(path) if os.path.exists(path) else os.environ.get(runtime_key_variable(os.environ), "").strip()
     return RuntimeClient(url, key, limits=runtime.Limits(start_s=launch.config.sandbox.ready_timeout_s))
 
 
 def runtime_sandboxes(job_dir: str, image: str) -> OpenSandbox:
-    """Sandboxes of the launch's runtime. Each rollout names its own, so that asking twice makes no second one."""
+    """Opens sandboxes of the launch's runtime. Each rollout names its session, so that a retry makes no second one."""
     return opener(client(job_dir), lambda task: SandboxRequest(image=image, session_id=f"skyrl-{task.rollout_id}"))

@@ -1,4 +1,4 @@
-"""The training tasks as a data set of verl's: rows as they were published or converted, read without a cache on disk."""
+"""The training tasks as a data set for verl: published or converted rows, read without a cache on disk."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from skyrl_train.tasks.datasets import rows_of
 
 
 class Tasks(Dataset):
-    """Named by `data.custom_cls`. Prompts that are too long are left out, and bad rows refused by their number."""
+    """verl loads it by `data.custom_cls`. Prompts that are too long are left out; UsageError for an invalid row."""
 
     def __init__(
         self, data_files: Any, tokenizer: Any, config: Any, processor: Any = None, max_samples: int = -1
@@ -24,10 +24,12 @@ class Tasks(Dataset):
         rows = [row for path in paths for row in rows_in(path)]
         kept = [row for row in rows if _length(tokenizer, row, config.prompt_key) <= config.max_prompt_length]
         if paths and not kept:
-            raise UsageError(f"{paths[0]}: none of {len(rows)} prompts has at most {config.max_prompt_length} tokens")
+            raise UsageError(
+                f"{paths[0]}: none of {len(rows)} prompts has at most {config.max_prompt_length} tokens; raise data.max_prompt_tokens"
+            )
         if paths == list(config.train_files) and len(kept) < config.train_batch_size:
             raise UsageError(
-                f"{paths[0]}: {len(kept)} tasks, fewer than data.train_batch_size {config.train_batch_size}"
+                f"{paths[0]}: {len(kept)} usable tasks, but data.train_batch_size is {config.train_batch_size}"
             )
         self._rows = kept[:max_samples] if max_samples > 0 else kept
         self._prompt_key = config.prompt_key
@@ -44,7 +46,7 @@ class Tasks(Dataset):
             "extra_info": row["extra_info"],
             "agent_name": row["agent_name"],
             "index": number,
-            "dummy_tensor": torch.tensor([0], dtype=torch.uint8),  # without one tensor verl's batch has no length
+            "dummy_tensor": torch.tensor([0], dtype=torch.uint8),  # verl takes the length of a batch from a tensor
         }
 
 
@@ -53,12 +55,12 @@ def rows_in(path: str) -> Iterator[Mapping[str, Any]]:
         if not is_converted(row):
             task = read_row(row, number)
             if not isinstance(task, TaskRow):
-                raise UsageError(f"{path}, row {number}: {task.why}; see `skyrl-train data validate`")
+                raise UsageError(f"{path}, row {number}: {task.why}; run `skyrl-train data validate`")
             yield verl_row(task, number - 1)
             continue
         assert isinstance(row, Mapping)
         if fault := fault_of_row(row):
-            raise UsageError(f"{path}, row {number}: {fault}; see `skyrl-train data validate`")
+            raise UsageError(f"{path}, row {number}: {fault}; run `skyrl-train data validate`")
         yield row
 
 

@@ -1,4 +1,4 @@
-"""What of a rollout is trained on, as plain lists; or why nothing is. Pure: the batch arithmetic is tested on its own."""
+"""The part of a rollout that is trained on, as plain lists, or why there is none. Pure."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ GROUPED = frozenset({"grpo", "rloo"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trained:
-    """A row of a batch. Of equal length: ids, mask and log-probabilities; the mask has a 1 at its end."""
+    """A row of a batch. Response ids, mask and log-probabilities have equal lengths; the mask ends with a 1."""
 
     prompt_ids: list[int]
     response_ids: list[int]
@@ -25,19 +25,20 @@ class Trained:
 
 @dataclass(frozen=True, slots=True)
 class Untrained:
-    """A rollout that is counted and left out."""
+    """A rollout that is counted but left out of training."""
 
     why: str
 
 
 def trained(transcript: Transcript) -> Trained | Untrained:
-    """FIX(AGT017), FIX(TRN004): a masked rollout, one without a reward and one without a token make no row at all. A row
-    of zeros would still stand in its group's mean, and a row without tokens puts its reward on the padding.
+    """The row of a rollout. FIX(AGT017), FIX(TRN004): masked rollouts and those without reward or tokens make no row.
+
+    A row of zeros would count in its group's mean, and a row without tokens would put its reward on the padding.
     """
     if transcript.masked:
         return Untrained(f"{transcript.finish}: {transcript.detail}".removesuffix(": "))
     if not isinstance(transcript.score, Scored):
-        return Untrained("there is no score")
+        return Untrained("the rollout has no score")
     if not math.isfinite(transcript.score.reward):
         return Untrained(f"the reward is {transcript.score.reward}")
     ids, mask = list(transcript.response_ids), list(transcript.response_mask)
@@ -48,7 +49,7 @@ def trained(transcript: Transcript) -> Trained | Untrained:
         return Untrained("the prompt has no token")
     if not all(map(math.isfinite, logprobs)):
         return Untrained("the engine's log-probabilities are not finite")  # FIX(TRN005)
-    end = len(mask) - mask[::-1].index(1)  # the reward belongs to the last token that the model wrote
+    end = len(mask) - mask[::-1].index(1)  # the reward belongs to the last token of the model
     return Trained(
         prompt_ids=list(transcript.prompt_ids),
         response_ids=ids[:end],
@@ -60,7 +61,7 @@ def trained(transcript: Transcript) -> Trained | Untrained:
 
 
 def _logprobs(transcript: Transcript) -> list[float]:
-    """One for each token of the response; 0 for what the model was shown, which the mask leaves out."""
+    """One log-probability for each token of the response; 0 for tokens that the model only read, which are masked."""
     parts = [
         part
         for step in transcript.steps
@@ -75,14 +76,14 @@ def _of_reply(logprobs: Sequence[float] | None, tokens: int) -> list[float]:
 
 
 def group_of(key: str) -> str:
-    """The prompt that a row of verl's belongs to: keys are UID_SESSION_INDEX."""
+    """The prompt of a row of verl, whose keys are UID_SESSION_INDEX."""
     return key.split("_", 1)[0]
 
 
 def comparable(keys: Iterable[str], *, advantage: str, n: int) -> tuple[list[str], list[str]]:
-    """Rows that stay and rows that go: one that is alone in its group has nothing to be compared with.
+    """The rows to keep and the rows to drop: a row that is alone in its group has nothing to be compared with.
 
-    verl takes the bare reward of such a row for its advantage, whatever the others would have earned.
+    verl would use its plain reward as its advantage.
     """
     listed = list(keys)
     if advantage not in GROUPED or n < 2:

@@ -1,4 +1,4 @@
-"""verl's synchronous trainer, each of whose long phases has a limit, and which saves when it is told that time runs out."""
+"""verl's synchronous trainer with time limits for its long phases; it saves when the time limit of the job is near."""
 
 import signal
 from collections.abc import Callable
@@ -13,11 +13,11 @@ SAVE, SYNC, UPDATE = "checkpoint", "weight sync", "update"
 
 
 class StoppedError(Exception):
-    """The run was told to stop, and has saved what it had."""
+    """The run stopped after a warning and has saved a checkpoint."""
 
 
 class Warned:
-    """SIGUSR1, which comes before a job's time limit: heard from the first moment, heeded after the next step."""
+    """Records SIGUSR1, which comes before a job's time limit; the trainer acts on it after the next step."""
 
     asked: bool = False
 
@@ -29,15 +29,15 @@ class Warned:
 
 
 class Trainer(PPOTrainerSync):
-    """Only verl's own hooks are overridden: what happens in a step is verl's."""
+    """Overrides only verl's hooks; a step itself is unchanged."""
 
     phase_timeout_s: float
     warned: Warned
     is_last: bool = False
-    """Whether the step that runs is the last one of this turn: asked once a step, since SIGUSR1 may come at any moment."""
+    """Whether the running step is the last one before the stop. Set once a step, since SIGUSR1 may come at any moment."""
 
     def ready(self, phase_timeout_s: float, warned: Warned) -> None:
-        """Models loaded and the last checkpoint read."""
+        """Loads the models and the last checkpoint."""
         self.phase_timeout_s = phase_timeout_s
         self.warned = warned
         self.init()
@@ -46,14 +46,14 @@ class Trainer(PPOTrainerSync):
         self._synced(super().on_init_end)
 
     def on_sample_end(self) -> None:
-        """Rollouts are there: from here to the end of `step` the device computes."""
+        """Starts the update phase, which lasts from the end of the rollouts to the end of `step`."""
         begin(UPDATE, self.phase_timeout_s)
         super().on_sample_end()
 
     def on_step_begin(self) -> None:
-        """Not at the end of the step before: verl logs what it measured of a step after `on_step_end`."""
+        """Stops here and not at the end of the last step, since verl logs its metrics after `on_step_end`."""
         if self.is_last:
-            raise StoppedError(f"told that time runs out: step {self.global_steps - 1} was the last one of this turn")
+            raise StoppedError(f"the time limit of the job is near: stopped after step {self.global_steps - 1}")
         super().on_step_begin()
 
     def step(self, metrics: dict[str, Any], timing_raw: dict[str, float]) -> Any:
@@ -61,24 +61,24 @@ class Trainer(PPOTrainerSync):
         end(UPDATE)
         self.is_last = self.warned.asked
         if self.is_last:
-            self._close_turn()
-        begin(SAVE, self.phase_timeout_s)  # what verl does between `step` and `on_step_end`
+            self._prepare_stop()
+        begin(SAVE, self.phase_timeout_s)  # verl saves between `step` and `on_step_end`
         return batch
 
     def on_step_end(self) -> None:
         end(SAVE)
-        if not self.is_last:  # nobody writes with these weights in this turn
+        if not self.is_last:  # no rollout follows before the stop
             self._synced(super().on_step_end)
 
-    def _close_turn(self) -> None:
-        """The step that runs is saved whatever its number, and there is no time to validate."""
+    def _prepare_stop(self) -> None:
+        """Makes verl save the running step in any case, and skip the validation."""
         trainer = self.config.trainer
         trainer.test_freq = -1
         if trainer.save_freq > 0:
             trainer.save_freq = 1
 
     def _synced(self, work: Callable[[], None]) -> None:
-        say("syncing weights to the model servers")  # the watch knows such lines
+        say("syncing weights to the model servers")  # the doctor's watch recognises this line
         begin(SYNC, self.phase_timeout_s)
         work()
         end(SYNC)

@@ -1,1 +1,1 @@
-"""Tasks: rows of R2E-Gym, of SWE-bench and of SkyRL's own files, read into one type and written as verl wants them."""
+"""Reads the rows of R2E-Gym, SWE-bench and SkyRL's files as tasks, and writes them in verl's format."""

@@ -1,4 +1,4 @@
-"""From rows to verl's columns, one at a time, with the bad ones counted and named."""
+"""Converts tasks to verl's columns, one row at a time."""
 
 import json
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ or with the tests before you call finish.
 
 
 def prompt_of(task: TaskRow, tools: Sequence[Tool] = TOOLS, *, directory: str = REPOSITORY) -> tuple[Message, ...]:
-    """What the model reads first."""
+    """The prompt of a task: system message and problem."""
     system = f"You are a programmer who works on a repository with the functions below.\n\n{tool_prompt(tools)}"
     return (
         Message(role="system", content=system),
@@ -33,7 +33,7 @@ def prompt_of(task: TaskRow, tools: Sequence[Tool] = TOOLS, *, directory: str = 
 
 
 def verl_row(task: TaskRow, index: int, tools: Sequence[Tool] = TOOLS) -> dict[str, object]:
-    """The columns that verl's data set reads. The prompt is a list of messages: a bare string fails there."""
+    """A row with verl's columns. The prompt is a list of messages, since verl fails on a plain string."""
     return {
         "prompt": [{"role": message.role, "content": message.content} for message in prompt_of(task, tools)],
         "data_source": task.source,
@@ -51,9 +51,9 @@ def verl_row(task: TaskRow, index: int, tools: Sequence[Tool] = TOOLS) -> dict[s
 
 
 def read_line(line: str, number: int) -> TaskRow | BadRow:
-    """A line of JSON as a task, or what is wrong with it."""
+    """The task in a line of JSON, or the reason why it is invalid."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return BadRow(number, f"no JSON: {error}")
+        return BadRow(number, f"not valid JSON: {error}")
     return read_row(row, number)

@@ -1,4 +1,4 @@
-"""Rows of a data set's file, one at a time: JSON lines, or parquet where pyarrow is installed."""
+"""Reads the rows of a data set one at a time: JSON lines, or parquet if pyarrow is installed."""
 
 import importlib
 import json
@@ -17,8 +17,10 @@ def is_dataset(path: str) -> bool:
 
 
 def rows_of(path: str, *, bad: Callable[[str], None] | None = None) -> Iterator[object]:
-    """Raises UsageError where the file does not read. With `bad`, a row that does not read is told there, and the others
-    follow; what comes behind a damaged part of a parquet file cannot be read.
+    """The rows of a file. UsageError if the file cannot be read.
+
+    With `bad`, unreadable rows are reported there and the others follow. Rows after a damaged part of a parquet file are
+    lost.
     """
     try:
         yield from _parquet(path, bad) if path.endswith(PARQUET) else _lines(path, bad or _refuse)
@@ -31,7 +33,7 @@ def _refuse(why: str) -> None:
 
 
 def images_of(paths: Iterable[str], *, bad: Callable[[str], None] | None = None) -> tuple[list[TaskImage], int]:
-    """The images of all rows, each once and in the order of first use; and how many rows name none."""
+    """The images of all rows in order of first use, and the number of rows without an image."""
     found: dict[TaskImage, None] = {}
     without = 0
     for path in paths:
@@ -52,7 +54,7 @@ def _lines(path: str, bad: Callable[[str], None]) -> Iterator[object]:
             try:
                 yield json.loads(line)
             except (ValueError, RecursionError) as error:
-                bad(f"data set {path}, line {number}: no JSON: {error}")
+                bad(f"data set {path}, line {number}: not valid JSON: {error}")
 
 
 def _parquet(path: str, bad: Callable[[str], None] | None) -> Iterator[object]:
@@ -60,7 +62,7 @@ def _parquet(path: str, bad: Callable[[str], None] | None) -> Iterator[object]:
         parquet = importlib.import_module("pyarrow.parquet")
     except ImportError:
         raise UsageError(
-            f"data set {path}: reading parquet needs pyarrow; pip install 'skyrl-doctor[data]', or give JSON lines"
+            f"data set {path}: reading parquet needs pyarrow; run pip install 'skyrl-doctor[data]', or use JSON lines"
         ) from None
     read = 0
     try:
@@ -68,7 +70,7 @@ def _parquet(path: str, bad: Callable[[str], None] | None) -> Iterator[object]:
             for row in batch.to_pylist():
                 read += 1
                 yield row
-    except (ValueError, OSError) as error:  # what pyarrow raises derives from one of them
+    except (ValueError, OSError) as error:  # pyarrow's errors derive from one of them
         why = f"data set {path}: {' '.join(str(error).split())[:200]}"
         if bad is None or not read:
             raise UsageError(why) from None

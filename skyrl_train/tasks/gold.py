@@ -1,4 +1,4 @@
-"""The gold patch of a row: R2E-Gym keeps the files as they became, SWE-bench a diff."""
+"""The gold patch of a row: R2E-Gym has the changed files, SWE-bench a diff."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from skyrl_train.contracts.typed import Fields, FormatError, as_object, parse_ob
 
 @dataclass(frozen=True, slots=True)
 class GoldFiles:
-    """Each changed file of the repository, whole; None where the patch takes it away."""
+    """The full content of each changed file; None if the patch deletes it."""
 
     files: Mapping[str, str | None]
 
@@ -22,7 +22,7 @@ class GoldDiff:
 
 
 def gold_of(row: object) -> GoldFiles | GoldDiff | None:
-    """None where the row brings no patch that can be read. Changes to tests are left out: the hidden ones count."""
+    """The gold patch of a row, or None if it has no readable one. Changes to tests are left out: the hidden tests count."""
     try:
         found = as_object(row)
         instance = found.inner_or_none("instance") or found
@@ -45,7 +45,7 @@ def _changed(diff: Fields) -> tuple[str, str | None]:
 
 
 def is_test(path: str) -> bool:
-    """By its name, as R2E-Gym tells."""
+    """Whether a path is a test, by R2E-Gym's naming rules."""
     parts = PurePosixPath(path).parts
     return (
         bool({"test", "tests", "Test"} & set(parts[:-1])) or parts[-1].startswith("test_") or path.endswith("_test.py")

@@ -1,18 +1,18 @@
-"""What is done in an R2E-Gym container before the agent gets it, and how its tests are run (IMG006).
+"""Scripts that prepare an R2E-Gym container for the agent and run its tests (IMG006).
 
-Where the configuration says `hide_tests` the order is PREPARE, PACK, fetch PACKED, FORGET; then the agent; then put
-PACKED back, RESTORE, RUN_TESTS. Without it PREPARE, the agent, RUN_TESTS.
+With `sandbox.hide_tests` the order is PREPARE, PACK, download PACKED, FORGET; then the agent; then upload PACKED, RESTORE,
+RUN_TESTS. Without it: PREPARE, the agent, RUN_TESTS.
 
-The images differ: most hold the tests in /r2e_tests, older ones in the repository, and some hold none. A container may
-be prepared twice, when a rollout attaches to one that another had begun. Nothing here needs the network.
+Most images hold the tests in /r2e_tests, older ones in the repository, and some have none. A container may be prepared
+twice, if a rollout attaches to one that another rollout started. Nothing here needs the network.
 """
 
 TESTS_FOUND, TESTS_MISSING, TESTS_HIDDEN = "r2e-tests: found", "r2e-tests: missing", "r2e-tests: hidden"
-"""The last line that the preparation prints; hidden is what an earlier preparation has taken out of the sandbox."""
+"""The last line that PREPARE prints. Hidden: an earlier preparation has removed the tests from the sandbox."""
 PACKED = "/root/.r2e_tests.tar"
-"""Where the tests and their command lie for the moment in which they leave the sandbox, or come back into it."""
+"""The archive of the tests and their command while they are downloaded or uploaded."""
 
-# R2E_ROOT stands before every path, and is empty but in tests. bash, since sh in the images has no `source`.
+# R2E_ROOT is a prefix of every path, used only in tests. bash, since sh in the images has no `source`.
 PREPARE = f"""\
 set -eu
 repo="${{R2E_ROOT:-}}/testbed" home="${{R2E_ROOT:-}}/root" tests="${{R2E_ROOT:-}}/r2e_tests"
@@ -34,14 +34,14 @@ if [ -d "$home/r2e_tests" ] && [ -f "$home/run_tests.sh" ]; then echo "{TESTS_FO
 elif [ -f "$home/.r2e_tests.hidden" ]; then echo "{TESTS_HIDDEN}"
 else echo "{TESTS_MISSING}"; fi
 """
-"""Moves the tests and their command out of the repository, so that the agent does not trip over them."""
+"""Moves the tests and their command out of the repository, so that they do not disturb the agent."""
 
 PACK = f"""\
 set -eu
 cd "${{R2E_ROOT:-}}/root"
 tar -cf "${{R2E_ROOT:-}}{PACKED}" r2e_tests run_tests.sh
 """
-"""For PACKED to be fetched, with the agent not yet there. Until FORGET the tests are still in the sandbox."""
+"""Makes PACKED for the download, before the agent starts. Until FORGET the tests are still in the sandbox."""
 
 FORGET = f"""\
 set -eu
@@ -49,7 +49,7 @@ cd "${{R2E_ROOT:-}}/root"
 : > .r2e_tests.hidden
 rm -rf r2e_tests run_tests.sh "${{R2E_ROOT:-}}{PACKED}"
 """
-"""Takes the tests out of the sandbox. Rights would not keep them from the agent, who is root as we are; absence does."""
+"""Removes the tests from the sandbox. Permissions would not stop the agent, which is root too."""
 
 RESTORE = f"""\
 set -eu
@@ -58,7 +58,7 @@ rm -rf r2e_tests run_tests.sh
 tar -xf "${{R2E_ROOT:-}}{PACKED}"
 rm -f .r2e_tests.hidden "${{R2E_ROOT:-}}{PACKED}"
 """
-"""Once PACKED is back where it was, and before RUN_TESTS: what the agent left under these names is not run."""
+"""Unpacks PACKED before RUN_TESTS. Files of the agent under these names are removed."""
 
 RUN_TESTS = """\
 set -eu
@@ -68,14 +68,14 @@ ln -sfn "$home/r2e_tests" "$repo/r2e_tests"
 cd "$repo"
 exec bash "$home/run_tests.sh"
 """
-"""Links the tests back, over whatever the agent left in their place, and runs them where `.venv` is found."""
+"""Links the tests into the repository, replacing files of the agent with this name, and runs them there."""
 
 
 def has_tests(output: str) -> bool:  # FIX(IMG006)
-    """What the preparation said. A sandbox without tests cannot be scored: its rollouts would all be masked."""
+    """Whether PREPARE found the tests. A sandbox without tests cannot be scored: its rollouts would all be masked."""
     return output.rstrip().endswith(TESTS_FOUND)
 
 
 def has_hidden_tests(output: str) -> bool:
-    """Whether someone has taken them out already: they can be scored by whoever holds what was in PACKED."""
+    """Whether an earlier preparation removed the tests. Only the owner of its PACKED can score the sandbox."""
     return output.rstrip().endswith(TESTS_HIDDEN)

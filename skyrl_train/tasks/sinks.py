@@ -1,4 +1,4 @@
-"""Writes verl's columns, as parquet or JSON lines: a batch at a time, and under the file's name only when it is whole."""
+"""Writes verl's columns as parquet or JSON lines, in batches. The file gets its name only when it is complete."""
 
 import contextlib
 import importlib
@@ -19,7 +19,7 @@ Write = Callable[[Row], None]
 
 @contextmanager
 def blamed(path: Path) -> Iterator[None]:
-    """What fails in here is that this file cannot be written."""
+    """Turns an OSError in its body into a UsageError about this file."""
     try:
         yield
     except OSError as error:
@@ -28,7 +28,7 @@ def blamed(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A file beside `path` that takes its name at the end; it is taken away where anything goes wrong."""
+    """A temporary file that replaces `path` at the end, or is removed after an error."""
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:
         with blamed(path):
@@ -41,7 +41,7 @@ def replaced(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def sink(path: Path) -> Iterator[Write]:
-    """Takes verl's rows."""
+    """A function that writes one row to `path`."""
     with replaced(path) as part, _parquet(part) if path.suffix == PARQUET else _lines(part) as write:
         yield write
 
@@ -62,7 +62,7 @@ def _parquet(part: Path) -> Iterator[Write]:
         arrow, parquet = (importlib.import_module(name) for name in ("pyarrow", "pyarrow.parquet"))
     except ImportError:
         raise UsageError(
-            "writing parquet needs pyarrow; pip install 'skyrl-doctor[data]', or write JSON lines"
+            "writing parquet needs pyarrow; run pip install 'skyrl-doctor[data]', or write JSON lines"
         ) from None
     schema = _schema(arrow)
     batch: list[Row] = []
@@ -83,7 +83,7 @@ def _parquet(part: Path) -> Iterator[Write]:
 
 
 def _schema(arrow: Any) -> Any:
-    """verl's columns. A schema that is guessed from the first rows would fail at the first odd one."""
+    """The schema of verl's columns. A schema guessed from the first rows would fail on later rows."""
     text = arrow.string()
     extra = [("index", arrow.int64()), *((name, text) for name in ("task_id", "repo", "base_commit", "image"))]
     return arrow.schema(

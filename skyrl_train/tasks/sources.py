@@ -1,4 +1,4 @@
-"""Tasks out of a data set's file, one row at a time, with the bad rows as what is wrong with them."""
+"""Reads the tasks of a data set, one row at a time; an invalid row is a BadRow."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -11,16 +11,18 @@ from skyrl_train.tasks.datasets import LINES, PARQUET, rows_of
 
 
 def tasks_of(path: str) -> Iterator[TaskRow | BadRow]:
-    """Each row of a file of JSON lines or parquet. Raises UsageError where the file as a whole does not read."""
+    """The rows of a file of JSON lines or parquet. UsageError if the file cannot be read."""
     if not path.endswith((*LINES, PARQUET)):
-        raise UsageError(f"data set {path}: its name ends in none of {', '.join((*LINES, PARQUET))}")
+        raise UsageError(
+            f"data set {path}: unknown file type; expected a name that ends in {', '.join((*LINES, PARQUET))}"
+        )
     yield from without_repeats(_parquet(path) if path.endswith(PARQUET) else _lines(path))
 
 
 def without_repeats(rows: Iterable[tuple[int, TaskRow | BadRow]]) -> Iterator[TaskRow | BadRow]:
-    """A task that comes twice would be trained on twice as often, and confuses what groups rollouts by task.
+    """The rows, with repeated tasks as BadRows: they would be trained on twice, and break the grouping by task.
 
-    Of each name a short digest is kept, so that a large data set takes little memory.
+    A short digest of each name is kept, so that a large data set takes little memory.
     """
     first: dict[bytes, int] = {}
     for number, row in rows:
@@ -29,7 +31,7 @@ def without_repeats(rows: Iterable[tuple[int, TaskRow | BadRow]]) -> Iterator[Ta
             continue
         digest = hashlib.blake2b(row.id.encode("utf-8", "replace"), digest_size=12).digest()
         before = first.setdefault(digest, number)
-        yield row if before == number else BadRow(number, f"task {row.id} is there already, in row {before}")
+        yield row if before == number else BadRow(number, f"task {row.id} is a duplicate of row {before}")
 
 
 def _lines(path: str) -> Iterator[tuple[int, TaskRow | BadRow]]:

@@ -220,7 +220,7 @@ def test_a_part_that_does_not_come_or_comes_changed_ends_the_wait(tmp_path: Path
         next(coming)
     victim.write_bytes(victim.read_bytes()[:-1])
     for _ in ("half there", "gone"):
-        with pytest.raises(unpack.UnpackError, match=r"part-001 did not come within 0 s"):
+        with pytest.raises(unpack.UnpackError, match=r"part-001 did not arrive within 0 s"):
             list(unpack.arriving(str(parts), written, limit_s=0.0, pause_s=0.0))
         victim.unlink(missing_ok=True)
 

@@ -131,7 +131,7 @@ def test_a_prolog_logs_what_it_saw(node: Node) -> None:
 def test_a_prolog_that_hangs_is_noted(node: Node) -> None:
     node.settings(f"PROLOG_LIMIT_S=1\nDOCTOR={node.program('doctor', 'sleep 60')}")
     node.run("prolog.sh", SLURM_JOB_ID="77")
-    assert "job=77 no answer in time" in node.log("prolog.log")
+    assert "job=77 timed out" in node.log("prolog.log")
 
 
 def test_an_epilog_sweeps_the_job_of_its_user(node: Node) -> None:

@@ -19,7 +19,7 @@ _ADVICE_OPENS = re.compile(r"(?i)^.{0,80}\b(?:hint|tip|note|troubleshooting|faq|
 # The line with which skyrl-train ends a run names the cause. The next line, of Slurm, only reports the end.
 _TRAINER_END = (
     rf"\bskyrl-train (?:runtime(?: serve)?: |train: (?:{CAUSE}|refused: )|job: (?:trainer|runtime): "
-    r"(?!done\b|stopped by signal \d+(?:$|: the \w+ job ended: (?:done|stopped))|the \w+ (?:has ended|ended with))\S)"
+    r"(?!done\b|stopped by signal \d+(?:$|: the \w+ job ended: (?:done|stopped))|the \w+ (?:has ended|ended with|exited with))\S)"
 )
 _ERRORS = (
     r"^\s{0,3}(?:\(\w+ pid=\d+\) )?(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Interrupt|Timeout|Failure)|StopIteration|AssertionError|SystemExit)(?::|$)",

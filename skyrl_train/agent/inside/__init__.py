@@ -1,4 +1,4 @@
-"""The tools as they run in a sandbox: a program of its own, sent there as one zip file and asked over its standard input.
+"""The tools that run inside a sandbox: a separate program, sent as one zip file, with requests on its standard input.
 
-Standard library only, Python 3.8 and later: it runs under the interpreter that an image has.
+Standard library only, Python 3.8 and later, since it runs under the Python of an image.
 """

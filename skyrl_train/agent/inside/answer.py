@@ -1,4 +1,4 @@
-"""What a tool gives back, and what it says when it cannot do what it was asked. The texts are those of the SDK."""
+"""Results and refusals of the tools. The texts are those of the SDK."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ ERROR_HEADER = "[An error occurred during execution.]\n"
 
 
 class Answer(NamedTuple):
-    """`exit_code` is None where no command ended; `timed_out` says that one was stopped at the limit."""
+    """The result of a tool. `exit_code` is None if no command ended; `timed_out`: a command was stopped at its limit."""
 
     text: str
     exit_code: int | None = None
@@ -16,7 +16,7 @@ class Answer(NamedTuple):
 
 
 class ToolError(Exception):
-    """What the model asked for cannot be done; it reads why."""
+    """The request of the model cannot be done; the message is for the model."""
 
 
 def refusal(why: str) -> Answer:

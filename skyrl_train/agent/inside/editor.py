@@ -1,4 +1,4 @@
-"""The `file_editor` tool: view, create, str_replace, insert and undo_edit, with the answers of the SDK's editor."""
+"""The `file_editor` tool: view, create, str_replace, insert and undo_edit, with the texts of the SDK's editor."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from skyrl_train.agent.inside.files import read_text, write_text
 
 CONTEXT_LINES = 4
 MAX_UNDO = 10
-"""Edits of a file that can be taken back."""
+"""The most edits of a file that can be undone."""
 
 _REVIEW = "Review the changes and make sure they are as expected"
 
 
 class Editor:
-    """Remembers what files were before it changed them."""
+    """Edits files, and remembers their earlier content."""
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
         self._before: dict[str, list[str]] = {}
 
     def run(self, command: str, path: str, **more: Any) -> Answer:
-        """`more` are the parameters of the command, by the SDK's names; those of other commands are not looked at."""
+        """Runs a command. `more` holds its parameters by the SDK's names; those of other commands are ignored."""
         try:
             self._check_path(command, path)
             if command == "view":
@@ -71,7 +71,7 @@ class Editor:
 
     def _create(self, path: str, text: str) -> str:
         write_text(path, text)
-        self._remember(path, text)  # as the SDK does: undoing a creation gives what was created
+        self._remember(path, text)  # like the SDK: undoing a creation restores the created text
         return f"File created successfully at: {path}"
 
     def _replace(self, path: str, old: str, new: str | None) -> str:
@@ -101,7 +101,7 @@ class Editor:
             why = f"It should be within the range of allowed values: {[0, count]}"
             raise ToolError(_invalid("insert_line", after, why))
         newline = _newline(text)
-        if after and not lines[after - 1].endswith("\n"):  # the last line has no newline: the new text begins one
+        if after and not lines[after - 1].endswith("\n"):  # the last line has no newline: add one first
             lines[after - 1] += newline
         added = [line + newline for line in new.split("\n")]
         edited = "".join([*lines[:after], *added, *lines[after:]])
@@ -128,7 +128,7 @@ class Editor:
 
 
 def _range(view_range: list[int], count: int) -> tuple[int, int, str]:
-    """First and last line, and a note where fewer are there than were asked for."""
+    """First and last line, and a note if the file has fewer lines than requested."""
     if len(view_range) != 2:
         raise ToolError(_invalid("view_range", view_range, "It should be a list of two integers."))
     first, last = view_range
@@ -146,7 +146,7 @@ def _range(view_range: list[int], count: int) -> tuple[int, int, str]:
 
 
 def _only_place(text: str, old: str, path: str) -> tuple[int, str]:
-    """Where the text stands, and what stands there. White space at its ends is let go where it is not found as it is."""
+    """The position of the only occurrence, and the text found. If it does not occur, white space at its ends is ignored."""
     if old not in text:
         old = old.strip()
     if not old or old not in text:
@@ -172,12 +172,12 @@ def _lines_of(text: str, old: str) -> list[int]:
 
 
 def _kept(text: str) -> list[str]:
-    """Lines with their newlines, where only a newline ends a line."""
+    """The lines with their newlines. Only a newline ends a line."""
     return [line + "\n" for line in text.split("\n")[:-1]] + ([last] if (last := text.rpartition("\n")[2]) else [])
 
 
 def _newline(text: str) -> str:
-    """What ends the lines of a file: a model writes newlines, and the file keeps its own."""
+    """The line ending of a file, which edits keep, since models write plain newlines."""
     return "\r\n" if "\r\n" in text and text.count("\n") == text.count("\r\n") else "\n"
 
 
@@ -186,5 +186,5 @@ def _invalid(parameter: str, value: object, hint: str) -> str:
 
 
 def _valid(text: str) -> str:
-    """What can be told: bytes that are no UTF-8 show as a replacement."""
+    """The text with bytes that are not UTF-8 replaced."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Files as the editor sees them: text whose bytes survive, in files of a bearable size, written whole or not at all."""
+"""Reads and writes files for the editor: keeps bytes that are not UTF-8, limits the size, writes atomically."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import tempfile
 from skyrl_train.agent.inside.answer import ToolError
 
 MAX_BYTES = 10 * 1024 * 1024
-_LOOKED_AT = 8192  # for a NUL, which no text has
+_NUL_BYTES = 8192  # searched for a NUL byte, which no text has
 
 
 def read_text(path: str) -> str:
-    """Newlines as they are. What is not UTF-8 comes back as the same bytes when it is written again."""
+    """The text of a file with unchanged newlines. Bytes that are not UTF-8 are kept when it is written again."""
     found = _stat(path)
     if not stat.S_ISREG(found.st_mode):
         raise ToolError(f"File validation failed for {path}: It is neither a file nor a directory.")
@@ -28,7 +28,7 @@ def read_text(path: str) -> str:
             data = file.read(MAX_BYTES)
     except OSError as error:
         raise ToolError(f"Ran into {error} while trying to read {path}") from None
-    if b"\0" in data[:_LOOKED_AT]:
+    if b"\0" in data[:_NUL_BYTES]:
         raise ToolError(
             f"File validation failed for {path}: "
             "File appears to be binary and this file type cannot be read or edited by this tool."
@@ -44,7 +44,7 @@ def _stat(path: str) -> os.stat_result:
 
 
 def write_text(path: str, text: str) -> None:
-    """Replaces a file in one step, keeping its mode; a link stays a link to the file that changes."""
+    """Replaces a file atomically and keeps its mode. For a link, the target is replaced."""
     target = os.path.realpath(path)
     try:
         _replace(target, text.encode("utf-8", "surrogateescape"))
@@ -66,7 +66,7 @@ def _replace(target: str, data: bytes) -> None:
 
 
 def _mode(target: str) -> int:
-    """The mode of the file that is there, or that of a new one."""
+    """The mode of the existing file, or that of a new one."""
     with contextlib.suppress(OSError):
         return stat.S_IMODE(os.stat(target).st_mode)
     mask = os.umask(0)

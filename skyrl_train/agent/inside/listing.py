@@ -1,4 +1,4 @@
-"""What `view` shows: lines with their numbers, and a directory two levels deep."""
+"""The output of `view`: numbered lines, or a directory two levels deep."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def split_lines(text: str) -> list[str]:
-    """Lines as `cat -n` counts them: a newline at the end begins no line."""
+    """The lines as `cat -n` counts them: a newline at the end starts no new line."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -14,8 +14,8 @@ def split_lines(text: str) -> list[str]:
 
 
 def numbered(lines: list[str], what: str, first: int = 1) -> str:
-    shown = "".join(f"{number:6}\t{line}\n" for number, line in enumerate(lines, start=first))
-    return f"Here's the result of running `cat -n` on {what}:\n{shown}"
+    listed = "".join(f"{number:6}\t{line}\n" for number, line in enumerate(lines, start=first))
+    return f"Here's the result of running `cat -n` on {what}:\n{listed}"
 
 
 def directory(path: str) -> str:
@@ -32,13 +32,13 @@ def directory(path: str) -> str:
 
 
 def _entries(path: str) -> list[str]:
-    found = [_shown(path)]
+    found = [_with_slash(path)]
     for entry in _visible(path):
-        found.append(_shown(entry))
+        found.append(_with_slash(entry))
         if os.path.isdir(entry):
             try:
-                found.extend(map(_shown, _visible(entry)))
-            except OSError:  # not ours to look into; its name is listed
+                found.extend(map(_with_slash, _visible(entry)))
+            except OSError:  # not readable; its name is listed
                 continue
     return found
 
@@ -47,5 +47,5 @@ def _visible(path: str) -> list[str]:
     return sorted(f"{path.rstrip('/')}/{name}" for name in os.listdir(path) if not name.startswith("."))
 
 
-def _shown(path: str) -> str:
+def _with_slash(path: str) -> str:
     return f"{path}/" if os.path.isdir(path) else path

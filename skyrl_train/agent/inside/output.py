@@ -1,17 +1,17 @@
-"""The output of a command since it was last told: bytes as they come, text as it is shown."""
+"""Collects the output of a command since the last report, and decodes it."""
 
 from __future__ import annotations
 
 import codecs
 
 HALF_CHARS = 4 * 1024 * 1024
-"""What is kept of the beginning, and as much of the end. A transcript must not grow without bounds."""
+"""Characters kept at the beginning, and at the end. This limits the size of a transcript."""
 
 _NOTICE = "\n[… {count} characters of output were not kept …]\n"
 
 
 class Output:
-    """Keeps the beginning and the end of a long output; what lies between is counted."""
+    """Keeps the beginning and the end of a long output, and counts the characters in between."""
 
     def __init__(self, half: int = HALF_CHARS) -> None:
         self._half = half
@@ -21,7 +21,7 @@ class Output:
         self._head_chars = self._tail_chars = self._lost = 0
 
     def add(self, data: bytes, *, last: bool = False) -> None:
-        """`last`: the command is over, and no rest of a character comes any more."""
+        """Adds output. `last`: the command has ended, so an incomplete character stays incomplete."""
         text = self._decoder.decode(data, final=last)
         room = self._half - self._head_chars
         head, tail = text[:room], text[room:] if room < len(text) else ""
@@ -35,7 +35,7 @@ class Output:
                 self._shorten()
 
     def take(self) -> str:
-        """All since the last time. A character that is not whole yet stays for the next time."""
+        """The output since the last call. An incomplete character is kept for the next call."""
         if self._tail_chars > self._half:
             self._shorten()
         notice = _NOTICE.format(count=self._lost) if self._lost else ""
@@ -45,7 +45,7 @@ class Output:
         return text
 
     def _shorten(self) -> None:
-        whole = "".join(self._tail)
-        kept = whole[-self._half :]
-        self._lost += len(whole) - len(kept)
+        text = "".join(self._tail)
+        kept = text[-self._half :]
+        self._lost += len(text) - len(kept)
         self._tail, self._tail_chars = [kept], len(kept)

@@ -1,7 +1,7 @@
-"""Starts the commands of the terminal, and finds and ends the processes of its session.
+"""Starts the commands of the terminal, finds the processes of its session in /proc, and ends them by id.
 
-The tools run in any image with the standard library alone, so this is their own runner and parser of /proc/PID/stat,
-and not `skyrl_train.process`.
+The tools run in any image with the standard library alone, so this module has its own runner and parser of /proc/PID/stat
+instead of `skyrl_train.process`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _take_terminal() -> None:
 
 
 def session_members(session: int) -> list[int]:
-    """All processes of a session but its leader. One that called setsid has left it."""
+    """All processes of a session except its leader. A process that called setsid has left the session."""
     names = [name for name in os.listdir("/proc") if name.isdigit() and int(name) != session]
     return [int(name) for name in names if _fields(name)[_SESSION:][:1] == [str(session)]]
 
@@ -48,7 +48,7 @@ def _fields(pid: str) -> list[str]:
 
 
 def end_session(session: int) -> None:
-    """Kills what a session left. Its members may start more while they are counted, so it is done until none is left."""
+    """Kills the processes of a session, repeatedly, since they may start more meanwhile."""
     for _ in range(50):
         members = [pid for pid in session_members(session) if _fields(str(pid))[:1] != ["Z"]]
         if not members:
@@ -64,7 +64,7 @@ def end_group(group: int, number: int) -> None:
 
 
 def reap() -> None:
-    """Takes in the dead that nobody else will: in a container this program is the first process."""
+    """Reaps dead processes, since in a container this program may be process 1."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

@@ -1,4 +1,4 @@
-"""The pseudo-terminal that commands run on, and which process group it listens to."""
+"""The pseudo-terminal of the commands, and its foreground process group."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SPECIAL_KEYS = {
 
 
 def key_of(text: str) -> str | None:
-    """What a key's name sends: C-c is \\x03; None where the text is no key's name."""
+    """The characters of a key: C-c is \\x03. None if the text does not name a key."""
     word = text.strip()
     if len(word) == 3 and word[:2] == "C-" and word[2].isalpha():
         return chr(ord(word[2].upper()) - ord("@"))
@@ -43,10 +43,10 @@ def key_of(text: str) -> str | None:
 
 
 class Screen:
-    """The controlling terminal of this process's session. No echo, and newlines as they are written."""
+    """The controlling terminal of this process's session, without echo and with unchanged newlines."""
 
     def __init__(self) -> None:
-        with contextlib.suppress(PermissionError):  # a session leader already
+        with contextlib.suppress(PermissionError):  # is a session leader already
             os.setsid()
         self._main, self._side = pty.openpty()
         fcntl.ioctl(self._side, termios.TIOCSCTTY, 0)
@@ -56,8 +56,8 @@ class Screen:
         modes[_OUTPUT] &= ~termios.OPOST
         modes[_LOCAL] &= ~termios.ECHO
         self._modes = modes
-        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # to give the terminal away is allowed
-        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):  # these are the command's
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # allows changing the foreground process group
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):  # these signals are for the command
             signal.signal(number, lambda *_: None)
         self._wake, wake = os.pipe()
         for end in (self._wake, wake):
@@ -66,30 +66,30 @@ class Screen:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def start(self, argv: list[str], environ: dict[str, str], directory: str) -> subprocess.Popen[bytes]:
-        """Runs a command on this terminal."""
-        termios.tcsetattr(self._side, termios.TCSANOW, self._modes)  # whatever the last one did to it
+        """Runs a command in its own process group, which gets the terminal."""
+        termios.tcsetattr(self._side, termios.TCSANOW, self._modes)  # undoes changes of the last command
         return start_in_terminal(argv, self._side, environ=environ, directory=directory)
 
     def take_back(self) -> None:
-        """The terminal is this process's again: keys reach no command, and its leftovers cannot read."""
+        """Makes this process the foreground again: leftovers of a command get no keys and cannot read."""
         os.tcsetpgrp(self._side, os.getpgrp())
         termios.tcflush(self._side, termios.TCIFLUSH)
 
     def send(self, text: str) -> None:
         data = text.encode("utf-8", "surrogateescape")
-        with contextlib.suppress(BlockingIOError):  # nobody reads: a terminal takes 4 kB, and drops what is more
+        with contextlib.suppress(BlockingIOError):  # if no process reads, a terminal keeps 4 kB and drops the rest
             while data:
                 data = data[os.write(self._main, data) :]
 
     def read(self) -> bytes:
-        """What has been written by now, without waiting."""
+        """The output so far, without waiting."""
         try:
             return os.read(self._main, _CHUNK)
         except (BlockingIOError, OSError):
             return b""
 
     def wait(self, seconds: float, other: int) -> bool:
-        """Until something is written, a process ends or the time is over; True where `other` can be read."""
+        """Waits for output, the end of a process or the time limit; True if `other` can be read."""
         ready, _, _ = select.select([self._main, self._wake, other], [], [], max(seconds, 0.0))
         if self._wake in ready:
             with contextlib.suppress(BlockingIOError):

@@ -1,4 +1,4 @@
-"""Answers requests, one JSON object a line: {"tool", "arguments", "limit_s"} -> {"text", "exit_code", "timed_out"}."""
+"""Answers requests, one JSON object per line: {"tool", "arguments", "limit_s"} -> {"text", "exit_code", "timed_out"}."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from skyrl_train.agent.inside.shell import Shell, shell_environ
 from skyrl_train.agent.inside.terminal import Gone, Limits, Terminal
 
 READY = {"ready": 1}
-"""The first line: the tools can be used from now on."""
+"""The first line of output: the tools are ready."""
 
 
 def main(arguments: list[str]) -> int:
-    """Serves until the requests end. The one argument is the directory that commands begin in."""
+    """Serves until the requests end. The only argument is the working directory of commands."""
     (directory,) = arguments or [os.getcwd()]
     requests, answers = os.dup(0), os.dup(1)
-    with open(os.devnull, "r+b", buffering=0) as nothing:  # no command may read a request or write an answer
+    with open(os.devnull, "r+b", buffering=0) as nothing:  # commands must not read requests or write answers
         for stream in (0, 1):
             os.dup2(nothing.fileno(), stream)
     signal.signal(signal.SIGTERM, _leave)
@@ -55,7 +55,7 @@ def _write(out: Any, answer: dict[str, Any]) -> None:
 def _answered(request: dict[str, Any], terminal: Terminal, editor: Editor) -> Answer:
     try:
         return _answer(request, terminal, editor)
-    except ValueError as error:  # a NUL or half a character, in a path or a command: no system call takes one
+    except ValueError as error:  # a NUL or incomplete character, which no system call accepts
         return refusal(f"{request['tool']} cannot take this: {error}")
 
 

@@ -1,7 +1,7 @@
-"""The `terminal` tool: commands one after the other, each until it ends, falls silent or reaches its limit.
+"""The `terminal` tool: runs one command at a time until it ends, prints nothing for a while or reaches its limit.
 
-A command that falls silent, or reaches a time that the model asked for, keeps running: the model may wait on, send input
-or interrupt it. At the limit it is stopped.
+After silence or the model's own timeout, a command keeps running, and the model may wait, send input or interrupt it. At
+the limit it is stopped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from skyrl_train.agent.inside.shell import Shell
 
 SILENCE_S = 30.0
 STOP_S = 1.0
-_LEFTOVER_READS = 64  # of 64 kB: what is in the terminal's buffer when a command ends, and no background job's flood
+_LEFTOVER_READS = (
+    64  # of 64 kB each: the terminal's buffer at the end of a command, without endless output of a background job
+)
 
 HOW_TO_GO_ON = (
     "You may wait longer to see additional output by sending empty command '', "
@@ -35,18 +37,18 @@ RESET = "Terminal session has been reset. All previous environment variables and
 
 
 class Gone(BaseException):
-    """Nobody waits for the answer any more."""
+    """The client has closed its end."""
 
 
 class Limits(NamedTuple):
-    """When to stop waiting: at the model's own time, in silence, or for good."""
+    """Time limits of a command: the model's timeout, and the hard limit."""
 
     asked_s: float | None
     limit_s: float
 
 
 class Terminal:
-    """One session. `requests` is the descriptor of who asks: when it can be read during a command, it was closed."""
+    """One terminal session. `requests` is the client's descriptor: if it becomes readable during a command, it was closed."""
 
     def __init__(self, shell: Shell, requests: int, silence_s: float = SILENCE_S) -> None:
         self._shell = shell
@@ -55,7 +57,7 @@ class Terminal:
         self._silence_s = silence_s
         self._running: subprocess.Popen[bytes] | None = None
         self._output = Output()
-        self._told = False
+        self._continued = False
 
     def run(self, command: str, limits: Limits, *, is_input: bool = False, reset: bool = False) -> Answer:
         if reset and is_input:
@@ -86,9 +88,9 @@ class Terminal:
         processes.reap()
 
     def _start(self, command: str) -> None:
-        if self._running is not None:  # it ended after it was last looked at; its output comes first, as in a terminal
+        if self._running is not None:  # it ended since the last check; its output comes first, as in a terminal
             self._settle()
-        self._told = False
+        self._continued = False
         directory = self._shell.start if os.path.isdir(self._shell.start) else "/"
         argv = self._shell.argv(command)
         self._running = self._screen.start(argv, self._shell.environ, directory)
@@ -117,13 +119,13 @@ class Terminal:
                 raise Gone
 
     def _read(self) -> bool:
-        """Whether there was anything. One read at a time, so that a flood does not keep the limits from being seen."""
+        """Reads once; whether there was output. Reading once lets the caller check the limits even with endless output."""
         data = self._screen.read()
         self._output.add(data)
         return bool(data)
 
     def _exit_code(self) -> int | None:
-        """Of the running command: 128 and the signal's number where one ended or stopped it; None while it runs."""
+        """The exit code of the running command, 128 + N if signal N ended or stopped it; None while it runs."""
         if self._running is None:
             return None
         code = self._running.poll()
@@ -131,17 +133,19 @@ class Terminal:
             return 128 - code if code < 0 else code
         try:
             stop = os.waitid(os.P_PID, self._running.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:  # it ended between the two looks: of the dead one asks in vain whether they stopped
+        except (
+            ChildProcessError
+        ):  # it ended between the two checks, and a dead process cannot be asked whether it stopped
             return self._exit_code()
         return 128 + stop.si_status if stop is not None and stop.si_pid else None
 
     def _ended(self, code: int, key: str) -> Answer:
         self._settle()
-        shown = f"{self._output.take().rstrip()}\n[The command completed with exit code {code}.{key}]"
-        return Answer(f"{shown}{self._place()}\n[Command finished with exit code {code}]", code)
+        text = f"{self._output.take().rstrip()}\n[The command completed with exit code {code}.{key}]"
+        return Answer(f"{text}{self._location()}\n[Command finished with exit code {code}]", code)
 
     def _settle(self) -> None:
-        """The running command has ended: its last output, and the state that it left."""
+        """Collects the last output and the state of a command that has ended."""
         for _ in range(_LEFTOVER_READS):
             if not self._read():
                 break
@@ -151,13 +155,13 @@ class Terminal:
         self._screen.take_back()
         processes.reap()
 
-    def _place(self) -> str:
-        directory, python = self._shell.place
+    def _location(self) -> str:
+        directory, python = self._shell.location
         return f"\n[Current working directory: {directory}]" + (f"\n[Python interpreter: {python}]" if python else "")
 
     def _left(self, why: str) -> Answer:
-        """What there is so far, of a command that keeps running."""
-        before, self._told = CONTINUED if self._told else "", True
+        """The output so far of a command that keeps running."""
+        before, self._continued = CONTINUED if self._continued else "", True
         return Answer(f"{before}{self._output.take().rstrip()}\n{why}")
 
     def _refused(self, command: str) -> Answer:
@@ -179,7 +183,7 @@ class Terminal:
                 self._screen.wait(until - time.monotonic(), self._requests)
         self._settle()
         why = f"[The command was stopped at its limit of {limit_s:g} seconds.]"
-        return Answer(f"{self._output.take().rstrip()}\n{why}{self._place()}", timed_out=True)
+        return Answer(f"{self._output.take().rstrip()}\n{why}{self._location()}", timed_out=True)
 
     def _reset(self, command: str, limits: Limits) -> Answer:
         self.close()

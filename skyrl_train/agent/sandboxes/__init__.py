@@ -1,1 +1,1 @@
-"""Sandboxes that this machine can make by itself: a temporary directory, which is unsafe, and a Podman container."""
+"""Local sandboxes: a temporary directory, which is unsafe, and a Podman container."""

@@ -1,4 +1,4 @@
-"""The tools as one file that any Python can run: python -IS tools.zip DIRECTORY."""
+"""Packs the tools into one file that any Python can run: python -IS tools.zip DIRECTORY."""
 
 import zipfile
 from pathlib import Path
@@ -14,7 +14,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 def write_bundle(path: Path) -> Path:
-    """Writes the program, with the empty packages above it, so that its modules keep their names."""
+    """Writes the zip file, with empty parent packages, so that its modules keep their names."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
         bundle.writestr("__main__.py", _MAIN)
         for package in ("skyrl_train", "skyrl_train/agent"):

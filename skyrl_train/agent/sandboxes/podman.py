@@ -1,7 +1,7 @@
-"""A Podman container as a sandbox: no network, nothing of this machine but what is mounted read-only, always removed.
+"""A Podman container as a sandbox: no network, only read-only mounts of this machine, always removed.
 
-Either an image of the local store, or no image at all: an empty root with this machine's own programs mounted into it,
-which is enough for a demonstration and needs no registry.
+It uses an image of the local store, or an empty root with this machine's programs mounted, which is enough for the demo
+and needs no registry.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ _LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image that is in the store already. `python` is an interpreter there."""
+    """An image in the local store. `python` is the Python in it."""
 
     reference: str
     python: str = "python3"
@@ -38,28 +38,28 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class HostPrograms:
-    """This machine's /usr, and further directories, read-only at their own paths."""
+    """This machine's /usr and other directories, mounted read-only at the same paths."""
 
     python: str
     directories: tuple[str, ...] = ()
 
 
-def podman_argv(name: str, base: Image | HostPrograms, place: Path) -> list[str]:
-    """What starts the tools in a container; `place` holds the bundle, and the seed or the root that is made of it."""
+def podman_argv(name: str, base: Image | HostPrograms, base_dir: Path) -> list[str]:
+    """The command that starts the tools in a container. `base_dir` holds the bundle, and the seed or the root made of it."""
     words = ["podman", "run", "--rm", "--interactive", "--name", name, "--label", LABEL, "--network", "none"]
     words += ["--security-opt", "label=disable", "--workdir", "/", "--env", "HOME=/root"]
-    words += ["--volume", f"{place}/tools.zip:{_PLACE}/tools.zip:ro"]
+    words += ["--volume", f"{base_dir}/tools.zip:{_PLACE}/tools.zip:ro"]
     if isinstance(base, Image):
-        words += ["--pull", "never", "--volume", f"{place}/seed:{_PLACE}/seed:ro", "--entrypoint", base.python]
+        words += ["--pull", "never", "--volume", f"{base_dir}/seed:{_PLACE}/seed:ro", "--entrypoint", base.python]
         return [*words, base.reference, "-IS", f"{_PLACE}/tools.zip", "/testbed"]
     for directory in dict.fromkeys([*_SYSTEM, *_outside(base.directories)]):
         if os.path.exists(directory):
             words += ["--volume", f"{directory}:{directory}:ro"]
-    return [*words, "--rootfs", f"{place}/root", base.python, "-IS", f"{_PLACE}/tools.zip", "/testbed"]
+    return [*words, "--rootfs", f"{base_dir}/root", base.python, "-IS", f"{_PLACE}/tools.zip", "/testbed"]
 
 
 def _outside(directories: Sequence[str]) -> list[str]:
-    """Those that no other mount holds already."""
+    """The directories that are not inside another mount."""
     found: list[str] = []
     for directory in sorted(directories):
         if not any(f"{directory}/".startswith(f"{above}/") for above in ("/usr", *found)):
@@ -71,17 +71,17 @@ def _outside(directories: Sequence[str]) -> list[str]:
 async def podman_sandbox(
     seed: Path, *, base: Image | HostPrograms, environ: Mapping[str, str]
 ) -> AsyncIterator[Sandbox]:
-    """A container whose root holds a copy of `seed`. It begins in /testbed."""
+    """A container whose root holds a copy of `seed`. Commands start in /testbed."""
     name = f"skyrl-demo-{uuid.uuid4().hex[:12]}"
     with tempfile.TemporaryDirectory(prefix="skyrl-podman-", ignore_cleanup_errors=True) as made:
-        place = Path(made)
-        write_bundle(place / "tools.zip")
+        base_dir = Path(made)
+        write_bundle(base_dir / "tools.zip")
         if isinstance(base, Image):
-            shutil.copytree(seed, place / "seed", symlinks=True)
+            shutil.copytree(seed, base_dir / "seed", symlinks=True)
         else:
-            _write_root(place / "root", seed)
+            _write_root(base_dir / "root", seed)
         try:
-            async with piped(podman_argv(name, base, place), environ=environ, directory=made) as sandbox:
+            async with piped(podman_argv(name, base, base_dir), environ=environ, directory=made) as sandbox:
                 await _copy_seed(sandbox, base)
                 yield sandbox
         finally:
@@ -89,7 +89,7 @@ async def podman_sandbox(
 
 
 def _write_root(root: Path, seed: Path) -> None:
-    """The seed, an empty machine around it, and this machine's links into /usr."""
+    """Writes a root directory: the seed, empty system directories, and this machine's links into /usr."""
     shutil.copytree(seed, root, symlinks=True)
     for name in ("root", "tmp", "etc", "dev", "proc", "sys", "run"):
         (root / name).mkdir(exist_ok=True)
@@ -101,7 +101,7 @@ def _write_root(root: Path, seed: Path) -> None:
 
 
 async def _copy_seed(sandbox: Sandbox, base: Image | HostPrograms) -> None:
-    """Into an image; a root that was made here holds it already."""
+    """Copies the seed into an image's root. A root made by `_write_root` has it already."""
     if not isinstance(base, Image):
         return
     copied = await sandbox.run(
@@ -113,7 +113,7 @@ async def _copy_seed(sandbox: Sandbox, base: Image | HostPrograms) -> None:
 
 
 async def _remove(name: str, environ: Mapping[str, str]) -> None:
-    """Removes the container if it is there. A Podman that does not answer is given up: the label says whose it was."""
+    """Removes the container. If Podman does not answer, the label tells later that it can be removed."""
     argv = ["podman", "rm", "--force", "--ignore", "--time", "0", name]
     with contextlib.suppress(OSError):
         await run_async(argv, limit_s=_REMOVE_S, env=environ)

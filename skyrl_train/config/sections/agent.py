@@ -13,18 +13,18 @@ class AgentSection(Section):
     """The agent loop: turns, tools and limits of one rollout."""
 
     max_turns: int = Field(default=20, ge=1)
-    """Model calls in one rollout."""
+    """Most model calls in one rollout."""
     max_parallel: int = Field(default=7, ge=1)
-    """Rollouts that run at once; each holds a sandbox."""
+    """Most rollouts at the same time; each uses one sandbox."""
     tools: tuple[Tool, ...] = ("terminal", "file_editor", "finish", "think")
-    """Tools that the prompt offers."""
+    """Tools that the prompt offers to the model."""
     budget_note_tokens: int = Field(default=256, ge=0)
-    """The model is told to finish when fewer tokens than these are left of data.max_response_tokens."""
+    """The model gets a note to finish when fewer than this many tokens of data.max_response_tokens are left."""
     command_timeout_s: float = Field(default=120, gt=0)
-    """Longest time of one command in the sandbox."""
+    """Time limit of one command in the sandbox."""
     rollout_timeout_s: float = Field(default=1800, gt=0)
-    """Longest time of a whole rollout; later it is ended and masked."""
+    """Time limit of a rollout; after it the rollout is ended and masked."""
     observation_max_chars: int = Field(default=10000, ge=1)
-    """A tool's result is cut to this, with a notice."""
+    """Longer tool results are cut to this length, with a notice."""
     stuck_after_repeats: int = Field(default=4, ge=2)
-    """The same action with the same result so many times is a stuck rollout."""
+    """A rollout is stuck after this many repeats of the same action with the same result."""

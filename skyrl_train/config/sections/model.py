@@ -11,9 +11,9 @@ class ModelSection(Section):
     """The model that is trained."""
 
     path: str = Field(min_length=1)
-    """A directory with config.json and tokenizer, or a name on the Hugging Face hub that is in the local cache."""
+    """A model directory with config.json and tokenizer, or the name of a model in the local Hugging Face cache."""
     tokenizer: str | None = None
-    """Where the tokenizer is, if not with the model."""
+    """Directory or name of the tokenizer (default: the model's)."""
     trust_remote_code: bool = False
     """Run Python code that comes with the model."""
     attention: Literal["flash_attention_2", "sdpa", "eager"] = "flash_attention_2"
@@ -23,10 +23,10 @@ class ModelSection(Section):
     gradient_checkpointing: bool = True  # FIX(MEM004)
     """Recompute activations in the backward pass instead of keeping them."""
     fused_kernels: bool = False
-    """Compute log-probabilities in chunks, so that the whole logits are never held."""
+    """Compute log-probabilities in chunks, so that the full logits are never in memory."""
     lora_rank: int = Field(default=0, ge=0)
     """Rank of the LoRA adapter; 0 trains all weights."""
     lora_alpha: float = Field(default=16, gt=0)
     """Scale of the LoRA adapter."""
     lora_targets: tuple[str, ...] = ("all-linear",)
-    """Which layers get an adapter."""
+    """Layers that get an adapter."""

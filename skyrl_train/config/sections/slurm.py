@@ -10,9 +10,9 @@ class SlurmSection(Section):
     """The two jobs of a launch: the trainer on GPUs, the runtime on CPUs."""
 
     gpu_partition: str | None = None
-    """Partition of the trainer job; none takes Slurm's default."""
+    """Partition of the trainer job (default: Slurm's default)."""
     cpu_partition: str | None = None
-    """Partition of the runtime job."""
+    """Partition of the runtime job (default: Slurm's default)."""
     account: str | None = None
     """Account of both jobs."""
     qos: str | None = None
@@ -20,28 +20,28 @@ class SlurmSection(Section):
     nodes: int = Field(default=1, ge=1)
     """Nodes of the trainer job."""
     gpus_per_node: int = Field(default=1, ge=1)
-    """GPUs, or MIG slices, of each of them."""
+    """GPUs or MIG slices of each trainer node."""
     gpu_type: str | None = None
-    """Type in the --gres request, such as nvidia_a100_3g.20gb."""
+    """GPU type in the --gres request, such as nvidia_a100_3g.20gb."""
     trainer_cpus: int = Field(default=8, ge=1)
     """CPUs of each trainer node."""
     trainer_memory_mib: int = Field(default=65536, ge=1)
-    """Memory of each trainer node."""
+    """Memory of each trainer node in MiB."""
     trainer_time_limit: str = Field(default="6:00:00", pattern=PATTERN)
-    """Time limit of the trainer job, as sbatch --time takes it."""
+    """Time limit of the trainer job, in the format of sbatch --time."""
     runtime_cpus: int = Field(default=32, ge=1)
     """CPUs of the runtime job."""
     runtime_memory_mib: int = Field(default=65536, ge=1)
-    """Memory of the runtime job."""
+    """Memory of the runtime job in MiB."""
     runtime_time_limit: str = Field(default="6:00:00", pattern=PATTERN)
-    """Time limit of the runtime job; it must not end before the trainer."""
+    """Time limit of the runtime job; at least the trainer's, in the format of sbatch --time."""
     exclude: tuple[str, ...] = ()
-    """Nodes that neither job may get."""
+    """Nodes that neither job may use."""
     ready_timeout_s: float = Field(default=600, gt=0)
-    """How long the trainer job waits for the runtime to be ready."""
+    """Time limit of the trainer's wait for the runtime."""
     signal_before_end_s: int = Field(default=300, ge=0)
-    """SIGUSR1 so long before the time limit: a checkpoint is written then."""
+    """Slurm sends SIGUSR1 this long before the time limit; the trainer then saves a checkpoint. 0 sends none."""
     requeue: bool = False
-    """Queue the trainer job again after that signal or a node failure."""
+    """Requeue the trainer job after that signal or a node failure."""
     extra: tuple[str, ...] = ()
-    """More options for both sbatch command lines, such as --constraint=a100."""
+    """More sbatch options for both jobs, such as --constraint=a100."""

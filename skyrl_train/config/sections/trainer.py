@@ -8,10 +8,10 @@ from skyrl_train.config.sections.base import Section
 
 
 class TrainerSection(Section):
-    """Steps, checkpoints, logging."""
+    """Steps, checkpoints and logging."""
 
     project: str = "skyrl"
-    """Name of the project in loggers and paths."""
+    """Project name in loggers and paths."""
     experiment: str = "run"
     """Name of this run."""
     logger: tuple[str, ...] = ("console",)
@@ -19,30 +19,30 @@ class TrainerSection(Section):
     epochs: int = Field(default=1, ge=1)
     """Passes over the tasks."""
     steps: int | None = Field(default=None, ge=1)
-    """Training steps; none goes by epochs."""
+    """Number of training steps (default: all steps of the epochs)."""
     save_every_steps: int = Field(default=1, ge=-1)
-    """A checkpoint so often; -1 for none."""
+    """Save a checkpoint every N steps; -1 saves none."""
     validate_every_steps: int = Field(default=-1, ge=-1)
-    """Validation so often; -1 for none."""
+    """Validate every N steps; -1 never validates."""
     validate_first: bool = False
     """Validate before the first step."""
     checkpoint_dir: str = "checkpoints"
-    """Where checkpoints go; project and experiment are added."""
+    """Directory of checkpoints; project and experiment are appended."""
     checkpoints_to_keep: int = Field(default=2, ge=1)
-    """Older checkpoints are removed."""
+    """Number of newest checkpoints to keep; older ones are removed."""
     resume: Literal["auto", "disable", "path"] = "auto"
-    """auto goes on from the last checkpoint, if there is one."""
+    """auto resumes from the last checkpoint if there is one; path resumes from resume_from."""
     resume_from: str | None = None
-    """The checkpoint (…/global_step_N) where resume is path."""
+    """The checkpoint (…/global_step_N) to resume from if resume is path."""
     rollout_dir: str | None = None
-    """Where transcripts go; none puts them into the job directory."""
+    """Directory of transcripts (default: the job directory)."""
     seed: int = 42
     """Seed of the trainer."""
     deterministic: bool = False
-    """Make two runs of one seed equal: each call of the model has a seed of its own, kernels and order are fixed. Slower."""
+    """Make runs with the same seed equal: each model call gets a fixed seed, kernels and order are fixed. Slower."""
     empty_steps_allowed: int = Field(default=3, ge=0)
-    """Steps in a row without one usable rollout after which the run ends."""
+    """The run ends after more than this many steps in a row without a usable rollout."""
     phase_timeout_s: float = Field(default=3600, gt=0)
-    """Longest time of a rollout phase, a weight sync or a checkpoint."""
+    """Time limit of a rollout phase, a weight sync or a checkpoint."""
     verl_overrides: tuple[str, ...] = ()
-    """Further overrides, as verl's command line takes them (KEY=VALUE, +KEY=VALUE). They come last, and win."""
+    """More overrides for verl's command line (KEY=VALUE, +KEY=VALUE). They come last and take precedence."""

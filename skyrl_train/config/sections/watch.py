@@ -8,13 +8,13 @@ from skyrl_train.config.sections.base import Section
 
 
 class WatchSection(Section):
-    """The doctor that follows the trainer job from beside it."""
+    """The doctor's watch, which runs next to the trainer."""
 
     enabled: bool = True
-    """Whether the trainer job starts `skyrl-doctor watch` beside itself."""
+    """Start `skyrl-doctor watch` in the trainer job."""
     on_root: Literal["report", "stop", "hold"] = "report"
-    """What happens when a root cause is sure: tell, end the job, or put it back into the queue on hold."""
+    """What to do about a certain root cause: report it, stop the job, or requeue the job on hold."""
     settle_s: float = Field(default=120, gt=0)
-    """How long nothing must move after a cause in a log before it counts."""
+    """A cause in a log counts after this long without progress."""
     grace_s: float = Field(default=60, gt=0)
-    """Between asking the job to end and ending it."""
+    """Time between asking the job to end and killing it."""

@@ -1,4 +1,4 @@
-"""Checks a call against the tools: an action with typed arguments, or an error that the model reads."""
+"""Checks a call against the tools: gives an action with typed arguments, or an error for the model."""
 
 import json
 import math
@@ -12,23 +12,23 @@ from skyrl_train.contracts.agent.tools import TOOLS, Parameter, Tool, ValueKind
 Value = str | int | float | bool | tuple[int, ...]
 
 TOLERATED = frozenset({"security_risk"})
-"""Parameters that models were taught to add to every call. They are dropped, as the SDK does."""
+"""Parameters that models learned to add to every call. They are dropped, as in the SDK."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What the sandbox is to do, under the tool's own name, with the arguments that were given."""
+    """A tool to run in the sandbox, by its current name, with the given arguments."""
 
     tool: str
     arguments: dict[str, Value]
 
 
 def check_call(call: Call, tools: Sequence[Tool] = TOOLS) -> Action | CallError:
-    """The action that a call asks for."""
+    """The action of a call, or a CallError if the call does not fit the tools."""
     tool = next((tool for tool in tools if call.name in (tool.name, *tool.aliases)), None)
     if tool is None:
         known = ", ".join(tool.name for tool in tools)
-        return call_error(CallErrorKind.UNKNOWN_TOOL, call.span, subject=call.name, wanted=known)
+        return call_error(CallErrorKind.UNKNOWN_TOOL, call.span, subject=call.name, expected=known)
     parameters = {parameter.name: parameter for parameter in tool.parameters}
     arguments: dict[str, Value] = {}
     for name, text in call.arguments:
@@ -36,15 +36,15 @@ def check_call(call: Call, tools: Sequence[Tool] = TOOLS) -> Action | CallError:
             continue
         if name not in parameters:
             return call_error(
-                CallErrorKind.UNKNOWN_PARAMETER, call.span, subject=name, wanted=", ".join(parameters) or "none"
+                CallErrorKind.UNKNOWN_PARAMETER, call.span, subject=name, expected=", ".join(parameters) or "none"
             )
         value = _typed(parameters[name], text)
         if value is None:
-            return call_error(CallErrorKind.BAD_VALUE, call.span, subject=name, wanted=_wanted(parameters[name]))
+            return call_error(CallErrorKind.BAD_VALUE, call.span, subject=name, expected=_expected(parameters[name]))
         arguments[name] = value
     missing = next((p for p in tool.parameters if p.name not in arguments and _needed(p, arguments)), None)
     if missing is not None:
-        return call_error(CallErrorKind.MISSING_PARAMETER, call.span, subject=missing.name, wanted=missing.about)
+        return call_error(CallErrorKind.MISSING_PARAMETER, call.span, subject=missing.name, expected=missing.about)
     return Action(tool.name, arguments)
 
 
@@ -53,7 +53,7 @@ def _needed(parameter: Parameter, arguments: Mapping[str, Value]) -> bool:
 
 
 def _typed(parameter: Parameter, text: str) -> Value | None:
-    """The value, or None where the text is not of the kind that the parameter takes."""
+    """The value, or None if the text is not of the parameter's kind."""
     if parameter.kind is ValueKind.TEXT:
         return text
     word = text.strip()
@@ -61,7 +61,7 @@ def _typed(parameter: Parameter, text: str) -> Value | None:
         return None
     try:
         return _READERS[parameter.kind](word)
-    except (ValueError, KeyError, RecursionError):  # a thousand brackets are no array either
+    except (ValueError, KeyError, RecursionError):  # deep nesting of brackets raises RecursionError
         return None
 
 
@@ -106,5 +106,5 @@ _KINDS = {
 }
 
 
-def _wanted(parameter: Parameter) -> str:
+def _expected(parameter: Parameter) -> str:
     return "one of " + ", ".join(parameter.choices) if parameter.choices else _KINDS[parameter.kind]

@@ -1,4 +1,4 @@
-"""What the model reads when its reply could not be run: one text for each kind of error, each saying what to do."""
+"""The texts for the model when its reply could not be run, one for each kind of error."""
 
 from skyrl_train.contracts.agent.calls import CallError, CallErrorKind, Span
 
@@ -32,19 +32,19 @@ _TEXTS = {
         " write them to a file in pieces."
     ),
     CallErrorKind.DUPLICATE_PARAMETER: "Parameter '{subject}' is given twice, so nothing was run. Give it once.",
-    CallErrorKind.UNKNOWN_TOOL: "There is no function '{subject}', so nothing was run. Functions: {wanted}.",
+    CallErrorKind.UNKNOWN_TOOL: "The function '{subject}' does not exist, so nothing was run. Functions: {expected}.",
     CallErrorKind.UNKNOWN_PARAMETER: (
-        "There is no parameter '{subject}', so nothing was run. Parameters of this function: {wanted}."
+        "The parameter '{subject}' does not exist, so nothing was run. Parameters of this function: {expected}."
     ),
-    CallErrorKind.MISSING_PARAMETER: "Parameter '{subject}' ({wanted}) is required here, so nothing was run.",
-    CallErrorKind.BAD_VALUE: "Parameter '{subject}' must be {wanted}, so nothing was run.",
+    CallErrorKind.MISSING_PARAMETER: "Parameter '{subject}' ({expected}) is required here, so nothing was run.",
+    CallErrorKind.BAD_VALUE: "Parameter '{subject}' must be {expected}, so nothing was run.",
 }
 
-SHOWN_CHARS = 80
-"""How much of the model's own words an error repeats."""
+SUBJECT_CHARS = 80
+"""The most characters of the model's text that an error repeats."""
 
 
-def call_error(kind: CallErrorKind, span: Span, *, subject: str = "", wanted: str = "") -> CallError:
+def call_error(kind: CallErrorKind, span: Span, *, subject: str = "", expected: str = "") -> CallError:
     """An error with its text for the model. `subject` is a name that the model wrote; it is shortened."""
-    shown = subject if len(subject) <= SHOWN_CHARS else subject[:SHOWN_CHARS] + "…"
-    return CallError(kind, span, _TEXTS[kind].format(subject=shown, wanted=wanted))
+    short = subject if len(subject) <= SUBJECT_CHARS else subject[:SUBJECT_CHARS] + "…"
+    return CallError(kind, span, _TEXTS[kind].format(subject=short, expected=expected))

@@ -1,4 +1,4 @@
-"""Reads a reply of the model. Every loop here moves forward only, so time grows with the length of the text alone."""
+"""Parses a reply of the model. All loops move only forward, so the time is linear in the length of the text."""
 
 import re
 
@@ -18,15 +18,15 @@ from skyrl_train.contracts.agent.calls import (
     Span,
 )
 
-# Each pattern begins with a tag and takes back nothing (*+), so that no part of a reply is searched twice.
+# Each pattern begins with a tag and does not backtrack (*+), so that no part of a reply is searched twice.
 # "<function=terminal>\n<parameter=": a mention of a function in prose is followed by something else
 _OPENING = re.compile(r"<function=([^<>\r\n]{1,128})>\s*+(?=<parameter=|</function>)")
 # "<parameter=command=view</parameter>"
 _BROKEN_PARAMETER = re.compile(r"<parameter=(\w{1,128})=([^<]*+)</parameter>\s*+", re.ASCII)
 # "<parameter=command>"
 _PARAMETER = re.compile(r"<parameter=([^<>=\r\n]{1,128})>")
-# "<parameter=path>\n/testbed/a.py\n</parameter>\n": a whole parameter whose value holds no tag and few brackets, as
-# nearly all are; the others are read in steps
+# "<parameter=path>\n/testbed/a.py\n</parameter>\n": a complete parameter whose value has no tag and few brackets, like
+# nearly all; the others are read in steps
 _PLAIN = re.compile(
     r"<parameter=([^<>=\r\n]{1,128})>([^<]*+(?:<(?!/?(?:parameter|function))[^<]*+){0,32}+)</parameter>\s*+"
     r"(?=<parameter=|</function>)"
@@ -39,27 +39,27 @@ _END_TAG_PARTS = tuple(FUNCTION_CLOSE[:length] for length in range(1, len(FUNCTI
 
 
 def parse_call(text: str, *, ended: Ended = Ended.STOP) -> Call | CallError:
-    """The first call of a reply. Of one that was cut by length nothing is mended: what is not whole is not run."""
-    whole = text + _missing_end(text) if ended is Ended.STOP else text
-    opening = _first_opening(whole)
-    result = _read_call(whole, opening) if opening else _why_no_call(text)
+    """The first call of a reply. A reply that was cut by the length limit is not repaired: an incomplete call is not run."""
+    completed = text + _missing_end(text) if ended is Ended.STOP else text
+    opening = _first_opening(completed)
+    result = _read_call(completed, opening) if opening else _why_no_call(text)
     if ended is Ended.LENGTH and (isinstance(result, CallError) or result.repairs):
         return call_error(CallErrorKind.CUT_BY_LENGTH, Span(0, len(text)))
     return _within(result, len(text))
 
 
 def _missing_end(text: str) -> str:
-    """What the engine's stop string took away: FIX(AGT014). It counts only if the parser arrives there."""
+    """The end tag that the engine's stop string removed: FIX(AGT014). It counts only if the parser gets there."""
     if text.endswith(FUNCTION_CLOSE):
         return ""
     if not text.endswith(_END_TAG_PARTS):
         return FUNCTION_CLOSE
-    kept = next(part for part in _END_TAG_PARTS if text.endswith(part))  # no part ends with another one
+    kept = next(part for part in _END_TAG_PARTS if text.endswith(part))  # no part ends with another part
     return FUNCTION_CLOSE[len(kept) :]
 
 
 def _within(result: Call | CallError, length: int) -> Call | CallError:
-    """The same, with a span inside the reply as it came, and with the repair named if the end tag was not in it."""
+    """The result with its span limited to the original reply, and with the repair recorded if the end tag was missing."""
     if result.span.end <= length:
         return result
     span = Span(min(result.span.start, length), length)
@@ -69,7 +69,7 @@ def _within(result: Call | CallError, length: int) -> Call | CallError:
 
 
 def _first_opening(text: str) -> re.Match[str] | None:
-    """The first opening tag of a call outside <think> blocks."""
+    """The first opening tag of a call outside <think> blocks, or None."""
     position = _answer_start(text)
     opening = _opening(text, position)
     while True:
@@ -85,7 +85,7 @@ def _first_opening(text: str) -> re.Match[str] | None:
 
 
 def _opening(text: str, position: int) -> re.Match[str] | None:
-    """The next opening tag. The plain search is several times faster than the pattern, and nearly always enough."""
+    """The next opening tag, or None. The plain search is several times faster than the pattern and usually enough."""
     start = text.find(FUNCTION_OPEN, position)
     if start < 0:
         return None
@@ -93,7 +93,7 @@ def _opening(text: str, position: int) -> re.Match[str] | None:
 
 
 def _answer_start(text: str) -> int:
-    """Where thinking ends that the prompt opened: after the first </think> that neither <think> nor a value precedes."""
+    """The end of thinking that the prompt opened: after the first </think> without an earlier <think> and not in a value."""
     end = text.find(THINK_CLOSE)
     if end < 0 or text.find(THINK_OPEN, 0, end) >= 0:
         return 0
@@ -129,8 +129,8 @@ def _read_call(text: str, opening: re.Match[str]) -> Call | CallError:
             parameter = _odd_parameter(text, position, opening[1])
             if isinstance(parameter, CallError):
                 return parameter
-            name, value, end, mended = parameter
-            repairs = repairs or mended
+            name, value, end, repaired = parameter
+            repairs = repairs or repaired
         if name in arguments:
             return call_error(CallErrorKind.DUPLICATE_PARAMETER, Span(position, end), subject=name)
         arguments[name] = _unwrapped(value) if value[:1] in _NEWLINES else value
@@ -138,22 +138,22 @@ def _read_call(text: str, opening: re.Match[str]) -> Call | CallError:
     end = position + len(FUNCTION_CLOSE)
     following = text.find(FUNCTION_OPEN, end)
     if text.find(PARAMETER_CLOSE, end, following if following >= 0 else len(text)) >= 0:
-        # a closing tag that nothing opened: the call ended too early, inside a value that holds tags
+        # a closing tag without an opening one: the call ended too early, inside a value that contains tags
         return call_error(CallErrorKind.AMBIGUOUS_VALUE, Span(opening.start(), len(text)), subject=name)
     ignored = sum(1 for _ in _OPENING.finditer(text, end)) if following >= 0 else 0
     return Call(opening[1], tuple(arguments.items()), Span(opening.start(), end), repairs, ignored)
 
 
 _Parameter = tuple[str, str, int, tuple[Repair, ...]]
-"""Name, value, where the next tag begins, and what was mended."""
+"""Name, value, start of the next tag, and repairs."""
 
 
 def _odd_parameter(text: str, position: int, function: str) -> _Parameter | CallError:
-    """A parameter whose value holds tags, or whose own tags are broken."""
+    """A parameter whose value contains tags, or whose own tags are broken."""
     tag = _PARAMETER.match(text, position)
     end = _value_end(text, tag.end()) if tag else None
     if tag is None or end is None:
-        return _mended_parameter(text, position) or _why_no_parameter(text, position, function)
+        return _repaired_parameter(text, position) or _why_no_parameter(text, position, function)
     value = text[tag.end() : end.start()]
     if PARAMETER_OPEN in value or value.rstrip().endswith(PARAMETER_CLOSE):
         return call_error(CallErrorKind.AMBIGUOUS_VALUE, Span(position, end.end()), subject=tag[1])
@@ -161,14 +161,14 @@ def _odd_parameter(text: str, position: int, function: str) -> _Parameter | Call
 
 
 def _value_end(text: str, start: int) -> re.Match[str] | None:
-    """The first closing tag that another tag follows."""
-    close = text.find(PARAMETER_CLOSE, start)  # several times faster than the pattern, and nearly always enough
+    """The first closing tag that is followed by another tag, or None."""
+    close = text.find(PARAMETER_CLOSE, start)  # several times faster than the pattern, and usually enough
     if close < 0:
         return None
     return _VALUE_END.match(text, close) or _VALUE_END.search(text, close + 1)
 
 
-def _mended_parameter(text: str, position: int) -> _Parameter | None:
+def _repaired_parameter(text: str, position: int) -> _Parameter | None:
     broken = _BROKEN_PARAMETER.match(text, position)
     return (broken[1], broken[2], broken.end(), (Repair.PARAMETER_TAG,)) if broken else None
 
@@ -186,7 +186,7 @@ def _why_no_parameter(text: str, position: int, function: str) -> CallError:
 
 
 def _unwrapped(value: str) -> str:
-    """A value without the one newline on each side that sets a value of several lines apart; all else is kept."""
+    """A value of several lines without the one newline on each side; nothing else is changed."""
     newline = "\n" if value[0] == "\n" else "\r\n"
     if value == newline or not value.startswith(newline):
         return "" if value == newline else value

@@ -1,4 +1,4 @@
-"""A function call as the model wrote it, or why its reply holds none. The format is described in docs/agent-calls.md.
+"""A function call of the model, or why its reply has none. docs/agent-calls.md describes the format.
 
 <function=NAME>
 <parameter=P>value</parameter>
@@ -13,27 +13,27 @@ PARAMETER_OPEN, PARAMETER_CLOSE = "<parameter=", "</parameter>"
 THINK_OPEN, THINK_CLOSE = "<think>", "</think>"
 
 STOP_STRING = "</function"
-"""What the engine is told to stop at. It may strip the string (vLLM's default) or keep it: both parse alike."""
+"""The stop string of the engine. It may remove the string (vLLM's default) or keep it; both are parsed."""
 
 
 class Ended(StrEnum):
-    """Why the engine stopped writing."""
+    """Why the engine stopped."""
 
     STOP = "stop"
     LENGTH = "length"
 
 
 class Repair(StrEnum):
-    """All that the parser mends. Whatever else is wrong is an error that the model gets to read."""
+    """The only repairs of the parser. Any other fault is an error that the model reads."""
 
     END_TAG = "end_tag"
-    """`</function>`, or the rest of it, is missing at the very end of a reply that the engine did not cut."""
+    """`</function>` or a part of it is missing at the end of a reply that was not cut by length."""
     PARAMETER_TAG = "parameter_tag"
-    """`<parameter=name=value</parameter>`, where the value holds no `<`."""
+    """`<parameter=name=value</parameter>`, if the value has no `<`."""
 
 
 class CallErrorKind(StrEnum):
-    """The first group says that there is no call, the second that it cannot be read, the third that no tool takes it."""
+    """Three groups: the reply has no call, the call cannot be parsed, no tool accepts the call."""
 
     EMPTY_REPLY = "empty_reply"
     NO_CALL = "no_call"
@@ -62,19 +62,19 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that can be run, its values to the byte. The text before `span` is the model's thought."""
+    """A call that can be run, with unchanged values. The text before `span` is the model's thought."""
 
     name: str
     arguments: tuple[tuple[str, str], ...]
     span: Span
     repairs: tuple[Repair, ...] = ()
     ignored_calls: int = 0
-    """Further calls in the same reply. Only the first is run, and the model is told so."""
+    """Further calls in the same reply. Only the first is run; the result names the number of ignored calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallError:
-    """Why nothing was run. `text` is what the model reads."""
+    """Why nothing was run. `text` is for the model."""
 
     kind: CallErrorKind
     span: Span

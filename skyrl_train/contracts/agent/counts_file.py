@@ -1,6 +1,6 @@
-"""The counts of a run, a line a step, for whoever watches it.
+"""The counts of a run, one line for each step, for the doctor's watch.
 
-A trainer appends a `line` to the file COUNTS (skyrl_train.contracts.job_files) of the job's directory after each step.
+After each step the trainer appends a `line` to the file COUNTS (skyrl_train.contracts.job_files) in the job directory.
 """
 
 import json
@@ -10,10 +10,10 @@ from skyrl_train.contracts.payloads import from_json, to_json
 
 
 def line(counts: Counts) -> str:
-    """One line of JSON: a record of its own, whatever is added to it later."""
+    """The counts as one line of JSON."""
     return json.dumps(json.loads(to_json(counts)), separators=(",", ":")) + "\n"
 
 
 def read(text: str) -> Counts:
-    """What `line` wrote. ValueError for a line that was cut, or is another version's."""
+    """The counts that `line` wrote. ValueError for a truncated line or one of another version."""
     return from_json(Counts, text)

@@ -1,7 +1,7 @@
-"""A transcript as events of the OpenHands SDK, for the tools that read those. Plain data: the SDK is not needed here.
+"""Converts a transcript to events of the OpenHands SDK. Plain data: the SDK is not needed.
 
-Every field is written out that the SDK's frozen models require, and none that they forbid: the contract tests validate
-each event against the installed SDK.
+Every event has all fields that the SDK's frozen models require and none that they forbid. Contract tests validate the
+events against the installed SDK.
 """
 
 import json
@@ -15,19 +15,19 @@ from skyrl_train.contracts.agent.transcript import Result, Step, Transcript
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 Event = dict[str, Json]
 
-EVENT_FIELDS: dict[str, tuple[str, ...]] = {  # FIX(AGT005): all that ActionEvent requires, and MessageToolCall
+EVENT_FIELDS: dict[str, tuple[str, ...]] = {  # FIX(AGT005): all fields that ActionEvent and MessageToolCall require
     "ActionEvent": (
         *("kind", "id", "source", "thought", "action", "tool_name", "tool_call_id", "tool_call", "llm_response_id"),
     ),
     "MessageToolCall": ("id", "name", "arguments", "origin"),
 }
-"""What the events below carry, by the SDK's records: a test compares it with them, and a check with the SDK."""
+"""The fields of the events below, by record of the SDK. A test compares them with the events, a check with the SDK."""
 
 _KINDS = {TERMINAL.name: "Terminal", FILE_EDITOR.name: "FileEditor", FINISH.name: "Finish", THINK.name: "Think"}
 
 
 def openhands_events(transcript: Transcript) -> Iterator[Event]:
-    """The prompt, then for each turn what the model did and what it was shown."""
+    """Yields the prompt, and for each turn the model's action and its result."""
     for number, message in enumerate(transcript.prompt):
         source = "user" if message.role == "user" else "environment"
         yield _message(f"{transcript.rollout_id}-prompt-{number}", source, message.role, message.content)

@@ -1,11 +1,11 @@
-"""How a rollout can end, and which ends are kept out of training."""
+"""How a rollout can end, and which ends are masked in training."""
 
 from collections.abc import Mapping
 from enum import StrEnum
 
 
 class Finish(StrEnum):
-    """The values are those that SkyRL counts, so that its metrics keep their names; the last group is ours."""
+    """The ends of a rollout. The values are SkyRL's, so that its metrics keep their names; the last group is ours."""
 
     FINISH_TOOL = "FINISH_TOOL"
     NO_FUNCTION_CALL = "NO_FUNCTION_CALL"
@@ -26,23 +26,23 @@ class Finish(StrEnum):
 
 
 TRAINED: Mapping[Finish, str] = {
-    Finish.FINISH_TOOL: "the model ended it",
-    Finish.NO_FUNCTION_CALL: "the model's own doing, and what training is to cure",
-    Finish.NO_GIT_PATCH: "the model changed nothing: that is an answer",
+    Finish.FINISH_TOOL: "the model finished",
+    Finish.NO_FUNCTION_CALL: "the model's fault, which training should correct",
+    Finish.NO_GIT_PATCH: "the model changed nothing, which is an answer",
 }
-"""Ends that count in training, and why."""
+"""Ends that are trained on, and why."""
 
 MASKED: Mapping[Finish, str] = {
     Finish.CONTEXT_WINDOW_EXCEEDED: "cut off before an answer",
-    Finish.BAD_LLM_RESPONSE: "an empty reply holds nothing to learn from",
+    Finish.BAD_LLM_RESPONSE: "nothing to learn from an empty reply",
     Finish.MAX_ITERATIONS_REACHED: "cut off before an answer",
-    Finish.STUCK_IN_A_LOOP: "the same turns over and over would outweigh the others",
-    Finish.CMD_TIMEOUT: "a sandbox that hangs is no answer",
+    Finish.STUCK_IN_A_LOOP: "repeated turns would outweigh the others",
+    Finish.CMD_TIMEOUT: "the sandbox hung before an answer",
     Finish.ERROR_RUNTIME: "the sandbox failed, not the model",
-    Finish.ERROR_EVALUATION: "there is no reward to learn from",
-    Finish.ERROR_INITIALIZATION: "the sandbox never started; a zero would be made up",
+    Finish.ERROR_EVALUATION: "no reward to learn from",
+    Finish.ERROR_INITIALIZATION: "the sandbox did not start, so a score of 0 would be wrong",
     Finish.ROLLOUT_TIMEOUT: "cut off before an answer",
     Finish.ERROR_MODEL: "the engine failed, not the model",
     Finish.CANCELLED: "cut off before an answer",
 }
-"""Ends that are kept out of training, and why. SkyRL trains on `error_initialization`, as a zero."""
+"""Ends that are masked in training, and why. SkyRL trains on `error_initialization` with a score of 0."""

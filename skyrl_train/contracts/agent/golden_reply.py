@@ -1,4 +1,4 @@
-"""A reply as the prompt asks for it, and whether the stop texts of a configuration leave it a call (AGT001)."""
+"""A sample reply in the format of the prompt, and whether stop texts of a configuration break its call (AGT001)."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,16 @@ GOLDEN = (
     "<parameter=path>/testbed/a.py</parameter>\n<parameter=old_str>\nif a < b:\n    return b\n</parameter>\n"
     "<parameter=new_str>\nif a > b:\n\n    return a\n</parameter>\n</function>"
 )
-"""Thought, several parameters, an empty line: what every stop text must let through."""
+"""A thought, several parameters and an empty line; no stop text may end it early."""
 
 
 def breaking_stop(stops: Sequence[str], *, keep: bool) -> str | None:  # FIX(AGT001)
-    """The stop text that ends the golden reply before its call is whole, or None. `keep`: it stays in the answer."""
-    places = [(GOLDEN.find(stop), stop) for stop in stops if stop and stop in GOLDEN]
-    if not places:
+    """The stop text that ends the golden reply before its call is complete, or None. `keep`: it stays in the reply."""
+    positions = [(GOLDEN.find(stop), stop) for stop in stops if stop and stop in GOLDEN]
+    if not positions:
         return None
-    place, stop = min(places)
-    reply = parse_call(GOLDEN[: place + len(stop) * keep])
-    whole = parse_call(GOLDEN)
-    same = isinstance(reply, Call) and isinstance(whole, Call) and reply.arguments == whole.arguments
+    position, stop = min(positions)
+    reply = parse_call(GOLDEN[: position + len(stop) * keep])
+    complete = parse_call(GOLDEN)
+    same = isinstance(reply, Call) and isinstance(complete, Call) and reply.arguments == complete.arguments
     return None if same else stop

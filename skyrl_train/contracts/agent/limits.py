@@ -1,4 +1,4 @@
-"""How far a rollout may go, and how much room its next reply has."""
+"""The limits of a rollout, and the tokens left for its next reply."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields
@@ -8,10 +8,10 @@ from skyrl_train.contracts.agent.results import RESULT_CHARS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The limits of one rollout. Tokens of results count as response, as they do for the trainer."""
+    """The limits of one rollout. Tokens of results count as response tokens, as in the trainer."""
 
     model_len: int
-    """All that the engine takes: prompt and response together."""
+    """The context of the engine: prompt and response together."""
     prompt_tokens: int
     response_tokens: int
     reply_tokens: int
@@ -19,16 +19,16 @@ class Limits:
     reply_s: float = 900.0
     command_s: float = 120.0
     grace_s: float = 10.0
-    """What the sandbox gets beyond a command's limit, to stop it and to say so."""
+    """Extra time for the sandbox to stop a command at its limit and to report it."""
     start_s: float = 600.0
     rollout_s: float = 3600.0
-    """From the first token to the last, without the sandbox's start and without scoring."""
+    """Time from the first to the last token, without the sandbox's start and scoring."""
     score_s: float = 900.0
     close_s: float = 60.0
     idle_turns: int = 3
-    """Replies in a row that call nothing: after so many the rollout ends."""
+    """The rollout ends after this many replies in a row without a call."""
     repeats: int = 4
-    """Equal turns in a row that count as being stuck."""
+    """The rollout is stuck after this many equal turns in a row."""
     result_chars: int = RESULT_CHARS
 
     def __post_init__(self) -> None:
@@ -38,17 +38,17 @@ class Limits:
 
 
 def reply_room(limits: Limits, prompt: int, response: int) -> int:
-    """How many tokens the next reply may have; below 1 there is no room left. Every call is clamped to it."""
+    """The most tokens of the next reply; below 1, no reply is possible."""
     return min(limits.reply_tokens, limits.response_tokens - response, limits.model_len - prompt - response)
 
 
 def result_fits(limits: Limits, prompt: int, response: int, result: int) -> bool:
-    """Whether a result of so many tokens leaves room for a reply."""
+    """Whether a result of this many tokens leaves room for a reply."""
     return reply_room(limits, prompt, response + result) >= 1
 
 
 def is_stuck(turns: Sequence[Hashable], repeats: int) -> bool:
-    """Whether the last turns are one turn over and over, or two in alternation."""
+    """Whether the last turns repeat one turn, or alternate between two."""
     return _repeats(turns, period=1, length=repeats) or _repeats(turns, period=2, length=2 * repeats)
 
 

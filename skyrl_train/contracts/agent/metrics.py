@@ -1,4 +1,4 @@
-"""What the rollouts of a step, or of a whole run, were like: counters that add up, and SkyRL's figures made of them."""
+"""Counts the rollouts of a step or a run, and computes SkyRL's metrics from the counts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
@@ -9,12 +9,12 @@ from skyrl_train.contracts.agent.transcript import Step, Transcript
 from skyrl_train.contracts.rewards.score import Scored
 
 NO_CALL = frozenset({CallErrorKind.NO_CALL, CallErrorKind.CALL_IN_THINKING, CallErrorKind.STRAY_TEXT})
-"""Replies in which a model shows that it does not know the form of a call."""
+"""Errors of a model that does not know the format of a call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """All of these add up over steps: `a + b`. A task is resolved by a rollout that scores 1."""
+    """Counts that add up over steps with `a + b`. A rollout with score 1 resolves its task."""
 
     rollouts: int = 0
     turns: int = 0
@@ -38,12 +38,12 @@ class Counts:
 
 
 def count(transcripts: Iterable[Transcript]) -> Counts:
-    """The counters of one step: all rollouts of all its tasks."""
+    """The counts of all rollouts of a step."""
     return in_groups((transcript.task_id, count_one(transcript)) for transcript in transcripts)
 
 
 def in_groups(rollouts: Iterable[tuple[str, Counts]]) -> Counts:
-    """The counters of single rollouts, each with its task, as those of all."""
+    """The sum of counts of single rollouts, each given with its task."""
     resolved: dict[str, list[bool]] = {}
     total = Counts()
     for task, counts in rollouts:
@@ -57,7 +57,7 @@ def in_groups(rollouts: Iterable[tuple[str, Counts]]) -> Counts:
 
 
 def count_one(transcript: Transcript) -> Counts:
-    """The counters of one rollout; its task is not counted."""
+    """The counts of one rollout; its task is not counted."""
     reward = _reward(transcript)
     return Counts(
         rollouts=1,
@@ -83,9 +83,9 @@ def _reward(transcript: Transcript) -> float | None:
 
 
 def figures(counts: Counts) -> dict[str, float]:
-    """The names that SkyRL logs, and two of ours that the doctor's watch asks for: `rollouts` and `no_call_ratio`.
+    """The metrics that SkyRL logs, and two for the doctor's watch: `rollouts` and `no_call_ratio`.
 
-    A ratio of nothing is left out: it is neither 0 nor NaN.
+    A ratio with denominator 0 is left out.
     """
     ends = counts.ends
     rollouts = counts.rollouts

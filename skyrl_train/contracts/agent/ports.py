@@ -1,4 +1,4 @@
-"""What the loop needs of the world: a model that continues tokens, and a sandbox that runs actions."""
+"""The interfaces of the loop: a model that continues tokens, and a sandbox that runs actions."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -12,7 +12,7 @@ from skyrl_train.contracts.rewards.score import Score
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What a rollout is about. `id` names the task, `rollout_id` this one try at it."""
+    """The task of a rollout. `id` names the task, `rollout_id` this attempt."""
 
     id: str
     rollout_id: str
@@ -20,29 +20,34 @@ class Task:
 
 
 class Model(Protocol):
-    """Tokens in, tokens out. Token ids are made here and in the engine only, never by encoding a reply's text again."""
+    """A model: tokens in, tokens out. The text of a reply is never tokenised again."""
 
     def begin(self, prompt: Sequence[Message]) -> Sequence[int]:
-        """The tokens of the prompt, up to where the model is to write."""
+        """The tokens of the prompt, up to the start of the reply."""
 
     def follow(self, text: str, *, after: Reply) -> Sequence[int]:
-        """The tokens of a user message after a reply, up to where the model is to write. Where the reply has no end of
-        turn, because a stop string or the length cut it, they begin with one."""
+        """The tokens of a user message after a reply, up to the start of the next reply.
+
+        They begin with an end of turn if the reply has none, because a stop string or the length limit cut it.
+        """
 
     async def reply(self, token_ids: Sequence[int], *, max_tokens: int) -> Reply:
-        """At most so many tokens more. The ids belong to the loop: not to be kept or changed."""
+        """A reply of at most `max_tokens` tokens. Do not keep or change `token_ids`."""
 
 
 class Sandbox(Protocol):
-    """One working copy, whose state lasts from action to action. Any exception means that the sandbox is lost."""
+    """A sandbox that keeps its state between actions. Any exception means that the sandbox is lost."""
 
     async def run(self, action: Action, *, limit_s: float) -> Result:
-        """What a terminal or file action gave. A command that runs longer than the limit is stopped, and the result
-        says so; one that reaches the model's own `timeout` before may go on, for the model to ask after."""
+        """The result of a terminal or file action.
+
+        A command that exceeds the limit is stopped, and the result states it. One that exceeds only the model's own
+        `timeout` keeps running, and the model may ask for its output later.
+        """
 
 
 OpenSandbox = Callable[[Task], AbstractAsyncContextManager[Sandbox]]
-"""Starts a sandbox for a task, and removes it whatever happens."""
+"""Starts a sandbox for a task, and always removes it."""
 
 Scorer = Callable[[Sandbox, Transcript], Awaitable[Score]]
-"""Scores a finished rollout in its own sandbox."""
+"""Scores a finished rollout in its sandbox."""

@@ -1,13 +1,13 @@
-"""What the model is shown of a result. The transcript keeps the whole."""
+"""Shortens results for the model. The transcript keeps the full result."""
 
 RESULT_CHARS = 30_000
-"""As much of a result as the model is shown unless the limits say otherwise."""
+"""Default of the most characters of a result that the model reads."""
 
 _NOTICE = "\n[… {left_out} of {total} characters left out here …]\n"
 
 
 def shortened(text: str, limit_chars: int = RESULT_CHARS) -> str:
-    """At most this many characters: the beginning, the end, and between them a notice of what was left out."""
+    """At most this many characters: beginning and end, with a notice of what was left out in between."""
     if len(text) <= limit_chars:
         return text
     room = max(limit_chars - len(_NOTICE.format(left_out=len(text), total=len(text))), 0)

@@ -1,4 +1,4 @@
-"""What the system message tells a model that has no function calls of its own: see AGT001."""
+"""The system message for a model without built-in function calls: see AGT001."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from skyrl_train.contracts.agent.call_errors import FORM
 from skyrl_train.contracts.agent.tools import TOOLS, Parameter, Tool
 
 TEMPLATE = "system_prompt.j2"
-"""What an agent of the SDK looks for beside its class. FIX(AGT013): here the prompt is code, and comes where code comes."""
+"""The template that an SDK agent loads from the directory of its class. FIX(AGT013): here the prompt is code, always installed."""
 
 _RULES = f"""
 To call a function, end your reply with one call in this form:
@@ -23,7 +23,7 @@ To call a function, end your reply with one call in this form:
 
 
 def tool_prompt(tools: Sequence[Tool] = TOOLS) -> str:
-    """The part of the system message that lists the tools and the form of a call."""
+    """The part of the system message with the tools and the format of a call."""
     listed = "\n\n".join(_described(number, tool) for number, tool in enumerate(tools, start=1))
     return f"You can call these functions:\n\n{listed}\n{_RULES}"
 

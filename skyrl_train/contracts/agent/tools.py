@@ -7,7 +7,7 @@ from skyrl_train.contracts.record import record
 
 
 class ValueKind(StrEnum):
-    """What the text of a value must be. TEXT is kept to the byte; the others ignore white space around them."""
+    """The kind of a parameter's value. TEXT is kept unchanged; the others ignore white space around them."""
 
     TEXT = "string"
     WORD = "word"
@@ -19,7 +19,7 @@ class ValueKind(StrEnum):
 
 @record(kw_only=True)
 class Parameter:
-    """One parameter. `choices` limits a WORD; `needed_for` names the commands that cannot do without it."""
+    """One parameter. `choices` limits a WORD; `needed_for` names the commands that require it."""
 
     name: str
     kind: ValueKind
@@ -31,7 +31,7 @@ class Parameter:
 
 @record(kw_only=True)
 class Tool:
-    """One function. `aliases` are names of older prompts, which models still write (AGT002)."""
+    """One function. `aliases` are names from older prompts that models still use (AGT002)."""
 
     name: str
     about: str
@@ -101,11 +101,11 @@ TOOLS = (TERMINAL, FILE_EDITOR, FINISH, THINK)
 
 
 def unknown_names(names: Iterable[str]) -> tuple[str, ...]:  # FIX(AGT002)
-    """Which of these are neither a tool's name nor one of its old names: the parser would refuse each call of them."""
+    """The names that are neither a tool nor an alias. Calls of them are refused."""
     known = {name for tool in TOOLS for name in (tool.name, *tool.aliases)}
     return tuple(name for name in names if name not in known)
 
 
 def offers(names: Iterable[str], tool: Tool) -> bool:
-    """Whether a tool is among these, under any of its names."""
+    """Whether the names include a tool, under any of its names."""
     return not {tool.name, *tool.aliases}.isdisjoint(names)

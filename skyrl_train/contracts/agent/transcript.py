@@ -1,4 +1,4 @@
-"""The record of a rollout: plain data, so that it can cross processes and be read years later."""
+"""The transcript of a rollout: plain data that can cross processes and be read years later."""
 
 from dataclasses import dataclass, field, replace
 
@@ -20,7 +20,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What the model wrote: the engine's own token ids, and the text that they stand for."""
+    """A reply of the model: the engine's token ids and their text."""
 
     token_ids: tuple[int, ...]
     text: str
@@ -30,8 +30,8 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the sandbox answered, whole. `timed_out`: it stopped the command at its limit. `exit_code` is None where no
-    command ended."""
+    """The full result of the sandbox. `timed_out`: the command was stopped at its limit. `exit_code` is None if no command
+    ended."""
 
     text: str
     timed_out: bool = False
@@ -40,7 +40,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One turn. `shown` is what the model was told, and `shown_ids` its tokens; both are empty after the last reply."""
+    """One turn. `shown` is the message to the model and `shown_ids` its tokens; both are empty after the last reply."""
 
     reply: Reply
     call: Call | CallError
@@ -54,7 +54,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
-    """A rollout from the prompt to its end, whatever the end was."""
+    """A rollout from the prompt to its end."""
 
     task_id: str
     rollout_id: str
@@ -63,35 +63,35 @@ class Transcript:
     steps: tuple[Step, ...]
     finish: Finish
     detail: str = ""
-    """The error or the limit that ended it."""
+    """The error or limit that ended the rollout."""
     score: Score | None = None
     duration_s: float = 0.0
     format: int = field(default=FORMAT)
 
     @property
     def response_ids(self) -> tuple[int, ...]:
-        """All tokens after the prompt, as the engine saw them: FIX(AGT016), nothing is tokenised twice."""
+        """All tokens after the prompt, as the engine had them. FIX(AGT016): nothing is tokenised twice."""
         return tuple(token for step in self.steps for part in (step.reply.token_ids, step.shown_ids) for token in part)
 
     @property
     def response_mask(self) -> tuple[int, ...]:
-        """1 for each token that the model wrote, 0 for each that it was shown."""
+        """1 for each token that the model wrote, 0 for each token that it read."""
         parts = ((1, step.reply.token_ids, 0, step.shown_ids) for step in self.steps)
         return tuple(bit for one, reply, zero, shown in parts for bit in (one,) * len(reply) + (zero,) * len(shown))
 
     @property
     def masked(self) -> bool:
-        """Whether the rollout is kept out of training: FIX(AGT017), it is counted but never copied or scored 0."""
+        """Whether the rollout is masked in training. FIX(AGT017): it is counted, but never copied or scored 0."""
         return self.finish in MASKED or isinstance(self.score, Unscorable) or not self.steps
 
 
 def valid_reply(reply: Reply) -> Reply:
-    """The same with a text that JSON and files can hold. The token ids are what the model wrote, whatever the text."""
+    """The reply with a text that is valid Unicode. The token ids are unchanged."""
     return reply if (text := _unicode(reply.text)) == reply.text else replace(reply, text=text)
 
 
 def valid_result(result: Result) -> Result:
-    """The same with a text that JSON and files can hold: output of commands need not be UTF-8."""
+    """The result with a text that is valid Unicode, since output of commands need not be UTF-8."""
     return result if (text := _unicode(result.text)) == result.text else replace(result, text=text)
 
 

@@ -1,8 +1,7 @@
-"""The mark of a checkpoint that came to its end: what each of its files was when all of them were on the disk.
+"""The mark of a complete checkpoint: the size and digest of each file when all files were on the disk.
 
-A file is known again by its size and a digest of its two ends: the end of a torch file holds the checksums of all its
-tensors, so a second save over the first is seen although no size changed. Nothing is read in between: a checkpoint of
-100 GB is compared in a moment.
+The digest covers the two ends of a file. The end of a torch file holds the checksums of its tensors, so a second save is
+detected even with equal sizes. The middle is not read, so a checkpoint of 100 GB is compared in a moment.
 """
 
 import json
@@ -19,14 +18,14 @@ END = 256 << 10
 
 
 class Mark(NamedTuple):
-    """`files`: size and digest by path in the checkpoint."""
+    """The content of a mark. `files` has size and digest by relative path."""
 
     step: int
     files: Mapping[str, tuple[int, str]]
 
 
 def parse(text: str) -> Mark | None:
-    """None for what is no mark: a cut write leaves nothing, and what another program left is not ours to trust."""
+    """The mark in a text, or None if it is not one of ours."""
     try:
         found = parse_object(text, MANIFEST)
         if found.integer("format") != FORMAT:
@@ -39,7 +38,7 @@ def parse(text: str) -> Mark | None:
 
 
 def read(directory: str) -> Mark | None:
-    """The mark of a checkpoint; None where it has none that can be read."""
+    """The mark of a checkpoint, or None if it has no readable one."""
     try:
         with open(os.path.join(directory, MANIFEST), encoding="utf-8") as file:
             return parse(file.read())
@@ -48,7 +47,7 @@ def read(directory: str) -> Mark | None:
 
 
 def write(directory: str, step: int, listing: Listing) -> None:
-    """Marks a checkpoint as whole. Call it when its files are on the disk, not before."""
+    """Marks a checkpoint as complete. Call it only when all its files are on the disk."""
     files = {
         name: {"size": size, "digest": digest(os.path.join(directory, name))}
         for name, size in sorted(listing.items())
@@ -59,29 +58,29 @@ def write(directory: str, step: int, listing: Listing) -> None:
 
 
 def resized(mark: Mark, listing: Listing) -> str | None:
-    """The first file that is not there or has another size than the mark says. Pure: needs no more than a listing."""
+    """The first file that is missing or has another size than in the mark, or None. Pure: needs only a listing."""
     for name, (size, _) in sorted(mark.files.items()):
         if name not in listing:
-            return f"{name} is gone"
+            return f"{name} was removed after it was saved"
         if listing[name] != size:
             return f"{name} has {listing[name]} bytes; it had {size} when it was saved"
     return None
 
 
 def differs(directory: str, mark: Mark, listing: Listing) -> str | None:
-    """The first file that is not what the mark says; None where all are."""
+    """The first file that differs from the mark, or None."""
     found = resized(mark, listing)
     if found is not None:
         return found
     for name, (_, known) in sorted(mark.files.items()):
         if digest(os.path.join(directory, name)) != known:
-            return f"{name} is not the file that was saved: something was written over it"
+            return f"{name} was changed after it was saved"
     return None
 
 
 def digest(path: str) -> str:
-    """Of a file's two ends."""
-    import hashlib  # loads OpenSSL, which a preflight need not wait for
+    """The digest of a file's two ends."""
+    import hashlib  # imported here, since it loads OpenSSL, which is slow
 
     found = hashlib.sha256()
     with open(path, "rb") as file:

@@ -1,4 +1,4 @@
-"""Is a task worth training on? Its gold patch must score 1 and an empty patch 0, before the first rollout (AGT021)."""
+"""Checks the reward of a task: its gold patch must score 1 and an empty patch 0 (AGT021)."""
 
 import json
 from dataclasses import asdict
@@ -10,11 +10,11 @@ from skyrl_train.contracts.typed import Fields, parse_object
 
 FORMAT = 1
 SUFFIX = ".oracle.json"
-"""After the name of the data set that the report is about."""
+"""Suffix of the report's file name, after the name of the data set."""
 
 
 class Verdict(StrEnum):
-    """`unscorable` is the sandbox's failure and not the task's: its rollouts would be masked, and are no zeros."""
+    """The verdict on a task. `unscorable` means that the sandbox failed, not the task: such rollouts are masked."""
 
     GOOD = "good"
     BROKEN = "broken"
@@ -23,7 +23,7 @@ class Verdict(StrEnum):
 
 @record
 class TaskVerdict:
-    """About one task; `detail` says what is wrong."""
+    """The verdict on one task; `detail` is the reason."""
 
     task_id: str
     verdict: Verdict
@@ -32,7 +32,7 @@ class TaskVerdict:
 
 @record(kw_only=True)
 class OracleReport:
-    """What trying a sample gave. `bytes` is the size of the data set then: another file has another report."""
+    """The verdicts on a sample. `bytes` is the size of the data set, to detect a report of another file."""
 
     bytes: int
     tasks: tuple[TaskVerdict, ...]
@@ -42,16 +42,16 @@ class OracleReport:
 
 
 def oracle_fault(*, empty: Score, gold: Score) -> str | None:
-    """What is wrong with the reward of a task, or None. A score that is missing is a fault too."""
+    """The fault of a task's reward, or None. A missing score is a fault too."""
     for patch, score in (("the empty patch", empty), ("the gold patch", gold)):
         if isinstance(score, Unscorable):
             return f"{patch} cannot be scored: {score.reason}: {score.detail}"
     assert isinstance(empty, Scored)
     assert isinstance(gold, Scored)
     if empty.reward != 0.0:
-        return f"the empty patch scores {empty.reward:g}, wanted 0: {empty.why}"
+        return f"the empty patch scores {empty.reward:g}; expected 0: {empty.why}"
     if gold.reward != 1.0:
-        return f"the gold patch scores {gold.reward:g}, wanted 1: {gold.why}"
+        return f"the gold patch scores {gold.reward:g}; expected 1: {gold.why}"
     return None
 
 
@@ -68,7 +68,7 @@ def report_json(report: OracleReport) -> str:
 
 
 def read_report(text: str) -> OracleReport | None:
-    """None where the text is no report of this format."""
+    """The report in a text, or None if it has another format."""
     try:
         found = parse_object(text)
         tasks = found.objects("tasks")

@@ -1,11 +1,11 @@
-"""What a rollout is worth, or why nobody can say."""
+"""The score of a rollout, or the reason why it has none."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class UnscorableReason(StrEnum):
-    """What kept the reward from being computed. None of it is the model's doing, as far as anyone can tell."""
+    """Why a reward could not be computed. None of these is certainly caused by the model."""
 
     SANDBOX_FAILED = "sandbox_failed"
     TESTS_TIMED_OUT = "tests_timed_out"
@@ -20,7 +20,7 @@ class UnscorableReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A reward that was computed. `why` says what decided it."""
+    """A computed reward. `why` is the reason for it."""
 
     reward: float
     why: str = ""
@@ -28,7 +28,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Unscorable:
-    """No reward: the rollout is masked and counted, and is no zero."""
+    """No reward: the rollout is masked and counted, not scored 0."""
 
     reason: UnscorableReason
     detail: str

@@ -1,4 +1,4 @@
-"""Which image a row of a data set asks for, in any of the shapes that rows have. Unlike `read_row` it wants no more."""
+"""Finds the image of a row in any format. Unlike `read_row`, it needs nothing else of the row."""
 
 from collections.abc import Mapping
 
@@ -6,21 +6,21 @@ from skyrl_train.contracts.record import record
 from skyrl_train.contracts.tasks.rows import R2E_GYM, SWE_BENCH, swe_bench_image
 
 COLUMNS = ("docker_image", "image_name", "image", "instance_id")
-"""In order: R2E-Gym's own column, SWE-bench's two, and SkyRL's, which calls the image of an R2E task its id."""
+"""In order: R2E-Gym's column, SWE-bench's two, and SkyRL's, which uses the image of an R2E task as its id."""
 HOLDERS = ("extra_info", "instance")
-"""Columns that hold the others: verl's, and SkyRL's."""
+"""Columns of verl and of SkyRL that contain the other columns."""
 
 
 @record
 class TaskImage:
-    """An image as a row names it, and the kind of task that it is for."""
+    """The image in a row, and the source of its task."""
 
     name: str
     source: str
 
 
 def image_of(row: object) -> TaskImage | None:
-    """None where the row names none."""
+    """The image of a row, or None if it has none."""
     if not isinstance(row, Mapping):
         return None
     for table in (row, *(row[name] for name in HOLDERS if isinstance(row.get(name), Mapping))):
@@ -32,13 +32,13 @@ def image_of(row: object) -> TaskImage | None:
 
 def _column(table: Mapping[str, object]) -> str | None:
     texts = {name: value for name in COLUMNS if isinstance(value := table.get(name), str) and value}
-    if "FAIL_TO_PASS" in table and "instance_id" in texts:  # there it is no image, but an image is named after it
+    if "FAIL_TO_PASS" in table and "instance_id" in texts:  # there it is not an image, but the image is named after it
         texts["instance_id"] = swe_bench_image(texts["instance_id"])
     return next(iter(texts.values()), None)
 
 
 def _source(row: Mapping[str, object], table: Mapping[str, object]) -> str:
-    said = row.get("data_source")
-    if isinstance(said, str) and said:
-        return said
+    source = row.get("data_source")
+    if isinstance(source, str) and source:
+        return source
     return SWE_BENCH if "FAIL_TO_PASS" in table else R2E_GYM

@@ -1,4 +1,4 @@
-"""One row of a data set, in any of its shapes, as a task; or why it is none."""
+"""Reads a row of a data set in any format as a task."""
 
 import json
 from dataclasses import dataclass
@@ -10,13 +10,15 @@ from skyrl_train.contracts.typed import Fields, FormatError, as_object, parse_js
 
 R2E_GYM, SWE_BENCH = "r2e-gym", "swe-bench"
 SWE_IMAGES = ("image_name", "docker_image", "image")
-"""Columns in which data sets like SWE-bench name an image; SWE-bench's own rows have none of them."""
+"""Columns for the image in data sets like SWE-bench. SWE-bench's own rows have none of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRow:
-    """What a rollout and its reward need. `expected` is a JSON object of tests and statuses: for R2E-Gym all that the
-    summary may name, for SWE-bench those that must be among it.
+    """A task with everything that a rollout and its reward need.
+
+    `expected` is a JSON object of tests and statuses: for R2E-Gym exactly those of the summary, for SWE-bench those that
+    the summary must include.
     """
 
     id: str
@@ -30,14 +32,14 @@ class TaskRow:
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A row that is dropped, by its number in the file, and why."""
+    """An invalid row: its number in the file, and the reason."""
 
     number: int
     why: str
 
 
 def read_row(row: object, number: int) -> TaskRow | BadRow:
-    """R2E-Gym's own columns, SkyRL's `instance` column that holds them under other names, or those of SWE-bench."""
+    """The task of a row with the columns of R2E-Gym, SWE-bench, or SkyRL (`instance`); BadRow if it is invalid."""
     try:
         found = as_object(row)
         instance = found.inner_or_none("instance") or found
@@ -67,7 +69,7 @@ def _swe_bench(row: Fields) -> TaskRow:
     name = _text(row, "instance_id")
     tests = [*_names(row, "FAIL_TO_PASS"), *_names(row, "PASS_TO_PASS")]
     if not _names(row, "FAIL_TO_PASS"):
-        raise row.error("FAIL_TO_PASS", "is empty: the task would be solved before it begins")
+        raise row.error("FAIL_TO_PASS", "is empty: the task would be solved from the start")
     images = (column for column in SWE_IMAGES if column in row)
     return TaskRow(
         id=name,
@@ -81,7 +83,7 @@ def _swe_bench(row: Fields) -> TaskRow:
 
 
 def _text(row: Fields, *names: str) -> str:
-    """The first of these columns that is there. Present but empty is an error, and so is white space only."""
+    """The text of the first of these columns that exists. An empty or blank column is an error."""
     name = next((name for name in names if name in row), None)
     if name is None:
         raise row.error(" or ".join(names), "is missing")
@@ -90,12 +92,12 @@ def _text(row: Fields, *names: str) -> str:
         raise row.error(name, "is empty")
     half = half_character(value)
     if half is not None:
-        raise row.error(name, f"holds half a character ({half})")
+        raise row.error(name, f"contains an incomplete character ({half})")
     return value
 
 
 def half_character(text: str) -> str | None:
-    """Half of a surrogate pair, as JSON of an emoji that was cut holds it: neither parquet nor a tokenizer takes it."""
+    """The first half of a surrogate pair in a text, or None. Cut emojis have one; parquet and tokenizers refuse it."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -104,7 +106,7 @@ def half_character(text: str) -> str | None:
 
 
 def _names(row: Fields, name: str) -> tuple[str, ...]:
-    """A list of tests, which some data sets hold as JSON text."""
+    """The list of tests in a column, which some data sets store as JSON text."""
     value = row.value(name)
     if isinstance(value, str):
         try:
@@ -116,10 +118,10 @@ def _names(row: Fields, name: str) -> tuple[str, ...]:
 
 
 def swe_bench_image(instance_id: str) -> str:
-    """The published image of a task whose row names none: `django__django-11099` -> `…django_1776_django-11099`."""
+    """The published image of a task without an image column: `django__django-11099` -> `…django_1776_django-11099`."""
     return f"swebench/sweb.eval.x86_64.{instance_id.replace('__', '_1776_')}:latest".lower()
 
 
 def _image(name: str) -> str:
-    """The name as Podman takes it, its registry spelt out. Raises BadReferenceError."""
+    """The image name for Podman, with its registry. Raises BadReferenceError."""
     return str(parse_reference(name.strip()))

@@ -18,12 +18,12 @@ def test_divides_samples_over_all_devices() -> None:
 def test_reproduces_two_faults_at_their_lines() -> None:
     assert found("CFG002", example(BROKEN)) == [
         fault(
-            "9 samples (3 prompts x 3 trajectories) do not divide over 2 GPUs",
+            "9 samples (3 prompts x 3 rollouts) do not divide over 2 GPUs",
             Location(BROKEN, 7, "data.train_batch_size"),
             {"data.train_batch_size": "4"},
         ),
         fault(
-            "a mini batch of 4 prompts is larger than the train batch of 3; wanted at most 3",
+            "a mini batch of 4 prompts is larger than the train batch of 3; use at most 3",
             Location(BROKEN, 11, "actor_rollout_ref.actor.ppo_mini_batch_size"),
             {"actor_rollout_ref.actor.ppo_mini_batch_size": "3"},
         ),
@@ -34,7 +34,7 @@ def test_prime_rl_counts_in_rollouts() -> None:
     made = plan("[orchestrator]\nbatch_size = 9\ngroup_size = 2\n")
     assert found("CFG002", made) == [
         fault(
-            "a batch of 9 rollouts does not hold whole groups of 2; wanted a multiple of 2",
+            "a batch of 9 rollouts does not hold whole groups of 2; use a multiple of 2",
             Location("run.toml", 2, "orchestrator.batch_size"),
             {"orchestrator.batch_size": "10"},
         )
@@ -72,7 +72,7 @@ micro_batch_size_per_gpu = 8
 
 
 def test_micro_batches_divide_what_a_mini_batch_gives_each_gpu() -> None:
-    said = "do not divide the 4 that a mini batch gives each GPU (2 prompts x 2 trajectories over 1 GPUs)"
+    said = "do not divide the 4 sequences of a mini batch on each GPU (2 prompts x 2 rollouts over 1 GPU)"
     assert found("CFG002", plan(MICRO)) == [
         fault(
             f"micro batches of 3 sequences {said}",

@@ -30,12 +30,12 @@ def test_reproduces_two_faults_in_one_file() -> None:
     ]
     assert found("CFG004", plan("[model]\npath = 'x'\nattention = 'sdpa'\n[trainer]\nresume = 'path'\n")) == [
         fault(
-            "remove_padding wants flash_attention_2; attention is sdpa",
+            "remove_padding needs flash_attention_2, but attention is sdpa",
             Location("run.toml", None, "model.remove_padding"),
             {"model.remove_padding": "false"},
         ),
         fault(
-            "resume is 'path' and resume_from is None; resume_from belongs to resume = 'path'",
+            "resume is 'path' and resume_from is None; set resume_from if and only if resume = 'path'",
             Location("run.toml", None, "trainer.resume_from"),
         ),
     ]

@@ -21,8 +21,8 @@ def test_the_datasets_own_prompts_come_before_the_bounds() -> None:
     made = plan_of(rollout__max_model_len=4096, rollout__max_tokens=3000, data__max_prompt_tokens=1024)
     (finding,) = max_tokens_exceed_context(made, LENGTHS)
     assert finding.message == (
-        "max_tokens 3000 beside prompts of 1500 tokens (p95 of 1000 of 4578 prompts in train.parquet; p50 1290, "
-        "longest 3000) exceeds max_model_len 4096; wanted at most 2596"
+        "prompt 1500 (p95 of 1000 of 4578 prompts in train.parquet; p50 1290, longest 3000) + max_tokens 3000 = 4500 tokens, "
+        "but max_model_len is 4096; use max_tokens of at most 2596"
     )
     assert list(max_tokens_exceed_context(made, None)) == []
 
@@ -36,7 +36,7 @@ def test_without_any_length_only_the_certain_is_told() -> None:
 def test_reproduces_the_run_that_hung_at_no_rollout() -> None:
     assert found("CFG001", example(SEED)) == [
         fault(
-            "max_tokens 4000 beside prompts of 2048 tokens (orchestrator.seq_len) exceeds max_model_len 4096; wanted at most 2048",
+            "prompt 2048 (orchestrator.seq_len) + max_tokens 4000 = 6048 tokens, but max_model_len is 4096; use max_tokens of at most 2048",
             Location(SEED, 23, "orchestrator.sampling.max_tokens"),
             {"orchestrator.sampling.max_tokens": "2048"},
         )
@@ -61,7 +61,7 @@ def test_verl_lowers_the_number_itself_until_the_prompt_fills_the_context() -> N
         {"data.max_response_length": "596"},
     )
     assert full.message == (
-        "prompts of 4096 tokens (data.max_prompt_length) leave no room to generate in max_model_len 4096; wanted at least 5120"
+        "prompt 4096 (data.max_prompt_length) leaves no room for a response, because max_model_len is 4096; use at least 5120"
     )
 
 
@@ -75,7 +75,7 @@ def test_a_trajectory_counts_as_a_whole() -> None:
     made = plan("[model]\npath = 'x'\n[data]\nmax_response_tokens = 4000\n")
     assert found("CFG001", made) == [
         fault(
-            "2048 prompt tokens and 4000 response tokens make 6048, more than max_model_len 4096; wanted at most 2048 response tokens, or max_model_len 6048",
+            "prompt 2048 + response 4000 = 6048 tokens, but max_model_len is 4096; use at most 2048 response tokens, or max_model_len 6048",
             Location("run.toml", 4, "data.max_response_tokens"),
             {"data.max_response_tokens": "2048"},
             severity=Severity.WARNING,

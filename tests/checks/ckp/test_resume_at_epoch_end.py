@@ -38,7 +38,7 @@ def test_the_trainer_says_so_too() -> None:
     assert nothing_left(Resume("/c/global_step_4", 4, ()), 5) is None
     assert nothing_left(Resume(None, 0, ()), None) is None
     assert nothing_left(Resume("/c/global_step_5", 5, ()), 5) == (
-        "the run goes on from step 5 and ends after step 5: nothing is left to train"
+        "the run resumes from step 5 and ends after step 5: nothing is left to train. Raise trainer.steps or trainer.epochs."
     )
 
 

@@ -27,7 +27,7 @@ def test_reproduces_on_a_recording() -> None:
         status=Status.FAIL,
         findings=(
             fault(
-                "/ckpt/run/global_step_20 was saved by 2 GPUs and this run has 4; wanted the same number",
+                "/ckpt/run/global_step_20 was saved by 2 GPUs, but this run has 4; the numbers must be equal",
                 Location(file, 1, "trainer.n_gpus_per_node"),
                 {"trainer.n_gpus_per_node": "2"},
                 summary="use as many GPUs as saved it, or merge it",

@@ -56,8 +56,8 @@ def test_finds_the_uuid_of_the_only_slice() -> None:
             "mig_two_slices",
             refused(
                 Why.SEVERAL_SLICES,
-                "CUDA_VISIBLE_DEVICES names 2 MIG slices; wanted one: CUDA gives a process one slice, so that further "
-                "slices are no further GPUs",
+                "CUDA_VISIBLE_DEVICES names 2 MIG slices; use one: CUDA gives a process only one slice, so "
+                "more slices are not more GPUs",
                 f"MIG slice 2g.20gb ({ONE})",
                 f"MIG slice 2g.20gb ({TWO})",
             ),
@@ -66,8 +66,8 @@ def test_finds_the_uuid_of_the_only_slice() -> None:
             "mig_not_confined",
             refused(
                 Why.OTHERS_BESIDE,
-                "2 MIG slices are open to this step and CUDA_VISIBLE_DEVICES names one of them; wanted one open: 0 "
-                "could mean the other",
+                "this step can open 2 MIG slices and CUDA_VISIBLE_DEVICES names one of them; give the step only one slice, because 0 "
+                "could mean another one",
                 f"MIG slice 2g.20gb ({ONE})",
                 f"MIG slice 2g.20gb ({TWO})",
             ),
@@ -76,7 +76,7 @@ def test_finds_the_uuid_of_the_only_slice() -> None:
             "mig_stale_uuid",
             refused(
                 Why.NOT_HERE,
-                f"CUDA_VISIBLE_DEVICES names {TWO}, which this step cannot open, so that CUDA stops there; open to it: "
+                f"CUDA_VISIBLE_DEVICES names {TWO}, which this step cannot open, so CUDA ignores the rest of the list; this step can open: "
                 f"{ONE}",
                 f"MIG slice 2g.20gb ({ONE})",
             ),
@@ -85,7 +85,7 @@ def test_finds_the_uuid_of_the_only_slice() -> None:
             "no_dev_files",
             refused(
                 Why.NO_DEVICES,
-                "CUDA_VISIBLE_DEVICES=NoDevFiles: Slurm gave this step no GPU; wanted a step with --gres=gpu:1",
+                "CUDA_VISIBLE_DEVICES=NoDevFiles: Slurm gave this step no GPU; start the step with --gres=gpu:1",
             ),
         ),
     ],

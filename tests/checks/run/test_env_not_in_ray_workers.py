@@ -13,7 +13,7 @@ from skyrl_doctor.plan.model import Plan
 from support import judge, plan_of, recorded
 
 URL = "SANDBOX_REMOTE_RUNTIME_API_URL"
-READS = "clients of the sandboxes' runtime read it"
+READS = "the clients of the sandbox runtime read it"
 ENVIRON = Environ({URL: "http://cpu1:8000", "PATH": "/bin"})
 OWN = RayWorkers(names=frozenset(ENVIRON), of="the Ray that the trainer starts")
 FOREIGN = RayWorkers(names=None, of="RAY_ADDRESS=10.0.0.1:6379")

@@ -30,7 +30,7 @@ def test_memory_bounds_them_too() -> None:
 def test_reproduces_too_many_rollouts() -> None:
     assert found("RUN005", example(CONF, TASK)) == [
         fault(
-            "9 rollouts at once (3 prompts x 3 trajectories) want as many sandboxes; the runtime has 7 worker slots",
+            "9 rollouts at once (3 prompts x 3 rollouts) need 9 sandboxes, but the runtime has 7 slots",
             Location(TASK, 10, "dispatcher.max_parallel_agents"),
             {"dispatcher.max_parallel_agents": "7"},
             severity=Severity.WARNING,

@@ -23,7 +23,7 @@ def test_compares_the_two_limits() -> None:
 def test_reproduces_a_runtime_that_dies_first() -> None:
     assert found("SLM001", example(CONF)) == [
         fault(
-            "the runtime job ends after 4:00:00, the trainer that needs it after 6:00:00; wanted at least 6:00:00",
+            "the runtime job ends after 4:00:00, before the trainer that needs it (6:00:00); use at least 6:00:00",
             Location(CONF, 10, "RUNTIME_TIME_LIMIT"),
             {"RUNTIME_TIME_LIMIT": "6:00:00"},
         )

@@ -19,7 +19,7 @@ def test_a_launch_trains_is_killed_and_requeued_goes_on_and_leaves_nothing(whole
     whole.cluster.start_again(whole.trainer)
     assert whole.end_of(Role.TRAINER).status == 0, whole.logs()
     assert whole.has_step(3), whole.logs()
-    assert f"training goes on from {whole.saved(2)}" in whole.log(Role.TRAINER)
+    assert f"training resumes from {whole.saved(2)}" in whole.log(Role.TRAINER)
     assert whole.weights(2) != whole.weights(3)
     assert whole.end_of(Role.RUNTIME).status == 0, whole.logs()
     whole.leaves_nothing()

@@ -15,7 +15,7 @@ from cpu_stack.task_image import write_archive
 from lanes.podman.lab import User, engine_of_this_host, may_open, write_configuration
 from lanes.processes import described
 from lanes.slurm.lab import CPU_PARTITION, GPU_PARTITION, Cluster, processes_with, wait_until
-from skyrl_train.checkpoints.saved import look
+from skyrl_train.checkpoints.saved import examine
 from skyrl_train.contracts.agent.metrics import Counts
 from skyrl_train.contracts.payloads import from_json
 from skyrl_train.demo.rows import IMAGE, TASKS
@@ -164,7 +164,7 @@ class Whole:
 
     def has_step(self, step: int) -> bool:
         found = self.saved(step)
-        return found.is_dir() and look(str(found)).complete and look(str(found)).marked
+        return found.is_dir() and examine(str(found)).complete and examine(str(found)).marked
 
     def counts(self) -> list[Counts]:
         path = self.job / "rollout_counts.jsonl"

@@ -8,7 +8,7 @@ import pytest
 
 from lanes.e2e.whole import Whole
 from lanes.faults import ends
-from skyrl_train.checkpoints.saved import look
+from skyrl_train.checkpoints.saved import examine
 from skyrl_train.contracts.agent.finish import Finish
 
 pytestmark = pytest.mark.e2e
@@ -50,8 +50,8 @@ def test_a_disk_that_is_full_at_a_checkpoint(whole: Whole) -> None:
         whole.until(lambda: whole.has_step(1), "global_step_1")
         fill(disk)
         ends.ends_with(whole, "CKP003")
-        assert look(str(whole.saved(1))).complete
-        assert not whole.saved(2).exists() or not look(str(whole.saved(2))).complete
+        assert examine(str(whole.saved(1))).complete
+        assert not whole.saved(2).exists() or not examine(str(whole.saved(2))).complete
         assert (whole.saved(1).parent / "latest_checkpointed_iteration.txt").read_text() == "1"
 
 

@@ -80,14 +80,14 @@ def test_what_slurm_refuses_leaves_nothing(site: Site, change: tuple[str, str], 
 def test_a_second_job_that_is_refused_takes_the_first_one_back(site: Site) -> None:
     config = CONFIG.replace('gpu_partition = "gpu_test"', 'gpu_partition = "nowhere"')
     made = site.launch("true", "--no-gate", config=config)
-    refused(made, "invalid partition", f"again, of which {made.job_dir} tells")
+    refused(made, "invalid partition", f"; {made.job_dir} records it")
     told = made.ended(Role.TRAINER).reason
     assert told.startswith("never submitted: sbatch refused: ")
     assert site.cluster.wait(made.job(Role.RUNTIME)).state in ("CANCELLED", "FAILED")
     status = site.cluster.run(sys.executable, "-m", "skyrl_train", "status", str(made.job_dir), cwd=site.at)
-    assert f"trainer:  not submitted, ended with 1: {told}" in status.stdout
+    assert f"trainer:  not submitted, exited with status 1: {told}" in status.stdout
     stop = site.cluster.run(sys.executable, "-m", "skyrl_train", "stop", str(made.job_dir), cwd=site.at)
-    assert stop.stdout == f"runtime: job {made.job(Role.RUNTIME)} had ended\n"
+    assert stop.stdout == f"runtime: job {made.job(Role.RUNTIME)} had already ended\n"
 
 
 def test_a_disk_that_is_read_only_or_full(site: Site) -> None:
@@ -107,7 +107,7 @@ def test_a_disk_that_fills_up_between_the_two_jobs(site: Site) -> None:
         fills = f'PATH={site.cluster.env["PATH"]}; sbatch "$@"; dd if=/dev/zero of={disk}/filler bs=4096 2>/dev/null; :'
         path = program(site, "sbatch", fills)
         made = site.launch("true", "--no-gate", "--job-dir", str(disk / "job"), PATH=path)
-        refused(made, "No space left on device", "again")
+        refused(made, "No space left on device", "cancelled job")
 
 
 def test_without_sbatch_nothing_is_left(site: Site) -> None:
@@ -119,8 +119,11 @@ def test_without_sbatch_nothing_is_left(site: Site) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (('"test"', '"short"'), "slurm.runtime_time_limit = 5 is more than partition short gives (00:02:00)"),
-        (('"test"', '"theirs"\naccount = "us"'), "slurm.account = 'us' may not use partition theirs, which takes them"),
+        (('"test"', '"short"'), "slurm.runtime_time_limit = 5, but partition short allows at most 00:02:00"),
+        (
+            ('"test"', '"theirs"\naccount = "us"'),
+            "slurm.account = 'us' may not use partition theirs, which allows them",
+        ),
     ],
 )
 def test_what_slurm_would_queue_for_ever(site: Site, change: tuple[str, str], said: str) -> None:
@@ -157,6 +160,6 @@ def test_a_controller_that_does_not_answer(site: Site) -> None:
     with stopped(site.cluster):
         made = site.launch("true", "--no-gate")
         assert made.status == 2
-        assert "whether the job was submitted all the same, `squeue --me` tells" in made.said
+        assert "check with `squeue --me`" in made.said
     assert not made.job_dir.exists()
     wait_until(lambda: not site.cluster.jobs(), "what came late has failed by itself")

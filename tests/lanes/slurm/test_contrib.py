@@ -114,7 +114,7 @@ def test_a_prolog_whose_probe_hangs_drains_nothing(installed: Installed, tmp_pat
     (installed.at / "hangs").touch()
     job_id = installed.runs("touch ran", *GPU, at=tmp_path)
     assert (tmp_path / "ran").exists()
-    assert f"job={job_id} no answer in time" in installed.log("prolog.log")
+    assert f"job={job_id} timed out" in installed.log("prolog.log")
     wait_until(lambda: installed.node()[0] == "idle", f"the node is idle: {installed.node()}")
 
 

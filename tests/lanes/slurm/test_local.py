@@ -55,7 +55,7 @@ def test_both_jobs_run_here(site: Site) -> None:
 
 def test_the_status_is_the_trainers(site: Site) -> None:
     made = local(site, bash("exit 7"))
-    assert (made.status, made.ended(Role.TRAINER).reason) == (7, "the trainer ended with 7")
+    assert (made.status, made.ended(Role.TRAINER).reason) == (7, "the trainer exited with status 7")
 
 
 def test_a_gate_that_refuses_ends_both_with_78(site: Site) -> None:

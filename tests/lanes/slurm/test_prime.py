@@ -92,6 +92,6 @@ def test_one_slice_is_not_shared_and_nothing_is_submitted(site: Site) -> None:
 def test_its_own_status_is_the_jobs_and_nothing_is_left(site: Site) -> None:
     made = launch(site, "#!/bin/sh\nsetsid sleep 600 &\nexit 9\n")
     assert made.status == 0, made.said
-    assert made.ended(Role.TRAINER).reason == "the trainer ended with 9", made.log(Role.TRAINER)
+    assert made.ended(Role.TRAINER).reason == "the trainer exited with status 9", made.log(Role.TRAINER)
     assert site.cluster.wait(made.job(Role.TRAINER)).exit_code == 9
     wait_until(lambda: not processes_with(f"SKYRL_JOB_DIR={made.job_dir}"), "no process of the launch is left")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from checkpoint_files import role_files
-from skyrl_train.checkpoints import State, finish, look, resume_from
+from skyrl_train.checkpoints import SavedState, examine, finish, resume_from
 from skyrl_train.checkpoints.merge import merge
 
 pytestmark = pytest.mark.verl
@@ -43,7 +43,7 @@ def test_verl_writes_in_the_order_that_the_kills_are_counted_in(saved: Path) -> 
     ]
     times = {name: (saved / name).stat().st_mtime_ns for name in wanted}
     assert sorted(wanted, key=times.__getitem__) == wanted
-    assert look(str(step)).state is State.COMPLETE
+    assert examine(str(step)).state is SavedState.COMPLETE
 
 
 def test_a_cut_file_is_seen_before_and_after_the_mark(saved: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_cut_file_is_seen_before_and_after_the_mark(saved: Path) -> None:
     whole = path.read_bytes()
     for _ in ("without our mark", "with it"):
         path.write_bytes(whole[:-1])
-        assert not look(str(saved / "global_step_4")).complete
+        assert not examine(str(saved / "global_step_4")).complete
         path.write_bytes(whole)
         assert finish(str(saved), 4, critic=True).marked
     assert resume_from(str(saved), ranks=1, critic=True).step == 4
@@ -62,7 +62,7 @@ def test_the_merged_model_has_the_weights_of_the_trained_one(saved: Path) -> Non
     from transformers import AutoModelForCausalLM
 
     made = merge(
-        look(str(saved / "global_step_4")), f"{saved}/hf", dtype="fp32", python=sys.executable, limit_s=LIMIT_S
+        examine(str(saved / "global_step_4")), f"{saved}/hf", dtype="fp32", python=sys.executable, limit_s=LIMIT_S
     )
     assert made.adapters == (14 if "fsdp2" in saved.name else 0)
     loaded = AutoModelForCausalLM.from_pretrained(made.to, dtype=torch.float32).state_dict()

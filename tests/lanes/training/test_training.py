@@ -8,7 +8,7 @@ import pytest
 
 from cpu_stack.run import write_job
 from lanes.training.lab import Run, allow, training
-from skyrl_train.checkpoints.saved import look
+from skyrl_train.checkpoints.saved import examine
 from skyrl_train.contracts.agent.finish import Finish
 from skyrl_train.contracts.agent.metrics import Counts
 from skyrl_train.contracts.payloads import from_json
@@ -45,7 +45,7 @@ def weights(job: Path, step: int) -> bytes:
 
 def whole(job: Path, step: int) -> bool:
     found = saved(job, step)
-    return found.is_dir() and look(str(found)).complete and look(str(found)).marked
+    return found.is_dir() and examine(str(found)).complete and examine(str(found)).marked
 
 
 def test_a_killed_run_goes_on_saves_when_time_runs_out_and_ends_when_every_rollout_fails(
@@ -68,9 +68,9 @@ def test_a_killed_run_goes_on_saves_when_time_runs_out_and_ends_when_every_rollo
         run.until(lambda: whole(job, first + 1), "another step")
         run.signal(signal.SIGUSR1)
         run.ends_with(75)
-        assert f"training goes on from {saved(job, first)}" in run.log
+        assert f"training resumes from {saved(job, first)}" in run.log
         cause = "8 x error_initialization: RuntimeError: the sandbox's disk is full"
-        assert f"step {first + 1} has no usable rollout, new prompts are drawn: {cause}" in run.log
+        assert f"step {first + 1} has no usable rollout; drawing new prompts: {cause}" in run.log
     assert counts(job)[len(done)].ends == {Finish.ERROR_INITIALIZATION: ROLLOUTS}
     assert counts(job)[-1].masked < ROLLOUTS
     second = last(job)

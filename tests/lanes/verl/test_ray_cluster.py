@@ -143,7 +143,7 @@ def test_a_worker_whose_raylet_dies_says_so_and_a_told_job_ends_in_time(job: Job
     assert len(raylets) == 1
     os.kill(raylets[0], signal.SIGKILL)
     until(lambda: job.state("two").reason, "the worker names its end")
-    assert job.state("two").reason.startswith("Ray ended with 1")
+    assert job.state("two").reason.startswith("Ray exited with status 1")
     began = time.monotonic()
     job.tasks["one"].terminate()
     assert job.tasks["one"].wait(300) == 143

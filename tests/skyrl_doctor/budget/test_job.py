@@ -85,17 +85,17 @@ def test_an_impossible_value_is_no_number() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (("actor_rollout_ref.rollout.name=sglang",), "only vllm is described"),
-        (("actor_rollout_ref.actor.strategy=megatron",), "only fsdp and fsdp2 are described"),
-        (("actor_rollout_ref.actor.optim.optimizer=SGD",), "only AdamW is described"),
-        (("+actor_rollout_ref.model.override_config.attn_implementation=flash_attention_3",), "described are flash"),
+        (("actor_rollout_ref.rollout.name=sglang",), "only vllm is supported"),
+        (("actor_rollout_ref.actor.strategy=megatron",), "only fsdp and fsdp2 are supported"),
+        (("actor_rollout_ref.actor.optim.optimizer=SGD",), "only AdamW is supported"),
+        (("+actor_rollout_ref.model.override_config.attn_implementation=flash_attention_3",), "supported: flash"),
         (
             (
                 "algorithm.adv_estimator=gae",
                 "actor_rollout_ref.model.path=Qwen/Qwen2.5-0.5B",
                 "critic.model.path=Qwen/Qwen2.5-7B",
             ),
-            "only a critic of the actor's own shape",
+            "only a critic with the actor's shape",
         ),
         (("actor_rollout_ref.model.enable_activation_offload=True",), "enable_activation_offload is set"),
         (("actor_rollout_ref.model.use_liger=true",), "use_liger is set"),
@@ -143,7 +143,10 @@ def test_what_changes_no_memory_is_no_reason_to_refuse(setting: str) -> None:
         (("max_response_tokens = 2048", "max_response_tokens = 0"), "data.max_response_tokens is 0; expected 1 to "),
         (("max_prompt_tokens = 2048", 'max_prompt_tokens = "2k"'), "data.max_prompt_tokens is '2k'; expected a whole"),
         (("n = 2\n", "n = -3\n"), "rollout.n is -3; expected 1 to "),
-        (("utilization = 0.5", "utilization = 1.5"), "rollout.gpu_memory_utilization is 1.5; expected above 0 and at"),
+        (
+            ("utilization = 0.5", "utilization = 1.5"),
+            "rollout.gpu_memory_utilization is 1.5; expected a number above 0 and at",
+        ),
         (("gpus_per_node = 1", "gpus_per_node = 0"), "slurm.gpus_per_node is 0; expected 1 to "),
         (("train_batch_size = 1", "train_batch_size = 0"), "data.train_batch_size is 0; expected 1 to "),
     ],
@@ -206,7 +209,7 @@ def test_verls_own_words_in_our_configuration_win() -> None:
     )
     assert job.rollout is not None
     assert (job.response_length, job.rollout.utilization, job.rollout.kv_bytes) == (900, 0.9, 1000)
-    with pytest.raises(NotApplicable, match="only vllm is described"):
+    with pytest.raises(NotApplicable, match="only vllm is supported"):
         memory_job(own_words("actor_rollout_ref.rollout.name=sglang"))
     with pytest.raises(NotApplicable, match=r"trainer.verl_overrides sets actor_rollout_ref.model.path"):
         memory_job(own_words("actor_rollout_ref.model.path=Qwen/Qwen2.5-7B"))

@@ -81,12 +81,12 @@ def test_the_parts_of_each_phase_add_up(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((MIG20, "--gpu", "voodoo2"), "no GPU known as 'voodoo2'"),
+        ((MIG20, "--gpu", "voodoo2"), "unknown GPU 'voodoo2'"),
         ((MIG20, "--gpu-memory=-3GiB"), "'-3GiB' is not a size"),
         ((MIG20, "--gpu-memory", "0GiB"), "'0GiB' is not a size"),
         ((MIG20, "--gpu", "voodoo2"), "for another GPU give its size, such as --gpu-memory 20GiB"),
         ((MIG20, "--gpu", "H200", "--solve", "nope"), "'nope'"),
-        ((MIG20, "--gpu", "H200", "--solve", ""), "no value of ''"),
+        ((MIG20, "--gpu", "H200", "--solve", ""), "cannot solve for ''"),
         ((MIG20, "--gpu", "H200", "--figure", ""), "the file name must end in .svg or .png"),
         ((MIG20, "--gpu", "H200", "--figure", "a.pdf"), "the file name must end in .svg or .png"),
         (("no-such-file.toml", "--gpu", "H200"), "no-such-file.toml"),

@@ -66,8 +66,8 @@ def test_what_a_good_one_looks_like() -> None:
 def test_what_is_missing_is_named() -> None:
     (found,) = look("save_cut_short", verl()).found
     assert found.faults == (
-        "actor/fsdp_config.json is not there",
-        "data.pt is not there: the save was cut short before its end",
+        "actor/fsdp_config.json is missing",
+        "data.pt is missing, which verl writes last",
     )
 
 

@@ -62,6 +62,7 @@ def test_there_are_such_sentences() -> None:
     ("text", "id_"),
     [
         ("skyrl-train job: trainer: the runtime job ended before it was ready: the runtime ended with 1", "RUN011"),
+        ("skyrl-train job: runtime: the runtime exited with status 1", "RUN011"),
         (
             "skyrl-train job: trainer: stopped by signal 15: the runtime job ended: the HTTP server ended",
             "RUN011",
@@ -73,6 +74,7 @@ def test_there_are_such_sentences() -> None:
             "IMG006",
         ),
         ("skyrl-train job: trainer: the gate refused: RUN001 could not look: http://n:1: timed out", ""),
+        ("skyrl-train job: trainer: the gate refused: RUN001 could not be checked: http://n:1: timed out", ""),
         ("skyrl-train train: error: no free port for Ray's head: 6379, 6380 are taken on this node", ""),
         ("skyrl-train train: refused: verdict.json is of another configuration", ""),
         ("skyrl-train runtime: podman 3.4.4 is too old: wanted 4.0 or newer", ""),
@@ -101,10 +103,13 @@ def test_our_cause_comes_before_slurms_end(text: str, id_: str, first: bool, tmp
         "skyrl-train job: trainer: stopped by signal 15",
         "skyrl-train job: trainer: stopped by signal 15: the runtime job ended: done",
         "skyrl-train job: trainer: the trainer ended with 1",
+        "skyrl-train job: trainer: the trainer exited with status 1",
+        "skyrl-train job: ended 3 processes left by the trainer",
         "skyrl-train job: runtime: the trainer has ended",
         "skyrl-train job: ended 3 processes that the trainer had left",
         "skyrl-train train: syncing weights to the model servers",
         "skyrl-train train: step 3 has no usable rollout, new prompts are drawn: 4 x error_runtime: SandboxError: the sandbox did not start",
+        "skyrl-train train: step 3 has no usable rollout; drawing new prompts: 4 x error_runtime: SandboxError: the sandbox did not start",
         "skyrl-train train: training starts from the model: there is no checkpoint yet in /work/run",
     ],
 )

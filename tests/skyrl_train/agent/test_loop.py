@@ -147,7 +147,8 @@ def test_the_model_reads_why_its_call_was_not_run() -> None:
     step = transcript.steps[0]
     assert isinstance(step.call, CallError)
     assert (
-        step.shown == "There is no function 'ls', so nothing was run. Functions: terminal, file_editor, finish, think."
+        step.shown
+        == "The function 'ls' does not exist, so nothing was run. Functions: terminal, file_editor, finish, think."
     )
 
 
@@ -183,10 +184,14 @@ def test_text_that_is_no_unicode_can_still_be_written_down() -> None:
 @pytest.mark.parametrize(
     ("replies", "limits", "end"),
     [
-        (["I am done."] * 5, {}, (Finish.NO_FUNCTION_CALL, "3 replies in a row without a call that can be run")),
+        (["I am done."] * 5, {}, (Finish.NO_FUNCTION_CALL, "3 replies in a row without a valid call")),
         ([""], {}, (Finish.BAD_LLM_RESPONSE, "the reply was empty")),
         ([ls(str(i)) for i in range(9)], {"turns": 4}, (Finish.MAX_ITERATIONS_REACHED, "4 turns")),
-        ([DONE], {"prompt_tokens": 12}, (Finish.CONTEXT_WINDOW_EXCEEDED, "the prompt has 13 tokens, 12 allowed")),
+        (
+            [DONE],
+            {"prompt_tokens": 12},
+            (Finish.CONTEXT_WINDOW_EXCEEDED, "the prompt has 13 tokens, but at most 12 are allowed"),
+        ),
         (
             [ls()] * 9,
             {"response_tokens": 200},
@@ -296,8 +301,8 @@ async def silent(_room: int) -> Reply:
     [
         (OddModel(gone), "RuntimeError: engine is gone (test_loop.py:"),
         (OddModel(closed), "asyncio.exceptions.CancelledError (test_loop.py:"),
-        (OddModel(talkative), "the engine wrote 1001 tokens where 1000 were allowed"),
-        (OddModel(silent), "the engine did not answer within 0.02 s"),
+        (OddModel(talkative), "the engine wrote 1001 tokens, but at most 1000 are allowed"),
+        (OddModel(silent), "the engine timed out after 0.02 s"),
     ],
 )
 def test_a_model_that_fails(model: ScriptedModel, detail: str) -> None:

@@ -109,8 +109,8 @@ CURES = {
     ),
     "AGT014": Cure(
         f"{CONTRACT}/call_parser.py",
-        "whole = text + _missing_end(text) if ended is Ended.STOP else text",
-        "whole = text",
+        "completed = text + _missing_end(text) if ended is Ended.STOP else text",
+        "completed = text",
         f"{CONTRACT_TESTS}/test_call_parser.py::test_mends_the_end_tag_that_a_stop_string_took",
     ),
     "AGT015": Cure(

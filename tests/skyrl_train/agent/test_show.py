@@ -1,6 +1,6 @@
 """A transcript for a person."""
 
-from skyrl_train.agent.show import shown
+from skyrl_train.agent.show import render_transcript
 from skyrl_train.contracts.agent.arguments import Action
 from skyrl_train.contracts.agent.call_parser import parse_call
 from skyrl_train.contracts.agent.calls import Ended
@@ -33,7 +33,7 @@ def test_each_turn_and_the_end() -> None:
         detail="sandbox_failed: gone",
         score=Unscorable(UnscorableReason.SANDBOX_FAILED, "gone"),
     )
-    assert shown(transcript) == (
+    assert render_transcript(transcript) == (
         "task sympy-1 · rollout sympy-1-0 · 2 prompt tokens\n"
         "\n── user\nfix it\n"
         "\n── turn 1 · 2 tokens, stop, 0.50 s\n"
@@ -45,6 +45,6 @@ def test_each_turn_and_the_end() -> None:
         "── not run · cut_by_length\n"
         "Your reply was cut at the length limit, so nothing was run. Write less, or split the work over several calls.\n"
         "\n══ error_evaluation: sandbox_failed: gone\n"
-        "2 turns, 3 tokens written, 1 shown\n"
+        "2 turns; tokens: 3 written, 1 read\n"
         "unscorable (masked): sandbox_failed: gone\n"
     )

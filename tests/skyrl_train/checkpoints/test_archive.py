@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkpoint_files import torch_file
-from skyrl_train.checkpoints.archive import faults, strangers, tensors_faults
+from skyrl_train.checkpoints.archive import faults, foreign_imports, tensors_faults
 
 WHOLE = torch_file(1)
-CUT = "it has no directory at its end: the write was cut short"
+CUT = "the zip directory at its end is missing: the write was interrupted"
 
 
 def of(data: bytes, *, deep: bool = False) -> list[str]:
@@ -39,14 +39,14 @@ def test_a_changed_tensor_is_seen_by_reading_all() -> None:
     at = WHOLE.index(b"archive/data/1") + 100
     changed = WHOLE[:at] + bytes([WHOLE[at] ^ 1]) + WHOLE[at + 1 :]
     assert of(changed) == []
-    assert of(changed, deep=True) == ["archive/data/1 is not what was written: its checksum is another"]
+    assert of(changed, deep=True) == ["the checksum of archive/data/1 does not match: the file is damaged"]
 
 
 @given(st.binary(max_size=300), st.integers(0, len(WHOLE)))
 def test_no_bytes_crash_it(data: bytes, at: int) -> None:
     of(data)
     of(WHOLE[:at] + data + WHOLE[at:], deep=True)
-    strangers(io.BytesIO(WHOLE[:at] + data + WHOLE[at:]))
+    foreign_imports(io.BytesIO(WHOLE[:at] + data + WHOLE[at:]))
 
 
 def zipped(files: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
@@ -58,15 +58,17 @@ def zipped(files: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> by
 
 
 def test_other_zips_are_no_torch_file() -> None:
-    assert of(zipped({"a/b": b""})) == ["it holds 0 data.pkl; wanted one"]
-    assert of(zipped({"a/data.pkl": b"x" * 99}, zipfile.ZIP_DEFLATED)) == ["a/data.pkl is compressed; torch stores"]
-    assert [fault[:24] for fault in of(zipped({"a/data.pkl": b"no"}))] == ["data.pkl is no pickle (a"]
+    assert of(zipped({"a/b": b""})) == ["it holds 0 data.pkl; expected one"]
+    assert of(zipped({"a/data.pkl": b"x" * 99}, zipfile.ZIP_DEFLATED)) == [
+        "a/data.pkl is compressed; expected an uncompressed file of torch.save"
+    ]
+    assert [fault[:24] for fault in of(zipped({"a/data.pkl": b"no"}))] == ["data.pkl is not a valid "]
 
 
 def test_a_tensor_that_is_not_there_is_missed() -> None:
     with zipfile.ZipFile(io.BytesIO(torch_file(1, tensors=12))) as archive:
         files = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/11")}
-    assert of(zipped(files)) == ["tensor 11 is not there"]
+    assert of(zipped(files)) == ["tensor 11 is missing"]
 
 
 class Evil:
@@ -77,10 +79,10 @@ class Evil:
 def test_what_loading_would_run_is_named_and_not_run(capsys: object) -> None:
     for protocol in (2, 4):
         file = io.BytesIO(zipped({"a/data.pkl": pickle.dumps([Path(), Evil(), {1}], protocol=protocol)}))
-        told = strangers(file)
+        told = foreign_imports(file)
         assert any("print" in name for name in told)
         assert not any("set" in name for name in told)
-    assert strangers(io.BytesIO(WHOLE)) == ()
+    assert foreign_imports(io.BytesIO(WHOLE)) == ()
 
 
 @pytest.mark.parametrize(
@@ -93,12 +95,12 @@ def test_what_loading_would_run_is_named_and_not_run(capsys: object) -> None:
     ],
 )
 def test_no_spelling_hides_what_loading_would_run(pickled: bytes) -> None:
-    assert strangers(io.BytesIO(zipped({"a/data.pkl": pickled}))) == ("os system",)
+    assert foreign_imports(io.BytesIO(zipped({"a/data.pkl": pickled}))) == ("os system",)
 
 
 def test_a_name_that_is_put_together_is_a_stranger() -> None:
     hidden = b"\x80\x04\x8c\x02os\x8c\x06system\x8c\x05torch\x8c\x06Tensor00\x93\x8c\x02id\x85R."
-    assert strangers(io.BytesIO(zipped({"a/data.pkl": hidden}))) == ("a name that is put together",)
+    assert foreign_imports(io.BytesIO(zipped({"a/data.pkl": hidden}))) == ("a computed name",)
 
 
 def safetensors(length: int) -> bytes:
@@ -110,7 +112,7 @@ def test_safetensors_are_as_long_as_their_header_says() -> None:
     whole = safetensors(4) + bytes(4)
     assert list(tensors_faults(io.BytesIO(whole), len(whole))) == []
     assert list(tensors_faults(io.BytesIO(whole[:-1]), len(whole) - 1)) == [
-        f"it has {len(whole) - 1} bytes; its header wants {len(whole)}"
+        f"it has {len(whole) - 1} bytes; its header describes {len(whole)}"
     ]
     assert list(tensors_faults(io.BytesIO(b""), 0)) == ["its header is longer than the file"]
     assert list(tensors_faults(io.BytesIO(struct.pack("<Q", 2) + b"[]"), 10)) == [

@@ -34,4 +34,6 @@ def test_status_names_the_step_that_a_resume_takes(tmp_path: Path, monkeypatch: 
     told = _checkpoint(str(tmp_path))
     assert (told[:10], told.partition(", ")[2]) == ("step 7 at ", f"{tmp_path}/global_step_7")
     (tmp_path / "file").write_text("")
-    assert _checkpoint(f"{tmp_path}/file") == f"{tmp_path}/file: Not a directory; wanted the directory of checkpoints"
+    assert (
+        _checkpoint(f"{tmp_path}/file") == f"{tmp_path}/file: Not a directory; give a readable directory of checkpoints"
+    )

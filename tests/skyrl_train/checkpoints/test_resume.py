@@ -5,7 +5,16 @@ from pathlib import Path
 import pytest
 
 from checkpoint_files import save, torch_file
-from skyrl_train.checkpoints import CheckpointError, State, complete, finish, last_good, look, prune, resume_from
+from skyrl_train.checkpoints import (
+    CheckpointError,
+    SavedState,
+    complete,
+    examine,
+    finish,
+    last_good,
+    prune,
+    resume_from,
+)
 from skyrl_train.contracts.checkpoints.layout import kinds_of
 
 TRACKER = "latest_checkpointed_iteration.txt"
@@ -26,7 +35,7 @@ def test_the_last_one_is_taken_and_verl_deletes_none(tmp_path: Path) -> None:
         "trainer.max_actor_ckpt_to_keep": None,
         "trainer.max_critic_ckpt_to_keep": None,
     }
-    assert start.said == (f"training goes on from {tmp_path}/global_step_10",)
+    assert start.notes == (f"training resumes from {tmp_path}/global_step_10",)
 
 
 def test_without_any_it_starts_from_the_model(tmp_path: Path) -> None:
@@ -50,10 +59,10 @@ def test_a_cut_file_is_broken_and_the_one_before_is_taken(tmp_path: Path) -> Non
     saved(tmp_path, 5, 10)
     path = tmp_path / "global_step_10/actor/optim_world_size_1_rank_0.pt"
     path.write_bytes(path.read_bytes()[:-1])
-    found = look(f"{tmp_path}/global_step_10")
+    found = examine(f"{tmp_path}/global_step_10")
     size = path.stat().st_size
     assert (found.state, found.faults) == (
-        State.BROKEN,
+        SavedState.BROKEN,
         (f"actor/{path.name} has {size} bytes; it had {size + 1} when it was saved",),
     )
     assert resume_from(str(tmp_path)).step == 5
@@ -71,7 +80,7 @@ def test_a_copy_of_a_checkpoint_is_as_good(tmp_path: Path) -> None:
     shutil.copytree(tmp_path / "a", tmp_path / "b", copy_function=shutil.copyfile)
     assert complete(f"{tmp_path}/b/global_step_5")
     os.rename(tmp_path / "b/global_step_5", tmp_path / "b/global_step_6")
-    assert look(f"{tmp_path}/b/global_step_6").faults == ("its mark is of step 5: the directory was renamed",)
+    assert examine(f"{tmp_path}/b/global_step_6").faults == ("its mark is for step 5: the directory was renamed",)
 
 
 def test_work_that_was_whole_once_is_not_thrown_away_in_silence(tmp_path: Path) -> None:
@@ -80,8 +89,8 @@ def test_work_that_was_whole_once_is_not_thrown_away_in_silence(tmp_path: Path) 
     with pytest.raises(CheckpointError) as caught:
         resume_from(str(tmp_path))
     assert str(caught.value) == (
-        f"{tmp_path}: the tracker names step 5, and none can be loaded now: {tmp_path}/global_step_5 is broken: "
-        "data.pt is gone; data.pt is not there: the save was cut short before its end; put it back, or start anew with "
+        f"{tmp_path}: the tracker names step 5, but none can be loaded now: {tmp_path}/global_step_5 is broken: "
+        "data.pt was removed after it was saved; data.pt is missing, which verl writes last. Restore it, or start from the model with "
         'resume = "disable" or another checkpoint_dir'
     )
     assert resume_from(str(tmp_path), mode="disable").step == 0
@@ -90,7 +99,7 @@ def test_work_that_was_whole_once_is_not_thrown_away_in_silence(tmp_path: Path) 
 def test_another_number_of_gpus_is_refused(tmp_path: Path) -> None:
     saved(tmp_path, 5, world=2)
     assert resume_from(str(tmp_path), ranks=2).step == 5
-    with pytest.raises(CheckpointError, match="was saved by 2 GPUs and this run has 1; wanted the same number"):
+    with pytest.raises(CheckpointError, match="was saved by 2 GPUs, but this run has 1; the numbers must be equal"):
         resume_from(str(tmp_path), ranks=1)
 
 
@@ -100,9 +109,9 @@ def test_a_checkpoint_by_name(tmp_path: Path) -> None:
         resume_from(str(tmp_path), mode="path", named=f"{tmp_path}/global_step_5/").path == f"{tmp_path}/global_step_5"
     )
     for named, why in (
-        (None, "resume_from is None; wanted the path of a global_step_N"),
-        (str(tmp_path), "wanted the path of a global_step_N"),
-        (f"{tmp_path}/global_step_7", "global_step_7 is not there: actor/ has no shard of a model"),
+        (None, "resume_from is None; expected the path of a global_step_N directory"),
+        (str(tmp_path), "expected the path of a global_step_N"),
+        (f"{tmp_path}/global_step_7", "global_step_7 does not exist: actor/ has no model shard"),
     ):
         with pytest.raises(CheckpointError, match=why):
             resume_from(str(tmp_path), mode="path", named=named)
@@ -110,13 +119,13 @@ def test_a_checkpoint_by_name(tmp_path: Path) -> None:
 
 def test_a_critic_is_asked_for(tmp_path: Path) -> None:
     saved(tmp_path, 5)
-    with pytest.raises(CheckpointError, match="critic/ has no shard of a model"):
+    with pytest.raises(CheckpointError, match="critic/ has no model shard"):
         resume_from(str(tmp_path), critic=True)
 
 
 def test_a_save_that_is_not_whole_is_not_finished(tmp_path: Path) -> None:
     save(tmp_path, 5).joinpath("actor/fsdp_config.json").unlink()
-    with pytest.raises(CheckpointError, match=r"was saved and is not whole: actor/fsdp_config.json is not there"):
+    with pytest.raises(CheckpointError, match=r"was saved but is incomplete: actor/fsdp_config.json is missing"):
         finish(str(tmp_path), 5)
 
 
@@ -124,8 +133,8 @@ def test_only_old_whole_ones_go(tmp_path: Path) -> None:
     saved(tmp_path, 1, 2, 3, 4)
     (tmp_path / "global_step_2/data.pt").unlink()
     (tmp_path / "global_step_5/actor").mkdir(parents=True)
-    shown = prune(str(tmp_path), keep=1, apply=False)
-    assert [one.step for one in shown.removed] == [1, 3]
+    line = prune(str(tmp_path), keep=1, apply=False)
+    assert [one.step for one in line.removed] == [1, 3]
     assert [one.step for one in prune(str(tmp_path), keep=1, torn=True).removed] == [1, 2, 3]
     assert sorted(os.listdir(tmp_path)) == ["global_step_4", "global_step_5", TRACKER]
     with pytest.raises(CheckpointError, match="keep is 0"):
@@ -140,10 +149,10 @@ def test_the_one_to_go_on_from_stays_though_newer_ones_are_there(tmp_path: Path)
 
 def test_a_run_at_its_end_is_told_so(tmp_path: Path) -> None:
     saved(tmp_path, 5)
-    told = "the run goes on from step 5 and ends after step 5: nothing is left to train"
+    told = "the run resumes from step 5 and ends after step 5: nothing is left to train. Raise trainer.steps or trainer.epochs."
     for how in ({"mode": "auto"}, {"mode": "path", "named": f"{tmp_path}/global_step_5"}):
-        assert resume_from(str(tmp_path), end=5, **how).said[-1] == told  # type: ignore[arg-type]  # a table of words
-        assert told not in resume_from(str(tmp_path), end=6, **how).said  # type: ignore[arg-type]  # as above
+        assert resume_from(str(tmp_path), end=5, **how).notes[-1] == told  # type: ignore[arg-type]  # a table of words
+        assert told not in resume_from(str(tmp_path), end=6, **how).notes  # type: ignore[arg-type]  # as above
 
 
 def test_of_a_link_the_link_alone_goes(tmp_path: Path) -> None:
@@ -161,7 +170,7 @@ def test_a_run_that_saves_less_is_held_to_what_it_saves(tmp_path: Path) -> None:
         save(tmp_path, step).joinpath("actor/optim_world_size_1_rank_0.pt").unlink()
         assert finish(str(tmp_path), step, kinds=kinds).complete
     assert [one.step for one in prune(str(tmp_path), keep=1, kinds=kinds).removed] == [1]
-    with pytest.raises(CheckpointError, match=r"actor/optim_world_size_1_rank_0\.pt is not there"):
+    with pytest.raises(CheckpointError, match=r"actor/optim_world_size_1_rank_0\.pt is missing"):
         resume_from(str(tmp_path))
 
 
@@ -169,5 +178,5 @@ def test_a_mark_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     path = save(tmp_path, 5)
     (tmp_path / "latest_checkpointed_iteration.txt").unlink()
     (tmp_path / "latest_checkpointed_iteration.txt").mkdir()
-    with pytest.raises(CheckpointError, match=f"{path} did not get to the disk: .*; is it full"):
+    with pytest.raises(CheckpointError, match=f"{path} could not be written to the disk: .*full"):
         finish(str(tmp_path), 5)

@@ -80,13 +80,11 @@ def test_rows_become_verls_columns(
     assert read(out) == [verl(1, 0), verl(2, 1)]
     assert read(tmp_path / f"train{target}.rejected.jsonl") == [
         {"row": 2, "why": "problem_statement is empty"},
-        {"row": 4, "why": "task x:1 is there already, in row 1"},
+        {"row": 4, "why": "task x:1 is a duplicate of row 1"},
     ]
     assert Path(f"{out}.images.txt").read_text() == "docker.io/n/x:1\ndocker.io/n/x:2\n"
     assert said(capsys, "validate", str(out)) == (0, "2 good rows, 0 bad\n", "")
-    assert said(capsys, "inspect", str(out))[1].startswith(
-        "2 good rows, 0 bad\n2 images; the longest problem or prompt"
-    )
+    assert said(capsys, "inspect", str(out))[1].startswith("2 good rows, 0 bad\n2 images; longest problem or prompt:")
 
 
 def test_skyrls_and_swe_benchs_rows_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,7 +95,7 @@ def test_skyrls_and_swe_benchs_rows_too(tmp_path: Path, capsys: pytest.CaptureFi
     assert [one["data_source"] for one in read(out)] == ["r2e-gym", "swe-bench"]
     assert said(capsys, "validate", data) == (
         1,
-        "row 3: no JSON: Expecting property name enclosed in double quotes: line 2 column 1 (char 2)\n2 good rows, 1 bad\n",
+        "row 3: not valid JSON: Expecting property name enclosed in double quotes: line 2 column 1 (char 2)\n2 good rows, 1 bad\n",
         "",
     )
 
@@ -108,7 +106,7 @@ def test_nothing_is_written_where_no_row_can_be_used(tmp_path: Path, capsys: pyt
     out.write_bytes(b"before")
     code, _, err = said(capsys, "convert", data, str(out))
     assert (code, out.read_bytes()) == (2, b"before")
-    assert err == f"skyrl-train data: {data}: none of its 1 rows can be used; see {out}.rejected.jsonl\n"
+    assert err == f"skyrl-train data: {data}: none of its 1 rows can be used; {out}.rejected.jsonl has the reasons\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("rows.jsonl", "train.parquet", "train.parquet.rejected.jsonl")
     ]
@@ -118,21 +116,39 @@ def test_nothing_is_written_where_no_row_can_be_used(tmp_path: Path, capsys: pyt
     ("words", "error"),
     [
         (["convert", "none.jsonl", "x.jsonl"], "data set none.jsonl: No such file or directory"),
-        (["convert", "rows.csv", "x.jsonl"], "data set rows.csv: its name ends in none of .jsonl, .json, .parquet"),
-        (["convert", "rows.jsonl", "x.csv"], "x.csv: wanted a name that ends in .jsonl, .json, .parquet"),
-        (["convert", "rows.jsonl", "rows.jsonl"], "rows.jsonl is the source itself; name another file"),
-        (["convert", "rows.jsonl", "x.jsonl", "--limit", "0"], "--limit is 0, wanted 1 or more"),
+        (
+            ["convert", "rows.csv", "x.jsonl"],
+            "data set rows.csv: unknown file type; expected a name that ends in .jsonl, .json, .parquet",
+        ),
+        (
+            ["convert", "rows.jsonl", "x.csv"],
+            "x.csv: unknown file type; expected a name that ends in .jsonl, .json, .parquet",
+        ),
+        (["convert", "rows.jsonl", "rows.jsonl"], "rows.jsonl is the same file as the source; name another file"),
+        (["convert", "rows.jsonl", "x.jsonl", "--limit", "0"], "--limit is 0; expected 1 or more"),
         (["convert", "rows.jsonl", "no/x.jsonl"], "cannot write no/x.jsonl: No such file or directory"),
-        (["convert", "rows.jsonl", "x.jsonl", "--rejects", "rows.jsonl"], "--rejects rows.jsonl is the source itself"),
-        (["convert", "rows.jsonl", "x.jsonl", "--images", "link.jsonl"], "--images link.jsonl is the source itself"),
-        (["convert", "rows.jsonl", "x.jsonl", "--images", "./x.jsonl"], "--images x.jsonl is the target itself"),
-        (["convert", "x.jsonl.rejected.jsonl", "x.jsonl"], "--rejects x.jsonl.rejected.jsonl is the source itself"),
-        (["convert", "rows.jsonl", "x.jsonl", "--rejects", "pipe"], "--rejects pipe is there and no file"),
+        (
+            ["convert", "rows.jsonl", "x.jsonl", "--rejects", "rows.jsonl"],
+            "--rejects rows.jsonl is the same file as the source",
+        ),
+        (
+            ["convert", "rows.jsonl", "x.jsonl", "--images", "link.jsonl"],
+            "--images link.jsonl is the same file as the source",
+        ),
+        (
+            ["convert", "rows.jsonl", "x.jsonl", "--images", "./x.jsonl"],
+            "--images x.jsonl is the same file as the target",
+        ),
+        (
+            ["convert", "x.jsonl.rejected.jsonl", "x.jsonl"],
+            "--rejects x.jsonl.rejected.jsonl is the same file as the source",
+        ),
+        (["convert", "rows.jsonl", "x.jsonl", "--rejects", "pipe"], "--rejects pipe exists and is not a regular file"),
         (["convert", "rows.jsonl", "x.jsonl", "--rejects", "no/x"], "cannot write no/x: No such file or directory"),
-        (["convert", "empty.jsonl", "x.jsonl"], "empty.jsonl: no rows"),
+        (["convert", "empty.jsonl", "x.jsonl"], "empty.jsonl has no rows"),
         (["convert", "broken.parquet", "x.jsonl"], "data set broken.parquet: "),
-        (["oracle", "none.jsonl"], "none.jsonl is no file; name with --data the one that training reads"),
-        (["oracle", "rows.jsonl", "--sample", "0"], "--sample is 0, wanted 1 or more"),
+        (["oracle", "none.jsonl"], "none.jsonl is not a file; pass --data with the file that training reads"),
+        (["oracle", "rows.jsonl", "--sample", "0"], "--sample is 0; expected 1 or more"),
     ],
 )
 def test_what_cannot_be_done_is_said(
@@ -168,14 +184,15 @@ def test_text_that_no_file_can_hold_is_a_bad_row(
     assert said(capsys, "convert", data, str(out))[::2] == (0, "")
     assert read(out) == [verl(2, 0)]
     assert (
-        said(capsys, "validate", data)[1].splitlines()[0] == "row 1: problem_statement holds half a character (\\ud83d)"
+        said(capsys, "validate", data)[1].splitlines()[0]
+        == "row 1: problem_statement contains an incomplete character (\\ud83d)"
     )
 
 
 def test_a_byte_order_mark_belongs_to_no_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = tmp_path / "rows.jsonl"
     data.write_text(json.dumps(row(1)) + "\n", encoding="utf-8-sig")
-    assert said(capsys, "validate", str(data)) == (0, "1 good rows, 0 bad\n", "")
+    assert said(capsys, "validate", str(data)) == (0, "1 good row, 0 bad\n", "")
     assert said(capsys, "convert", str(data), str(tmp_path / "train.jsonl"))[0] == 0
 
 
@@ -194,28 +211,31 @@ def test_what_pyarrow_says_in_several_lines_is_one(tmp_path: Path, capsys: pytes
 def test_rows_that_verl_would_stumble_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good = verl(1, 0)
     faults: list[tuple[dict[str, Any], str]] = [
-        ({"prompt": "fix"}, "prompt is text, wanted a list of messages: verl's data set cannot read a bare string"),
-        ({"prompt": []}, "prompt is empty, wanted a list of messages"),
+        ({"prompt": "fix"}, "prompt is text; expected a list of messages, since verl cannot read a plain string"),
+        ({"prompt": []}, "prompt is empty; expected a list of messages"),
         (
             {"prompt": [{"role": "me", "content": "x"}]},
-            "prompt[0].role is a str, wanted system, user, assistant or tool",
+            "prompt[0].role is a str; expected system, user, assistant or tool",
         ),
-        ({"prompt": [{"role": "user"}]}, "prompt[0].content is missing, wanted text"),
-        ({"prompt": [{"role": "user", "content": "\udca9"}]}, "prompt[0].content holds half a character (\\udca9)"),
-        ({"agent_name": None}, "agent_name is missing, wanted text"),
-        ({"reward_model": {}}, "reward_model.ground_truth is missing, wanted text"),
+        ({"prompt": [{"role": "user"}]}, "prompt[0].content is missing; expected text"),
+        (
+            {"prompt": [{"role": "user", "content": "\udca9"}]},
+            "prompt[0].content contains an incomplete character (\\udca9)",
+        ),
+        ({"agent_name": None}, "agent_name is missing; expected text"),
+        ({"reward_model": {}}, "reward_model.ground_truth is missing; expected text"),
         (
             {"reward_model": {"ground_truth": "{}"}},
-            "reward_model.ground_truth: no tests expected: a run of no tests would score 1",
+            "reward_model.ground_truth: no expected tests: a run without tests would score 1",
         ),
-        ({"extra_info": None}, "extra_info.task_id is missing, wanted text"),
+        ({"extra_info": None}, "extra_info.task_id is missing; expected text"),
     ]
     data = written(tmp_path / "train.jsonl", [good, *({**good, **change} for change, _ in faults)])
     code, out, _ = said(capsys, "validate", data)
     assert code == 1
     assert out.splitlines() == [
         *(f"row {number}: {why}" for number, (_, why) in enumerate(faults, start=2)),
-        "1 good rows, 9 bad",
+        "1 good row, 9 bad",
     ]
 
 

@@ -58,10 +58,7 @@ def test_lists_checks_and_pulls(store: Path, tmp_path: Path, capsys: pytest.Capt
     target = dataset(tmp_path, "a/bc:1", "a/bd:1")
     assert called("list", target) == 0
     assert called("check", target) == 1
-    assert (
-        capsys.readouterr().out
-        == "absent  docker.io/a/bc:1\nabsent  docker.io/a/bd:1\n2 images, 2 of them absent\n" * 2
-    )
+    assert capsys.readouterr().out == "absent  docker.io/a/bc:1\nabsent  docker.io/a/bd:1\n2 images, 2 absent\n" * 2
     assert called("pull", target, "--log", f"{tmp_path}/log") == 0
     lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert sorted((line["image"], line["step"], line["ok"]) for line in lines) == [
@@ -77,7 +74,7 @@ def test_one_that_fails_does_not_hold_the_others(
     assert called("pull", dataset(tmp_path, "a/gone:1", "a/bc:1")) == 1
     said = capsys.readouterr()
     assert "docker.io/a/gone:1: FAILED: podman pull: manifest unknown" in said.err
-    assert said.out.startswith("1 of 2 images are here, after ")
+    assert said.out.startswith("1 of 2 images present after ")
 
 
 def test_bad_names_are_told_and_the_rest_is_fetched(
@@ -86,7 +83,7 @@ def test_bad_names_are_told_and_the_rest_is_fetched(
     assert called("pull", dataset(tmp_path, "d", "a/bc:1")) == 1
     said = capsys.readouterr()
     assert "skyrl-train images: image 'd': 'd' is one letter" in said.err
-    assert said.out.startswith("1 of 1 images are here")
+    assert said.out.startswith("1 of 1 images present")
 
 
 def test_a_configuration_names_data_prefix_and_archive(
@@ -98,7 +95,7 @@ def test_a_configuration_names_data_prefix_and_archive(
         f'[model]\npath = "m"\n[data]\ntrain_files = ["{rows}"]\n[sandbox]\nimage_prefix = "mirror.site/hub/"\n'
     )
     assert called("list", str(config)) == 0
-    assert capsys.readouterr().out == "absent  mirror.site/hub/a/bc:1\n1 images, 1 of them absent\n"
+    assert capsys.readouterr().out == "absent  mirror.site/hub/a/bc:1\n1 image, 1 absent\n"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +103,7 @@ def test_a_configuration_names_data_prefix_and_archive(
     [
         (("list", "none.jsonl"), "data set none.jsonl: No such file or directory"),
         (("list", "none.toml"), "none.toml: No such file or directory"),
-        (("pull", "{rows}", "--archive", "/nowhere"), "/nowhere: no such directory"),
+        (("pull", "{rows}", "--archive", "/nowhere"), "/nowhere does not exist"),
         (("pull", "{rows}", "--log", "/nowhere/log"), "--log /nowhere/log: No such file or directory"),
     ],
 )
@@ -156,10 +153,10 @@ def test_rows_that_cannot_be_read_are_counted_and_the_others_served(
     file.write_bytes(b'{"docker_image": "a/bc:1"}\n{"docker_im\n\xff\xfe\n[1]\nnull\n{"docker_image": "a/bd:1"}\n')
     assert called("pull", str(file)) == 1
     said = capsys.readouterr()
-    assert said.out.startswith("2 of 2 images are here")
-    assert f"skyrl-train images: data set {file}, line 2: no JSON: " in said.err
-    assert "skyrl-train images: 2 rows cannot be read, and are left out\n" in said.err
-    assert "skyrl-train images: 2 rows name no image\n" in said.err
+    assert said.out.startswith("2 of 2 images present")
+    assert f"skyrl-train images: data set {file}, line 2: not valid JSON: " in said.err
+    assert "skyrl-train images: skipped 2 rows that cannot be read\n" in said.err
+    assert "skyrl-train images: 2 rows without an image\n" in said.err
     assert called("check", str(file)) == 1
     assert called("list", str(file)) == 0
 
@@ -192,9 +189,9 @@ def test_a_damaged_part_of_a_parquet_file_leaves_what_stands_before_it(
     file.write_bytes(bytes(content))
     assert called("check", str(file)) == 1
     said = capsys.readouterr()
-    assert "512 images, 512 of them absent" in said.out
+    assert "512 images, 512 absent" in said.out
     assert "the rows after 512 cannot be read" in said.err
-    assert "1 rows cannot be read, and are left out" in said.err
+    assert "skipped 1 row that cannot be read" in said.err
 
 
 def test_the_agent_server_is_made_into_a_directory_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -206,10 +203,10 @@ def test_the_agent_server_is_made_into_a_directory_once(tmp_path: Path, capsys: 
     words = ("server", str(tmp_path / "made"), "--agent-server", str(environment))
     assert called(*words) == 0
     assert capsys.readouterr().out == (
-        f"openhands-agent-server 1.58.0 in {tmp_path}/made: name it in sandbox.agent_server\n"
+        f"openhands-agent-server 1.58.0 is in {tmp_path}/made; set sandbox.agent_server to that directory\n"
     )
     assert (tmp_path / "made" / "agent-server.json").exists()
-    with pytest.raises(UsageError, match="is there already; name a directory that is to be made"):
+    with pytest.raises(UsageError, match="exists already; name a new directory"):
         called(*words)
 
 

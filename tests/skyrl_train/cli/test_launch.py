@@ -81,7 +81,7 @@ def test_a_doctor_that_fails_or_hangs_lets_nothing_through(
     began = time.monotonic()
     assert launch(GOOD) == 2
     assert time.monotonic() - began < 300
-    assert "did not answer within 0.2 s" in capsys.readouterr().err
+    assert "timed out after 0.2 s" in capsys.readouterr().err
     assert not Path("job").exists()
 
 
@@ -106,7 +106,7 @@ def test_our_own_trainer_gets_no_job_without_tasks(
     Path("run.toml").write_text(GOOD)
     assert dispatch(["launch", "run.toml", "--job-dir", "job"]) == 2
     assert capsys.readouterr().err == (
-        "skyrl-train launch: data.train_files is empty; wanted at least one file of tasks\n"
+        "skyrl-train launch: data.train_files is empty; add at least one file of tasks\n"
     )
     assert not Path("job").exists()
     assert dispatch(["launch", "run.toml", "--job-dir", "job", "--runtime-only"]) == 0
@@ -120,7 +120,7 @@ def test_our_own_programs_get_no_job_without_their_packages(
     Path("run.toml").write_text(GOOD + '[data]\ntrain_files = ["train.parquet"]\n')
     for words, missing in (((), "runtime"), (("--runtime-command", "true"), "trainer")):
         assert dispatch(["launch", "run.toml", "--job-dir", "job", *words]) == 2
-        assert f"{sys.executable} has no {missing}_of_nobody, which the {missing} runs on" in capsys.readouterr().err
+        assert f"{sys.executable} has no {missing}_of_nobody, which the {missing} needs" in capsys.readouterr().err
     assert not Path("job").exists()
     assert launch(GOOD) == 0
 
@@ -128,7 +128,8 @@ def test_our_own_programs_get_no_job_without_their_packages(
 def test_several_nodes_are_no_local_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert launch(GOOD.replace("[model]", "[slurm]\nnodes = 2\n[model]"), "--local", "--no-gate") == 2
     assert (
-        "--local runs on this machine only, but slurm.nodes is 2; set it to 1 or use Slurm" in capsys.readouterr().err
+        "--local uses one machine, but slurm.nodes is 2; set slurm.nodes = 1 or launch with Slurm"
+        in capsys.readouterr().err
     )
 
 

@@ -58,7 +58,7 @@ def test_several_are_listed_and_one_is_named(file: Path, capsys: pytest.CaptureF
     assert dispatch(["show", str(file), "--rollout", "t-1"]) == 0
     assert "rollout t-1" in capsys.readouterr().out
     assert dispatch(["show", str(file), "--rollout", "t-2"]) == 2
-    assert capsys.readouterr().err == f"skyrl-train show: {file}: no rollout t-2; there are t-0, t-1\n"
+    assert capsys.readouterr().err == f"skyrl-train show: {file}: no rollout t-2; the file has t-0, t-1\n"
 
 
 def test_a_file_that_was_cut_off_still_shows_what_is_whole(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,17 +67,17 @@ def test_a_file_that_was_cut_off_still_shows_what_is_whole(file: Path, capsys: p
     assert dispatch(["show", str(file)]) == 1
     said = capsys.readouterr()
     assert said.out.startswith("task t · rollout t-0")
-    assert said.err.startswith(f"skyrl-train show: {file}, line 2: no JSON: Unterminated string")
+    assert said.err.startswith(f"skyrl-train show: {file}, line 2: not valid JSON: Unterminated string")
     assert said.err.endswith("; the file ends within the line\n")
 
 
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"", "no transcript in it"),
-        (b"\x00\xff\x7fELF", "no transcript in it; line 1 cannot be read: no JSON: Expecting value"),
-        (b'{"task_id": 1}\n', "no transcript in it; line 1 cannot be read: "),
-        (b"[" * 100_000, "no transcript in it; line 1 cannot be read: "),
+        (b"", "no transcript found"),
+        (b"\x00\xff\x7fELF", "no transcript found; line 1 cannot be read: not valid JSON: Expecting value"),
+        (b'{"task_id": 1}\n', "no transcript found; line 1 cannot be read: "),
+        (b"[" * 100_000, "no transcript found; line 1 cannot be read: "),
     ],
 )
 def test_a_file_of_something_else(tmp_path: Path, content: bytes, why: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,7 +94,7 @@ def test_a_line_that_is_too_long_ends_the_reading(
     append(file, replace(ONE, detail="x" * 1024 * 1024))
     assert dispatch(["show", str(file)]) == 1
     assert capsys.readouterr().err == (
-        f"skyrl-train show: {file}, line 2: longer than 1 MiB; the rest of the file is not read\n"
+        f"skyrl-train show: {file}, line 2: longer than 1 MiB; the rest of the file was skipped\n"
     )
 
 
@@ -140,17 +140,17 @@ def test_the_tokens_of_a_reply_are_compared_with_those_of_its_text(
     monkeypatch.syspath_prepend(str(tmp_path / "stub"))
     monkeypatch.delitem(sys.modules, "tokenizers", raising=False)
     assert dispatch(["show", str(file), "--tokenizer", "model"]) == 0
-    assert capsys.readouterr().out.endswith("tokens: all 1 replies give the same again\n")
+    assert capsys.readouterr().out.endswith("tokens: the text of all 1 replies gives the same tokens\n")
     other = replace(STEP, reply=replace(STEP.reply, text="other"))
     append(file, replace(ONE, rollout_id="t-1", steps=(STEP, other)))
     assert dispatch(["show", str(file), "--rollout", "t-1", "--tokenizer", "model"]) == 0
     assert capsys.readouterr().out.endswith(
-        "tokens: reply 2 differs from token 1 on: the engine wrote 2, its text gives 3 (AGT016)\n"
+        "tokens: reply 2 differs at token 1: the engine wrote 2, its text gives 3 (AGT016)\n"
     )
     assert dispatch(["show", str(file), "--tokenizer", "model"]) == 2
     assert (
         capsys.readouterr().err
-        == f"skyrl-train show: {file}: 2 rollouts; --tokenizer compares one, named with --rollout\n"
+        == f"skyrl-train show: {file}: 2 rollouts, but --tokenizer compares one; name it with --rollout ID\n"
     )
     assert dispatch(["show", str(file), "--rollout", "t-0", "--tokenizer", "none"]) == 2
     assert capsys.readouterr().err == "skyrl-train show: none/tokenizer.json: No such file or directory (os error 2)\n"
@@ -162,5 +162,5 @@ def test_without_the_tokenizers_package_nothing_is_compared(
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     assert dispatch(["show", str(file), "--tokenizer", "model"]) == 2
     assert capsys.readouterr().err == (
-        "skyrl-train show: --tokenizer needs the package tokenizers; run it in the training environment\n"
+        "skyrl-train show: --tokenizer needs the package tokenizers, which is not installed here; run this in the training environment\n"
     )

@@ -82,7 +82,7 @@ def test_what_is_no_directory_of_a_launch_is_said(tmp_path: Path, capsys: pytest
     """By the mark of a cause: diagnose finds it in the job's log."""
     assert dispatch(["train", str(tmp_path)]) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"skyrl-train train: error: {tmp_path} is no directory of a launch")
+    assert said.startswith(f"skyrl-train train: error: {tmp_path} is not the job directory of a launch")
     assert re.search(ERROR, said)
     assert is_error(said)
 
@@ -91,6 +91,6 @@ def test_what_is_no_directory_of_a_launch_is_said(tmp_path: Path, capsys: pytest
 def test_without_the_gate_it_says_so_and_wants_its_packages(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["train", str(job), "--no-gate"]) == 2
     said = capsys.readouterr().err
-    assert "--no-gate: training without the gate's word, though there is no verdict.json" in said
-    cause = f"{sys.executable} has no ray, torch, transfer_queue, verl, vllm, which the trainer runs on; install"
+    assert "--no-gate: training without a verdict of the gate, although there is no verdict.json" in said
+    cause = f"{sys.executable} has no ray, torch, transfer_queue, verl, vllm, which the trainer needs; install"
     assert f"skyrl-train train: error: {cause}" in said

@@ -49,7 +49,7 @@ def test_rules_between_settings_are_told_together() -> None:
 
 def test_a_mini_batch_divides_over_the_gpus_that_share_it() -> None:
     text = MODEL + "[data]\ntrain_batch_size = 4\n[slurm]\ngpus_per_node = 4\n[actor]\n"
-    said = "a mini batch of 2 samples (1 prompts x 2 trajectories) does not divide over 4 GPUs"
+    said = "a mini batch of 2 samples (1 prompts x 2 rollouts) does not divide over 4 GPUs"
     assert reasons(text + "ppo_mini_batch_size = 1\n") == [("actor.ppo_mini_batch_size", said)]
     for divides in ("ppo_mini_batch_size = 1\nsequence_parallel_size = 2\n", "ppo_mini_batch_size = 2\n"):
         assert parse(text + divides).devices == 4

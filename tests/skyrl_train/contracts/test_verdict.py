@@ -34,7 +34,7 @@ def test_a_fresh_verdict_lets_the_trainer_start(tmp_path: Path) -> None:
         (None, {}, "there is no verdict.json in the job directory: the gate has not passed (skyrl-doctor gate)"),
         ("", {}, "verdict.json is damaged"),
         ("[]", {}, "verdict.json is damaged"),
-        (to_json(VERDICT).replace('"schema": 1', '"schema": 9'), {}, "verdict.json is of schema 9, wanted 1: run the gate of this version"),
+        (to_json(VERDICT).replace('"schema": 1', '"schema": 9'), {}, "verdict.json has schema 9, expected 1: run the gate of this version"),
         (to_json(VERDICT), {"config_sha256": "cd" * 32}, "verdict.json is for another configuration (sha256 abababababab…, this one is cdcdcdcdcdcd…)"),
         (to_json(VERDICT), {"node": "gpu-node-18"}, "verdict.json is for node gpu-node-17, this is gpu-node-18"),
         (to_json(VERDICT), {"now": 200.0}, "verdict.json expired 0 s ago: run the gate again"),

@@ -83,7 +83,7 @@ def test_the_command_prints_transcripts_and_rewards_and_leaves_nothing(tmp_path:
     place.mkdir()
     code, out, err = ended("--output", str(output), "--python", sys.executable, place=place)
     assert (code, err) == (0, "")
-    assert out.startswith("UNSAFE: the commands run in a temporary directory of this machine, as you,")
+    assert out.startswith("UNSAFE: the commands run in a temporary directory on this machine, as your user,")
     assert out.count("══ FINISH_TOOL") == 3
     assert out.splitlines()[-3:] == [
         f"{name + ':1':<16}{turns:>6}  {'FINISH_TOOL':<22}reward 1: all {tests} tests as expected"
@@ -125,8 +125,8 @@ def test_a_missing_pytest_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
     python.chmod(0o755)
     assert dispatch(["demo", "--sandbox", "directory", "--python", str(python)]) == 2
     assert capsys.readouterr().err == (
-        f"skyrl-train demo: the tasks' tests need a Python with pytest, and none was found ({python}: ModuleNotFoundError:"
-        " No module named 'pytest'); run `python -m pip install pytest`, or name one with --python\n"
+        f"skyrl-train demo: the tests of the tasks need a Python with pytest, but none was found ({python}: ModuleNotFoundError:"
+        " No module named 'pytest'); run `python -m pip install pytest`, or pass --python\n"
     )
 
 
@@ -135,9 +135,9 @@ def test_a_missing_pytest_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
     [
         (
             ["--image", "x", "--sandbox", "directory"],
-            "--image asks for Podman and --sandbox directory for none; give one of them",
+            "--image needs Podman, but --sandbox directory runs without it; pass only one of them",
         ),
-        (["--output", __file__], f"{__file__} is there already; name a new file"),
+        (["--output", __file__], f"{__file__} exists already; name a new file"),
         (
             ["--sandbox", "directory", "--output", "/no/such/x", "--python", sys.executable],
             "cannot write /no/such/x: No such file or directory",

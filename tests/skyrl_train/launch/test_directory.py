@@ -89,13 +89,13 @@ def test_the_address_counts_once_the_flag_is_there(tmp_path: Path) -> None:
 def test_anything_but_one_url_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / READY).write_text("")
     (tmp_path / URL).write_text(text)
-    with pytest.raises(UsageError, match="wanted one URL alone"):
+    with pytest.raises(UsageError, match="expected one URL and nothing else"):
         runtime_url(str(tmp_path))
 
 
 def test_a_flag_without_an_address_is_told(tmp_path: Path) -> None:
     (tmp_path / READY).write_text("")
-    with pytest.raises(UsageError, match="cut short"):
+    with pytest.raises(UsageError, match="was stopped during its start"):
         runtime_url(str(tmp_path))
 
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from skyrl_train.launch.gate import environment, said
+from skyrl_train.launch.gate import environment, error_lines
 from skyrl_train.node.ray_env import RUNTIME_URL
 
 FOUND = {
@@ -28,7 +28,7 @@ def outcome(status: str, *findings: object, severity: str = "error", reason: str
 def lines(at: Path, *outcomes: object) -> list[str]:
     path = at / "gate.json"
     path.write_text(json.dumps({"outcomes": outcomes}))
-    return list(said(str(path)))
+    return list(error_lines(str(path)))
 
 
 def test_each_error_is_told_with_its_place_and_what_to_do(tmp_path: Path) -> None:
@@ -40,13 +40,13 @@ def test_each_error_is_told_with_its_place_and_what_to_do(tmp_path: Path) -> Non
 
 
 def test_what_could_not_be_looked_at_is_told_where_there_is_no_error(tmp_path: Path) -> None:
-    assert lines(tmp_path, outcome("unknown", reason="no answer")) == ["CFG001 could not look: no answer"]
+    assert lines(tmp_path, outcome("unknown", reason="no answer")) == ["CFG001 could not be checked: no answer"]
     assert lines(tmp_path, outcome("unknown", reason="no answer"), outcome("fail", BARE)) == ["CFG001 no room"]
 
 
 def test_a_damaged_report_says_nothing(tmp_path: Path) -> None:
     assert lines(tmp_path, {"id": "CFG001"}) == []
-    assert list(said(str(tmp_path / "absent.json"))) == []
+    assert list(error_lines(str(tmp_path / "absent.json"))) == []
 
 
 def test_a_runtime_that_runs_elsewhere_is_the_doctors_to_try() -> None:

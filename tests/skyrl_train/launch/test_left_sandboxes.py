@@ -38,4 +38,4 @@ def test_a_runtime_that_has_not_begun_has_none(tmp_path: Path) -> None:
 def test_a_runtime_that_does_not_say_where_it_is_is_told_of(tmp_path: Path) -> None:
     (tmp_path / "runtime_ready.flag").touch()
     said = left_sandboxes.end(str(tmp_path))
-    assert said.startswith("sandboxes of the turn before may hold their slots for an hour: ")
+    assert said.startswith("cannot end the sandboxes from before the restart, which may hold their slots for an hour: ")

@@ -157,7 +157,7 @@ def test_sweep_tells_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[s
     place = tmp_path / f"skyrl-{os.getuid()}-{OURS}"
     place.mkdir()
     assert dispatch(["sweep", OURS, "--over", "--base", str(tmp_path)]) == 0
-    assert capsys.readouterr().out == f"ended 1 processes: {pid}\nremoved {place}\n"
+    assert capsys.readouterr().out == f"ended 1 process: {pid}\nremoved {place}\n"
     assert dispatch(["sweep", OURS, "--over", "--base", str(tmp_path)]) == 0
     assert capsys.readouterr().out == ""
 
@@ -165,10 +165,13 @@ def test_sweep_tells_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["*"], "'*' is no id of a job"),
-        ([OURS, "--base", "tmp"], "wanted absolute paths"),
-        ([OURS], f"job {OURS} is RUNNING; wanted one that is over"),
-        ([OTHER], f"whether job {OTHER} is over cannot be told: scontrol refused: it hangs; say --over if it is"),
+        (["*"], "'*' is not a job id"),
+        ([OURS, "--base", "tmp"], "expected absolute paths"),
+        ([OURS], f"job {OURS} is RUNNING; expected a finished job"),
+        (
+            [OTHER],
+            f"cannot find out whether job {OTHER} has finished: scontrol refused: it hangs; pass --over if it has",
+        ),
     ],
     ids=["no id", "a relative base", "it runs", "nobody answers"],
 )

@@ -28,7 +28,7 @@ def test_a_job_that_cannot_start_ends_the_one_that_has(tmp_path: Path) -> None:
     paths = {role: script(tmp_path, role, "exec sleep 600") for role in Role}
     (tmp_path / log(Role.TRAINER, local.LOCAL, "err")).mkdir()
     began = time.monotonic()
-    with pytest.raises(UsageError, match=r"the trainer cannot be started: .*Is a directory"):
+    with pytest.raises(UsageError, match=r"cannot start the trainer: .*Is a directory"):
         local.run(str(tmp_path), paths, lambda: False, lambda _: None)
     assert time.monotonic() - began < 300
     assert marked({MARK: str(tmp_path)}) == []
@@ -39,7 +39,7 @@ def test_told_to_end_it_ends_both(tmp_path: Path) -> None:
     said: list[str] = []
     assert local.run(str(tmp_path), paths, lambda: True, said.append) == 128 + 15
     assert marked({MARK: str(tmp_path)}) == []
-    assert said[-2:] == ["runtime: ended without a word", "trainer: ended without a word"]
+    assert said[-2:] == ["runtime: ended without a report", "trainer: ended without a report"]
 
 
 def test_its_ray_follows_no_address_that_an_earlier_run_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,9 +86,9 @@ def test_stop_finds_a_launch_by_a_relative_path(
         assert child.wait(120) == -15
     finally:
         child.end(1)
-    assert capsys.readouterr().out == "trainer: told to end\n"
+    assert capsys.readouterr().out == "trainer: asked to stop\n"
     assert dispatch(["stop", ".skyrl_jobs/20260101_000000_launch/"]) == 0
-    assert capsys.readouterr().out == "trainer: had ended\n"
+    assert capsys.readouterr().out == "trainer: had already ended\n"
 
 
 @pytest.mark.parametrize("text", ['{"trainer": "--user=me"}', '{"trainer": "local:abc"}', "garbage", "[]"])
@@ -97,15 +97,15 @@ def test_stop_of_a_damaged_directory_cancels_nothing(
 ) -> None:
     (tmp_path / "jobs.json").write_text(text)
     assert dispatch(["stop", str(tmp_path)]) == 2
-    assert "tells of no submitted job" in capsys.readouterr().err
+    assert "records no submitted job" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--trainer-command", "'open"), "--trainer-command is not a command line: No closing quotation"),
+        (("--trainer-command", "'open"), "--trainer-command is not a valid command line: No closing quotation"),
         (("--skip-runtime", "--runtime-url", "ftp://a b"), "--runtime-url is 'ftp://a b'; expected one http://"),
-        (("--runtime-url", "http://a"), "use --skip-runtime and --runtime-url together"),
+        (("--runtime-url", "http://a"), "--runtime-url needs --skip-runtime"),
     ],
 )
 def test_words_that_make_no_launch_make_no_directory(

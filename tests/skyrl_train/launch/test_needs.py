@@ -25,7 +25,7 @@ def test_what_is_missing_is_named_with_its_cure(another: bool, tmp_path: Path, m
     with pytest.raises(UsageError) as error:
         refuse_without_packages(Role.RUNTIME, python)
     assert str(error.value) == (
-        f"{python} has no of_nobody, which the runtime runs on; install 'skyrl-doctor[runtime]' there"
+        f"{python} has no of_nobody, which the runtime needs; install 'skyrl-doctor[runtime]' there"
     )
     monkeypatch.setitem(NEEDED, Role.RUNTIME, ("json",))
     refuse_without_packages(Role.RUNTIME, python)

@@ -20,7 +20,7 @@ def look(at: Path, *words: str) -> "subprocess.Popen[str]":
     (job_dir / "config.json").write_text(resolved(parse('[model]\npath = "a/b"\n')))
     made = at / f"skyrl-{os.getuid()}-{JOB}"
     (job_dir / "trainer_node.sh").write_text(f'mkdir {made}; export MADE={made}; exec "$@"\n')
-    line = (sys.executable, "-m", "skyrl_train", "job", "look", str(job_dir), *words)
+    line = (sys.executable, "-m", "skyrl_train", "job", "check", str(job_dir), *words)
     environ = {**os.environ, "SLURM_JOB_ID": JOB, "TMPDIR": str(at)}
     return subprocess.Popen(line, env=environ, stdout=subprocess.PIPE, text=True, start_new_session=True)
 

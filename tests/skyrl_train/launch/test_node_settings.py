@@ -57,7 +57,7 @@ def work(at: Path, text: str, signals: Signals | None = None) -> Work:
 def test_the_environment_is_what_the_script_makes_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.environ |= {"TO_GO": "1", "TO_STAY": "a=b\nc"}
     made = 'unset TO_GO; export MADE="two\nlines" EMPTY=; echo a warning >&2'
-    assert node_settings.take(script(tmp_path, made), lambda: False)
+    assert node_settings.apply(script(tmp_path, made), lambda: False)
     wanted = {"MADE": "two\nlines", "EMPTY": "", "TO_STAY": "a=b\nc"}
     assert {name: os.environ.get(name) for name in (*wanted, "TO_GO")} == {**wanted, "TO_GO": None}
     assert capsys.readouterr().err == "a warning\n"
@@ -69,15 +69,15 @@ def test_what_bash_prints_before_the_script_is_no_variable(
     (tmp_path / "modules.sh").write_text("echo loading modules; export LOADED=yes\n")
     monkeypatch.setenv("BASH_ENV", str(tmp_path / "modules.sh"))
     before = set(os.environ)
-    assert node_settings.take(script(tmp_path, "true"), lambda: False)
+    assert node_settings.apply(script(tmp_path, "true"), lambda: False)
     assert {*os.environ} - before - {"SHLVL", "PWD", "OLDPWD", "_"} == {"LOADED"}
     assert capsys.readouterr().err == "loading modules\n"
 
 
 def test_a_variable_without_a_name_and_functions_of_the_shell_harm_nothing(tmp_path: Path) -> None:
     function = "BASH_FUNC_module%%"
-    taken = "from skyrl_train.launch.node_settings import take; import os; "
-    taken += f"print(take({script(tmp_path, 'export MADE=1')!r}, lambda: False), os.environ['MADE'], '{function}' in os.environ)"
+    taken = "from skyrl_train.launch.node_settings import apply;  import os; "
+    taken += f"print(apply({script(tmp_path, 'export MADE=1')!r}, lambda: False), os.environ['MADE'], '{function}' in os.environ)"
     environ = {**os.environ, "": "nameless", function: "() {  :\n}"}
     done = subprocess.run((sys.executable, "-c", taken), env=environ, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("True 1 True\n", "")
@@ -87,18 +87,18 @@ def test_a_job_without_settings_is_refused_and_says_why(tmp_path: Path) -> None:
     assert supervise(work(tmp_path, "echo 'no such node' >&2; exit 2")) == 78
     told = read_ended(str(tmp_path), Role.TRAINER)
     assert told is not None
-    assert (told.status, told.reason) == (78, "this node's settings could not be worked out: no such node")
+    assert (told.status, told.reason) == (78, "cannot make the settings of this node: no such node")
 
 
 def test_a_script_that_is_gone_is_named(tmp_path: Path) -> None:
     with pytest.raises(node_settings.SettingsError, match=r"trainer_node\.sh: No such file"):
-        node_settings.take(str(tmp_path / "trainer_node.sh"), lambda: False)
+        node_settings.apply(str(tmp_path / "trainer_node.sh"), lambda: False)
 
 
 def test_a_script_that_hangs_is_ended(tmp_path: Path) -> None:
     hangs = script(tmp_path, "sleep 600")
-    with pytest.raises(node_settings.SettingsError, match=r"no answer within 0\.2 s"):
-        node_settings.take(hangs, lambda: False, limit_s=0.2)
+    with pytest.raises(node_settings.SettingsError, match=r"timed out after 0\.2 s"):
+        node_settings.apply(hangs, lambda: False, limit_s=0.2)
     assert not [pid for pid in others() if hangs.encode() in read(f"/proc/{pid}/cmdline").split(b"\0")]
 
 

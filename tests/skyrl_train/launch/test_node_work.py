@@ -16,7 +16,7 @@ from skyrl_train.config.load import parse, resolved
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.launch import commands, node_files
 from skyrl_train.launch.jobs import jobs
-from skyrl_train.launch.node_files import NodeState
+from skyrl_train.launch.node_files import NodeReport
 from skyrl_train.launch.node_watch import cause
 from skyrl_train.launch.node_work import _free_ports
 from skyrl_train.launch.render import node_script
@@ -65,8 +65,8 @@ class Job:
     def ended(self) -> dict[str, int]:
         return {node: task.wait(LIMIT_S) for node, task in self.tasks.items()}
 
-    def states(self) -> dict[str, NodeState]:
-        return node_files.states(self.job_dir, NODES)
+    def states(self) -> dict[str, NodeReport]:
+        return node_files.read_reports(self.job_dir, NODES)
 
     def processes(self) -> list[int]:
         mark = f"SKYRL_JOB_DIR={self.job_dir}".encode()
@@ -102,7 +102,7 @@ def job(tmp_path: Path) -> Iterator[Job]:
 def test_the_trainer_runs_once_with_the_cluster_s_address_and_nothing_is_left(job: Job) -> None:
     job.start("echo $RAY_ADDRESS $SKYRL_JOB_NODE $RAY_AUTH_MODE >> seen")
     assert job.ended() == {"one": 0, "two": 0}
-    head = node_files.head(job.job_dir)
+    head = node_files.read_head(job.job_dir)
     assert head is not None
     assert (job.at / "seen").read_text() == f"{head.address} one token\n"
     assert {(one.state, one.status, one.reason) for one in job.states().values()} == {("ended", 0, "")}
@@ -134,7 +134,7 @@ def test_a_ray_that_dies_ends_its_node_s_part(job: Job) -> None:
     ]
     os.kill(ray, signal.SIGKILL)
     assert job.tasks["two"].wait(LIMIT_S) == 1
-    assert job.states()["two"].reason == "Ray ended with -9; its own words stand above in the log"
+    assert job.states()["two"].reason == "Ray exited with status -9; its messages are above in this log"
 
 
 def test_a_pair_of_ports_that_is_taken_is_passed_over() -> None:

@@ -28,12 +28,12 @@ def said(told: str = TOLD, roles: tuple[Role, ...] = tuple(Role), **slurm: objec
 
 def test_a_time_limit_that_the_partition_does_not_give() -> None:
     assert said(gpu_partition="gpu", trainer_time_limit="6:00:00") == (
-        "nothing was submitted, for Slurm would never start it: "
-        "slurm.trainer_time_limit = 6:00:00 is more than partition gpu gives (04:00:00)"
+        "nothing was submitted, because Slurm would never start it: "
+        "slurm.trainer_time_limit = 6:00:00, but partition gpu allows at most 04:00:00"
     )
     for fits in ("4:00:00", "240", "0-4"):
         assert said(gpu_partition="gpu", trainer_time_limit=fits) == ""
-    assert "UNLIMITED is more" in said(
+    assert "UNLIMITED, but partition gpu allows at most 04:00:00" in said(
         gpu_partition="gpu", trainer_time_limit="UNLIMITED", runtime_time_limit="UNLIMITED"
     )
 
@@ -45,9 +45,12 @@ def test_a_qos_may_give_more_time() -> None:
 @pytest.mark.parametrize(
     ("slurm", "fault"),
     [
-        ({"gpu_partition": "gpu", "nodes": 2}, "slurm.nodes = 2 is more than partition gpu gives (1)"),
-        ({"gpu_partition": "gpu", "account": "x"}, "slurm.account = 'x' may not use partition gpu, which takes lab,ai"),
-        ({"cpu_partition": "gpu", "runtime_time_limit": "8:00:00"}, "slurm.runtime_time_limit = 8:00:00 is more than"),
+        ({"gpu_partition": "gpu", "nodes": 2}, "slurm.nodes = 2, but partition gpu allows at most 1"),
+        (
+            {"gpu_partition": "gpu", "account": "x"},
+            "slurm.account = 'x' may not use partition gpu, which allows lab,ai",
+        ),
+        ({"cpu_partition": "gpu", "runtime_time_limit": "8:00:00"}, "slurm.runtime_time_limit = 8:00:00, but"),
     ],
 )
 def test_what_else_it_does_not_give(slurm: dict[str, object], fault: str) -> None:
@@ -55,7 +58,7 @@ def test_what_else_it_does_not_give(slurm: dict[str, object], fault: str) -> Non
 
 
 def test_the_default_partition_is_the_one_of_a_job_that_names_none() -> None:
-    assert said(TOLD.replace("MaxTime=UNLIMITED", "MaxTime=10")).count("partition cpu gives (10)") == 2
+    assert said(TOLD.replace("MaxTime=UNLIMITED", "MaxTime=10")).count("partition cpu allows at most 10") == 2
 
 
 def test_what_is_not_asked_for_is_not_judged() -> None:

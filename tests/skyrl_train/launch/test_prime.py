@@ -89,12 +89,15 @@ def test_a_run_config_is_none_of_prime_rls() -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ('[slurm]\ntemplate_path = "a.j2"\n', "slurm.template_path has no place"),
-        ("[slurm]\ntime = 60\n", "slurm.time is 60, wanted a text"),
-        ('[slurm]\ntime = "soon"\n', "slurm.time is 'soon', wanted a time limit"),
-        ('[deployment]\ntype = "multi_node"\n', 'deployment.type = "multi_node" is more than the one node'),
-        ("[deployment]\nnum_train_gpus = 0\n", "deployment.num_train_gpus is 0, wanted a number above 0"),
-        ("[deployment]\ngpus_per_node = true\n", "deployment.gpus_per_node is True, wanted a number"),
+        ('[slurm]\ntemplate_path = "a.j2"\n', "`launch` does not support slurm.template_path; use only account,"),
+        ("[slurm]\ntime = 60\n", "slurm.time is 60; expected a string"),
+        ('[slurm]\ntime = "soon"\n', "slurm.time is 'soon'; expected a time limit"),
+        (
+            '[deployment]\ntype = "multi_node"\n',
+            'deployment.type is "multi_node", but `launch` runs prime-rl on one node',
+        ),
+        ("[deployment]\nnum_train_gpus = 0\n", "deployment.num_train_gpus is 0; expected a whole number above 0"),
+        ("[deployment]\ngpus_per_node = true\n", "deployment.gpus_per_node is True; expected a whole number above 0"),
     ],
 )
 def test_what_cannot_run_as_one_job_is_refused_in_one_sentence(more: str, said: str) -> None:
@@ -108,10 +111,10 @@ def test_what_cannot_run_as_one_job_is_refused_in_one_sentence(more: str, said: 
     ("first", "said"),
     [
         ("dry_run = true\n", "dry_run = true would train nothing"),
-        ('toml_files = ["a.toml"]\n', "toml_files names files"),
-        ("deployment = 2\n", "deployment is 2, wanted a table"),
-        ("slurm = 2\n", "slurm is 2, wanted a table"),
-        ("trainer_gpu_ids = 0\ninference_gpu_ids = [0]\n", "trainer_gpu_ids is 0, wanted a list"),
+        ('toml_files = ["a.toml"]\n', "toml_files is not supported"),
+        ("deployment = 2\n", "deployment is 2; expected a table"),
+        ("slurm = 2\n", "slurm is 2; expected a table"),
+        ("trainer_gpu_ids = 0\ninference_gpu_ids = [0]\n", "trainer_gpu_ids is 0; expected a list of whole numbers"),
     ],
 )
 def test_so_is_what_stands_at_the_top(first: str, said: str) -> None:
@@ -146,7 +149,7 @@ def test_tables_are_taken_out_however_they_are_written(text: str) -> None:
 
 def test_a_table_that_cannot_be_told_from_the_rest_is_refused() -> None:
     text = BARE + '[slurm]\npre_run_command = """\n[trainer]\n"""\n'
-    with pytest.raises(UsageError, match=r"cannot be told from the rest"):
+    with pytest.raises(UsageError, match=r"cannot be separated from the rest"):
         without(text, NOT_FOR_RL)
 
 

@@ -53,7 +53,9 @@ def test_arguments_become_a_request(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("words", [("--skip-runtime",), ("--runtime-url", URL)])
 def test_a_runtime_is_skipped_only_where_another_is_named(words: tuple[str, ...]) -> None:
-    with pytest.raises(UsageError, match="use --skip-runtime and --runtime-url together"):
+    with pytest.raises(
+        UsageError, match=r"--skip-runtime needs --runtime-url .*, and --runtime-url needs --skip-runtime"
+    ):
         launch.request_of(parsed(*words))
 
 

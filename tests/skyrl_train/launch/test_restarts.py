@@ -1,4 +1,4 @@
-"""The turns of a trainer: who sends it back into the queue, and the runtime of the next turn."""
+"""The restarts of a trainer: who sends it back into the queue, and the runtime of the next turn."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,62 +10,64 @@ from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.job_files import KEY, READY, URL
 from skyrl_train.launch import restarts
 from skyrl_train.launch.directory import Ended, is_superseded, read_ended, read_jobs, write_ended, write_jobs
-from skyrl_train.launch.restarts import Next, Scheduler, new_runtime, next_turn
+from skyrl_train.launch.restarts import Restart, Scheduler, new_runtime, next_restart
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.slurm import SlurmError, State
+from skyrl_train.launch.slurm import JobState, SlurmError
 
 TRAINER, OLD, NEW = "8", "7", "9"
 FIRST: dict[str, str] = {}
 SECOND = {"SLURM_RESTART_COUNT": "1"}
 
 
-def turn(told: State, environ: dict[str, str] = FIRST, *, stopped: bool = True, warned: bool = False) -> Next | None:
-    return next_turn(TRAINER, environ, stopped=stopped, warned=warned, ask=lambda _: told)
+def turn(
+    told: JobState, environ: dict[str, str] = FIRST, *, stopped: bool = True, warned: bool = False
+) -> Restart | None:
+    return next_restart(TRAINER, environ, stopped=stopped, warned=warned, ask=lambda _: told)
 
 
 def test_one_that_slurm_has_queued_again_goes_on() -> None:
     """Measured on Slurm 22.05: a requeue, by an admin or a better job, counts up before the job gets SIGTERM; scancel does not."""
-    assert turn(State("COMPLETING", restarts=1)) is Next.COMING
-    assert turn(State("COMPLETING", restarts=2), SECOND) is Next.COMING
-    assert turn(State("COMPLETING", restarts=1), SECOND) is None
-    assert turn(State("COMPLETING", restarts=0)) is None
+    assert turn(JobState("COMPLETING", restarts=1)) is Restart.SCHEDULED
+    assert turn(JobState("COMPLETING", restarts=2), SECOND) is Restart.SCHEDULED
+    assert turn(JobState("COMPLETING", restarts=1), SECOND) is None
+    assert turn(JobState("COMPLETING", restarts=0)) is None
 
 
 def test_one_that_was_warned_asks_for_another() -> None:
-    assert turn(State(""), stopped=False, warned=True) is Next.TO_ASK_FOR
-    assert turn(State("COMPLETING", ran_s=61, limit_s=60), warned=True) is Next.TO_ASK_FOR
-    assert turn(State("COMPLETING", ran_s=61, limit_s=60)) is None
-    assert turn(State(""), stopped=False) is None
+    assert turn(JobState(""), stopped=False, warned=True) is Restart.REQUEST
+    assert turn(JobState("COMPLETING", ran_s=61, limit_s=60), warned=True) is Restart.REQUEST
+    assert turn(JobState("COMPLETING", ran_s=61, limit_s=60)) is None
+    assert turn(JobState(""), stopped=False) is None
 
 
 def test_one_that_is_cancelled_after_the_warning_does_not() -> None:
-    assert turn(State("COMPLETING", ran_s=50, limit_s=60), warned=True) is None
-    assert turn(State("COMPLETING", ran_s=50), warned=True) is None
-    assert turn(State(""), warned=True) is None
+    assert turn(JobState("COMPLETING", ran_s=50, limit_s=60), warned=True) is None
+    assert turn(JobState("COMPLETING", ran_s=50), warned=True) is None
+    assert turn(JobState(""), warned=True) is None
 
 
 @pytest.mark.parametrize(("said", "count"), [("1", 1), ("", 0), ("x", 0), ("²", 0)])
 def test_the_count_of_turns(said: str, count: int) -> None:
-    assert restarts.number({"SLURM_RESTART_COUNT": said}) == count
-    assert restarts.number({}) == 0
+    assert restarts.count({"SLURM_RESTART_COUNT": said}) == count
+    assert restarts.count({}) == 0
 
 
 def test_slurm_that_does_not_answer_says_nothing() -> None:
-    def silent(job_id: str) -> State:
+    def silent(job_id: str) -> JobState:
         raise SlurmError(job_id)
 
-    assert restarts.asked(TRAINER, silent) == State("")
+    assert restarts.quick_state(TRAINER, silent) == JobState("")
 
 
 @dataclass
 class Cluster:
     """Slurm's commands, faked: it remembers what it was told, and in which order."""
 
-    states: dict[str, list[State]]
+    states: dict[str, list[JobState]]
     told: list[str] = field(default_factory=list)
     refuses: str = ""
 
-    def state(self, job_id: str) -> State:
+    def state(self, job_id: str) -> JobState:
         states = self.states[job_id]
         return states.pop(0) if len(states) > 1 else states[0]
 
@@ -97,15 +99,15 @@ def begin(job_dir: str, cluster: Cluster, environ: dict[str, str] = SECOND, *, s
 
 def test_a_runtime_that_lasts_as_long_is_kept(tmp_path: Path) -> None:
     job_dir = half_done(tmp_path)
-    cluster = Cluster({OLD: [State("RUNNING", ran_s=60, limit_s=660)], TRAINER: [State("RUNNING", limit_s=600)]})
+    cluster = Cluster({OLD: [JobState("RUNNING", ran_s=60, limit_s=660)], TRAINER: [JobState("RUNNING", limit_s=600)]})
     assert begin(job_dir, cluster) == ""
     assert (cluster.told, (tmp_path / READY).exists()) == ([], True)
 
 
 def test_one_that_would_end_first_makes_way_for_another(tmp_path: Path) -> None:
     job_dir = half_done(tmp_path)
-    running = State("RUNNING", ran_s=61, limit_s=660)
-    cluster = Cluster({OLD: [running, running, State("CANCELLED")], TRAINER: [State("RUNNING", limit_s=600)]})
+    running = JobState("RUNNING", ran_s=61, limit_s=660)
+    cluster = Cluster({OLD: [running, running, JobState("CANCELLED")], TRAINER: [JobState("RUNNING", limit_s=600)]})
     environ = {"HOME": "/h", "SLURM_JOB_ID": "8", "SLURM_CONF": "/c", "CUDA_VISIBLE_DEVICES": "0"} | SECOND
     assert begin(job_dir, cluster, environ) == NEW
     assert cluster.told == [f"cancel {OLD}", "submit runtime.sh ['HOME', 'SLURM_CONF']"]
@@ -116,7 +118,7 @@ def test_one_that_would_end_first_makes_way_for_another(tmp_path: Path) -> None:
 def test_one_that_told_its_end_is_replaced_and_forgotten(tmp_path: Path) -> None:
     job_dir = half_done(tmp_path)
     write_ended(job_dir, Role.RUNTIME, Ended(0, "", 0))
-    cluster = Cluster({OLD: [State("")]})
+    cluster = Cluster({OLD: [JobState("")]})
     assert begin(job_dir, cluster) == NEW
     assert read_ended(job_dir, Role.RUNTIME) is None
     assert [told.split()[0] for told in cluster.told] == ["submit"]
@@ -126,7 +128,9 @@ def test_the_old_one_is_superseded_before_it_is_told(tmp_path: Path) -> None:
     """Or it would cancel the trainer on its way out."""
     job_dir = half_done(tmp_path)
     seen: list[bool] = []
-    cluster = Cluster({OLD: [State("RUNNING"), State("RUNNING"), State("")], TRAINER: [State("RUNNING", limit_s=600)]})
+    cluster = Cluster(
+        {OLD: [JobState("RUNNING"), JobState("RUNNING"), JobState("")], TRAINER: [JobState("RUNNING", limit_s=600)]}
+    )
     scheduler = cluster.scheduler(lambda job_id: seen.append(is_superseded(job_dir, Role.RUNTIME, job_id)))
     assert not is_superseded(job_dir, Role.RUNTIME, OLD)
     new_runtime(job_dir, TRAINER, SECOND, scheduler, lambda: False)
@@ -141,20 +145,20 @@ def test_before_its_id_is_written_and_without_slurm_none_is_superseded(tmp_path:
 
 def test_what_cannot_be_started_again_is_said(tmp_path: Path) -> None:
     cluster = Cluster(
-        {OLD: [State("")], TRAINER: [State("RUNNING")]}, refuses="sbatch refused: no jobs from compute nodes"
+        {OLD: [JobState("")], TRAINER: [JobState("RUNNING")]}, refuses="sbatch refused: no jobs from compute nodes"
     )
-    with pytest.raises(TrainError, match=r"this turn needs a runtime of its own, .*no jobs from compute nodes"):
+    with pytest.raises(TrainError, match=r"the restarted trainer needs a new runtime, .*no jobs from compute nodes"):
         begin(half_done(tmp_path), cluster)
 
 
 def test_one_that_does_not_end_is_not_doubled(tmp_path: Path) -> None:
-    cluster = Cluster({OLD: [State("COMPLETING")], TRAINER: [State("RUNNING")]})
+    cluster = Cluster({OLD: [JobState("COMPLETING")], TRAINER: [JobState("RUNNING")]})
     with pytest.raises(TrainError, match=r"job 7, did not end within 90 s"):
         begin(half_done(tmp_path), cluster)
 
 
 def test_one_that_is_told_to_end_meanwhile_starts_no_other(tmp_path: Path) -> None:
-    cluster = Cluster({OLD: [State("RUNNING")], TRAINER: [State("RUNNING", limit_s=60)]})
+    cluster = Cluster({OLD: [JobState("RUNNING")], TRAINER: [JobState("RUNNING", limit_s=60)]})
     assert begin(half_done(tmp_path), cluster, stopped=True) == ""
     assert cluster.told == [f"cancel {OLD}"]
     assert read_jobs(str(tmp_path)) == {"trainer": TRAINER}

@@ -9,7 +9,14 @@ from skyrl_train.contracts.job_files import READY, URL
 from skyrl_train.launch import slurm
 from skyrl_train.launch.directory import Ended, write_ended, write_jobs
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.runtime_watch import PATIENCE_S, SLURM_EVERY_S, TRAINER_ENDED, Partner, Pulse, why_not_ready
+from skyrl_train.launch.runtime_watch import (
+    PATIENCE_S,
+    SLURM_EVERY_S,
+    TRAINER_ENDED,
+    RuntimeWatch,
+    TrainerWatch,
+    why_not_ready,
+)
 
 
 class Clock:
@@ -34,7 +41,7 @@ def test_waits_until_it_is_ready_or_never_will_be(tmp_path: Path) -> None:
 def test_a_runtime_may_be_late_but_not_for_long(tmp_path: Path) -> None:
     clock, answers = Clock(), [True, False, False, True, False, False]
     (tmp_path / verdict.FILE).touch()
-    pulse = Pulse(str(tmp_path), "http://n:1", clock, lambda _: answers.pop(0))
+    pulse = RuntimeWatch(str(tmp_path), "http://n:1", clock, lambda _: answers.pop(0))
     told = []
     for _ in range(6):
         clock.now += PATIENCE_S * 0.6
@@ -45,7 +52,7 @@ def test_a_runtime_may_be_late_but_not_for_long(tmp_path: Path) -> None:
 
 def test_a_runtime_that_the_gate_still_looks_at_is_the_gates(tmp_path: Path) -> None:
     clock = Clock()
-    pulse = Pulse(str(tmp_path), "http://n:1", clock, lambda _: False)
+    pulse = RuntimeWatch(str(tmp_path), "http://n:1", clock, lambda _: False)
     clock.now += PATIENCE_S * 4
     assert pulse.lost() == ""
     (tmp_path / verdict.FILE).touch()
@@ -54,13 +61,13 @@ def test_a_runtime_that_the_gate_still_looks_at_is_the_gates(tmp_path: Path) -> 
 
 
 def test_a_runtime_that_told_its_end_is_believed_at_once(tmp_path: Path) -> None:
-    pulse = Pulse(str(tmp_path), "http://n:1", Clock(), lambda _: True)
+    pulse = RuntimeWatch(str(tmp_path), "http://n:1", Clock(), lambda _: True)
     write_ended(str(tmp_path), Role.RUNTIME, Ended(3, "", 0))
     assert pulse.lost() == "the runtime job ended: exit status 3"
 
 
 def test_a_runtime_ends_with_its_trainer(tmp_path: Path) -> None:
-    partner = Partner(str(tmp_path), Clock(), lambda _: slurm.State("RUNNING"))
+    partner = TrainerWatch(str(tmp_path), Clock(), lambda _: slurm.JobState("RUNNING"))
     assert partner.lost() == ""
     write_ended(str(tmp_path), Role.TRAINER, Ended(0, "", 0))
     assert partner.lost() == TRAINER_ENDED
@@ -72,18 +79,18 @@ def test_a_runtime_ends_with_its_trainer(tmp_path: Path) -> None:
 def test_of_a_trainer_that_was_killed_slurm_tells(tmp_path: Path, state: str, told: str) -> None:
     clock = Clock()
     write_jobs(str(tmp_path), {Role.TRAINER: "8"})
-    partner = Partner(str(tmp_path), clock, lambda _: slurm.State(state))
+    partner = TrainerWatch(str(tmp_path), clock, lambda _: slurm.JobState(state))
     assert partner.lost() == ""
     clock.now += SLURM_EVERY_S
     assert partner.lost() == told
 
 
 def test_a_controller_that_does_not_answer_says_nothing_of_the_trainer(tmp_path: Path) -> None:
-    def down(_: str) -> slurm.State:
+    def down(_: str) -> slurm.JobState:
         raise slurm.SlurmError("down")
 
     clock = Clock()
     write_jobs(str(tmp_path), {Role.TRAINER: "8"})
-    partner = Partner(str(tmp_path), clock, down)
+    partner = TrainerWatch(str(tmp_path), clock, down)
     clock.now += SLURM_EVERY_S
     assert partner.lost() == ""

@@ -10,7 +10,7 @@ import pytest
 
 from skyrl_train.launch import slurm
 from skyrl_train.launch.marks import marked
-from skyrl_train.launch.slurm import SlurmError, State
+from skyrl_train.launch.slurm import JobState, SlurmError
 from skyrl_train.process import wait_until
 
 SHOWN = (
@@ -37,11 +37,11 @@ def program(at: Path, name: str, text: str) -> None:
 
 def test_what_a_job_is_told_of(bin_dir: Path) -> None:
     program(bin_dir, "scontrol", f"echo '{SHOWN}'")
-    told = State("RUNNING", "None", restarts=2, ran_s=65.0, limit_s=21600.0, script="/w/my jobs/trainer.sh")
+    told = JobState("RUNNING", "None", restarts=2, ran_s=65.0, limit_s=21600.0, script="/w/my jobs/trainer.sh")
     assert slurm.state("8") == told
     assert told.left_s == 21535.0
     program(bin_dir, "scontrol", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
-    assert slurm.state("8") == State("")
+    assert slurm.state("8") == JobState("")
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_what_a_job_is_told_of(bin_dir: Path) -> None:
     [
         ("echo no such account >&2; exit 1", "sbatch refused: no such account"),
         ("exit 1", "sbatch refused: no reason given"),
-        ("echo hello", "sbatch said 'hello'; wanted the id of a job"),
-        (":", "sbatch said ''; wanted the id of a job"),
-        ("echo Socket timed out on send/recv >&2; exit 1", "`squeue --me` tells"),
+        ("echo hello", "sbatch printed 'hello'; expected a job id"),
+        (":", "sbatch printed ''; expected a job id"),
+        ("echo Socket timed out on send/recv >&2; exit 1", "check with `squeue --me`"),
     ],
 )
 def test_what_sbatch_refuses_is_told_in_its_words(bin_dir: Path, text: str, said: str) -> None:
@@ -93,14 +93,14 @@ def test_a_new_job_does_not_take_itself_for_one_that_was_restarted(
 
 def test_a_command_that_is_not_there(bin_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(bin_dir))
-    with pytest.raises(SlurmError, match="sbatch is not installed here: launch from a login node, or say --local"):
+    with pytest.raises(SlurmError, match="sbatch is not installed here: launch from a login node, or pass --local"):
         slurm.submit("job.sh")
 
 
 def test_one_that_hangs_is_ended_with_what_it_started(bin_dir: Path) -> None:
     program(bin_dir, "scontrol", "sleep 600 & sleep 600")
     began = time.monotonic()
-    with pytest.raises(SlurmError, match=r"scontrol --oneliner show job 8 did not answer within 0\.3 s"):
+    with pytest.raises(SlurmError, match=r"scontrol --oneliner show job 8 timed out after 0\.3 s"):
         slurm.state("8", limit_s=0.3)
     assert time.monotonic() - began < 300
     assert wait_until(lambda: not marked({"SLURM_TEST_OF": str(bin_dir)}), 120)

@@ -9,17 +9,17 @@ from skyrl_train.config.load import parse, resolved
 from skyrl_train.launch import commands, status
 from skyrl_train.launch.directory import Ended, write_ended, write_jobs
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.slurm import SlurmError, State
+from skyrl_train.launch.slurm import JobState, SlurmError
 from skyrl_train.launch.stop import stop
 
 GARBAGE = (b"", b"{", b"[]", b"[1]", b"null", b'"text"', b"\xff\xfe\x00", b'{"outcomes": [1]}', b'{"outcomes": [{}]}')
 GARBAGE += (b'{"status": [], "reason": 1, "at": "x"}', b'{"runtime": {"a": 1}, "trainer": null}', b"9" * 5000)
-ALIVE = State("RUNNING", script="/w/job/trainer.sh")
+ALIVE = JobState("RUNNING", script="/w/job/trainer.sh")
 
 
 @pytest.fixture
 def job_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(status, "_opinion", lambda _: "no opinion yet")
+    monkeypatch.setattr(status, "_diagnosis", lambda _: "no diagnosis yet")
     monkeypatch.chdir(tmp_path)
     at = tmp_path / "job"
     at.mkdir()
@@ -38,7 +38,7 @@ def test_one_that_was_never_submitted(job_dir: Path, capsys: pytest.CaptureFixtu
         f"launch:   {job_dir}",
         "runtime:  not submitted",
         "trainer:  not submitted",
-        "health:   the runtime is not ready",
+        "health:   the runtime is not ready yet",
     ]
 
 
@@ -46,8 +46,8 @@ def test_one_whose_second_job_was_refused(job_dir: Path, capsys: pytest.CaptureF
     write_jobs(str(job_dir), {Role.RUNTIME: "local:4194304"})
     write_ended(str(job_dir), Role.TRAINER, Ended(1, "never submitted: sbatch refused: invalid partition", 0))
     assert shown(job_dir, capsys)[1:3] == [
-        "runtime:  process 4194304 is gone",
-        "trainer:  not submitted, ended with 1: never submitted: sbatch refused: invalid partition",
+        "runtime:  process 4194304 has ended",
+        "trainer:  not submitted, exited with status 1: never submitted: sbatch refused: invalid partition",
     ]
 
 
@@ -55,8 +55,8 @@ def test_a_flag_that_outlived_its_runtime_is_named(job_dir: Path, capsys: pytest
     write_jobs(str(job_dir), {Role.RUNTIME: "local:4194304"})
     (job_dir / "runtime_ready.flag").touch()
     (job_dir / "runtime_url.txt").write_text("http://127.0.0.1:1\n")
-    said = "the runtime at http://127.0.0.1:1 does not answer; SLM004: runtime_ready.flag is of before: "
-    assert shown(job_dir, capsys)[3] == f"health:   {said}the runtime process 4194304 is gone"
+    said = "the runtime at http://127.0.0.1:1 does not answer; SLM004: runtime_ready.flag is from an earlier start, because "
+    assert shown(job_dir, capsys)[3] == f"health:   {said}the runtime process 4194304 is no longer running"
 
 
 @pytest.mark.parametrize("text", GARBAGE)
@@ -80,7 +80,7 @@ def test_what_is_no_launch_is_said_in_one_line(
     (job_dir / name).write_bytes(text)
     assert dispatch(["status", str(job_dir)]) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"skyrl-train status: {job_dir} is no directory of a launch")
+    assert said.startswith(f"skyrl-train status: {job_dir} is not the job directory of a launch")
     assert len(said.splitlines()) == 1
 
 
@@ -101,16 +101,17 @@ def test_an_empty_or_absent_directory(
 def test_stop_hands_no_garbage_to_slurm(job_dir: Path, text: bytes, capsys: pytest.CaptureFixture[str]) -> None:
     (job_dir / "jobs.json").write_bytes(text)
     assert dispatch(["stop", str(job_dir)]) == 2
-    assert "tells of no submitted job" in capsys.readouterr().err
+    assert "records no submitted job" in capsys.readouterr().err
 
 
 def test_stop_cancels_the_job_of_this_launch_alone() -> None:
     told: list[str] = []
     assert stop("7", "trainer", "/w/job", lambda _: ALIVE, told.append) == "cancelled"
-    for over in (State(""), State("COMPLETED"), State("NODE_FAIL")):
-        assert stop("7", "trainer", "/w/job", lambda _, over=over: over, told.append) == "had ended"
+    for over in (JobState(""), JobState("COMPLETED"), JobState("NODE_FAIL")):
+        assert stop("7", "trainer", "/w/job", lambda _, over=over: over, told.append) == "had already ended"
     with pytest.raises(
-        SlurmError, match=r"job 7 is none of /w/other: it runs /w/job/trainer\.sh; .*nothing was cancelled"
+        SlurmError,
+        match=r"job 7 does not belong to /w/other: it runs /w/job/trainer\.sh, expected /w/other/trainer\.sh; nothing was cancelled",
     ):
         stop("7", "trainer", "/w/other", lambda _: ALIVE, told.append)
     assert told == ["7"]

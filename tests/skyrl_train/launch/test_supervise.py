@@ -36,7 +36,10 @@ def test_a_runtime_that_died_without_a_word_is_not_waited_for(tmp_path: Path) ->
     config = parse('[model]\npath = "a/b"\n[watch]\nenabled = false\n')
     ended = supervise(dataclasses.replace(WARNED, config=config, job_dir=str(tmp_path), environ={}, signals=Signals()))
     told = read_ended(str(tmp_path), Role.TRAINER)
-    assert (ended, told and told.reason) == (1, f"the runtime process {child.pid} is gone, and it was never ready")
+    assert (ended, told and told.reason) == (
+        1,
+        f"the runtime process {child.pid} is no longer running; it was never ready",
+    )
 
 
 @pytest.fixture
@@ -66,9 +69,9 @@ def test_a_trainer_that_is_cancelled_before_it_listens_has_its_end_told(
 ) -> None:
     if told:
         write_ended(str(tmp_path), Role.TRAINER, told)
-    _end_other(runtime_of(tmp_path), Ended(3, "the runtime ended with 3", 4.0), None)
+    _end_other(runtime_of(tmp_path), Ended(3, "the runtime exited with status 3", 4.0), None)
     asked, then = cancelled.read_text().splitlines()
-    reason = told.reason if told else "the runtime job ended: the runtime ended with 3"
+    reason = told.reason if told else "the runtime job ended: the runtime exited with status 3"
     assert (asked, json.loads(then)["reason"]) == ("8", reason)
 
 
@@ -105,4 +108,7 @@ def test_a_directory_that_takes_no_log_leaves_the_job_alone(capsys: pytest.Captu
         assert watch is None
     sidecar.post_mortem(CONFIG, nowhere)
     said = capsys.readouterr().err.splitlines()
-    assert [line.split("[")[0] for line in said] == ["skyrl-train job: no watch: ", "skyrl-train job: no summary: "]
+    assert [line.split("[")[0] for line in said] == [
+        "skyrl-train job: the watch was not started: ",
+        "skyrl-train job: summary.md was not written: ",
+    ]

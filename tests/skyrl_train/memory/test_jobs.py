@@ -75,7 +75,11 @@ def test_what_a_command_line_says() -> None:
         ("data.max_prompt_length", "long", "data.max_prompt_length is 'long'; expected a whole number"),
         ("data.max_prompt_length", 2.5, "data.max_prompt_length is 2.5; expected a whole number"),
         ("data.max_prompt_length", True, "data.max_prompt_length is True; expected a whole number"),
-        (f"{A}.rollout.gpu_memory_utilization", 0, "gpu_memory_utilization is 0.0; expected above 0 and at most 1"),
+        (
+            f"{A}.rollout.gpu_memory_utilization",
+            0,
+            "gpu_memory_utilization is 0.0; expected a number above 0 and at most 1",
+        ),
         (
             f"{A}.rollout.gpu_memory_utilization",
             "50%",
@@ -86,13 +90,13 @@ def test_what_a_command_line_says() -> None:
             "nan",
             "gpu_memory_utilization is nan; expected a number above 0 and at most 1",
         ),
-        (f"{A}.actor.strategy", "megatron", f"{A}.actor.strategy is 'megatron'; only fsdp and fsdp2 are described"),
+        (f"{A}.actor.strategy", "megatron", f"{A}.actor.strategy is 'megatron'; only fsdp and fsdp2 are supported"),
         (f"{A}.actor.use_kl_loss", "maybe", f"{A}.actor.use_kl_loss is 'maybe'; expected true or false"),
         (f"{A}.model.lora_rank", -1, "lora_rank is -1; expected 0 to 65536"),
         (
             f"{A}.model.target_modules",
             "[experts]",
-            "lora_targets has 'experts'; expected one of q_proj, k_proj, v_proj, ",
+            "lora_targets contains 'experts'; supported: q_proj, k_proj, v_proj, ",
         ),
         (f"{A}.actor.fsdp_config.model_dtype", "int8", "master_dtype is 'int8'; expected one of fp32, "),
     ],

@@ -59,7 +59,7 @@ def test_what_else_ends_the_search_is_said() -> None:
 
 @pytest.mark.parametrize("key", ["batch", "", "Micro_Batch"])
 def test_keys_that_cannot_be_solved_for(key: str) -> None:
-    with pytest.raises(BadJobError, match="expected one of micro_batch"):
+    with pytest.raises(BadJobError, match="use one of micro_batch"):
         solve(key, SHAPE, JOB, DEVICE)
 
 
@@ -80,7 +80,7 @@ def test_three_changes_that_gain_what_they_say() -> None:
     assert [change.gain for change in found] == sorted((change.gain for change in found), reverse=True)
     now = budget(SHAPE, replace(JOB, micro_batch=4, log_prob_micro_batch=4), DEVICE).peak.total
     assert [now - change.gain for change in found] == [change.budget.peak.total for change in found]
-    assert found[0].summary == "log-probs and entropy in chunks, without the logits"
+    assert found[0].summary == "compute log-probs and entropy in chunks, without the full logits"
 
 
 def test_half_a_response_of_prime_rl_is_a_length_of_prompt_and_response_for_both_programs() -> None:

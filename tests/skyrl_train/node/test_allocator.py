@@ -8,7 +8,7 @@ from skyrl_train.node.allocator import LEGACY, UNIFIED, Conflict, Trouble, alloc
 from skyrl_train.node.settings import Preparation, Setting
 
 GROWS = "expandable_segments:True"
-WHY = "one set of options, and none that vLLM's sleep mode or PyTorch refuses"
+WHY = "both variables get the same options, without those that vLLM's sleep mode or PyTorch refuse"
 
 
 def test_takes_options_apart() -> None:

@@ -37,7 +37,7 @@ def test_a_changed_file_and_a_wide_directory_are_put_right(tmp_path: Path) -> No
 def test_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "job").symlink_to("elsewhere")
-    with pytest.raises(NotOurs, match="job is not a directory of ours"):
+    with pytest.raises(NotOurs, match="job is not a directory of this user"):
         apply(preparation(tmp_path))
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
@@ -46,5 +46,5 @@ def test_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
 def test_a_directory_of_somebody_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "job").mkdir()
     os.chown(tmp_path / "job", 12345, 12345)
-    with pytest.raises(NotOurs, match="owner 12345"):
+    with pytest.raises(NotOurs, match="owner: 12345"):
         apply(preparation(tmp_path))

@@ -19,7 +19,7 @@ REMAPPED = Preparation(
             name="CUDA_VISIBLE_DEVICES",
             value="0",
             cures="GPU001",
-            why=f"the one MIG slice of this step, {ONE.uuid}, as a number",
+            why=f"names the only MIG slice of this step, {ONE.uuid}, by number",
         ),
     )
 )
@@ -48,24 +48,24 @@ def test_what_names_no_slice_is_left_alone(value: str | None) -> None:
 def test_two_slices_are_not_two_gpus() -> None:
     assert mig_remap(f"{ONE.uuid},{TWO.uuid}", slices=[ONE, TWO], gpus=[GPU]) == Refusal(
         Why.SEVERAL_SLICES,
-        "CUDA_VISIBLE_DEVICES names 2 MIG slices; wanted one: CUDA gives a process one slice, so that further slices "
-        "are no further GPUs",
+        "CUDA_VISIBLE_DEVICES names 2 MIG slices; use one: CUDA gives a process only one slice, so more slices "
+        "are not more GPUs",
     )
 
 
 def test_refuses_where_zero_could_mean_another_slice() -> None:
     assert mig_remap(TWO.uuid, slices=[ONE, TWO], gpus=[GPU]) == Refusal(
         Why.OTHERS_BESIDE,
-        "2 MIG slices are open to this step and CUDA_VISIBLE_DEVICES names one of them; wanted one open: 0 could mean "
-        "the other",
+        "this step can open 2 MIG slices and CUDA_VISIBLE_DEVICES names one of them; give the step only one slice, because 0 could mean "
+        "another one",
     )
 
 
 def test_refuses_where_zero_could_mean_another_gpu() -> None:
     assert mig_remap(ONE.uuid, slices=[ONE], gpus=[OTHER_GPU, GPU]) == Refusal(
         Why.OTHERS_BESIDE,
-        "2 physical GPUs are open to this step and CUDA_VISIBLE_DEVICES names a slice of one; wanted that GPU alone: "
-        "0 could mean another",
+        "this step can open 2 physical GPUs and CUDA_VISIBLE_DEVICES names a slice of one; give the step only that GPU, because "
+        "0 could mean another one",
     )
 
 
@@ -82,7 +82,7 @@ def test_refuses_where_zero_could_mean_another_gpu() -> None:
 def test_refuses_what_is_not_here(value: str, names: str, here: str) -> None:
     assert mig_remap(value, slices=[ONE], gpus=[GPU]) == Refusal(
         Why.NOT_HERE,
-        f"CUDA_VISIBLE_DEVICES names {names}, which this step cannot open, so that CUDA stops there; open to it: {here}",
+        f"CUDA_VISIBLE_DEVICES names {names}, which this step cannot open, so CUDA ignores the rest of the list; this step can open: {here}",
     )
 
 
@@ -91,19 +91,19 @@ def test_a_beginning_that_fits_two_slices_names_neither() -> None:
 
 
 def test_nothing_open_at_all() -> None:
-    assert _refusal(ONE.uuid, slices=[], gpus=[]).reason.endswith("open to it: no GPU")
+    assert _refusal(ONE.uuid, slices=[], gpus=[]).reason.endswith("this step can open: no GPU")
 
 
 @pytest.mark.parametrize(
     ("value", "refusal"),
     [
-        ("", Refusal(Why.EMPTY, "CUDA_VISIBLE_DEVICES='' hides every GPU from CUDA; wanted 0 or unset")),
-        ("  ", Refusal(Why.EMPTY, "CUDA_VISIBLE_DEVICES='  ' hides every GPU from CUDA; wanted 0 or unset")),
+        ("", Refusal(Why.EMPTY, "CUDA_VISIBLE_DEVICES='' hides every GPU from CUDA; set it to 0 or unset it")),
+        ("  ", Refusal(Why.EMPTY, "CUDA_VISIBLE_DEVICES='  ' hides every GPU from CUDA; set it to 0 or unset it")),
         (
             "NoDevFiles",
             Refusal(
                 Why.NO_DEVICES,
-                "CUDA_VISIBLE_DEVICES=NoDevFiles: Slurm gave this step no GPU; wanted a step with --gres=gpu:1",
+                "CUDA_VISIBLE_DEVICES=NoDevFiles: Slurm gave this step no GPU; start the step with --gres=gpu:1",
             ),
         ),
     ],

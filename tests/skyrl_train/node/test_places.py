@@ -29,5 +29,5 @@ def test_a_job_has_stores_caches_and_a_short_place() -> None:
 
 @pytest.mark.parametrize("job_id", ["", "local", "77/../..", "*", "²", "-1"])
 def test_without_the_id_of_a_job_there_are_none(job_id: str) -> None:
-    with pytest.raises(ValueError, match="is no id of a job"):
+    with pytest.raises(ValueError, match="is not a job id"):
         job_directories(uid=1000, job_id=job_id)

@@ -26,11 +26,27 @@ ENGINE = '[engine]\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\nlock_ty
 def test_a_job_has_a_store_of_its_own() -> None:
     assert job_store(uid=1000, job_id="4711") == Preparation(
         settings=(
-            Setting(name="XDG_RUNTIME_DIR", value=f"{OWN}/run", cures="POD001", why="pause process of this job"),
-            Setting(name="XDG_DATA_HOME", value=f"{OWN}/data", cures="POD002", why="never in a shared home"),
-            Setting(name="XDG_CONFIG_HOME", value=f"{OWN}/config", cures="POD002", why="networks of this job"),
-            Setting(name="CONTAINERS_CONF", value=f"{OWN}/containers.conf", cures="POD005", why="locks of its own"),
-            Setting(name="CONTAINERS_STORAGE_CONF", value=f"{OWN}/storage.conf", cures="POD006", why="a new store"),
+            Setting(
+                name="XDG_RUNTIME_DIR", value=f"{OWN}/run", cures="POD001", why="the pause process belongs to this job"
+            ),
+            Setting(
+                name="XDG_DATA_HOME",
+                value=f"{OWN}/data",
+                cures="POD002",
+                why="the data is never in a shared home directory",
+            ),
+            Setting(
+                name="XDG_CONFIG_HOME", value=f"{OWN}/config", cures="POD002", why="the networks belong to this job"
+            ),
+            Setting(
+                name="CONTAINERS_CONF", value=f"{OWN}/containers.conf", cures="POD005", why="the job has its own locks"
+            ),
+            Setting(
+                name="CONTAINERS_STORAGE_CONF",
+                value=f"{OWN}/storage.conf",
+                cures="POD006",
+                why="the job has a new store",
+            ),
         ),
         directories=tuple(
             Directory(path=path)
@@ -67,7 +83,7 @@ def test_what_the_user_had_goes_along() -> None:
         auth_file="/home/me/auth.json",
     )
     assert found.settings[-1] == Setting(
-        name="REGISTRY_AUTH_FILE", value="/home/me/auth.json", cures="IMG009", why="keeps the logins"
+        name="REGISTRY_AUTH_FILE", value="/home/me/auth.json", cures="IMG009", why="keeps the registry logins"
     )
     storage, engine = (tomllib.loads(file.text) for file in found.files)
     assert storage["storage"]["options"] == {

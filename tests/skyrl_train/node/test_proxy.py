@@ -164,7 +164,7 @@ def test_shows_no_password(proxy: str, text: str) -> None:
 
 
 def settings(value: str) -> Preparation:
-    why = "requests to the sandboxes and to this node must not leave through the proxy"
+    why = "requests to the sandboxes and to this node must not use the proxy"
     return Preparation(
         settings=tuple(Setting(name=name, value=value, cures="ENV013", why=why) for name in ("no_proxy", "NO_PROXY"))
     )

@@ -12,7 +12,7 @@ NO_UV = Setting(
     name="RAY_ENABLE_UV_RUN_RUNTIME_ENV",
     value="0",
     cures="ENV003",
-    why="under `uv run`, Ray would build the environment anew for every worker",
+    why="under `uv run`, Ray would build the environment again for every worker",
 )
 
 
@@ -62,7 +62,7 @@ def test_switches_the_hook_off_and_leaves_it_off() -> None:
 
 def test_takes_the_hook_by_name_away_too() -> None:
     environ = {**OFF, "RAY_RUNTIME_ENV_HOOK": "ray._private.runtime_env.uv_runtime_env_hook.hook"}
-    gone = Setting(name="RAY_RUNTIME_ENV_HOOK", value=None, cures="ENV003", why="it names the same hook")
+    gone = Setting(name="RAY_RUNTIME_ENV_HOOK", value=None, cures="ENV003", why="it turns on the same hook")
     assert ray_settings(environ, uid=1000, job_id=None) == Preparation(settings=(NO_UV, gone))
 
 
@@ -72,7 +72,7 @@ def test_takes_away_an_address_of_another_cluster(address: str, taken: bool) -> 
         name="RAY_ADDRESS",
         value=None,
         cures="ENV009",
-        why="ray.init() would join that cluster instead of starting one for this job",
+        why="ray.init() would join that cluster instead of starting a new one for this job",
     )
     wanted = Preparation(settings=(gone,)) if taken else Preparation()
     assert ray_settings({**OFF, "RAY_ADDRESS": address}, uid=1000, job_id=None) == wanted

@@ -12,8 +12,8 @@ JOB = {URL: "http://cpu1:8000", KEY: "k-123456", "PATH": "/bin", "HF_TOKEN": ""}
 def test_workers_need_what_the_job_has_of_it() -> None:
     assert needs(JOB, ["MINE"]) == (
         Need("MINE", "[env] of the configuration", vital=True),
-        Need(URL, "clients of the sandboxes' runtime read it", vital=True),
-        Need(KEY, "clients of the sandboxes' runtime read it", vital=True),
+        Need(URL, "the clients of the sandbox runtime read it", vital=True),
+        Need(KEY, "the clients of the sandbox runtime read it", vital=True),
     )
     assert needs({}, []) == ()
 
@@ -43,7 +43,7 @@ def test_what_no_worker_will_have() -> None:
     assert missing(wanted, inherited=JOB, passed=()) == ()
     assert missing(wanted, inherited=(), passed=(URL, KEY)) == ()
     assert missing(wanted, inherited=(URL,), passed=()) == (
-        Need(KEY, "clients of the sandboxes' runtime read it", vital=True),
+        Need(KEY, "the clients of the sandbox runtime read it", vital=True),
     )
 
 

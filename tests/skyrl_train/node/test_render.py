@@ -57,7 +57,7 @@ def test_a_directory_that_is_not_ours_stops_the_script(tmp_path: Path, kind: str
         ["sh", "-uc", 'eval "$1"; echo went on', "sh", shell(preparation)], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.endswith(f"{tmp_path}/file is not a directory of ours\n")
+    assert done.stderr.endswith(f"{tmp_path}/file is not a directory of this user\n")
     assert (tmp_path / "elsewhere").stat().st_mode & 0o777 == 0o755
 
 
@@ -71,7 +71,7 @@ def test_taskprolog_lines_are_bare() -> None:
 @pytest.mark.parametrize("name", ["A B", "A;rm", "", "1A", "A=B", "A\n"])
 def test_a_name_is_a_name(name: str) -> None:
     for render in (shell, taskprolog):
-        with pytest.raises(ValueError, match="is no name for a variable"):
+        with pytest.raises(ValueError, match="is not a valid variable name"):
             render(Preparation(settings=(setting(name, "x"),)))
 
 

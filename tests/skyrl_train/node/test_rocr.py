@@ -11,7 +11,7 @@ def test_takes_the_variable_away() -> None:
                 name="ROCR_VISIBLE_DEVICES",
                 value=None,
                 cures="ENV015",
-                why="verl refuses it beside CUDA_VISIBLE_DEVICES",
+                why="verl refuses to start if both this and CUDA_VISIBLE_DEVICES are set",
             ),
         )
     )

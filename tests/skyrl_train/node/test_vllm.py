@@ -9,7 +9,7 @@ SPAWN = Setting(
     name="VLLM_WORKER_MULTIPROC_METHOD",
     value="spawn",
     cures="ENV004",
-    why="a forked process inherits a CUDA that it cannot use",
+    why="a forked process inherits a CUDA context that it cannot use",
 )
 
 

@@ -53,7 +53,7 @@ def test_a_good_task(tmp_path: Path, gold: GoldFiles | GoldDiff) -> None:
 def test_a_reward_that_no_patch_can_earn(tmp_path: Path) -> None:
     never = replace(ROW, expected='{"test_of_another_time": "PASSED"}')
     assert verdict(never, GOLD, tmp_path) == TaskVerdict(
-        "slugs:1", Verdict.BROKEN, "the gold patch scores 0, wanted 1: 4 tests in the summary, 1 expected"
+        "slugs:1", Verdict.BROKEN, "the gold patch scores 0; expected 1: 4 tests in the summary, 1 expected"
     )
 
 

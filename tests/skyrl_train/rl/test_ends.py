@@ -32,7 +32,7 @@ def test_each_rollout_of_the_step_has_an_end_also_one_that_left_no_word() -> Non
         ("a", FAILED, "error_initialization: no image"),
         ("a", FAILED, "error_initialization: no image"),
         ("b", FAILED, "error_initialization: no image"),
-        ("b", LOST, "error_runtime: the rollout's process left no word"),
+        ("b", LOST, "error_runtime: the rollout's process died without a report"),
     ]
 
 
@@ -60,15 +60,15 @@ def test_what_failed_in_the_same_way_is_one_cause() -> None:
         )
         return Ended(group="a", counts=LOST, why=f"error_initialization: {SandboxError(failure)} (waiting.py:64)")
 
-    told = "error_initialization: start: n:60001 ended with {} [lost] (waiting.py:64)"
-    assert causes([lost("s-a-0", 60001, 137), lost("s-a-1", 60002, 137)]) == f"2 x {told.format(137)}"
+    template = "error_initialization: start: n:60001 ended with {} [lost] (waiting.py:64)"
+    assert causes([lost("s-a-0", 60001, 137), lost("s-a-1", 60002, 137)]) == f"2 x {template.format(137)}"
     assert causes([lost("s-a-0", 60001, 137), lost("s-a-1", 60001, 1)]) == "; ".join(
-        f"1 x {told.format(status)}" for status in (137, 1)
+        f"1 x {template.format(status)}" for status in (137, 1)
     )
 
 
 def test_no_cause_is_said_to_be_none() -> None:
-    assert causes([Ended(group="a", counts=LOST)]) == "no rollout says why"
+    assert causes([Ended(group="a", counts=LOST)]) == "no rollout recorded a reason"
 
 
 def test_rows_come_by_task_and_sample_whoever_came_first() -> None:

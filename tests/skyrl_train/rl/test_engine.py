@@ -125,7 +125,7 @@ def test_a_reply_that_the_length_cut_is_told_from_one_that_ended(written: str, l
 
 def test_a_request_that_was_given_up_is_an_error() -> None:
     made, _ = model(Answer([], stop_reason="aborted"))
-    with pytest.raises(EngineError, match="gave the request up"):
+    with pytest.raises(EngineError, match="aborted the request"):
         asyncio.run(made.reply([1], max_tokens=3))
 
 

@@ -13,18 +13,18 @@ def nodes(*gpus: float) -> list[dict[str, object]]:
 
 
 def test_all_are_there() -> None:
-    assert missing(nodes(8, 8), nodes_wanted=2, gpus_wanted=16) == ""
-    assert missing(nodes(8, 8, 8), nodes_wanted=2, gpus_wanted=16) == ""
+    assert missing(nodes(8, 8), nodes_expected=2, gpus_expected=16) == ""
+    assert missing(nodes(8, 8, 8), nodes_expected=2, gpus_expected=16) == ""
 
 
 def test_says_who_is_there() -> None:
-    assert missing(nodes(8), nodes_wanted=2, gpus_wanted=16) == (
+    assert missing(nodes(8), nodes_expected=2, gpus_expected=16) == (
         "Ray has 1 of 2 nodes and 8 of 16 GPUs (10.0.0.0 with 8)"
     )
-    assert missing(nodes(8, 4), nodes_wanted=2, gpus_wanted=16) == (
+    assert missing(nodes(8, 4), nodes_expected=2, gpus_expected=16) == (
         "Ray has 2 of 2 nodes and 12 of 16 GPUs (10.0.0.0 with 8, 10.0.0.1 with 4)"
     )
-    assert missing([], nodes_wanted=2, gpus_wanted=16) == "Ray has 0 of 2 nodes and 0 of 16 GPUs (none)"
+    assert missing([], nodes_expected=2, gpus_expected=16) == "Ray has 0 of 2 nodes and 0 of 16 GPUs (none)"
 
 
 def test_waits_until_the_limit_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,7 @@ def test_a_masked_end_makes_no_row(finish: Finish) -> None:
     ("rollout", "why"),
     [
         (replace(ROLLOUT, steps=()), "FINISH_TOOL"),
-        (replace(ROLLOUT, score=None), "there is no score"),
+        (replace(ROLLOUT, score=None), "the rollout has no score"),
         (replace(ROLLOUT, score=Unscorable(UnscorableReason.TESTS_MISSING, "none")), "FINISH_TOOL"),
         (replace(ROLLOUT, score=Scored(math.nan)), "the reward is nan"),
         (replace(ROLLOUT, score=Scored(math.inf)), "the reward is inf"),

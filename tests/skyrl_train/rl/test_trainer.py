@@ -79,13 +79,13 @@ def warned_in(step: int, ours: ModuleType, **trainer: int) -> tuple[list[str], s
 def test_the_step_in_which_time_runs_out_is_saved_and_logged_and_no_other_begins(ours: ModuleType) -> None:
     did, why = warned_in(2, ours, save_freq=5, test_freq=1)
     assert did == ["synced 1", "validated 1", "logged 1", "saved 2", "logged 2"]
-    assert why == "told that time runs out: step 2 was the last one of this turn"
+    assert why == "the time limit of the job is near: stopped after step 2"
 
 
 def test_a_run_without_checkpoints_stops_too(ours: ModuleType) -> None:
     did, why = warned_in(1, ours, save_freq=-1)
     assert did == ["logged 1"]
-    assert why == "told that time runs out: step 1 was the last one of this turn"
+    assert why == "the time limit of the job is near: stopped after step 1"
 
 
 def test_a_run_that_is_done_with_that_step_has_not_stopped(ours: ModuleType) -> None:
@@ -99,7 +99,7 @@ def test_a_warning_after_the_step_is_for_the_next_one(ours: ModuleType, monkeypa
     monkeypatch.setattr(ours.Trainer, "on_step_end", late(ours.Trainer.on_step_end))
     did, why = warned_in(0, ours, save_freq=5)
     assert did == ["synced 1", "logged 1", "saved 2", "logged 2"]
-    assert "step 2 was the last one" in why
+    assert "stopped after step 2" in why
 
 
 def late(work: Callable[[Any], None]) -> Callable[[Any], None]:

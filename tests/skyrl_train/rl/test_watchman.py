@@ -21,10 +21,10 @@ def driver(text: str) -> list[str]:
     return [sys.executable, "-c", SAY + text]
 
 
-def run(text: str, told: Signals | None = None) -> tuple[int, list[str]]:
-    said: list[str] = []
-    status = watch(driver(text), os.environ, told or Signals(), said.append, grace_s=0.5, stacks_s=2.0)
-    return status, said
+def run(text: str, signals: Signals | None = None) -> tuple[int, list[str]]:
+    reported: list[str] = []
+    status = watch(driver(text), os.environ, signals or Signals(), reported.append, grace_s=0.5, stacks_s=2.0)
+    return status, reported
 
 
 @pytest.mark.parametrize(
@@ -51,10 +51,10 @@ def test_a_phase_that_hangs_is_ended_and_named(capfd: pytest.CaptureFixture[str]
         "import faulthandler, signal, time\nfaulthandler.register(signal.SIGUSR2)\n"
         "def stuck_here():\n  say(begin='weight sync', limit_s=0.2)\n  time.sleep(600)\nstuck_here()\n"
     )
-    status, said = run(hangs)
+    status, reported = run(hangs)
     assert status == LATE
     late = "TRN006: the phase `weight sync` took longer than 0.2 s (trainer.phase_timeout_s); "
-    assert said == [f"{late}the run is ended, where it hung is shown below"]
+    assert reported == [f"{late}the run was ended; the stacks below show where it hung"]
     assert "stuck_here" in capfd.readouterr().err
 
 
@@ -77,21 +77,21 @@ def test_processes_that_left_the_drivers_group_are_ended(tmp_path: Path) -> None
         f"import subprocess\nchild = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
         f"open({str(pid)!r}, 'w').write(str(child.pid))\n"
     )
-    status, said = run(leaves)
-    assert (status, said) == (0, ["ended 1 processes that the driver had left"])
+    status, reported = run(leaves)
+    assert (status, reported) == (0, ["ended 1 process left by the driver"])
     assert not lives(int(pid.read_text()))
 
 
 def test_a_signal_ends_all_and_is_its_status() -> None:
-    told = Signals()
-    threading.Timer(0.3, lambda: setattr(told, "stop", signal.SIGTERM)).start()
-    assert run("import time\ntime.sleep(600)", told)[0] == 128 + signal.SIGTERM
+    signals = Signals()
+    threading.Timer(0.3, lambda: setattr(signals, "stop", signal.SIGTERM)).start()
+    assert run("import time\ntime.sleep(600)", signals)[0] == 128 + signal.SIGTERM
 
 
 def test_the_warning_of_the_end_is_passed_on() -> None:
-    told = Signals(before_end=True)
+    signals = Signals(before_end=True)
     waits = "import signal, time\nsignal.signal(signal.SIGUSR1, lambda *_: os._exit(75))\ntime.sleep(600)\n"
-    assert run(f"import time\ntime.sleep(0.3)\n{waits}", told)[0] == 75  # and not before the driver listens
+    assert run(f"import time\ntime.sleep(0.3)\n{waits}", signals)[0] == 75  # and not before the driver listens
 
 
 def test_a_watchman_that_is_killed_takes_its_driver_along(tmp_path: Path) -> None:

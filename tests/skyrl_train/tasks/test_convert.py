@@ -44,7 +44,7 @@ def test_bad_lines_are_dropped_with_their_numbers() -> None:
     first, _, broken, deep, empty = (read_line(line, number) for number, line in enumerate(lines, start=1))
     assert first == TASK
     assert isinstance(broken, BadRow)
-    assert (broken.number, broken.why[:8]) == (3, "no JSON:")
+    assert (broken.number, broken.why[:15]) == (3, "not valid JSON:")
     assert isinstance(deep, BadRow)
     assert deep.number == 4
     assert empty == BadRow(5, "problem_statement is empty")

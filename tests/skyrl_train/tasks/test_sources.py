@@ -26,7 +26,7 @@ def test_a_task_that_comes_twice_is_kept_once() -> None:
     bad = BadRow(3, "no JSON")
     assert list(without_repeats([(1, TASK), (2, TASK), (3, bad), (4, other)])) == [
         TASK,
-        BadRow(2, "task x:1 is there already, in row 1"),
+        BadRow(2, "task x:1 is a duplicate of row 1"),
         bad,
         other,
     ]

@@ -21,7 +21,7 @@ def test_a_worker_s_ray_that_dies_is_named(site: Site) -> None:
     made = launch(site, WAITS)
     begun(site, made)
     os.kill(of_ray(made, "gpu2"), signal.SIGKILL)
-    assert "node gpu2: Ray ended with -9" in ended(made).reason
+    assert "node gpu2: Ray exited with status -9" in ended(made).reason
     made.leaves_nothing()
 
 
@@ -31,7 +31,7 @@ def test_a_worker_that_is_killed_whole_is_named_and_nothing_of_it_is_left(site: 
     for pid in of_node(made, "gpu2"):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    assert "node gpu2 ended without a word" in ended(made).reason
+    assert "node gpu2 ended without a report" in ended(made).reason
     made.leaves_nothing()
     assert list(site.at.glob("scratch_*/skyrl-*")) == []
 
@@ -39,7 +39,7 @@ def test_a_worker_that_is_killed_whole_is_named_and_nothing_of_it_is_left(site: 
 def test_the_trainer_s_own_end_is_the_job_s(site: Site) -> None:
     made = launch(site, "bash -c 'exit 3'")
     end = ended(made)
-    assert (end.status, end.reason) == (3, "node gpu1: the trainer ended with 3")
+    assert (end.status, end.reason) == (3, "node gpu1: the trainer exited with status 3")
     made.leaves_nothing()
 
 

@@ -56,7 +56,7 @@ def test_every_problem_has_its_line() -> None:
             location=Location("f.toml", 9, "slurm.trainer_time_limit"),
         ),
         Problem(
-            message="model.path is not set; set it to a directory with config.json and tokenizer, or a name on the Hugging Face hub that is in the local cache",
+            message="model.path is not set; set it to a model directory with config.json and tokenizer, or the name of a model in the local Hugging Face cache",
             location=Location("f.toml", None, "model.path"),
         ),
     )

@@ -21,10 +21,10 @@ def told(*counts: Counts) -> list[Rollouts]:
 def test_calls_that_are_missing_tools_that_are_not_and_masks() -> None:
     silent = dataclasses.replace(GOOD, calls=0, no_calls=40)
     assert brief(play(RULE, told(GOOD))) == []
-    assert texts(play(RULE, told(silent))) == ["no call in the first 8 rollouts, wanted at least one"]
+    assert texts(play(RULE, told(silent))) == ["no call in the first 8 rollouts; expected at least 1"]
     assert brief(play(RULE, told(silent, silent))) == [(1.0, "AGT015.agent"), (2.0, "AGT001.agent")]
     unknown = dataclasses.replace(GOOD, unknown_tools=3)
-    assert texts(play(RULE, told(unknown))) == ["3 of 40 replies call a function that is not offered, wanted 0"]
+    assert texts(play(RULE, told(unknown))) == ["3 of 40 replies call an unknown function; expected 0"]
     masked = dataclasses.replace(GOOD, masked=6)
     said = play(RULE, told(GOOD, masked, GOOD, masked, masked, GOOD, GOOD, GOOD))
     assert brief(said) == [(5.0, "AGT019.agent"), (8.0, "-AGT019.agent")]

@@ -75,7 +75,7 @@ def test_the_configuration_of_the_seed_s_run_fails_its_own_check(tmp_path: Path)
         at=3.0,
         id="CFG001",
         slug="max-tokens-exceed-context",
-        message="max_tokens 4000 beside prompts of 2048 tokens (orchestrator.seq_len) exceeds max_model_len 4096; wanted at most 2048",
+        message="prompt 2048 (orchestrator.seq_len) + max_tokens 4000 = 6048 tokens, but max_model_len is 4096; use max_tokens of at most 2048",
         file=str(tmp_path / "run.toml"),
         line=23,
     )

@@ -56,7 +56,7 @@ def test_old_names_of_the_editor(name: str) -> None:
 def test_an_unknown_tool_is_not_reported_as_no_call() -> None:
     assert refused("ls") == (
         CallErrorKind.UNKNOWN_TOOL,
-        "There is no function 'ls', so nothing was run. Functions: terminal, file_editor, finish, think.",
+        "The function 'ls' does not exist, so nothing was run. Functions: terminal, file_editor, finish, think.",
     )
     no_call = parse_call("ls")
     assert isinstance(no_call, CallError)
@@ -68,7 +68,9 @@ def test_only_the_tools_of_the_task_are_known() -> None:
     call = Call("terminal", (("command", "ls"),), SPAN)
     error = check_call(call, [FINISH])
     assert error == CallError(
-        CallErrorKind.UNKNOWN_TOOL, SPAN, "There is no function 'terminal', so nothing was run. Functions: finish."
+        CallErrorKind.UNKNOWN_TOOL,
+        SPAN,
+        "The function 'terminal' does not exist, so nothing was run. Functions: finish.",
     )
 
 
@@ -76,7 +78,7 @@ def test_finish_takes_a_message_and_no_thought() -> None:
     assert check("finish", message="") == Action("finish", {"message": ""})
     assert refused("finish", thought="CONTEXT_WINDOW_EXCEEDED") == (
         CallErrorKind.UNKNOWN_PARAMETER,
-        "There is no parameter 'thought', so nothing was run. Parameters of this function: message.",
+        "The parameter 'thought' does not exist, so nothing was run. Parameters of this function: message.",
     )
     assert refused("finish") == (
         CallErrorKind.MISSING_PARAMETER,

@@ -10,13 +10,15 @@ DOCS = Path(__file__).parents[4] / "docs" / "agent-calls.md"
 
 
 def test_every_kind_has_a_text_of_its_own() -> None:
-    texts = [call_error(kind, Span(0, 1), subject="x", wanted="y").text for kind in CallErrorKind]
+    texts = [call_error(kind, Span(0, 1), subject="x", expected="y").text for kind in CallErrorKind]
     assert len(set(texts)) == len(CallErrorKind)
 
 
 def test_names_of_the_model_are_shortened_and_may_hold_braces() -> None:
-    error = call_error(CallErrorKind.UNKNOWN_TOOL, Span(0, 1), subject="{0}" * 100, wanted="terminal")
-    assert error.text == f"There is no function '{('{0}' * 100)[:80]}…', so nothing was run. Functions: terminal."
+    error = call_error(CallErrorKind.UNKNOWN_TOOL, Span(0, 1), subject="{0}" * 100, expected="terminal")
+    assert (
+        error.text == f"The function '{('{0}' * 100)[:80]}…' does not exist, so nothing was run. Functions: terminal."
+    )
 
 
 def test_every_kind_is_documented() -> None:

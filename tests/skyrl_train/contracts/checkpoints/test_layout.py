@@ -28,24 +28,24 @@ def test_each_missing_file_is_named(name: str) -> None:
     if "tokenizer" in name:  # merge and resume both take another
         assert without(name, critic=True) == []
     elif name == "data.pt":
-        assert without(name, critic=True) == ["data.pt is not there: the save was cut short before its end"]
+        assert without(name, critic=True) == ["data.pt is missing, which verl writes last"]
     else:
-        assert without(name, critic=True) == [f"{name} is not there"]
+        assert without(name, critic=True) == [f"{name} is missing"]
 
 
 def test_a_critic_that_the_run_has_must_be_there() -> None:
-    assert list(lacks(listing(), critic=True)) == ["critic/ has no shard of a model"]
+    assert list(lacks(listing(), critic=True)) == ["critic/ has no model shard"]
 
 
 def test_two_numbers_of_ranks_are_two_saves() -> None:
     both = listing() | listing(world=1)
-    assert list(lacks(both)) == ["actor/ has shards of 1 and 2 ranks: one save went over another"]
+    assert list(lacks(both)) == ["actor/ has shards of 1 and 2 ranks: different saves were mixed"]
 
 
 def test_missing_ranks_are_named_together() -> None:
     found = {name: size for name, size in listing(world=8).items() if "rank_0" in name or "rank_" not in name}
     assert list(lacks(found, kinds=("model",))) == [
-        "actor/model_world_size_8_rank_{1,2,3,4,…}.pt is not there",
+        "actor/model_world_size_8_rank_{1,2,3,4,…}.pt is missing",
     ]
 
 

@@ -15,9 +15,9 @@ LOST = Unscorable(UnscorableReason.TESTS_MISSING, "r2e_tests is not in the sandb
         (
             Scored(1.0, "all 3 tests as expected"),
             Scored(1.0),
-            "the empty patch scores 1, wanted 0: all 3 tests as expected",
+            "the empty patch scores 1; expected 0: all 3 tests as expected",
         ),
-        (Scored(0.0), Scored(0.0, "a is ERROR"), "the gold patch scores 0, wanted 1: a is ERROR"),
+        (Scored(0.0), Scored(0.0, "a is ERROR"), "the gold patch scores 0; expected 1: a is ERROR"),
         (
             LOST,
             Scored(1.0),

@@ -55,14 +55,14 @@ def test_zero_where_the_change_broke_the_tests_themselves(output: str, exit_code
         (
             replace(RUN, timed_out=True, exit_code=-1),
             UnscorableReason.TESTS_TIMED_OUT,
-            "the tests did not end within their limit",
+            "the tests timed out",
         ),
         (
             replace(RUN, exit_code=137),
             UnscorableReason.TESTS_KILLED,
-            "SIGKILL, as the kernel does when memory runs out",
+            "SIGKILL, which the kernel sends when memory runs out",
         ),
-        (replace(RUN, truncated=True), UnscorableReason.OUTPUT_TRUNCATED, "a part of the output is lost"),
+        (replace(RUN, truncated=True), UnscorableReason.OUTPUT_TRUNCATED, "part of the output was lost"),
         (replace(RUN, output=" \r\n"), UnscorableReason.OUTPUT_MISSING, "no output, exit code 0"),
         (
             SuiteRun(output="\nERROR: file or directory not found: r2e_tests\r\n", exit_code=4),

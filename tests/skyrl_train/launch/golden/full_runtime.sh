@@ -18,9 +18,9 @@
 #SBATCH "--comment=two words"
 # The runtime job of the launch in /w/jobs/1_launch.
 set -euo pipefail
-trap "" USR1 # a warning that comes before anybody listens must not end the job
+trap "" USR1 # Slurm's warning before the time limit must not end the job before the handler is installed
 cd /w
 export SKYRL_JOB_DIR=/w/jobs/1_launch
-# It listens to signals first, and then takes the node's settings from runtime_node.sh: whatever those make here goes on
-# every way out.
+# The command handles signals first and then applies the settings of the node from runtime_node.sh, so that what they
+# make on the node is always removed.
 exec /opt/py/bin/python3 -m skyrl_train job runtime /w/jobs/1_launch

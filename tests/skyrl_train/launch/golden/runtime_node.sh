@@ -1,6 +1,5 @@
 #!/bin/bash
-# What a node of the runtime job needs, by the rules that the doctor explains: devices, caches, sockets, Podman's own store.
-# Then the command given.
+# Sets the environment of a node of the runtime job (devices, caches, sockets, Podman's store), then runs the given command.
 set -euo pipefail
 cd /w
 export SKYRL_JOB_DIR=/w/jobs/1_launch
