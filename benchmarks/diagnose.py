@@ -130,7 +130,7 @@ def floor() -> None:
     everything = installed_patterns().engine
     stages: dict[str, Callable[[bytes], object]] = {
         "line feeds, one by one": lambda block: block.count(b"\n"),
-        "line feeds, each 60th": everything.ends,
+        "line feeds, each 60th": everything.feed_ends,
         "one text, and noise": one.places,
         "all patterns": everything.places,
     }

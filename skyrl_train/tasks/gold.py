@@ -40,7 +40,7 @@ def _changed(diff: Fields) -> tuple[str, str | None]:
     file = diff.inner("header").inner("file")
     path = file.text("path")
     if path.startswith("/") or ".." in PurePosixPath(path).parts:
-        raise file.error("path", f"is {path!r}, which is no path in a repository")
+        raise file.error("path", f"is {path!r}, which is not a path inside the repository")
     return path, diff.text("new_file_content", None) or None
 
 

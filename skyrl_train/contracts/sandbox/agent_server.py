@@ -44,12 +44,12 @@ def shown(version: Version) -> str:
 
 def target_violations(*, target: str, target_type: str) -> Iterator[Violation]:
     """Whether an image built for `target` has what a client of `target_type` starts."""
-    wanted = TARGET_OF.get(target_type, BINARY_TARGETS)
-    if target not in wanted:
+    expected = TARGET_OF.get(target_type, BINARY_TARGETS)
+    if target not in expected:
         yield Violation(
             key="sandbox.build_target",
-            message=f"build target {target!r} puts no {_starts(target_type)} into the image; wanted {wanted[0]!r} or {wanted[1]!r}",
-            settings={"sandbox.build_target": wanted[0]},
+            message=f"build target {target!r} puts no {_starts(target_type)} into the image; expected {expected[0]!r} or {expected[1]!r}",
+            settings={"sandbox.build_target": expected[0]},
         )
 
 

@@ -69,7 +69,7 @@ def parse_reference(name: object, *, prefix: str = f"{HUB}/") -> Reference:  # F
     """Raises BadReferenceError. `prefix` is put before names that lack a registry, as `sandbox.image_prefix` says."""
     if not isinstance(name, str):
         raise BadReferenceError(
-            repr(name), f"is a {type(name).__name__}; wanted one text, such as docker.io/user/name:tag"
+            repr(name), f"is a {type(name).__name__}; expected a string such as docker.io/user/name:tag"
         )
     _shape(name)
     whole = name if _names_registry(name) else _prefixed(name, prefix)
@@ -81,7 +81,7 @@ def parse_reference(name: object, *, prefix: str = f"{HUB}/") -> Reference:  # F
     if colon:
         _tag(name, tag)
     if not _DOMAIN.fullmatch(registry):
-        raise BadReferenceError(name, f"{registry!r} is no registry; wanted a host name, maybe with a port")
+        raise BadReferenceError(name, f"{registry!r} is not a registry; expected a host name, with or without a port")
     registry = HUB if registry.lower() in _HUB_ALIASES else registry.lower()
     _path(name, registry, path)
     if registry == HUB and "/" not in path:
@@ -106,16 +106,16 @@ def _names_registry(name: str) -> bool:
 
 def _shape(name: str) -> None:
     if not name.strip():
-        raise BadReferenceError(name, "is empty; wanted a name such as docker.io/user/name:tag")
+        raise BadReferenceError(name, "is empty; expected a name such as docker.io/user/name:tag")
     if name != name.strip() or any(char.isspace() for char in name):
-        raise BadReferenceError(name, "holds white space; a log line or an unquoted list may have got into it")
+        raise BadReferenceError(name, "contains white space; check for a log line or an unquoted list in it")
     if name[0] in "-[('\"" and not re.match(r"\[[0-9A-Fa-f:]+\][:/]", name):
-        raise BadReferenceError(name, f"begins with {name[0]!r}: an option, or a list that was made a text")
+        raise BadReferenceError(name, f"begins with {name[0]!r}: an option, or a list written as one string")
     transport, colon, rest = name.partition(":")
     if colon and transport in _TRANSPORTS and (rest.startswith("/") or transport not in ("oci", "docker", "dir")):
-        raise BadReferenceError(name, f"begins with the transport {transport}:, which is no part of an image's name")
+        raise BadReferenceError(name, f"begins with the transport {transport}:, which is not part of an image name")
     if name.lower().startswith(("http://", "https://")):
-        raise BadReferenceError(name, "is an address of the web; wanted registry/name:tag without http://")
+        raise BadReferenceError(name, "is a URL; expected registry/name:tag without http://")
 
 
 def _prefixed(name: str, prefix: str) -> str:
@@ -124,10 +124,12 @@ def _prefixed(name: str, prefix: str) -> str:
             name, "names no registry, and no prefix does; Podman does not guess one. Write docker.io/…"
         )
     if "/" not in prefix:
-        raise BadReferenceError(name, f"gets the prefix {prefix!r}, which lacks its slash; wanted {prefix + '/'!r}")
+        raise BadReferenceError(
+            name, f"gets the prefix {prefix!r}, which has no slash at its end; expected {prefix + '/'!r}"
+        )
     if not _names_registry(prefix):
         raise BadReferenceError(
-            name, f"gets the prefix {prefix!r}, which names no registry; wanted one such as 'docker.io/'"
+            name, f"gets the prefix {prefix!r}, which names no registry; expected one such as 'docker.io/'"
         )
     return prefix + name
 
@@ -137,32 +139,35 @@ def _path(name: str, registry: str, path: str) -> None:
         raise BadReferenceError(name, "names a registry and no image")
     parts = path.split("/")
     if path != path.lower():
-        raise BadReferenceError(name, f"has capitals in {path!r}; registries take small letters only")
+        raise BadReferenceError(name, f"has upper-case letters in {path!r}; registries accept only lower-case letters")
     wrong = next((part for part in parts if not _COMPONENT.fullmatch(part)), None)
     if wrong is not None:
         raise BadReferenceError(
-            name, f"{wrong!r} is no part of a name: wanted letters and digits, with '.', '_' or '-' between"
+            name,
+            f"{wrong!r} is not a valid part of a name; expected letters and digits, with '.', '_' or '-' between them",
         )
     if len(path) > _LONGEST:
-        raise BadReferenceError(name, f"has {len(path)} characters; registries take at most {_LONGEST}")
+        raise BadReferenceError(name, f"has {len(path)} characters; registries accept at most {_LONGEST}")
     if parts[0] == registry or (registry == HUB and "." in parts[0]):
-        raise BadReferenceError(name, f"names two registries, {registry} and {parts[0]}: a prefix was put on twice")
+        raise BadReferenceError(name, f"names two registries, {registry} and {parts[0]}: a prefix was added twice")
     if registry == HUB and len(path.removeprefix(f"{HUB_NAMESPACE}/")) == 1:
-        raise BadReferenceError(name, f"{parts[-1]!r} is one letter: a name was taken apart where a list was wanted")
+        raise BadReferenceError(
+            name, f"{parts[-1]!r} is one letter; a string was probably split where a list was expected"
+        )
 
 
 def _tag(name: str, tag: str) -> None:
     if ":" in tag:
         raise BadReferenceError(name, f"has two tags, {' and '.join(tag.split(':')[:2])}")
     if not _TAG.fullmatch(tag):
-        said = f"{tag!r} is no tag" if tag else "ends where a tag should stand"
-        raise BadReferenceError(name, f"{said}; wanted 1 to 128 letters, digits, '_', '.' or '-'")
+        fault = f"{tag!r} is not a tag" if tag else "ends where a tag should follow"
+        raise BadReferenceError(name, f"{fault}; expected 1 to 128 letters, digits, '_', '.' or '-'")
 
 
 def _digest(name: str, digest: str) -> None:
     algorithm, _, digits = digest.partition(":")
     if not _DIGEST.fullmatch(digest):
-        raise BadReferenceError(name, f"{digest[:90]!r} is no digest; wanted sha256: and 64 digits of 0-9 and a-f")
-    wanted = _HEX_OF.get(algorithm)
-    if wanted is not None and len(digits) != wanted:
-        raise BadReferenceError(name, f"its {algorithm} digest has {len(digits)} digits; wanted {wanted}")
+        raise BadReferenceError(name, f"{digest[:90]!r} is not a digest; expected sha256: and 64 digits of 0-9 and a-f")
+    expected = _HEX_OF.get(algorithm)
+    if expected is not None and len(digits) != expected:
+        raise BadReferenceError(name, f"its {algorithm} digest has {len(digits)} digits; expected {expected}")

@@ -7,7 +7,7 @@ from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_train.contracts.tasks.images import TaskImage
 from support import judge
 
-LETTER = "is one letter: a name was taken apart where a list was wanted"
+LETTER = "is one letter; a string was probably split where a list was expected"
 REMEDY = Remedy(kind=RemedyKind.FIX_CONFIG, summary="correct the names in the dataset, or sandbox.image_prefix")
 DROP = Remedy(kind=RemedyKind.FIX_CONFIG, summary="remove these rows: they cannot start a sandbox")
 
@@ -31,7 +31,7 @@ def test_finds_names_that_no_registry_takes() -> None:
 def test_finds_a_prefix_that_is_put_on_twice() -> None:
     (found,) = reference_malformed(needed("a/bc:1", prefix="docker.io/docker.io/"))
     assert found.message == (
-        "1 of 1 image names are invalid: 'a/bc:1': names two registries, docker.io and docker.io: a prefix was put on twice"
+        "1 of 1 image names are invalid: 'a/bc:1': names two registries, docker.io and docker.io: a prefix was added twice"
     )
 
 

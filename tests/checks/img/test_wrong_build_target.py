@@ -11,7 +11,7 @@ from support import judge
 
 FOUND = Finding(
     message=f"1 of 1 images have {SOURCE} but no {BINARY}: {NAME}",
-    evidence=(f"build target 'source-minimal' puts no {BINARY} into the image; wanted 'binary-minimal' or 'binary'",),
+    evidence=(f"build target 'source-minimal' puts no {BINARY} into the image; expected 'binary-minimal' or 'binary'",),
     remedy=Remedy(
         kind=RemedyKind.REBUILD_IMAGE,
         summary="rebuild them with the target binary-minimal",

@@ -29,7 +29,7 @@ def many(inject: str | None = None) -> Plan:
 def test_finds_more_starts_than_the_database_takes() -> None:
     assert list(database_locked_under_burst(many(), SQLITE, None)) == [
         Finding(
-            message="400 containers are started at once on Podman's SQLite database; wanted at most 64",
+            message="400 containers start at the same time on Podman's SQLite database; expected at most 64",
             location=PLACE,
             remedy=Remedy(
                 kind=RemedyKind.FIX_CONFIG, summary="use this setting", settings={"agent.max_parallel": "64"}

@@ -19,7 +19,7 @@ def plan(limit_s: float, inject: str = "build") -> Plan:
 
 def finding(limit_s: int, wanted: str, severity: Severity = Severity.ERROR) -> Finding:
     return Finding(
-        message=f"sandboxes get {limit_s} s until they must answer; wanted {wanted}",
+        message=f"sandboxes get {limit_s} s to start; expected at least {wanted}",
         location=Location("plan.toml", None, KEY),
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG, summary="use this setting", settings={KEY: wanted.split(maxsplit=1)[0]}

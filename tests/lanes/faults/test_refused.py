@@ -20,7 +20,7 @@ from skyrl_doctor.cli.app import dispatch
 from skyrl_doctor.core.model import Status
 from skyrl_train.contracts.job_files import KEY
 from skyrl_train.launch.directory import runtime_url
-from skyrl_train.launch.gate import said
+from skyrl_train.launch.gate import error_lines
 from skyrl_train.launch.role import Role
 
 pytestmark = pytest.mark.e2e
@@ -143,7 +143,7 @@ def test_a_pause_process_that_is_dead(private: Lab, image_archive: Path) -> None
         os.environ.update(private.env)
         words = ["gate", "--role", "runtime", "--select", "POD001", "--format", "json"]
         status = dispatch([*words, "--output", "report.json", "--", "touch", "started"])
-        return status, "; ".join(said("report.json"))
+        return status, "; ".join(error_lines("report.json"))
 
     status, told = private.child(gate)
     assert status == REFUSED

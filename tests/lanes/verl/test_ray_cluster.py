@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from skyrl_train.launch import node_files
-from skyrl_train.launch.node_files import NodeState
+from skyrl_train.launch.node_files import NodeReport
 
 pytestmark = pytest.mark.verl
 NODES = ("one", "two")
@@ -88,8 +88,8 @@ class Job:
         words = [sys.executable, "-m", "skyrl_train", "job", "node", str(self.job_dir)]
         self.tasks[NODES[number]] = subprocess.Popen(words, env=environ, cwd=self.at, start_new_session=True)
 
-    def state(self, node: str) -> NodeState:
-        return node_files.states(str(self.job_dir), NODES)[node]
+    def state(self, node: str) -> NodeReport:
+        return node_files.read_reports(str(self.job_dir), NODES)[node]
 
     def of_job(self, *words: str) -> list[int]:
         """The processes of this job whose command line holds these words."""

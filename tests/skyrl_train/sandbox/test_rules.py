@@ -41,7 +41,7 @@ def test_time_to_be_ready() -> None:
         Violation(
             key="sandbox.ready_timeout_s",
             message=(
-                "sandboxes get 60 s until they must answer; wanted 450 s (30 s to start, 120 s to pull, 300 s to build)"
+                "sandboxes get 60 s to start; expected at least 450 s (30 s to start, 120 s to pull, 300 s to build)"
             ),
             settings={"sandbox.ready_timeout_s": "450"},
         )

@@ -27,7 +27,7 @@ def test_two_nodes_are_one_ray_cluster(site: Site) -> None:
     assert json.loads((site.at / "worker").read_text())["state"] in ("starting", "up")  # it tells so beside its Ray
     assert (site.at / "runs").read_text() == "x\n"  # on the head alone
     assert oct((made.job_dir / "ray" / "token").stat().st_mode & 0o777) == "0o600"
-    assert {one.state for one in node_files.states(str(made.job_dir), NODES).values()} == {"ended"}
+    assert {one.state for one in node_files.read_reports(str(made.job_dir), NODES).values()} == {"ended"}
     report = json.loads((made.job_dir / "gate_trainer.json").read_text())
     assert report["nodes"] == {"passing": ["gpu1", "gpu2"], "failing": [], "unknown": []}
 

@@ -30,7 +30,7 @@ def test_names_once_and_bad_ones_apart() -> None:
     needed = parse_needed(f"noise\n{json.dumps(ANSWER)}\n", prefix="docker.io/")
     assert (needed.files, needed.rows, needed.without) == (("/d.jsonl",), 4, 1)
     assert list(needed.references) == ["docker.io/a/bc:1"]
-    assert needed.bad == (BadName("d", "'d' is one letter: a name was taken apart where a list was wanted"),)
+    assert needed.bad == (BadName("d", "'d' is one letter; a string was probably split where a list was expected"),)
     assert needed.sources("docker.io/a/bc:1") == frozenset({"r2e-gym"})
     assert needed.named[0] == TaskImage("a/bc:1", "r2e-gym")
 

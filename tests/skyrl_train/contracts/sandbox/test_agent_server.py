@@ -24,7 +24,7 @@ def test_a_source_target_has_no_binary() -> None:
             key="sandbox.build_target",
             message=(
                 "build target 'source-minimal' puts no /usr/local/bin/openhands-agent-server into the image; "
-                "wanted 'binary-minimal' or 'binary'"
+                "expected 'binary-minimal' or 'binary'"
             ),
             settings={"sandbox.build_target": "binary-minimal"},
         )

@@ -47,37 +47,43 @@ def test_the_parts_of_a_name() -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("d", "'d' is one letter: a name was taken apart where a list was wanted"),
-        ("docker.io/library/d", "'d' is one letter: a name was taken apart where a list was wanted"),
-        ("/", "'' is no part of a name: wanted letters and digits, with '.', '_' or '-' between"),
-        ("", "is empty; wanted a name such as docker.io/user/name:tag"),
-        ("  ", "is empty; wanted a name such as docker.io/user/name:tag"),
-        ("a/bc:1\n", "holds white space; a log line or an unquoted list may have got into it"),
-        ("['a/bc:1']", "begins with '[': an option, or a list that was made a text"),
-        ("--privileged", "begins with '-': an option, or a list that was made a text"),
-        ("Namanjain12/Pandas:1", "has capitals in 'Namanjain12/Pandas'; registries take small letters only"),
+        ("d", "'d' is one letter; a string was probably split where a list was expected"),
+        ("docker.io/library/d", "'d' is one letter; a string was probably split where a list was expected"),
+        ("/", "'' is not a valid part of a name; expected letters and digits, with '.', '_' or '-' between them"),
+        ("", "is empty; expected a name such as docker.io/user/name:tag"),
+        ("  ", "is empty; expected a name such as docker.io/user/name:tag"),
+        ("a/bc:1\n", "contains white space; check for a log line or an unquoted list in it"),
+        ("['a/bc:1']", "begins with '[': an option, or a list written as one string"),
+        ("--privileged", "begins with '-': an option, or a list written as one string"),
+        (
+            "Namanjain12/Pandas:1",
+            "has upper-case letters in 'Namanjain12/Pandas'; registries accept only lower-case letters",
+        ),
         ("a/bc:1:2", "has two tags, 1 and 2"),
-        ("a/bc:", "ends where a tag should stand; wanted 1 to 128 letters, digits, '_', '.' or '-'"),
-        ("a/bc:x/y", "'x/y' is no tag; wanted 1 to 128 letters, digits, '_', '.' or '-'"),
-        ("a//bc", "'' is no part of a name: wanted letters and digits, with '.', '_' or '-' between"),
-        ("a/b__-c", "'b__-c' is no part of a name: wanted letters and digits, with '.', '_' or '-' between"),
-        ("docker.io/docker.io/a/bc", "names two registries, docker.io and docker.io: a prefix was put on twice"),
-        ("docker.io/ghcr.io/a/bc", "names two registries, docker.io and ghcr.io: a prefix was put on twice"),
-        ("ghcr.io/ghcr.io/a/bc", "names two registries, ghcr.io and ghcr.io: a prefix was put on twice"),
+        ("a/bc:", "ends where a tag should follow; expected 1 to 128 letters, digits, '_', '.' or '-'"),
+        ("a/bc:x/y", "'x/y' is not a tag; expected 1 to 128 letters, digits, '_', '.' or '-'"),
+        ("a//bc", "'' is not a valid part of a name; expected letters and digits, with '.', '_' or '-' between them"),
+        (
+            "a/b__-c",
+            "'b__-c' is not a valid part of a name; expected letters and digits, with '.', '_' or '-' between them",
+        ),
+        ("docker.io/docker.io/a/bc", "names two registries, docker.io and docker.io: a prefix was added twice"),
+        ("docker.io/ghcr.io/a/bc", "names two registries, docker.io and ghcr.io: a prefix was added twice"),
+        ("ghcr.io/ghcr.io/a/bc", "names two registries, ghcr.io and ghcr.io: a prefix was added twice"),
         ("docker.io/", "names a registry and no image"),
-        ("docker://a/bc", "begins with the transport docker:, which is no part of an image's name"),
-        ("docker-archive:/x.tar", "begins with the transport docker-archive:, which is no part of an image's name"),
-        ("https://docker.io/a/bc", "is an address of the web; wanted registry/name:tag without http://"),
-        ("a/bc@sha256:12", "'sha256:12' is no digest; wanted sha256: and 64 digits of 0-9 and a-f"),
-        (f"a/bc@sha256:{SHA[:-1]}", "its sha256 digest has 63 digits; wanted 64"),
+        ("docker://a/bc", "begins with the transport docker:, which is not part of an image name"),
+        ("docker-archive:/x.tar", "begins with the transport docker-archive:, which is not part of an image name"),
+        ("https://docker.io/a/bc", "is a URL; expected registry/name:tag without http://"),
+        ("a/bc@sha256:12", "'sha256:12' is not a digest; expected sha256: and 64 digits of 0-9 and a-f"),
+        (f"a/bc@sha256:{SHA[:-1]}", "its sha256 digest has 63 digits; expected 64"),
         (
             f"a/bc@sha256:{SHA.upper()}",
-            f"'sha256:{SHA.upper()}' is no digest; wanted sha256: and 64 digits of 0-9 and a-f",
+            f"'sha256:{SHA.upper()}' is not a digest; expected sha256: and 64 digits of 0-9 and a-f",
         ),
-        ("a/bc@", "'' is no digest; wanted sha256: and 64 digits of 0-9 and a-f"),
-        ("bad_host.io/a/bc", "'bad_host.io' is no registry; wanted a host name, maybe with a port"),
-        (None, "is a NoneType; wanted one text, such as docker.io/user/name:tag"),
-        (["a/bc:1"], "is a list; wanted one text, such as docker.io/user/name:tag"),
+        ("a/bc@", "'' is not a digest; expected sha256: and 64 digits of 0-9 and a-f"),
+        ("bad_host.io/a/bc", "'bad_host.io' is not a registry; expected a host name, with or without a port"),
+        (None, "is a NoneType; expected a string such as docker.io/user/name:tag"),
+        (["a/bc:1"], "is a list; expected a string such as docker.io/user/name:tag"),
     ],
 )
 def test_says_what_is_wrong(name: object, why: str) -> None:
@@ -89,10 +95,10 @@ def test_a_prefix_goes_before_names_without_a_registry_only() -> None:
     assert str(parse_reference("ghcr.io/a/bc:1", prefix="mirror.site/hub/")) == "ghcr.io/a/bc:1"
     assert (
         fault_of("a/bc", prefix="docker.io")
-        == "gets the prefix 'docker.io', which lacks its slash; wanted 'docker.io/'"
+        == "gets the prefix 'docker.io', which has no slash at its end; expected 'docker.io/'"
     )
     assert fault_of("a/bc", prefix="hub/") == (
-        "gets the prefix 'hub/', which names no registry; wanted one such as 'docker.io/'"
+        "gets the prefix 'hub/', which names no registry; expected one such as 'docker.io/'"
     )
     assert fault_of("a/bc", prefix="") == (
         "names no registry, and no prefix does; Podman does not guess one. Write docker.io/…"

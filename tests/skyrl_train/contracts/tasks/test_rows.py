@@ -73,7 +73,7 @@ def test_swe_bench() -> None:
         ({"instance": 1}, "instance is 1; expected an object"),
         ({**R2E, "docker_image": None}, "docker_image or instance_id is missing"),
         ({**R2E, "docker_image": ["a"]}, "docker_image is a list; expected text"),
-        ({**R2E, "docker_image": "a b"}, "image 'a b': holds white space"),
+        ({**R2E, "docker_image": "a b"}, "image 'a b': contains white space"),
         ({**R2E, "problem_statement": " \n"}, "problem_statement is empty"),
         ({**R2E, "expected_output_json": "{}"}, "no expected tests: a run without tests would score 1"),
         ({**R2E, "expected_output_json": "[1]"}, "it is a list; expected an object"),

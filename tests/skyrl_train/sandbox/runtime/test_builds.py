@@ -127,7 +127,7 @@ async def test_a_server_that_was_killed_in_a_build_leaves_a_failure(tmp_path: Pa
         (b"no base64!", IMAGE, 400, "context: not base64"),
         (b"QUJD", IMAGE, 400, "context: cannot be unpacked"),
         (packed()[:-6], IMAGE, 400, "context: "),
-        (packed(recipe=b"") , "A B", 400, "target_image: 'A B' holds white space"),
+        (packed(recipe=b"") , "A B", 400, "target_image: 'A B' contains white space"),
         (packed(("../outside", b"x")), IMAGE, 400, "context: cannot be unpacked: '../outside'"),
         (packed(("/etc/outside", b"x")), IMAGE, 202, ""),
         (packed(links=(("./link", "/etc/passwd"),)), IMAGE, 400, "context: cannot be unpacked"),
