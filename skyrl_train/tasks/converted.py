@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from skyrl_train.contracts.rewards.score import Unscorable
 from skyrl_train.contracts.rewards.suite_run import expectation
 from skyrl_train.contracts.tasks.rows import half_character
+from skyrl_train.contracts.typed import Fields, FormatError
+
+ROLES = ("system", "user", "assistant", "tool")
 
 
 def is_converted(row: object) -> bool:
@@ -14,43 +17,43 @@ def is_converted(row: object) -> bool:
 
 def fault_of_row(row: Mapping[str, object]) -> str | None:
     """The first thing that verl, or the agent, would stumble over."""
-    if fault := _fault_of_prompt(row.get("prompt")):
-        return fault
-    for name in ("data_source", "agent_name"):
-        value = row.get(name)
-        if not isinstance(value, str) or not value:
-            return f"{name} is {_shown(value)}, wanted text"
-    reward = row.get("reward_model")
-    truth = reward.get("ground_truth") if isinstance(reward, Mapping) else None
-    if not isinstance(truth, str):
-        return f"reward_model.ground_truth is {_shown(truth)}, wanted text"
-    expected = expectation(truth)
+    try:
+        _check(Fields(row))
+    except FormatError as error:
+        return str(error)
+    return None
+
+
+def _check(row: Fields) -> None:
+    """Raises FormatError."""
+    _check_prompt(row)
+    _text(row, "data_source")
+    _text(row, "agent_name")
+    reward = row.inner("reward_model")
+    expected = expectation(reward.text("ground_truth"))
     if isinstance(expected, Unscorable):
-        return f"reward_model.ground_truth: {expected.detail}"
-    extra = row.get("extra_info")
-    for name in ("task_id", "image"):
-        value = extra.get(name) if isinstance(extra, Mapping) else None
-        if not isinstance(value, str) or not value:
-            return f"extra_info.{name} is {_shown(value)}, wanted text"
-    return None
+        raise reward.error("ground_truth:", expected.detail)
+    extra = row.inner("extra_info")
+    _text(extra, "task_id")
+    _text(extra, "image")
 
 
-def _fault_of_prompt(prompt: object) -> str | None:
-    if isinstance(prompt, str):
-        return "prompt is text, wanted a list of messages: verl's data set cannot read a bare string"
-    if not isinstance(prompt, list) or not prompt:
-        return f"prompt is {_shown(prompt)}, wanted a list of messages"
-    for number, message in enumerate(prompt):
-        if not isinstance(message, Mapping):
-            return f"prompt[{number}] is {_shown(message)}, wanted a message"
-        if message.get("role") not in ("system", "user", "assistant", "tool"):
-            return f"prompt[{number}].role is {_shown(message.get('role'))}, wanted system, user, assistant or tool"
-        if not isinstance(message.get("content"), str) or not message["content"].strip():
-            return f"prompt[{number}].content is {_shown(message.get('content'))}, wanted text"
-        if half := half_character(message["content"]):
-            return f"prompt[{number}].content holds half a character ({half})"
-    return None
+def _check_prompt(row: Fields) -> None:
+    if isinstance(row.value("prompt"), str):
+        raise row.error("prompt", "is text; expected a list of messages: verl's data set cannot read a bare string")
+    messages = row.objects("prompt")
+    if not messages:
+        raise row.error("prompt", "is an empty list; expected messages")
+    for message in messages:
+        if message.text("role") not in ROLES:
+            raise message.error("role", f"is {message.text('role')!r}; expected {', '.join(ROLES)}")
+        half = half_character(_text(message, "content"))
+        if half:
+            raise message.error("content", f"holds half a character ({half})")
 
 
-def _shown(value: object) -> str:
-    return "missing" if value is None else "empty" if value in ("", [], {}) else f"a {type(value).__name__}"
+def _text(fields: Fields, name: str) -> str:
+    value = fields.text(name)
+    if not value.strip():
+        raise fields.error(name, "is empty; expected text")
+    return value

@@ -194,28 +194,29 @@ def test_what_pyarrow_says_in_several_lines_is_one(tmp_path: Path, capsys: pytes
 def test_rows_that_verl_would_stumble_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good = verl(1, 0)
     faults: list[tuple[dict[str, Any], str]] = [
-        ({"prompt": "fix"}, "prompt is text, wanted a list of messages: verl's data set cannot read a bare string"),
-        ({"prompt": []}, "prompt is empty, wanted a list of messages"),
+        ({"prompt": "fix"}, "prompt is text; expected a list of messages: verl's data set cannot read a bare string"),
+        ({"prompt": []}, "prompt is an empty list; expected messages"),
         (
             {"prompt": [{"role": "me", "content": "x"}]},
-            "prompt[0].role is a str, wanted system, user, assistant or tool",
+            "prompt[0].role is 'me'; expected system, user, assistant, tool",
         ),
-        ({"prompt": [{"role": "user"}]}, "prompt[0].content is missing, wanted text"),
+        ({"prompt": [{"role": "user"}]}, "prompt[0].content is missing"),
         ({"prompt": [{"role": "user", "content": "\udca9"}]}, "prompt[0].content holds half a character (\\udca9)"),
-        ({"agent_name": None}, "agent_name is missing, wanted text"),
-        ({"reward_model": {}}, "reward_model.ground_truth is missing, wanted text"),
+        ({"agent_name": None}, "agent_name is missing"),
+        ({"reward_model": {}}, "reward_model.ground_truth is missing"),
         (
             {"reward_model": {"ground_truth": "{}"}},
             "reward_model.ground_truth: no tests expected: a run of no tests would score 1",
         ),
-        ({"extra_info": None}, "extra_info.task_id is missing, wanted text"),
+        ({"extra_info": None}, "extra_info is missing"),
+        ({"extra_info": {"task_id": ""}}, "extra_info.task_id is empty; expected text"),
     ]
     data = written(tmp_path / "train.jsonl", [good, *({**good, **change} for change, _ in faults)])
     code, out, _ = said(capsys, "validate", data)
     assert code == 1
     assert out.splitlines() == [
         *(f"row {number}: {why}" for number, (_, why) in enumerate(faults, start=2)),
-        "1 good rows, 9 bad",
+        "1 good rows, 10 bad",
     ]
 
 
