@@ -14,8 +14,6 @@ from skyrl_doctor.core.record import record
 _ID = re.compile(r"[A-Z]{3}[0-9]{3}")
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _KEYS = {"slug", "when", "core"}
-NOT_BUILT = "not built yet"
-"""What is said of an entry without a check."""
 
 
 class When(StrEnum):
@@ -48,6 +46,11 @@ class Entry:
     family: str
     when: tuple[When, ...]
     core: bool = False
+
+    @property
+    def module(self) -> str:
+        """The module that holds all that is known of it, such as checks.gpu.mig_uuid."""
+        return f"checks.{self.family.lower()}.{self.slug.replace('-', '_')}"
 
 
 @record

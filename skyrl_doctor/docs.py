@@ -1,7 +1,7 @@
 """python -m skyrl_doctor.docs [--check]: writes the pages that are made from the catalogue, the checks and the schema.
 
-docs/checks/<ID>.md   one a check, from its docstring
-docs/failures.md      the whole catalogue: what looks for each failure, cures it and tests it
+docs/checks/<ID>.md   one for each known failure, from the docstring of its file
+docs/failures.md      the whole catalogue: what finds each failure, cures it and tests it
 docs/schema-1.json    the JSON Schema of the report
 docs/schema-diagnose-1.json    that of a diagnosis
 """
@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from skyrl_doctor.catalogue import Entry, When, catalogue
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.registry import discover
-from skyrl_doctor.elsewhere import told
+from skyrl_doctor.found_by import finders, found_by, page
 from skyrl_doctor.page import parse
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,7 +49,7 @@ def pages(checks: Sequence[Check]) -> dict[str, str]:
     schema = pkgutil.get_data("skyrl_doctor.report", "schema-1.json") or b""
     diagnosis = pkgutil.get_data("skyrl_doctor.logs", "schema-diagnose-1.json") or b""
     return {
-        **{_page_path(check): f"{check_page(check, catalogue().find(check.id))}\n" for check in checks},
+        **{_page_path(entry): f"{failure_page(entry, built.get(entry.id))}\n" for entry in catalogue().entries},
         "docs/failures.md": "\n".join(failures(built)) + "\n",
         "docs/schema-1.json": schema.decode("utf-8"),
         "docs/schema-diagnose-1.json": diagnosis.decode("utf-8"),
@@ -57,7 +57,7 @@ def pages(checks: Sequence[Check]) -> dict[str, str]:
 
 
 def differing(root: Path, wanted: Mapping[str, str]) -> Iterator[str]:
-    """The paths whose file is missing, differs, or is the page of a check that there is no more."""
+    """The paths whose file is missing, differs, or is the page of a failure that no longer exists."""
     for path, text in wanted.items():
         file = root / path
         if not file.is_file() or file.read_text(encoding="utf-8") != text:
@@ -76,22 +76,26 @@ def write(root: Path, wanted: Mapping[str, str], paths: Sequence[str]) -> None:
             file.unlink()
 
 
-def check_page(check: Check, entry: Entry | None) -> str:
-    """The page of one check."""
-    page = parse(check.page)
-    parts = [f"# {check.id} {check.slug}", _safe(page.summary)]
-    for heading, body in page.sections:
+def failure_page(entry: Entry, check: Check | None) -> str:
+    """The page of one failure."""
+    parsed = parse(page(entry, check))
+    parts = [f"# {entry.id} {entry.slug}", _safe(parsed.summary)]
+    for heading, body in parsed.sections:
         parts += [f"## {heading}", _safe(body)]
-    seen = ", ".join(when.words for when in entry.when) if entry else "before the job"
-    facts = {
-        "Shows": seen,
-        "Looked for on": ", ".join(sorted(check.roles)),
-        "Found by": f"`{source_of(check)}`",
-        "Cured by": cure(check),
-        "Tested by": f"`{test_of(check)}`",
-    }
-    rows = [f"| {name} | {value} |" for name, value in facts.items()]
+    rows = [f"| {name} | {value} |" for name, value in _facts(entry, check)]
     return "\n\n".join([*parts, "\n".join(["| | |", "|---|---|", *rows])])
+
+
+def _facts(entry: Entry, check: Check | None) -> Iterator[tuple[str, str]]:
+    yield "Shows", ", ".join(when.words for when in entry.when)
+    if check is None:
+        yield "Found by", ", ".join(f"`{finder}`" for finder in finders(entry))
+        yield "Described in", f"`{_path(entry.module)}`"
+        return
+    yield "Looked for on", ", ".join(sorted(check.roles))
+    yield "Found by", f"`{source_of(check)}`"
+    yield "Cured by", cure(check)
+    yield "Tested by", f"`{test_of(check)}`"
 
 
 def failures(built: Mapping[str, Check]) -> Iterator[str]:
@@ -109,7 +113,7 @@ def failures(built: Mapping[str, Check]) -> Iterator[str]:
 
 
 def source_of(check: Check) -> str:
-    return f"{check.module.replace('.', '/')}.py"
+    return _path(check.module)
 
 
 def test_of(check: Check) -> str:
@@ -126,14 +130,18 @@ def cure(check: Check) -> str:
 def _row(entry: Entry, check: Check | None) -> str:
     slug = f"**{entry.slug}**" if entry.core else entry.slug
     when = "".join(entry.when)
-    if check is None:
-        return f"| {entry.id} | {slug} | {when} | {_safe(told(entry))} | | |"
     link = f"[{entry.id}](checks/{entry.id}.md)"
+    if check is None:
+        return f"| {link} | {slug} | {when} | {found_by(entry)} | | |"
     return f"| {link} | {slug} | {when} | `{source_of(check)}` | {cure(check)} | `{test_of(check)}` |"
 
 
-def _page_path(check: Check) -> str:
-    return f"docs/checks/{check.id}.md"
+def _page_path(entry: Entry) -> str:
+    return f"docs/checks/{entry.id}.md"
+
+
+def _path(module: str) -> str:
+    return f"{module.replace('.', '/')}.py"
 
 
 def _safe(markdown: str) -> str:

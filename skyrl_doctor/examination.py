@@ -10,7 +10,6 @@ from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 
 from skyrl_doctor import inventory
-from skyrl_doctor.core.bounded import bounded
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.engine import Observer, examine, silent
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
@@ -19,6 +18,7 @@ from skyrl_doctor.core.model import Role, Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.registry import Registry, discover
 from skyrl_doctor.core.select import select
+from skyrl_doctor.core.time_limit import call_within
 from skyrl_doctor.core.waivers import Waiver, apply, notes, parse
 from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.machine.base import Machine
@@ -101,7 +101,7 @@ def _roles(machine: Machine, options: Options) -> Roles:
     if options.roles is not None:
         return Roles(options.roles, asked=True)
     try:
-        return bounded(options.reading_s, lambda: guess_roles(machine), "guessing the role")
+        return call_within(options.reading_s, lambda: guess_roles(machine), "guessing the role")
     except CouldNotLook:  # then every check runs, and says itself what could not be seen
         return Roles(frozenset(Role), asked=False)
 
@@ -136,8 +136,8 @@ def _run(machine: Machine, reader: Machine, options: Options, observe: Observer)
         host=_said(lambda: machine.identity().host, "an unnamed machine"),
         fail_on=options.fail_on,
         notes=(*context.registry.broken, *notes(waivers, today)),
-        gpus=inventory.devices(gathering.answers),
-        versions=inventory.versions(gathering.answers),
+        gpus=inventory.devices(gathering.results),
+        versions=inventory.versions(gathering.results),
         traits=_traits(gathering, options),
         finished_at=reader.now(),
     )
@@ -150,7 +150,7 @@ def _traits(gathering: Gathering, options: Options) -> dict[str, str]:
     from skyrl_doctor.nodes.traits import FACTS, traits
 
     gathering.complete(FACTS)
-    return traits(gathering.answers)
+    return traits(gathering.results)
 
 
 def read_waivers(reader: Machine, options: Options, known: set[str]) -> tuple[Waiver, ...]:
@@ -198,6 +198,6 @@ def _toml(reader: Machine, path: str) -> dict[str, Any]:
 def _in_time(options: Options, work: Callable[[], T], who: str) -> T:
     """Runs what comes before the engine; what it cannot read is the caller's to mend."""
     try:
-        return bounded(options.reading_s, work, who)
+        return call_within(options.reading_s, work, who)
     except CouldNotLook as error:
         raise UsageError(str(error)) from None

@@ -1,6 +1,6 @@
 """Budgets for the tests of MEM checks: round figures in GiB, not the memory model's."""
 
-from skyrl_doctor.facts.gpu_budget import GpuBudget
+from skyrl_doctor.facts.gpu.budget import GpuBudget
 from skyrl_train.memory import (
     GIB,
     Budget,

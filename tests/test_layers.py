@@ -49,7 +49,7 @@ def test_importing_everything_loads_nothing_heavy_and_does_nothing() -> None:
     found = imported()
     names = found.pop("names")
     assert isinstance(names, list)
-    assert {"skyrl_doctor.cli.preflight", "skyrl_doctor.probes.environ", "checks.env.stale_vllm_variable"} <= set(names)
+    assert {"skyrl_doctor.cli.preflight", "skyrl_doctor.facts.environ", "checks.env.stale_vllm_variable"} <= set(names)
     assert found == {"heavy": [], "same": True, "threads": 1}
 
 
@@ -98,7 +98,7 @@ NOT_WAITED_FOR = frozenset({
 })  # fmt: skip
 """Each is ten milliseconds or a tenth of them; together they were a third of a start."""
 COMPILED = [
-    "skyrl_doctor.facts.nvidia_smi._Listed",
+    "skyrl_doctor.facts.gpu.nvidia_smi._Listed",
     "skyrl_train.contracts.agent.calls.Call",
     "skyrl_train.contracts.agent.calls.CallError",
     "skyrl_train.contracts.agent.calls.Span",
@@ -124,7 +124,7 @@ def test_a_preflight_of_a_node_loads_no_more_than_it_needs(tmp_path: Path) -> No
         check=True,
     )
     found = json.loads(done.stdout)
-    assert {"checks.gpu.mig_uuid", "skyrl_doctor.probes.gpu", "skyrl_train.node.mig"} <= set(found["loaded"])
+    assert {"checks.gpu.mig_uuid", "skyrl_doctor.facts.gpu.probe", "skyrl_train.node.mig"} <= set(found["loaded"])
     assert NOT_WAITED_FOR & set(found["loaded"]) == set()
     assert sorted(set(found["compiled"]) - set(COMPILED)) == []
 

@@ -20,7 +20,25 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.agent_packages import AgentPackages
+
+CAUSE = "ActionEvent of this SDK wants fields that were not given"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"ActionEvent(?:\.__init__)?\(\) (?:missing|got an unexpected)",
+        sample="TypeError: ActionEvent.__init__() missing 2 required keyword-only arguments: 'tool_call_id' and 'llm_response_id'",
+        explain=CAUSE,
+        versions="openhands-sdk",
+    ),
+    Signature(
+        pattern=r"validation errors? for ActionEvent",
+        sample="pydantic_core._pydantic_core.ValidationError: 5 validation errors for ActionEvent",
+        explain=CAUSE,
+        versions="openhands-sdk",
+    ),
+)
 
 
 @check("AGT005", fix="skyrl_train/contracts/agent/events.py")

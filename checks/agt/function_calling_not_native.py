@@ -20,11 +20,33 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.config.stops import KEEP_KEY, STOP_KEY
 from skyrl_train.contracts.agent.calls import STOP_STRING
 from skyrl_train.contracts.agent.golden_reply import breaking_stop
+
+CAUSE = "the model writes no call that the parser knows; use the XML format, and show it in the prompt"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Failed to (?:decode|parse) tool call|Error in extracting tool call from response|[Nn]o (?:valid )?tool calls? (?:was |were )?(?:detected|found|parsed)|[Nn]o (?:valid )?function calls? (?:was |were )?(?:found|parsed)",
+        sample="ERROR:verl.experimental.agent_loop.tool_parser:Failed to decode tool call: Expecting value: line 1 column 1 (char 0)",
+        explain=CAUSE,
+        versions="verl, vllm",
+        at_least=5,
+        fatal=False,
+    ),
+    Signature(
+        pattern=r"No function call detected",
+        sample="WARNING: No function call detected. Please use a tool to continue.",
+        explain=CAUSE,
+        versions="SkyRL-agent",
+        at_least=5,
+        fatal=False,
+    ),
+)
 
 
 @check("AGT001", fix="skyrl_train/contracts/agent/golden_reply.py")

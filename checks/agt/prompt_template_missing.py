@@ -18,13 +18,39 @@ package has its prompt in code.
 
 from collections.abc import Iterator
 
+from checks.vocabulary import LACK
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.agent_packages import AgentPackages
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.contracts.agent.tool_prompt import TEMPLATE
+
+CAUSE = "the prompt's template did not come along to the worker"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"TemplateNotFound: \S{0,200}\.j2|(?:No such file or directory|[Tt]emplate|[Pp]rompt(?: file)?)\b.{0,200}prompts?/\S{1,120}\.(?:j2|jinja2?)\b.{0,40}(?:$|not found|does not exist|missing|')",
+        sample="jinja2.exceptions.TemplateNotFound: system_prompt.j2",
+        explain=CAUSE,
+        versions="jinja2",
+    ),
+    Signature(
+        pattern=r"Prompt file \S{1,300} not found|(?:FileNotFoundError|TemplateNotFound).{0,300}system_prompt\w*\.j2",
+        sample="FileNotFoundError: Prompt file /tmp/ray/session/runtime_resources/working_dir/prompts/system_prompt.j2 not found",
+        explain=CAUSE,
+        versions="openhands-sdk",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\b(?:prompt|template)\b.{{0,80}}\.j(?:2|inja2?)\b.{{0,60}}{LACK}",
+    sample="ERROR prompt template system_prompt.j2 is missing in the worker",
+    explain=CAUSE,
+    versions="any",
+)
 
 CLASS = "agent_cls"
 

@@ -20,9 +20,27 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.contracts.agent.tools import FINISH, TOOLS, offers, unknown_names
+
+CAUSE = "the tools have other names than the calls; map the aliases"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"[Tt]ool(?:Definition)? '?[\w.-]{1,80}'? (?:is not registered|(?:was |is )?not found\b.{0,20}[Aa]vailable|does not exist)|\bFunctionCallNotExistsError\b|[Uu]nknown tool:? '?[\w.-]{1,60}",
+        sample="Tool 'execute_bash' not found. Available: ['terminal', 'file_editor', 'finish', 'think']",
+        explain=CAUSE,
+        versions="openhands-sdk, OpenHands V0",
+    ),
+    Signature(
+        pattern=r"Function '[^']{1,80}' not found in available tools",
+        sample="Function 'execute_bash' not found in available tools: ['terminal', 'file_editor', 'finish', 'think']",
+        explain=CAUSE,
+        versions="openhands-sdk",
+    ),
+)
 
 KEY = "agent.tools"
 

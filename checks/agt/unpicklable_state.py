@@ -19,7 +19,32 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.agent_packages import AgentPackages
+
+CAUSE = "a live object was sent between processes or copied; results must be plain records"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"cannot pickle '[\w.]{1,80}' object|[Cc]an't pickle |Could not serialize the (?:argument|return value|actor class|function)|\bPicklingError\b|Failed to unpickle serialized exception|\bcannot be pickled\b|no default __reduce__ due to|support the deepcopy protocol\b|Can't get local (?:object|attribute) '|Can't get attribute '\w{1,80}' on <module|\bPickling (?:of|an?) .{1,80} (?:is|are) (?:disallowed|not (?:allowed|supported))",
+        sample="TypeError: Could not serialize the argument <Conversation object> for a task or actor run_rollout",
+        explain=CAUSE,
+        versions="python, ray",
+    ),
+    Signature(
+        pattern=r"cannot pickle '[\w.]*(?:RLock|lock|Lock|local|weakref|socket|coroutine|generator)' object|Can't pickle (?:local object|<)",
+        sample="TypeError: cannot pickle '_thread.RLock' object",
+        explain=CAUSE,
+        versions="python",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:not|un)[- ]?(?:picklable|pickleable)\b|\bcannot be (?:pickled|deep-?copied)\b",
+    sample="TypeError: the conversation is not picklable",
+    explain=CAUSE,
+    versions="any",
+)
 
 
 @check("AGT008", fix="skyrl_train/contracts/payloads.py")

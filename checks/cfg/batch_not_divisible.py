@@ -35,11 +35,13 @@ from skyrl_train.config.batch import (
 )
 from skyrl_train.contracts.violation import Violation
 
+CAUSE = "the batch does not divide over the workers"
+
 SIGNATURES = (
     Signature(
         pattern=r"only support equal chunk",
         sample="AssertionError: only support equal chunk. Got size of DataProto 2 and chunk 8.",
-        explain="the batch does not divide over the workers",
+        explain=CAUSE,
         versions="verl",
     ),
     Signature(
@@ -54,6 +56,33 @@ SIGNATURES = (
         explain="the rows of a GPU do not divide into micro batches",
         versions="verl 0.9",
     ),
+    Signature(
+        pattern=r"(?i:batch|rollout|DataProto|num_workers|n_gpus|world_size|dp_size)[^\n]{0,140}(?:must|should|needs to|has to|is not|not)(?: be)?(?: evenly)? divisible by",
+        sample="AssertionError: normalized ppo_mini_batch_size 6 should be divisible by ppo_micro_batch_size_per_gpu 4",
+        explain=CAUSE,
+        versions="verl, SkyRL, prime-rl",
+    ),
+    Signature(
+        pattern=r"ppo_\w{1,30} 0 should be larger than 0|[Bb]atch size \d+ is not divisible|batch_size is not equal to micro_batch|batch[_ ]size\b.{0,80}(?:must|should|has to) be (?:a multiple of|>=|at least|larger than|greater than)",
+        sample="AssertionError: normalized ppo_mini_batch_size 0 should be larger than 0",
+        explain=CAUSE,
+        versions="verl",
+    ),
+    Signature(
+        pattern=r"(?:^\W{0,8}|\]:? |[-|\"] ?)AssertionError\W*$",
+        sample="AssertionError",
+        explain="the sizes of batches do not fit each other",
+        versions="verl",
+        near=r"assert [^\n]{0,120}batch(?:_?size|es)[^\n]{0,80}(?:%|[<>=]=|>|//)",
+        within=3,
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)batch\w{0,16}\b.{0,60}\b(?:is no|is not a|isn't a|must be a|not a|no) multiple of\b|batch\w{0,16}\b.{0,60}\b(?:does not|doesn't|cannot be) (?:divide|split|divided)\w*\b",
+    sample="ValueError: train_batch_size=10 is no multiple of the 4 data-parallel ranks",
+    explain=CAUSE,
+    versions="any",
 )
 
 

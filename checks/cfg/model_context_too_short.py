@@ -25,15 +25,30 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.config.models import longest_context
 
+CAUSE = "the model has a shorter context than was asked for"
+
 SIGNATURES = (
     Signature(
         pattern=r"is greater than the derived max_model_len",
         sample="ValueError: User-specified max_model_len (4096) is greater than the derived max_model_len (max_position_embeddings=2048.0 or model_max_length=None in model's config.json).",
-        explain="the model has a shorter context than was asked for",
+        explain=CAUSE,
         versions="vllm",
+    ),
+    Signature(
+        pattern=r"User-specified (?:max_model_len|context_length) .{0,40}is greater than the derived|model context length should be greater than total sequence length",
+        sample="AssertionError: model context length should be greater than total sequence length",
+        explain=CAUSE,
+        versions="verl, sglang",
     ),
 )
 
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:max_model_len|context length|max(?:imum)? sequence length)\b.{0,60}\b(?:larger|longer|greater|more) than\b.{0,80}\b(?:model|max_position_embeddings|trained|supports?)\b",
+    sample="ValueError: max_model_len 65536 is larger than what the model was trained for (32768)",
+    explain=CAUSE,
+    versions="any",
+    unless="max_num_batched_tokens",
+)
 
 KEY = "rollout.max_model_len"
 

@@ -34,7 +34,6 @@ SIGNATURES = (
     ),
 )
 
-
 KEYS = ("rollout.n", "agent.trajectories")
 
 

@@ -16,6 +16,7 @@ Name the parser of the model's family (`hermes` for Qwen2.5 and most fine-tunes)
 
 from collections.abc import Iterator
 
+from checks.vocabulary import LACK
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
@@ -23,6 +24,8 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.config.tool_parsers import KNOWN, nearest
+
+CAUSE = "the server was started without a parser for tool calls, or with an unknown one"
 
 SIGNATURES = (
     Signature(
@@ -37,8 +40,26 @@ SIGNATURES = (
         explain="there is no parser of that name",
         versions="vllm",
     ),
+    Signature(
+        pattern=r"--enable-auto-tool-choice requires --tool-call-parser|argument --tool-call-parser: invalid choice|(?:[Uu]nknown|[Uu]nsupported|[Ii]nvalid) tool[_ -](?:call[_ -])?parser|[Tt]ool parser \S{1,60} is not (?:registered|supported|known|available)",
+        sample="TypeError: Error: --enable-auto-tool-choice requires --tool-call-parser",
+        explain=CAUSE,
+        versions="vllm, verl",
+    ),
+    Signature(
+        pattern=r"[Tt]ool (?:call )?(?:parser|helper):? ?'[\w-]{1,60}' (?:is )?not found|is not found in tool_parsers",
+        sample="KeyError: \"tool helper: 'nope' is not found in tool_parsers!\"",
+        explain=CAUSE,
+        versions="vllm",
+    ),
 )
 
+TOPIC = Signature(
+    pattern=rf"(?i)\btool[- _](?:call[- _])?parser\b.{{0,60}}(?:{LACK}|unknown|unsupported|required)|\bno tool[- _](?:call[- _])?parser\b",
+    sample="RuntimeError: no tool call parser was given",
+    explain=CAUSE,
+    versions="any",
+)
 
 SWITCH, PARSER = "rollout.auto_tool_choice", "rollout.tool_call_parser"
 PARSER_ALONE = ("prime-rl",)

@@ -23,7 +23,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.checkpoints import Checkpoints, CheckpointSize
-from skyrl_doctor.facts.gpu_budget import in_gib
+from skyrl_doctor.facts.gpu.budget import in_gib
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.contracts.checkpoints.rules import at_once
@@ -31,14 +31,31 @@ from skyrl_train.contracts.checkpoints.rules import at_once
 NO_DISK = r"(?i:inotify|fsnotify|/cgroup/|\bsem(?:get|_open)\b|cannot clone:|\bclone: |user namespace|/dev/shm)"
 """What the kernel has no room for answers with the same words."""
 
+CAUSE = "the disk is full; keep fewer checkpoints or write them elsewhere"
+
 SIGNATURES = (
     Signature(
         pattern=r"\b[Nn]o space left on device\b|\bDisk quota exceeded\b|PytorchStreamWriter failed writing",
         sample="OSError: [Errno 28] No space left on device: '/ckpt/global_step_40'",
-        explain="the disk is full; keep fewer checkpoints or write them elsewhere",
+        explain=CAUSE,
         versions="any",
         unless=NO_DISK,
     ),
+    Signature(
+        pattern=r"\bStorageFull\b|\[Errno (?:28|122)\]|inline_container\.cc:\d+\] . (?:unexpected pos|PytorchStreamWriter)|unexpected pos \d+ vs \d+|\bwrite\(\): fd \d+ failed with|basic_ios::clear: iostream error|[Dd]isk is full|[Qq]uota exceeded|\bWrote only \d+ of \d+ bytes",
+        sample="RuntimeError: [enforce fail at inline_container.cc:603] . unexpected pos 5120 vs 5012",
+        explain=CAUSE,
+        versions="torch, safetensors",
+        unless=rf"{NO_DISK}|(?i:quota metric|rate.?limit|requests per|tokens per)",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:disk|file ?system|volume|device|scratch|partition)\b.{0,12}\b(?:is )?full\b|\b(?:out of|no|insufficient|not enough) (?:free |more )?disk space\b|\bnot enough (?:free )?space (?:left )?(?:on|in) /|\bquota\b.{0,20}\bexceeded\b",
+    sample="RuntimeError: could not save checkpoint: disk full (/scratch, 0 bytes free)",
+    explain=CAUSE,
+    versions="any",
+    unless="(?i:tokens|requests|rate|billing|api|plan\\b|inotify|shm)",
 )
 
 EVERY, KEEP, STEPS, PLACE = (

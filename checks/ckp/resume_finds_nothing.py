@@ -28,11 +28,14 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import required
 from skyrl_train.contracts.checkpoints.layout import TRACKER
 
+STARTED_ANEW = "the run did not find the checkpoint that it was to go on from, and started anew"
+NOT_FOUND = "the run did not find the checkpoint that it was to go on from"
+
 SIGNATURES = (
     Signature(
         pattern=r"[Cc]heckpoint tracker file does not exist|^Training from scratch",
         sample="Checkpoint tracker file does not exist: /ckpt/run/latest_checkpointed_iteration.txt",
-        explain="the run did not find the checkpoint that it was to go on from, and started anew",
+        explain=STARTED_ANEW,
         versions="verl",
         near=r"global_step_\d+|SLURM_RESTART_COUNT\W{1,3}[1-9]|[Rr]esum(?:ing|ed) (?:from|training|run)|resume_from_path\W{1,4}/",
         within=100000,
@@ -44,6 +47,37 @@ SIGNATURES = (
         explain="resume_from_path does not name a global_step_N that is there",
         versions="verl",
     ),
+    Signature(
+        pattern=r"No such file or directory: '\S{1,300}/\.metadata'",
+        sample="FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/step_20/trainer/.metadata'",
+        explain="the checkpoint that the run was to go on from is not whole, or not there",
+        versions="torch",
+        near=r"distributed/checkpoint",
+        within=12,
+    ),
+    Signature(
+        pattern=r"[Nn]o (?:valid |existing |saved )?checkpoints? (?:was |were )?(?:found|in|at)\b|[Cc]ould not find (?:any |a )?checkpoint|[Cc]heckpoint (?:path|directory|dir|folder)\b.{0,200}(?:does not exist|not found)",
+        sample="No checkpoint found in /ckpt/run, starting from scratch",
+        explain=STARTED_ANEW,
+        versions="SkyRL, prime-rl",
+        near=r"global_step_\d+|SLURM_RESTART_COUNT\W{1,3}[1-9]|[Rr]esum(?:ing|ed) (?:from|training|run)|resume_from_path\W{1,4}/",
+        within=100000,
+        fatal=False,
+    ),
+    Signature(
+        pattern=r"Can't find a valid checkpoint at|Error: No valid checkpoint found in|Error: .{0,40}[Nn]o checkpoints? (?:was |were )?found\b|Error: [Cc]heckpoint (?:file|path|directory|dir|folder)?.{0,200}(?:not found|does not exist)\b|Unable to find latest file at \S{1,300}, if trying to load latest|resume ckpt must|latest_ckpt_global_step\.txt.{0,60}(?:No such|not found|does not exist)|No such file or directory: '\S{1,200}(?:latest_ckpt_global_step|latest_checkpointed_iteration)\.txt",
+        sample="FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/run/latest_ckpt_global_step.txt'",
+        explain=NOT_FOUND,
+        versions="SkyRL",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:cannot|can't|could not|unable to|failed to) (?:resume|restore|continue) (?:training )?(?:from\b|the (?:run|checkpoint))|\bno checkpoint to (?:resume|restore|continue)\b",
+    sample="ValueError: cannot resume from /ckpt/run/global_step_40: directory is empty",
+    explain=NOT_FOUND,
+    versions="any",
+    unless="(?i:world.?size|ranks?\\b|shape|size mismatch|memory|no space|agent state|session)",
 )
 
 RESUME, FROM, OWN = "trainer.resume", "trainer.resume_from", "run-config"

@@ -26,13 +26,51 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.contracts.checkpoints.rules import world_fault
 
+CAUSE = "the checkpoint was written by another number of GPUs"
+
 SIGNATURES = (
     Signature(
         pattern=r"No such file or directory.{0,300}(?:model|optim|extra_state)_world_size_\d+_rank_\d+\.pt",
         sample="FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/global_step_20/actor/model_world_size_2_rank_0.pt'",
-        explain="the checkpoint was written by another number of GPUs",
+        explain=CAUSE,
         versions="verl",
     ),
+    Signature(
+        pattern=r"IndexError: tuple index out of range",
+        sample="IndexError: tuple index out of range",
+        explain="the checkpoint holds the random states of more GPUs than this run has",
+        versions="torch",
+        near=r"set_rng_state_all",
+        within=8,
+    ),
+    Signature(
+        pattern=r"used a DP world size of \d+ but the current|(?i:world.?size)\b.{0,80}(?:mismatch|does not match|differs|but (?:the )?current)|(?:rank|world size) at save time was \d+|mismatch after resume \(|[Cc]heckpoint.{0,80}(?:saved|written|sharded) (?:with|for|by) \d+ (?:ranks?|GPUs?|workers)",
+        sample="ValueError: The checkpoint being loaded used a DP world size of 8 but the current world size is 4. Automatic adjustment of ZeRO's optimizer state partitioning with a new world size is not currently supported.",
+        explain=CAUSE,
+        versions="deepspeed",
+    ),
+    Signature(
+        pattern=r"world_size_\d+_rank_\d+\.pt\S{0,3} (?:not found|does not exist|is missing)",
+        sample="AssertionError: /ckpt/global_step_20/actor/optim_world_size_4_rank_3.pt does not exist",
+        explain=CAUSE,
+        versions="verl",
+    ),
+    Signature(
+        pattern=r"The size of tensor a \(\d{5,12}\) must match the size of tensor b \(\d{5,12}\)",
+        sample="RuntimeError: The size of tensor a (56124554) must match the size of tensor b (14031139) at non-singleton dimension 0",
+        explain="the optimizer's state is that of another number of GPUs",
+        versions="torch",
+        near=r"torch/optim/|\bexp_avg",
+        within=12,
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:checkpoint|optimizer state)\b.{0,100}\b(?:world.?size|number of (?:gpus|ranks|processes)|(?:gpus|ranks)\b)|\bworld.?size\b.{0,100}\bcheckpoint\b",
+    sample="ValueError: the checkpoint was made by 4 ranks and this run has 2",
+    explain=CAUSE,
+    versions="any",
+    unless="(?i:memory)",
 )
 
 NODES, GPUS, RESUME, OWN = "slurm.nodes", "slurm.gpus_per_node", "trainer.resume", "run-config"

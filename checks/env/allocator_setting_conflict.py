@@ -40,6 +40,8 @@ from skyrl_train.node.allocator import (
     conflicts,
 )
 
+CAUSE = "expandable_segments and this memory pool exclude each other"
+
 SIGNATURES = (
     Signature(
         pattern=r"Expandable segments are not compatible with memory pool",
@@ -47,6 +49,20 @@ SIGNATURES = (
         explain="expandable_segments and vLLM's sleep mode exclude each other",
         versions="vllm",
     ),
+    Signature(
+        pattern=r"[Ee]xpandable[_ ]segments.{0,80}(?:not compatible|incompatible|not supported (?:with|by) (?:vllm|CuMem|sleep|KV)|is not supported|cannot be used)",
+        sample="RuntimeError: PYTORCH_CUDA_ALLOC_CONF expandable_segments:True is incompatible with sleep mode",
+        explain=CAUSE,
+        versions="vllm",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\bexpandable[_ ]segments\b.{0,100}\b(?:cannot|can't|not|incompatib\w+|conflicts?|exclude)\b",
+    sample="RuntimeError: expandable_segments cannot be combined with sleep mode",
+    explain=CAUSE,
+    versions="any",
+    unless="on this platform",
 )
 
 

@@ -21,6 +21,7 @@ damaged.
 
 from collections.abc import Iterator, Mapping
 
+from checks.vocabulary import BROKEN, FILE_ERROR, NETWORK
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
@@ -30,13 +31,44 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_train.node.caches import TRITON, Cache, cache_settings, is_shared_by_jobs
 
+COMPILE_CACHE = r"(?:torchinductor[_/]|torch_compile_cache|torch_aot_compile|inductor_cache|\.cache/(?:vllm|flashinfer|torch_extensions)\b)"
+CAUSE = "compile caches are shared between jobs, and one left half a file"
+
 SIGNATURES = (
     Signature(
         pattern=r"vLLM failed to compile the model|failed to get the hash of the compiled graph",
         sample="RuntimeError: vLLM failed to compile the model. The most likely reason for this is that a previous compilation failed, leading to a corrupted compilation artifact.",
-        explain="compile caches are shared between jobs, and one left half a file",
+        explain=CAUSE,
         versions="vllm",
     ),
+    Signature(
+        pattern=rf"{FILE_ERROR}.{{0,200}}{COMPILE_CACHE}|{COMPILE_CACHE}\S{{0,200}}: {FILE_ERROR}",
+        sample="FileNotFoundError: [Errno 2] No such file or directory: '/tmp/torchinductor_user/4f/c4fab.py'",
+        explain="compile caches are shared between jobs, and one took files from under the other",
+        versions="torch inductor, vllm",
+        refines=("IMG007", "ENV002"),
+    ),
+    Signature(
+        pattern=r"The file lock '\S{0,300}(?:\.cache|torch_compile|flashinfer|inductor|triton)\S{0,200}' could not be acquired|/\.cache/\S{1,300}', needed by .{1,200}missing and no known rule|torch_extensions/\S{1,200}\.so: (?:cannot open shared object|file too short)",
+        sample="filelock._error.Timeout: The file lock '/home/user/.cache/flashinfer/0.5/90a/cached_ops/batch_decode.lock' could not be acquired.",
+        explain="compile caches are shared between jobs, and one waits for another or takes its files",
+        versions="flashinfer, torch",
+    ),
+    Signature(
+        pattern=r"\bEOFError: Ran out of input|UnpicklingError|JSONDecodeError|BadZipFile|Bytes object is corrupted|invalid ELF header|file too short",
+        sample="EOFError: Ran out of input",
+        explain=CAUSE,
+        versions="torch inductor, vllm",
+        near=r"torchinductor|torch_compile_cache|inductor_cache|_inductor/(?:codecache|remote_cache|runtime/\w*cache)|triton/runtime/cache|compilation/(?:compiler_interface|backends)|\.triton/cache",
+        within=40,
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\b(?:compil\w+|inductor|flashinfer|aot|kernel) cache\b.{{0,100}}(?:{BROKEN}|{NETWORK}|permission)|{BROKEN} (?:compil\w+|cached?) (?:artifact|kernel|graph|file)",
+    sample="RuntimeError: compile cache of vLLM is corrupt",
+    explain="compile caches are shared between jobs, and one left half a file or took it away",
+    versions="any",
 )
 
 

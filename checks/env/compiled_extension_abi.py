@@ -26,6 +26,8 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.extensions import Extensions, Tried
 from skyrl_doctor.facts.interpreter import Interpreter
 
+CAUSE = "a compiled extension was built for another torch, CUDA or NumPy"
+
 SIGNATURES = (
     Signature(
         pattern=r"undefined symbol: _Z",
@@ -33,8 +35,51 @@ SIGNATURES = (
         explain="a compiled extension was built for another torch",
         versions="flash-attn",
     ),
+    Signature(
+        pattern=r"\.so[\w.]{0,20}: undefined symbol: |DLL load failed while importing",
+        sample="ImportError: /venv/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so: undefined symbol: ncclCommWindowDeregister",
+        explain=CAUSE,
+        versions="torch",
+    ),
+    Signature(
+        pattern=r"(?:Import|OS)Error: lib[\w+-]{1,40}\.so[\d.]*: cannot open shared object file",
+        sample="ImportError: libcudart.so.12: cannot open shared object file: No such file or directory",
+        explain=CAUSE,
+        versions="vllm, flash-attn",
+    ),
+    Signature(
+        pattern=r"compiled using NumPy 1\.x cannot be run in|numpy\.dtype size changed, may indicate binary incompatibility|operator torchvision::nms does not exist|module compiled against A[BP]I version|Couldn't load custom C\+\+ ops|'_OpNamespace' '(?:_\w{0,20}C\w{0,20}|torchvision|flash_attn\w{0,20})' object has no attribute|compiled with different CUDA major versions",
+        sample="ValueError: numpy.dtype size changed, may indicate binary incompatibility. Expected 96 from C header, got 88 from PyObject",
+        explain=CAUSE,
+        versions="numpy, torchvision",
+    ),
+    Signature(
+        pattern=r"(?:GLIBC(?:XX)?|CXXABI)_[\d.]{1,12}.? not found \(required by .{0,300}(?:(?:site|dist)-packages|lib-dynload|conda|mamba|miniforge|/envs/)",
+        sample="ImportError: /lib64/libc.so.6: version `GLIBC_2.32' not found (required by /venv/lib/python3.12/site-packages/flash_attn_2_cuda.cpython-312-x86_64-linux-gnu.so)",
+        explain="a compiled extension was built for a newer system than this node's",
+        versions="flash-attn",
+        refines=("IMG008",),
+    ),
+    Signature(
+        pattern=r"numpy\.core\.multiarray failed to import|\b_ARRAY_API not found|Error: Numpy is not available",
+        sample="ImportError: numpy.core.multiarray failed to import",
+        explain=CAUSE,
+        versions="numpy",
+    ),
+    Signature(
+        pattern=r"No module named '(?:vllm\._\w{0,20}C|flash_attn_2_cuda|torch\._C|flashinfer\._\w{1,30})'",
+        sample="ModuleNotFoundError: No module named 'vllm._C'",
+        explain="the compiled part of an extension is not there, or was built for another Python",
+        versions="vllm, flash-attn",
+    ),
 )
 
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:compiled|built) (?:for|against|with) (?:a different|another|an incompatible|an older|a newer)\b|\bABI\b.{0,40}(?:mismatch|incompatib|differ)|\bbinary[- ]incompatib",
+    sample="ImportError: the extension was built against another torch",
+    explain="a compiled extension was built for another torch, CUDA or Python",
+    versions="any",
+)
 
 NEEDED = ("torch", "vllm", "torchvision")
 """Without these nothing trains; the others are needed by some configurations only."""

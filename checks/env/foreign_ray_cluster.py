@@ -36,6 +36,8 @@ from skyrl_train.node.ray import ADDRESS, CLIENT_PORT, DEFAULT_PORT, ray_setting
 from skyrl_train.node.ray_cluster import ports
 from skyrl_train.node.ray_tmp import RAY_VARIABLE, short_directory
 
+CAUSE = "the job met a Ray that is not its own: another job's or another user's on the same node"
+
 SIGNATURES = (
     Signature(
         pattern=r"[Vv]ersion mismatch: (?:[Tt]he )?cluster was started with",
@@ -43,8 +45,32 @@ SIGNATURES = (
         explain="the job joined a Ray that another environment or another user had started",
         versions="ray",
     ),
+    Signature(
+        pattern=r"Session name \S{1,80} does not match persisted value",
+        sample="AssertionError: Session name session_2026-03-02_09-14-03_1 does not match persisted value b'session_2026-03-01_10-00-00_7'. Perhaps there was an error connecting to Redis.",
+        explain=CAUSE,
+        versions="ray",
+    ),
+    Signature(
+        pattern=r"Ray is trying to start at .{0,60}but is already running|Found multiple active Ray instances|Failed to start the grpc server\. The specified port|num_cpus and num_gpus must not be provided|is trying to use a port number \d+ that is used by other",
+        sample="ConnectionError: Ray is trying to start at 10.0.0.7:6379, but is already running at 10.0.0.7:6379. Please specify a different port using the `--port` flag of `ray start` command.",
+        explain=CAUSE,
+        versions="ray",
+    ),
+    Signature(
+        pattern=r"Permission denied: '/tmp/ray|Could not find any running Ray instance|[Pp]ort \d+ (?:is )?already (?:in use|taken|used).{0,60}(?:ray|gcs|redis)",
+        sample="PermissionError: [Errno 13] Permission denied: '/tmp/ray/session_2026-03-02_09-14-03_1'",
+        explain=CAUSE,
+        versions="ray",
+    ),
 )
 
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:another|other|existing|foreign|different|stale)\b.{0,20}\bray\b.{0,20}(?:instance|cluster|head|session).{0,60}(?:running|in use|found|exists|belongs|started)|\bray\b.{0,60}\bport \d+\b.{0,30}(?:in use|taken|used)",
+    sample="RuntimeError: another Ray instance is already running on this node (port 6379 in use)",
+    explain=CAUSE,
+    versions="any",
+)
 
 DEFAULT_PORTS = {DEFAULT_PORT: "--port", CLIENT_PORT: "--ray-client-server-port"}
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -22,6 +22,7 @@ models of 7B and more with off-loading, people give 80 GB to each GPU. A contain
 
 from collections.abc import Iterator
 
+from checks.vocabulary import FULL, NOT_ENOUGH
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
@@ -41,17 +42,20 @@ from skyrl_train.node.host_memory import (
     resident_gib,
 )
 
+RAY_ENDED_WORKERS = "Ray ended workers because the host's memory ran out"
+CAUSE = "the job took more host memory than it was given"
+
 SIGNATURES = (
     Signature(
         pattern=r"killed due to memory pressure \(OOM\)",
         sample="(raylet) 2 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons at node (ID: ab12, IP: 10.0.0.5)",
-        explain="Ray ended workers because the host's memory ran out",
+        explain=RAY_ENDED_WORKERS,
         versions="ray",
     ),
     Signature(
         pattern=r"\bray\.exceptions\.OutOfMemoryError\b",
         sample="ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
-        explain="Ray ended workers because the host's memory ran out",
+        explain=RAY_ENDED_WORKERS,
         versions="ray",
     ),
     Signature(
@@ -60,8 +64,60 @@ SIGNATURES = (
         explain="the job took more host memory than Slurm gave it",
         versions="slurm",
     ),
+    Signature(
+        pattern=r"CUDA error: out of memory",
+        sample="RuntimeError: CUDA error: out of memory",
+        explain="the host has no memory left for a pinned copy: CUDA tells of that in the same words",
+        versions="torch, vllm",
+        near=r"pin_memory ?= ?True|\.pin_memory\(|cudaHostAlloc|cumem\.py\", line \d{1,5}, in sleep",
+        within=5,
+        refines=("MEM001", "MEM002", "MEM006"),
+    ),
+    Signature(
+        pattern=r"\btask \d+: Out Of Memory|Exceeded (?:job|step) memory limit|oom_kill event|State[=:] ?OUT_OF_MEMORY|\bexceeded memory limit\b.{0,40}being killed|\bReason: {1,12}OOMKilled\b",
+        sample="srun: error: gpu07: task 0: Out Of Memory",
+        explain=CAUSE,
+        versions="slurm",
+    ),
+    Signature(
+        pattern=r"Out of memory: Killed process \d+|invoked oom-killer|running low on memory|\(OOM\) killed|killed by the OOM killer|\bsystemd-oomd(?:\[\d+\])?: Killed ",
+        sample="kernel: Out of memory: Killed process 81234 (ray::WorkerDict) total-vm:98342100kB, anon-rss:61234000kB",
+        explain=CAUSE,
+        versions="linux, ray",
+    ),
+    Signature(
+        pattern=r"\[Errno 12\] Cannot allocate memory|\bfork: .{0,40}Cannot allocate memory|unable to (?:mmap|allocate shared memory).{0,200}Cannot allocate memory|\bfatal error: runtime: (?:out of memory|cannot allocate memory)|\boom_reaper: reaped|\bx(?:m|re)alloc: cannot allocate|\bArrowMemoryError\b|\bmemory allocation of \d{1,20} bytes failed|DefaultCPUAllocator: (?:can't allocate|not enough) memory|\bstd::bad_alloc\b|_ArrayMemoryError|^MemoryError\b",
+        sample="RuntimeError: [enforce fail at alloc_cpu.cpp:118] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 8589934592 bytes. Error code 12 (Cannot allocate memory)",
+        explain=CAUSE,
+        versions="torch, python",
+    ),
+    Signature(
+        pattern=r"DataLoader worker \(pid\S{0,3} \d+\) is killed by signal: Killed|\bObjectStoreFullError\b",
+        sample="RuntimeError: DataLoader worker (pid 8123) is killed by signal: Killed.",
+        explain=CAUSE,
+        versions="torch, ray",
+    ),
+    Signature(
+        pattern=r"\bOUT_OF_ME(?:MORY\b|\+)|\bRayOutOfMemoryError: |\bCannot allocate memory\b|\bcuda(?:HostAlloc|MallocHost|HostRegister)\b.{0,30}(?:out of memory|failed)",
+        sample="4711              train OUT_OF_ME+    0:125",
+        explain=CAUSE,
+        versions="slurm, ray < 2.3, libc",
+        unless=r"(?i:mlock|memlock|static TLS|ibv?_|hugepage|could not register|requeue)",
+    ),
+    Signature(
+        pattern=r"exceeds the memory usage threshold of|\bRay killed (?:this|\d{1,4}) workers?\b",
+        sample="(raylet) Memory on the node (IP: 10.0.0.5) was 121.60GB / 128.00GB (0.95), which exceeds the memory usage threshold of 0.95. Ray killed this worker (ID: ab) because it was the most recently scheduled task",
+        explain=CAUSE,
+        versions="ray >= 2.3",
+    ),
 )
 
+TOPIC = Signature(
+    pattern=rf"(?i)\b(?:host|system|node|cpu|main|physical) (?:memory|ram)\b.{{0,60}}{FULL}|\b(?:memory|ram) of the (?:host|node|job)\b.{{0,60}}{FULL}|\boom[- ]?killed\b(?!['\"]?[=:] ?false)|\bto free memory \(OOM\)|killed .{{0,60}}out of (?:host |system )?memory|\b{NOT_ENOUGH} (?:host|system|cpu) memory\b",
+    sample="ERROR trainer: host memory exhausted: 503.1 of 503.5 GiB used, process was OOM-killed",
+    explain=CAUSE,
+    versions="any",
+)
 
 TRAINER_MEMORY, RUNTIME_MEMORY = "slurm.trainer_memory_mib", "slurm.runtime_memory_mib"
 

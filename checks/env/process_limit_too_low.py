@@ -33,6 +33,8 @@ from skyrl_doctor.facts.ray_start import NUM_CPUS, ray_start
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.limits import FEW_OPEN_FILES, RAISE_PROCESSES, ray_num_cpus, threads_at_start, threads_at_work
 
+CAUSE = "no further process, thread or open file was allowed"
+
 SIGNATURES = (
     Signature(
         pattern=r"(?:thread|fork|clone|vfork).{0,120}Resource temporarily unavailable",
@@ -52,8 +54,38 @@ SIGNATURES = (
         explain="no further thread was allowed",
         versions="python",
     ),
+    Signature(
+        pattern=r"pthread_create failed|[Tt]hread creation failed|failed to create new OS thread|fork: (?:retry: )?Resource temporarily|\bsh: \d{1,5}: Cannot fork\b|fork rejected by pids controller|background thread creation failed|address space and process count limits are big enough|\bOMP: (?:Error #34: |System error #11: )|\bThreadPoolBuildError\b",
+        sample="OpenBLAS blas_thread_init: pthread_create failed for thread 31 of 64: Resource temporarily unavailable",
+        explain=CAUSE,
+        versions="openblas, libgomp, go",
+    ),
+    Signature(
+        pattern=r"\[Errno 11\] Resource temporarily unavailable|[Tt]oo many open files|\bEMFILE\b",
+        sample="OSError: [Errno 24] Too many open files: '/tmp/ray/session_latest/sockets/plasma_store'",
+        explain=CAUSE,
+        versions="python",
+    ),
+    Signature(
+        pattern=r"what\(\): .{0,20}Resource temporarily unavailable|Resource temporarily unavailable \[system:11\]|fork/exec .{0,120}resource temporarily unavailable",
+        sample="[2026-03-02 09:14:03,500 E 812 812] logging.cc:108: Unhandled exception: N5boost10wrapexceptINS_6system12system_errorEEE. what(): thread: Resource temporarily unavailable [system:11]",
+        explain=CAUSE,
+        versions="ray",
+    ),
+    Signature(
+        pattern=r"\b(?:spawn|fork|clone|pthread_create|thread)\b.{0,60}\bEAGAIN\b|\bWouldBlock, message: .{0,3}Resource temporarily",
+        sample="Error: spawn /bin/sh EAGAIN",
+        explain=CAUSE,
+        versions="node, rust",
+    ),
 )
 
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:process|thread|task|pids?|nproc|open files?|file descriptors?)\b.{0,20}\blimit\b.{0,40}(?:reached|exceeded|hit|too low)|\b(?:could not|cannot|can't|unable to|failed to) (?:fork|spawn (?:a |another )?(?:new )?(?:process|thread)|start (?:a |another )?(?:new )?thread|create (?:a |another )?(?:new )?thread)\b",
+    sample="RuntimeError: could not fork: process limit reached (ulimit -u 4096)",
+    explain=CAUSE,
+    versions="any",
+)
 
 ROOT = 0
 OWN_DIALECT = "run-config"

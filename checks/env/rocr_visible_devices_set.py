@@ -31,6 +31,12 @@ SIGNATURES = (
         explain="Slurm set ROCR_VISIBLE_DEVICES beside CUDA_VISIBLE_DEVICES",
         versions="verl",
     ),
+    Signature(
+        pattern=r"Please use HIP_VISIBLE_DEVICES instead of ROCR_VISIBLE_DEVICES|Incons[ia]{1,2}st[ae]nt values? .{0,60}(?:HIP|ROCR)_VISIBLE_DEVICES",
+        sample="RuntimeError: Please use HIP_VISIBLE_DEVICES instead of ROCR_VISIBLE_DEVICES",
+        explain="ROCR_VISIBLE_DEVICES and CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES are set at once",
+        versions="ray",
+    ),
 )
 
 

@@ -19,6 +19,7 @@ Point `TRITON_CACHE_DIR` at a directory of this job on the node's own disk; `sky
 
 from collections.abc import Iterator
 
+from checks.vocabulary import BROKEN, FILE_ERROR, NETWORK
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
@@ -28,6 +29,9 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_train.node.caches import TRITON, cache_settings
 
+TRITON_CACHE = r"(?:/\.triton\b|triton_cache|triton/cache)"
+CAUSE = "Triton's cache lies where several users or nodes disturb each other"
+
 SIGNATURES = (
     Signature(
         pattern=r"[Tt]riton.{0,300}[Ss]tale file handle",
@@ -35,6 +39,35 @@ SIGNATURES = (
         explain="Triton's cache lies on a network file system that lost the file",
         versions="triton",
     ),
+    Signature(
+        pattern=rf"{FILE_ERROR}.{{0,300}}{TRITON_CACHE}|[Tt]riton.{{0,300}}[Ss]tale file handle|/\.triton/\S{{0,200}}: {FILE_ERROR}",
+        sample="OSError: [Errno 116] Stale file handle: '/home/user/.triton/cache/ab12/matmul.json'",
+        explain=CAUSE,
+        versions="triton",
+        refines=("IMG007",),
+    ),
+    Signature(
+        pattern=r"\.triton/\S{0,200}\.nfs[0-9a-f]{6}",
+        sample="OSError: [Errno 16] Device or resource busy: '/home/user/.triton/cache/ab12/.nfs000000013c0f3f5c00000c1f'",
+        explain=CAUSE,
+        versions="triton",
+        refines=("IMG007",),
+    ),
+    Signature(
+        pattern=r"Error: \[Errno (?:5|16|17|39|116)\] [\w /]{5,40}(?:\W*$|: '(?:\.nfs|tmp\.pid))",
+        sample="OSError: [Errno 116] Stale file handle",
+        explain="Triton's cache lies on a network file system, where processes of several nodes disturb each other",
+        versions="triton",
+        near=r"triton/runtime/cache\.py|triton/runtime/autotuner",
+        within=8,
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\btriton\b.{{0,40}}\bcache\b.{{0,100}}(?:{NETWORK}|{BROKEN})",
+    sample="RuntimeError: the Triton cache is corrupt",
+    explain=CAUSE,
+    versions="any",
 )
 
 

@@ -22,6 +22,7 @@ full path in `python.interpreter`, or export `UV_PYTHON`, so that the workers ta
 
 from collections.abc import Iterator
 
+from checks.vocabulary import LACK
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
@@ -29,6 +30,9 @@ from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.interpreter import TrainingPython
 from skyrl_doctor.facts.triton_build import Built, TritonBuild
 from skyrl_train.node.python import NO_COMPILER, VARIABLE
+
+NO_HEADERS = "the compiler that Triton calls does not find the headers of the worker's Python"
+NOTHING_TO_BUILD_WITH = "the compiler that builds kernels, or the headers of the worker's Python, are not there"
 
 SIGNATURES = (
     Signature(
@@ -49,6 +53,37 @@ SIGNATURES = (
         explain="the linker that Triton calls does not see libcuda.so",
         versions="triton",
     ),
+    Signature(
+        pattern=r"""(?:file )?['\"<]Python\.h['\">]? (?:file )?not found|fatal error: .{0,40}pyconfig\.h|\.c(?:c|pp|xx)?:\d+:\d+: [^:\n]{3,80}: .{0,6}Python\.h\b""",
+        sample="/scratch/tmpx1/main.c:5:10: fatal error: 'Python.h' file not found",
+        explain=NO_HEADERS,
+        versions="clang, tcc",
+    ),
+    Signature(
+        pattern=r"libcuda\.so cannot found!",
+        sample="AssertionError: libcuda.so cannot found! Possible files are located at ['/usr/lib64/libcuda.so.1'].Please create a symlink of libcuda.so to any of the files.",
+        explain=NO_HEADERS,
+        versions="triton 2",
+    ),
+    Signature(
+        pattern=r"No such file or directory: '(?:\S{0,80}[/-])?(?:gcc|cc|clang|g\+\+)'|No working C(?:\+\+)? compiler found|error: command '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)' failed: No such file|unable to execute '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)': No such file|cannot execute .{1,3}cc1(?:plus)?\b",
+        sample="FileNotFoundError: [Errno 2] No such file or directory: 'gcc'",
+        explain=NO_HEADERS,
+        versions="triton, torch inductor",
+    ),
+    Signature(
+        pattern=r"\bPython headers needed to compile|\(missing: .{0,80}(?:Development|Python3?_INCLUDE_DIRS?)\b|cannot find -lpython|Command .{0,200}\b(?:gcc|cc|g\+\+|clang)\b.{0,800}exit status 127\b",
+        sample="/scratch/x.c:16:2: error: #error Python headers needed to compile C extensions, please install development version of Python.",
+        explain=NOTHING_TO_BUILD_WITH,
+        versions="cython, cmake, ld",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\bpython (?:development |dev )?headers?\b.{{0,60}}{LACK}|\b(?:no|without a) (?:working )?C(?:\+\+)? compiler\b|\bC(?:\+\+)? compiler\b.{{0,40}}{LACK}",
+    sample="RuntimeError: the Python headers are missing",
+    explain=NOTHING_TO_BUILD_WITH,
+    versions="any",
 )
 
 

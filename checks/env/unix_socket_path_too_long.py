@@ -24,6 +24,8 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_train.node.ray_tmp import LIMIT_BYTES, Socket, ray_socket, socket_settings, vllm_socket
 
+CAUSE = "the directory for temporary files is too long a path for a socket"
+
 SIGNATURES = (
     Signature(
         pattern=r"AF_UNIX path (?:length cannot exceed|too long)",
@@ -31,6 +33,43 @@ SIGNATURES = (
         explain="Ray's temporary directory is too long a path for a socket",
         versions="ray",
     ),
+    Signature(
+        pattern=r"ipc path .{0,300}longer than \d+ characters|sizeof\(sockaddr_un\.sun_path\)",
+        sample='zmq.error.ZMQError: ipc path "/net/scratch/jobs/1355700/tmp.t0016/5f0d1c" is longer than 107 characters (sizeof(sockaddr_un.sun_path)).',
+        explain=CAUSE,
+        versions="vllm, pyzmq",
+    ),
+    Signature(
+        pattern=r"\b[Ss]ocket (?:path|name|path ?name|file ?name)\b.{0,300}(?:too long|longer than|exceeds)|\bunix socket.{0,200}too long|\brun ?root is longer than \d+ characters|\.sock\S{0,80} .{0,40}File name too long",
+        sample="Error: unix socket path /net/scratch/jobs/1355700/run/libpod/socket/ab12/attach is too long",
+        explain=CAUSE,
+        versions="podman, ray",
+    ),
+    Signature(
+        pattern=r"\b(?:listen|dial) unix \S{100,400}: (?:bind|connect): invalid argument",
+        sample="Error: unable to listen: listen unix /net/scratch/projects/agents-of-the-group/slurm/jobs/1355700/tmp.t0016/run/containers/storage/podman/podman.sock: bind: invalid argument",
+        explain=CAUSE,
+        versions="go",
+    ),
+    Signature(
+        pattern=r"[Pp]ath name should not have more than \d+ characters|File name too long.{0,300}(?:/sockets?/|\.sock\b)|(?:/tmux-\d{1,10}/|/sockets?/|\.sock\b).{0,80}File name too long",
+        sample="OSError: [Errno 36] File name too long: '/scratch/a/ray/session_1/sockets/raylet'",
+        explain=CAUSE,
+        versions="grpc, tmux, ray",
+    ),
+    Signature(
+        pattern=r"(?:system_error\S{0,10}|what\(\)).{0,40}File name too long",
+        sample="  what():  File name too long",
+        explain=CAUSE,
+        versions="ray, boost",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\bsocket\b.{0,200}\btoo long\b|\btoo long\b.{0,80}\bsocket\b",
+    sample="OSError: path of the raylet's socket is too long (131 > 107)",
+    explain=CAUSE,
+    versions="any",
 )
 
 

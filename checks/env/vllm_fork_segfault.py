@@ -45,9 +45,16 @@ SIGNATURES = (
         pattern=r"\bTHCPModule_initExtension\b|\bcuCtxGetDevice\b",
         sample='  File "<unknown>", line 0, in THCPModule_initExtension(_object*, _object*)',
         explain="the crash was in the start of CUDA",
-        role=Part.CONFIRMATION,
         versions="torch",
+        role=Part.CONFIRMATION,
     ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\bCUDA\b.{0,60}\bfork(?:ed)?\b|\bfork(?:ed)?\b.{0,60}\bCUDA\b",
+    sample="RuntimeError: CUDA was initialized before the fork",
+    explain="vLLM's workers are forked from a process that has used CUDA; set VLLM_WORKER_MULTIPROC_METHOD=spawn",
+    versions="any",
 )
 
 

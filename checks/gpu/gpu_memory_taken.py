@@ -29,6 +29,8 @@ from skyrl_doctor.facts.host import Host
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.vllm import free_mib_wanted
 
+CAUSE = "another process holds memory of the same GPU"
+
 SIGNATURES = (
     Signature(
         pattern=r"Error in memory profiling\. (?:Initial free memory|This happens when)",
@@ -36,8 +38,26 @@ SIGNATURES = (
         explain="another process on the same GPU gave memory back while vLLM measured it",
         versions="vllm",
     ),
+    Signature(
+        pattern=r"CUDA-capable device\(s\) is/are busy or unavailable|all CUDA-capable devices are busy",
+        sample="RuntimeError: CUDA error: CUDA-capable device(s) is/are busy or unavailable",
+        explain=CAUSE,
+        versions="torch",
+    ),
+    Signature(
+        pattern=r"memory capacity is unbalanced\. Some GPUs may be occupied",
+        sample="RuntimeError: The memory capacity is unbalanced. Some GPUs may be occupied by other processes.",
+        explain=CAUSE,
+        versions="sglang",
+    ),
 )
 
+TOPIC = Signature(
+    pattern=r"(?i)\bGPU\b.{0,60}(?:used|occupied|held|taken) by (?:an)?other|other processes? (?:hold|use|occup)\w* .{0,40}GPU memory|memory capacity is unbalanced",
+    sample="RuntimeError: GPU 0 is used by another process (pid 812)",
+    explain=CAUSE,
+    versions="any",
+)
 
 SHARE = "rollout.gpu_memory_utilization"
 UNEXPLAINED_MIB = 1024

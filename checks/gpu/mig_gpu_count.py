@@ -26,9 +26,11 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Gpus, Slice, usable
-from skyrl_doctor.facts.visible_devices import VARIABLE, parse
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.mig import ray_gpus
+from skyrl_train.node.visible_devices import VARIABLE, parse
+
+CAUSE = "this process sees no GPU: none was given to it, or the variable names none that is there"
 
 SIGNATURES = (
     Signature(
@@ -57,8 +59,20 @@ SIGNATURES = (
         explain="more GPUs are planned than CUDA finds on this node",
         versions="vllm",
     ),
+    Signature(
+        pattern=r"Error: .{0,80}(?:torch\.cuda\.is_available\(\) is False|[Nn]o (?:CUDA |NVIDIA )?(?:(?:GPUs|devices) (?:are |were )?(?:available|found|detected|visible)|GPU (?:is |was )?(?:found|detected|visible))\b|support bf16/gpu)|\bNVMLError_(?:DriverNotLoaded|LibraryNotFound)\b",
+        sample="ValueError: ProcessGroupNCCL is only supported with GPUs, no GPUs found!",
+        explain=CAUSE,
+        versions="torch, transformers, pynvml",
+    ),
 )
 
+TOPIC = Signature(
+    pattern=r"(?i)\bno (?:usable |visible |cuda |nvidia )*gpus?\b.{0,40}(?:found|available|visible|detected)|\bcuda (?:is )?(?:not available|unavailable)|cuda driver initiali[sz]ation failed|gpu is needed",
+    sample="RuntimeError: CUDA driver initialization failed, you might not have a CUDA gpu.",
+    explain=CAUSE,
+    versions="any",
+)
 
 PLANNED = "slurm.gpus_per_node"
 

@@ -45,8 +45,54 @@ SIGNATURES = (
         explain="this vLLM takes no MIG UUID in CUDA_VISIBLE_DEVICES",
         versions="vllm",
     ),
+    Signature(
+        pattern=r"""invalid literal for int\(\) with base 10: b?['\"]GPU-[0-9a-f]""",
+        sample="ValueError: invalid literal for int() with base 10: 'GPU-7f57f032-34ab-a064-c37c-7a4f75601cc5'",
+        explain="a UUID in CUDA_VISIBLE_DEVICES was read as a number",
+        versions="vllm",
+    ),
+    Signature(
+        pattern=r"NVMLError_(?:InvalidArgument|NotFound)|nvmlDeviceGet\w{1,40} failed|Unknown device ID .?MIG-",
+        sample="pynvml.NVMLError_InvalidArgument: Invalid Argument",
+        explain="a MIG slice was asked for as if it were a whole GPU",
+        versions="vllm >= 0.33",
+        near=r"MIG-[0-9a-f]|device_id_to_physical_device_id",
+        within=150,
+    ),
+    Signature(
+        pattern=r"""(?:MIG|GPU)-[0-9a-f]{8}-[0-9a-f-]{10,60}\S{0,4} (?:unknown device|not found|is invalid)|[Ii]nvalid device (?:string|id|UUID|name|ordinal)\b.{0,12}(?:MIG|GPU)-[0-9a-f]""",
+        sample="RuntimeError: Invalid device string: 'cuda:MIG-8a5c0f1e-11d2-5b0a-9f3e-2f1f0c9d7e11'",
+        explain="the id of a MIG slice was given where this program takes a number, or this node has no such slice",
+        versions="torch, nvidia-container-cli",
+    ),
+    Signature(
+        pattern=r"\bskyrl-train [\w ]{1,20}: (?:error: )?GPU001: ",
+        sample="skyrl-train train: error: GPU001: 2 slices are visible, and none of them is named",
+        explain="the GPU's slices cannot be handed on as they are; the line says why",
+        versions="skyrl-train",
+    ),
+    Signature(
+        pattern=r"NVMLError_(?:NotFound|InvalidArgument)",
+        sample="vllm.third_party.pynvml.NVMLError_NotFound: Not Found",
+        explain="the id in CUDA_VISIBLE_DEVICES is not a whole UUID, or one of a slice where a whole GPU was wanted",
+        versions="vllm",
+        near=r"GetHandleByUUID|device_control_id_to_physical_device_id",
+        within=8,
+    ),
+    Signature(
+        pattern=r"""['\"](?:MIG|GPU)-[0-9a-f][0-9a-f/-]{5,60}['\"] is not (?:in list|a valid|an integer)|could not convert string to \w+: ['\"](?:MIG|GPU)-""",
+        sample="ValueError: 'MIG-8a5c0f1e-11d2-5b0a-9f3e-2f1f0c9d7e11' is not in list",
+        explain="a UUID in CUDA_VISIBLE_DEVICES was taken for a number",
+        versions="ray, verl",
+    ),
 )
 
+TOPIC = Signature(
+    pattern=r"(?i)\bMIG\b.{0,80}(?:unsupported|not supported|cannot|can't|invalid|unknown|not found|not an? (?:int|number))|(?:invalid|unknown|cannot parse|unparsable).{0,60}\bMIG-",
+    sample="ValueError: cannot parse device id MIG-8a5c0f1e",
+    explain="a MIG slice was given where this program takes a number or a whole GPU",
+    versions="any",
+)
 
 ONE_GPU = "#SBATCH --gres=gpu:1"
 REMEDIES = {

@@ -26,8 +26,8 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Gpus
-from skyrl_doctor.facts.visible_devices import VARIABLE
 from skyrl_doctor.plan.model import Plan
+from skyrl_train.node.visible_devices import VARIABLE
 
 LISTS = ("SLURM_STEP_GPUS", "SLURM_JOB_GPUS")
 COUNT = "SLURM_GPUS_ON_NODE"

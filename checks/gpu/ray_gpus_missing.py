@@ -19,15 +19,88 @@ both: it waits until every node and every GPU has joined, and says which one has
 
 from collections.abc import Iterator
 
+from checks.vocabulary import FEW, NOT_ENOUGH
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.job import node_count
 from skyrl_doctor.facts.ray_clusters import RayClusters
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.node.ray import ADDRESS, starts_own_cluster
+
+CAUSE = "Ray has fewer GPUs than the run wants: a node did not join, or it is another's Ray"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Current node has no GPU available|cannot start without GPU",
+        sample="ValueError: Current node has no GPU available. current_node_resource={'CPU': 16.0}. vLLM engine cannot start without GPU. Make sure you have at least 1 GPU available in a node.",
+        explain=CAUSE,
+        versions="vllm",
+    ),
+    Signature(
+        pattern=r"number of required (?:GPUs|\w+s) exceeds the total number of available",
+        sample="ValueError: The number of required GPUs exceeds the total number of available GPUs in the placement group.",
+        explain=CAUSE,
+        versions="vllm",
+    ),
+    Signature(
+        pattern=r"No available node types can fulfill resource requests? .{0,120}(?:GPU|accelerator)|[Cc]annot provide a placement group of",
+        sample="(autoscaler +1m5s) Error: No available node types can fulfill resource request {'CPU': 1.0, 'GPU': 1.0}. Add suitable node types to this cluster to resolve this issue.",
+        explain=CAUSE,
+        versions="ray, vllm",
+    ),
+    Signature(
+        pattern=r"cannot be satisfied in this ray cluster|Failed to create placement group with \d+|[Pp]lacement group creation timed out|\bResourceInsufficientError: ",
+        sample="ValueError: Resource pool global_pool: 8*2 cannot be satisfied in this ray cluster",
+        explain=CAUSE,
+        versions="verl, SkyRL",
+    ),
+    Signature(
+        pattern=r"worker group startup timed out after \d",
+        sample="The worker group startup timed out after 60.0 seconds waiting for 8 workers.",
+        explain=CAUSE,
+        versions="ray >= 2.43",
+        fatal=False,
+    ),
+    Signature(
+        pattern=r"Total available GPUs [1-9][\d.]* is less than total desired GPUs",
+        sample="ValueError: Total available GPUs 8.0 is less than total desired GPUs 16",
+        explain=CAUSE,
+        versions="verl",
+    ),
+    Signature(
+        pattern=r"(?:[Nn]ot enough|[Ii]nsufficient) (?:GPUs?\b|(?:GPU |cluster )?resources to (?:allocate|launch|create|place|schedule)\b)|\b[Yy]ou requested gpu|\b[Rr]equest(?:ed|s) \d{1,5} (?:physical )?GPUs?\b.{0,60}\bonly \d|exceeds (?:the )?(?:number of )?available GPUs",
+        sample="ValueError: Not enough resources to allocate 4 placement groups, only created 2 placement groups.",
+        explain=CAUSE,
+        versions="vllm, ray, lightning",
+        unless="deployment settings|GPU memory",
+    ),
+    Signature(
+        pattern=r"[Cc]annot provide a placement group",
+        sample="ValueError: Cannot provide a placement group requiring 4.0 GPUs (placement_group_specs=[{'GPU': 1.0}]) within 1800 seconds.",
+        explain=CAUSE,
+        versions="vllm >= 0.17",
+    ),
+    Signature(
+        pattern=r"Waiting for creating a placement group of specs for \d{3,9} seconds|resource request cannot be scheduled right now: .{0,80}GPU",
+        sample="Waiting for creating a placement group of specs for 150 seconds. specs=[{'GPU': 1.0}, {'GPU': 1.0}]. Check `ray status` to see if you have enough resources",
+        explain=CAUSE,
+        versions="vllm, ray",
+        at_least=2,
+        fatal=False,
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i){FEW} GPUs?\b.{{0,80}}(?:need|requir|request|want|ask)|(?:need|requir|request|want|ask)\w* .{{0,20}}\d+ GPUs?\b.{{0,80}}{FEW}|\bray\b.{{0,60}}{NOT_ENOUGH} GPUs",
+    sample="RuntimeError: only 4 GPUs in the Ray cluster, but 8 are needed",
+    explain=CAUSE,
+    versions="any",
+    unless="deployment settings",
+)
 
 NODES, PER_NODE = "slurm.nodes", "slurm.gpus_per_node"
 NUM_GPUS = ("ray_kwargs.ray_init.num_gpus", "ray_init.num_gpus")

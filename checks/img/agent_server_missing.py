@@ -19,41 +19,72 @@ the real one in (`"build"`). For another runtime, build derived images ahead.
 
 from collections.abc import Iterator
 
+from checks.img.shared import ahead, inject_of, listed, looked_into, unless_unseen
+from checks.vocabulary import LACK
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.facts.images.stored import StoredImages
-from skyrl_doctor.image_words import ahead, inject_of, listed, looked_into, unless_unseen
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.agent_server import BINARY, SOURCE
 
-_EXPLAIN = "the image has no agent server where the runtime starts it; mount sandboxd or build a derived image"
+CAUSE = "the image has no agent server where the runtime starts it; mount sandboxd or build a derived image"
+NOT_RUNNABLE = (
+    "the image cannot run the agent server where the runtime starts it; mount sandboxd or build a derived image"
+)
+
 SIGNATURES = (
     Signature(
         pattern=r"""executable file .{0,40}agent-server.{0,20} not found|openhands-agent-server['\"]?: (?:no such file|not found)""",
         sample='Error: runc: runc create failed: unable to start container process: exec: executable file "/usr/local/bin/openhands-agent-server" not found in $PATH',
-        explain=_EXPLAIN,
+        explain=CAUSE,
         versions="podman",
     ),
     Signature(
         pattern=r"\[FATAL tini \(\d+\)\] exec .{1,80} failed: No such file",
         sample="[FATAL tini (6)] exec --port failed: No such file or directory",
-        explain=_EXPLAIN,
+        explain=CAUSE,
         versions="tini",
     ),
     Signature(
         pattern=r"Action server at \S+ did not become ready within",
         sample="Action server at http://node07:60001 did not become ready within 60.3s",
-        explain=_EXPLAIN,
+        explain=CAUSE,
         versions="runtime server",
     ),
     Signature(
         pattern=r"Connection refused to \S+/alive",
         sample="Connection refused to http://node07:60001/alive, server still starting...",
         explain="nothing answers in the sandbox",
-        role=Part.CONFIRMATION,
         versions="runtime server",
+        role=Part.CONFIRMATION,
     ),
+    Signature(
+        pattern=r"""/agent[-_]server/[/.\w-]{0,60}/bin/[\w.-]{1,30}['\"`]?: (?:[Nn]o such file|not found|[Pp]ermission denied)""",
+        sample="bash: line 1: /agent-server/.venv/bin/python: No such file or directory",
+        explain=NOT_RUNNABLE,
+        versions="sh",
+    ),
+    Signature(
+        pattern=r"""agent-server['\"`]?: (?:stat .{0,80}: )?(?:[Nn]o such file|(?:command )?not found|cannot (?:open|execute))|(?:stat|exec|open) .{0,60}agent-server.{0,20}: no such file|No module named '?openhands\.agent_server|module specification for 'openhands|\(catatonit:\d+\): failed to exec pid1""",
+        sample='Error: runc create failed: unable to start container process: exec: "/usr/local/bin/openhands-agent-server": stat /usr/local/bin/openhands-agent-server: no such file or directory: unknown',
+        explain=CAUSE,
+        versions="docker, runc, python",
+    ),
+    Signature(
+        pattern=r"""exec: ['"]?/?[^'"\s]{0,160}agent[-_]server[^'"\s]{0,80}['"]?: (?:stat |no such|executable file not found|permission denied)""",
+        sample='Error: unable to start container process: exec: "/agent-server/.venv/bin/python": stat /usr/local/bin/python3: no such file or directory',
+        explain=NOT_RUNNABLE,
+        versions="docker, runc, crun",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\bagent[- _]server\b(?: binary| executable| program)?\b.{{0,60}}\b{LACK}|\bno agent[- _]server\b",
+    sample="ERROR image x/y:z has no agent server",
+    explain=CAUSE,
+    versions="any",
+    unless="Invalid|versions?",
 )
 
 

@@ -18,22 +18,37 @@ path off the command works for one form of entrypoint only.
 
 from collections.abc import Iterator
 
+from checks.img.shared import inject_of, listed, looked_into
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.stored import StoredImages
-from skyrl_doctor.image_words import inject_of, listed, looked_into
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.agent_server import BINARY, SOURCE
+
+CAUSE = "the image's entrypoint and the command both name the agent server; the runtime must override the entrypoint"
 
 SIGNATURES = (
     Signature(
         pattern=r"unrecognized arguments: \S*openhands-agent-server",
         sample="openhands-agent-server: error: unrecognized arguments: /usr/local/bin/openhands-agent-server",
-        explain="the image's entrypoint and the command both name the agent server; the runtime must override the entrypoint",
+        explain=CAUSE,
         versions="openhands-agent-server",
     ),
+    Signature(
+        pattern=r"unrecognized arguments?:? .{0,80}agent[-_]server|unexpected (?:extra )?argument.{0,80}agent[-_]server",
+        sample="__main__.py: error: unrecognized arguments: /usr/local/bin/openhands-agent-server",
+        explain=CAUSE,
+        versions="openhands-agent-server",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\bentry ?point\b.{0,80}\b(?:twice|both|duplicat\w+|repeated|already)\b",
+    sample="ERROR entrypoint and command both start openhands-agent-server",
+    explain=CAUSE,
+    versions="any",
 )
 
 

@@ -18,24 +18,53 @@ in `sandbox.agent_server`: they bring their own C library. Or build the agent se
 
 from collections.abc import Iterator
 
+from checks.img.shared import AGENT_SERVER, INJECT, inject_of, listed, looked_into
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.stored import StoredImage, StoredImages
-from skyrl_doctor.image_words import AGENT_SERVER, INJECT, inject_of, listed, looked_into
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.contracts.sandbox.agent_server import BINARY
 from skyrl_train.contracts.sandbox.glibc import AGENT_SERVER_BUILDER, MUSL, runs_on, shown, system_of
 
+CAUSE = (
+    "the agent server was built for another C library than the image has; build it on an older one, or mount sandboxd"
+)
+
 SIGNATURES = (
     Signature(
         pattern=r"version .?GLIBC(?:XX)?_[\d.]+.? not found|cannot enable executable stack",
         sample="[PYI-7:ERROR] Failed to load Python shared library '/tmp/_MEIx/libpython3.12.so.1.0': dlopen: /lib/x86_64-linux-gnu/libm.so.6: version 'GLIBC_2.38' not found",
-        explain="the agent server was built for another C library than the image has; build it on an older one, or mount sandboxd",
+        explain=CAUSE,
         versions="openhands-agent-server",
     ),
+    Signature(
+        pattern=r"\bIMG008: the image is ",
+        sample="IMG008: the image is CentOS Linux 7, with glibc 2.17; the released openhands-agent-server needs glibc 2.28 or newer",
+        explain="the C library of the task's image is too old for the agent server",
+        versions="skyrl-train",
+    ),
+    Signature(
+        pattern=r"Failed to load Python shared library|(?:GLIBC(?:XX)?|CXXABI)_[\d.]{1,12}.{0,3} not found",
+        sample="[PYI-37:ERROR] Failed to load Python shared library '/tmp/_MEI1/libpython3.13.so.1.0': dlopen: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found",
+        explain=CAUSE,
+        versions="openhands-agent-server",
+    ),
+    Signature(
+        pattern=r"Error relocating \S{1,200}: \S{1,80}: symbol not found|Error loading shared library \S{1,80}: No such file or directory \(needed by ",
+        sample="Error relocating /tmp/_MEI1/libpython3.12.so.1.0: __memcpy_chk: symbol not found",
+        explain=CAUSE,
+        versions="openhands-agent-server on an image with musl",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\bglibc\b.{0,80}(?:too old|older|newer|mismatch|required)|\b(?:requires|needs) (?:a newer )?glibc\b",
+    sample="ERROR the image's glibc 2.31 is older than the agent server needs",
+    explain="the agent server was built for another C library than the image has",
+    versions="any",
 )
 
 

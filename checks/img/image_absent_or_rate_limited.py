@@ -20,13 +20,13 @@ one after the other. A row whose image does not exist fails for ever.
 
 from collections.abc import Iterator
 
+from checks.img.shared import listed
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.facts.images.supply import ImageSupply
-from skyrl_doctor.image_words import listed
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.contracts.sandbox.supply import (
@@ -38,6 +38,9 @@ from skyrl_train.contracts.sandbox.supply import (
 )
 
 KEY, MIRROR = "sandbox.image_archive", "sandbox.image_mirror"
+OTHER_CAUSES = r"(?i:UIDs or GIDs|lchown|no space|lsetxattr|permission denied|storing blob|writing blob|overlay)"
+CAUSE = "the registry did not give the image: it is not there, not open, not reachable, or too many were asked for"
+
 SIGNATURES = (
     Signature(
         pattern=r"429 (?:Client Error: )?Too Many Requests.{0,300}(?:image|registry|docker)|toomanyrequests: ",
@@ -51,6 +54,44 @@ SIGNATURES = (
         explain="there is no image of this name; drop the row or build the image",
         versions="docker, podman",
     ),
+    Signature(
+        pattern=r"\bSource image rejected: |reading manifest .{1,300}: StatusCode: \d|\b(?:Err)?ImagePull(?:BackOff)?$|\bBack-off pulling image\b|\berror getting credentials - err\b",
+        sample="Error: copying system image from manifest list: Source image rejected: Running image docker://x/y:z is rejected by policy.",
+        explain=CAUSE,
+        versions="podman, docker, kubernetes",
+    ),
+    Signature(
+        pattern=r"reached your (?:unauthenticated )?pull rate limit|pull rate limit|429 Too Many Requests",
+        sample="Error: initializing source docker://python:3.12: reading manifest 3.12 in docker.io/library/python: toomanyrequests: You have reached your unauthenticated pull rate limit. https://www.docker.com/increase-rate-limit",
+        explain=CAUSE,
+        versions="docker hub",
+    ),
+    Signature(
+        pattern=r"""repository does not exist or may require|No such image: |\bname unknown: |manifest for \S{1,200} not found|unauthorized: (?:authentication required|access to the requested resource)""",
+        sample="Error response from daemon: pull access denied for xingyaoww/r2e, repository does not exist or may require 'docker login'",
+        explain=CAUSE,
+        versions="docker",
+    ),
+    Signature(
+        pattern=r"(?:pinging container registry|registry-1\.docker\.io|auth\.docker\.io|initializing source docker://|reading blob sha256|fetching blob|error pulling image|Get .{1,3}https://[\w.:-]{3,80}/v2/).{0,400}(?:i/o timeout|no such host|server misbehaving|connection refused|connection reset by peer|no route to host|network is unreachable|context deadline exceeded|x509: |TLS handshake timeout|request canceled while waiting|unexpected HTTP status|unexpected EOF|invalid username/password|: denied\b)|short-name resolution enforced|no image found in (?:manifest list|image index) for architecture",
+        sample='Error: initializing source docker://python:3.12: pinging container registry registry-1.docker.io: Get "https://registry-1.docker.io/v2/": dial tcp: lookup registry-1.docker.io: no such host',
+        explain=CAUSE,
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"reading manifest \S{1,200} in \S{1,200}: (?:denied|unauthorized|errors:)|did not resolve to an alias and no unqualified-search registries",
+        sample="Error: initializing source docker://ghcr.io/x/y:z: reading manifest z in ghcr.io/x/y: denied",
+        explain="the registry did not give the image: it is not there, or not open to this user",
+        versions="podman",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:could not|cannot|can't|failed to|unable to|error) (?:pull|pulling|fetch|fetching|download|downloading) (?:of )?(?:the |a )?(?:container |docker |sandbox |base )?image\b|\bimage pull (?:failed|error)|\bpull rate[- ]limit\b|\bregistry\b.{0,80}(?:unreachable|not reachable|refused|timed out|rate[- ]limit)",
+    sample="ERROR could not pull image docker.io/x/y:z: 404 Not Found",
+    explain=CAUSE,
+    versions="any",
+    unless=OTHER_CAUSES,
 )
 
 

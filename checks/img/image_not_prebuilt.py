@@ -18,12 +18,12 @@ Fetch them before the job takes a GPU, on the runtime node and in the job's envi
 
 from collections.abc import Iterator
 
+from checks.img.shared import ahead, inject_of, listed
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.facts.images.supply import ImageSupply
-from skyrl_doctor.image_words import ahead, inject_of, listed
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.agent_server import REPOSITORY
 from skyrl_train.contracts.sandbox.supply import archive_of

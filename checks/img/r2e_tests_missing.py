@@ -20,6 +20,8 @@ has none is masked and counted. Leave out the rows whose image has none.
 
 from collections.abc import Iterator
 
+from checks.img.shared import listed, looked_into, unless_unseen
+from checks.vocabulary import LACK
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
@@ -27,16 +29,30 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.archived import ArchivedImages
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import RUNNERS, TESTBED, TESTS, StoredImage, StoredImages
-from skyrl_doctor.image_words import listed, looked_into, unless_unseen
 from skyrl_train.contracts.tasks.rows import R2E_GYM
+
+CAUSE = "the image keeps its tests elsewhere; a sample without tests must be masked, not scored 0"
 
 SIGNATURES = (
     Signature(
         pattern=r"/r2e_tests.?: No such file or directory|failed to create symbolic link .{0,80}r2e_tests",
         sample="find: '/r2e_tests': No such file or directory",
-        explain="the image keeps its tests elsewhere; a sample without tests must be masked, not scored 0",
+        explain=CAUSE,
         versions="R2E-Gym",
     ),
+    Signature(
+        pattern=r"(?:cannot stat|cannot access|can't open file|not found:?|No such file or directory:) .{0,20}(?:/root|/testbed)?/r2e_tests|not found: r2e_tests\b|/r2e_tests\S{0,40}\)? (?:does not exist|not found|could not be found)|/r2e_tests\S{0,80} (?:[Cc]annot stat|failed): No such file|/r2e_tests.{0,4}: No such file",
+        sample="mv: cannot stat '/r2e_tests': No such file or directory",
+        explain=CAUSE,
+        versions="R2E-Gym",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\br2e_tests\b.{{0,80}}\b{LACK}|\b(?:no|missing|without) r2e_tests\b",
+    sample="ERROR image x/y:z: r2e_tests is missing",
+    explain=CAUSE,
+    versions="any",
 )
 
 

@@ -19,10 +19,10 @@ Correct the rows, or `sandbox.image_prefix`. Names are written `docker.io/user/n
 
 from collections.abc import Iterator
 
+from checks.img.shared import NAMED
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Severity
 from skyrl_doctor.facts.images.needed import NeededImages
-from skyrl_doctor.image_words import NAMED
 
 
 @check("IMG002", fix="skyrl_train/contracts/sandbox/references.py")

@@ -18,24 +18,61 @@ by that user.
 
 from collections.abc import Iterator
 
+from checks.img.shared import inject_of, looked_into
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.stored import TESTBED, Node, StoredImage, StoredImages
-from skyrl_doctor.image_words import inject_of, looked_into
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.contracts.sandbox.image_user import Owner, may_write, user_of
 
 KEY = "sandbox.run_as_root"
+CAUSE = "the sandbox runs as a user who may not write there; run it as root inside rootless Podman"
+
 SIGNATURES = (
     Signature(
         pattern=r"(?:mkdir|touch|mv|cp|ln|rm|chmod|chown|tee|bash|sh|find|tar): .{0,160}(?:/root|/testbed|/usr/local/bin|/r2e_tests).{0,160}Permission denied",
         sample="mkdir: cannot create directory '/root/.venv': Permission denied",
-        explain="the sandbox runs as a user who may not write there; run it as root inside rootless Podman",
+        explain=CAUSE,
         versions="openhands-agent-server",
     ),
+    Signature(
+        pattern=r"Permission denied: '/(?:root|usr/local)/|(?:could not lock config file|cannot create|[Uu]nable to create|failed to create) .{0,20}/(?:root|testbed|usr/local)\S{0,120}:? Permission denied|cannot (?:touch|remove|open|move) .{0,80}/(?:root|testbed)/\S{0,120}: Permission denied|\b(?:sh|bash|tee): (?:line )?(?:\d+: )?/(?:root|testbed)/\S{1,160}: Permission denied|[ '`\"]/(?:testbed|r2e_tests)(?:/\S{1,160})?: Permission denied|changing ownership of .{1,4}/(?:testbed|root|r2e_tests)\b.{0,200}: Operation not permitted|insufficient permission for adding an object to repository database",
+        sample="PermissionError: [Errno 13] Permission denied: '/root/.venv/bin/python'",
+        explain=CAUSE,
+        versions="python, git",
+    ),
+    Signature(
+        pattern=r"dubious ownership in repository at '/(?:testbed|r2e_tests)\b",
+        sample="fatal: detected dubious ownership in repository at '/testbed'",
+        explain=CAUSE,
+        versions="git",
+    ),
+    # A trainer that is refused the same path on its own machine is AGT012; here the server in the sandbox is at work.
+    Signature(
+        pattern=r"Permission denied: '/(?:testbed|r2e_tests|workspace)\b",
+        sample="PermissionError: [Errno 13] Permission denied: '/workspace/conversations'",
+        explain="what runs in the sandbox may not write there: its user is not the one of the image's files",
+        versions="openhands-agent-server",
+        near=r"\bagent[_-]server[/.]|\bsandboxd\b",
+        within=30,
+        refines=("AGT012",),
+    ),
+    Signature(
+        pattern=r"could not (?:lock|write|open) config file \S{0,200}: Permission denied",
+        sample="error: could not write config file /root/.gitconfig: Permission denied",
+        explain=CAUSE,
+        versions="git",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:cannot|can't|could not|unable to|may not) write (?:to |in |into )?[^\n]{0,20}/(?:testbed|r2e_tests)\b|\bsandbox user\b.{0,80}(?:cannot|may not|no permission|not allowed)",
+    sample="ERROR sandbox user 10001 cannot write to /testbed",
+    explain=CAUSE,
+    versions="any",
 )
 
 

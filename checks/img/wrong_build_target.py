@@ -17,10 +17,10 @@ Build with the target `binary-minimal` or `binary`, or tell the client `target_t
 
 from collections.abc import Iterator
 
+from checks.img.shared import ahead, inject_of, listed, looked_into, unless_unseen
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.facts.images.stored import StoredImages
-from skyrl_doctor.image_words import ahead, inject_of, listed, looked_into, unless_unseen
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.agent_server import BINARY, BUILD_TARGET, SOURCE, target_violations
 

@@ -21,12 +21,37 @@ entropy, checkpointing, shorter responses, a smaller share for a vLLM that does 
 
 from collections.abc import Iterator
 
+from checks.mem.shared import OOM, OOM_SAMPLE, TORCH_OOM
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role, Severity
-from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.memory.findings import fullness, largest, phase_of, too_much
 from skyrl_doctor.plan.model import Plan
+
+CAUSE = "the update's logits and activations did not fit; chunk the entropy, remove padding, use micro-batch 1 and checkpointing"
+
+SIGNATURES = (
+    Signature(
+        pattern=TORCH_OOM,
+        sample=OOM_SAMPLE,
+        explain=CAUSE,
+        versions="torch, verl",
+        near=r"entropy_from_logits|log_?probs?_from_logits|\.backward\(|run_backward|\bupdate_(?:actor|policy|critic)\b|backward pass",
+        refines=("MEM001",),
+    ),
+    Signature(
+        pattern=OOM,
+        sample=OOM_SAMPLE,
+        explain=CAUSE,
+        versions="torch, verl, prime-rl",
+        near=r"in (?:_?engine_backward|_backward|backward|training_step|_forward_micro_batch|forward_backward\w*|train_batch|train_mini_batch|update_\w{1,20}|compute_log_prob\w*|compute_entropy\w*|logprobs_\w{1,30}|entropy_\w{1,30}|selective_log_softmax|optimizer_step|step)\b|loss\.backward|_update_(?:actor|policy|critic)\(\)|log_softmax|cross_entropy|autograd/(?:graph|__init__|function)\.py",
+        within=60,
+        unless="wake_up|cumem",
+        refines=("MEM001",),
+    ),
+)
 
 KEY = "actor.micro_batch_size_per_gpu"
 

@@ -17,12 +17,38 @@ Raise the share, or lower `max_model_len`. `skyrl-doctor budget TARGET --solve m
 
 from collections.abc import Iterator
 
+from checks.vocabulary import NOT_ENOUGH
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role
-from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
+
+CAUSE = "vLLM's share leaves no room for the KV cache of one request"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"No available memory for the cache blocks|To serve at least one request with the model'?s max seq len",
+        sample="ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.",
+        explain=CAUSE,
+        versions="vllm",
+    ),
+    Signature(
+        pattern=r"is larger than the maximum number of tokens that can be stored in KV cache|Not enough memory\. Please try to increase --mem-fraction-static|larger than the available KV cache memory|Not enough memory to handle \d+ prefill|[Nn]ot enough (?:GPU )?memory .{0,40}KV cache",
+        sample="ValueError: The model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (20512). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.",
+        explain=CAUSE,
+        versions="vllm < 0.9, sglang",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\bkv[- ]?cache\b.{{0,60}}(?:does not fit|too small|cannot hold)|\b{NOT_ENOUGH} (?:room|memory|space|blocks)\b.{{0,40}}\bkv[- ]?cache\b",
+    sample="RuntimeError: no room for the KV cache",
+    explain=CAUSE,
+    versions="any",
+)
 
 SHARE, LENGTH = "rollout.gpu_memory_utilization", "rollout.max_model_len"
 

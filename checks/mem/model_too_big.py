@@ -19,11 +19,38 @@ Take a smaller model, train adapters (`lora_rank = 32`), share it over more GPUs
 
 from collections.abc import Iterator
 
+from checks.mem.shared import ALLOCATOR_ERRORS, OOM_SAMPLE, TORCH_OOM
+from checks.vocabulary import NOT_ENOUGH
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Role
-from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.memory.findings import too_much
 from skyrl_doctor.plan.model import Plan
+
+CAUSE = "the GPU's memory does not hold the model and its training state; take a smaller model, LoRA or more memory"
+
+SIGNATURES = (
+    Signature(
+        pattern=TORCH_OOM,
+        sample=OOM_SAMPLE,
+        explain=CAUSE,
+        versions="torch",
+    ),
+    Signature(
+        pattern=rf"cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|{ALLOCATOR_ERRORS}|(?:HIP|CUDA|Cuda) failure.{{0,8}}out of memory|out of memory occurred when warming up|[Ff]ailed to allocate .{{0,40}}(?:GPU|device|CUDA) memory|OutOfMemoryError: Out of memory allocating|RESOURCE_EXHAUSTED: .{{0,20}}[Oo]ut of memory|cudaMalloc failed: out of memory",
+        sample="RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+        explain=CAUSE,
+        versions="torch, vllm",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\b(?:gpu|cuda|device|video|vram|hbm)[- ]?(?:memory)?\b.{{0,12}}\b(?:exhausted|is full|insufficient|overflow)|\b{NOT_ENOUGH} (?:gpu|cuda|device|video|hbm) memory\b|\b{NOT_ENOUGH} vram\b",
+    sample="RuntimeError: GPU memory exhausted while allocating optimizer state (needed 4.1 GiB, 1.0 GiB free)",
+    explain=CAUSE,
+    versions="any",
+)
 
 KEY = "model.path"
 

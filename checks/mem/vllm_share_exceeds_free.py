@@ -22,10 +22,35 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role
-from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.memory.findings import phase_of
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
+
+CAUSE = "vLLM's share is more than what is free when it starts; lower gpu_memory_utilization or start vLLM first"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Free memory on device .{0,80}on startup is less than desired GPU memory utilization",
+        sample="ValueError: Free memory on device (48.97/79.18 GiB) on startup is less than desired GPU memory utilization (0.9, 71.26 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.",
+        explain=CAUSE,
+        versions="vllm",
+    ),
+    Signature(
+        pattern=r"is less than desired GPU memory utilization|[Ff]ree memory .{0,80}less than .{0,40}gpu_memory_utilization",
+        sample="ValueError: Free memory on device cuda:0 (111.99/139.8 GiB) on startup is less than desired GPU memory utilization (0.95, 132.81 GiB).",
+        explain=CAUSE,
+        versions="vllm >= 0.12",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\bfree\b.{0,20}\bmemory\b.{0,60}\b(?:less|smaller|lower) than\b.{0,80}utili[sz]ation|\bgpu_memory_utilization\b.{0,100}\b(?:more|greater|larger|exceeds|higher)\b.{0,60}\bfree\b",
+    sample="RuntimeError: free GPU memory (3 GiB) is less than gpu_memory_utilization asks for (17 GiB)",
+    explain=CAUSE,
+    versions="any",
+)
 
 KEY = "rollout.gpu_memory_utilization"
 

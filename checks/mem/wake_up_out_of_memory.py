@@ -17,12 +17,57 @@ Offload the trainer's optimiser (`optimizer_offload`), send smaller buckets, or 
 
 from collections.abc import Iterator
 
+from checks.mem.shared import OOM, OOM_SAMPLE, TORCH_OOM
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role
-from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.memory.findings import fullness, largest, phase_of, too_much
 from skyrl_doctor.plan.model import Plan
+
+CAUSE = "vLLM woke up while the trainer still held the memory; empty the cache before wake_up"
+WITH_SGLANG = "vLLM or sglang woke up while the trainer still held the memory; empty the cache before wake_up"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"out of memory at .{0,200}cumem_allocator",
+        sample="CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62",
+        explain=CAUSE,
+        versions="vllm",
+    ),
+    Signature(
+        pattern=TORCH_OOM,
+        sample=OOM_SAMPLE,
+        explain=CAUSE,
+        versions="vllm, verl",
+        near=r"\bwake_up\b",
+        within=40,
+        refines=("MEM001",),
+    ),
+    Signature(
+        pattern=r"(?:cuMemCreate|torch_memory_saver|cumem\w*).{0,200}(?:out of memory|OUT_OF_MEMORY)|(?:out of memory|OUT_OF_MEMORY).{0,200}(?:cuMemCreate|memory_saver|cumem)",
+        sample="CUresult error: 2 (out of memory)  file=csrc/torch_memory_saver.cpp func=cuMemCreate line=103",
+        explain=WITH_SGLANG,
+        versions="sglang",
+    ),
+    Signature(
+        pattern=OOM,
+        sample=OOM_SAMPLE,
+        explain=WITH_SGLANG,
+        versions="verl",
+        near=r"\bwake_up\b|resume_memory_occupation|rollout_mode",
+        within=40,
+        refines=("MEM001", "MEM002"),
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\bout of memory\b.{0,60}\bwak(?:e|ing)\b|\bwak(?:e|ing)[ _]up\b.{0,60}\bout of memory\b",
+    sample="RuntimeError: out of memory while waking up vLLM",
+    explain=CAUSE,
+    versions="any",
+)
 
 KEY = "actor.optimizer_offload"
 

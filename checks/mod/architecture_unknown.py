@@ -26,29 +26,58 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.config.models import model_type
 
+MODEL_FAMILIES = r"(?:qwen|llama|mistral|ministral|gemma|phi|glm|deepseek|kimi|gpt_oss|olmo|granite|nemotron|seed_oss|ernie|minimax|hunyuan|falcon|cohere|exaone|smollm|bailing|longcat|mimo|apertus|dots)"
+CAUSE = "the installed library is older than the model"
+OLD_TRANSFORMERS = "the installed transformers is older than the model"
+
 SIGNATURES = (
     Signature(
         pattern=r"\bdoes not recognize this architecture|Model architectures \[.{1,120}\] are not supported",
         sample="ValueError: The checkpoint you are trying to load has model type `ministral3` but Transformers does not recognize this architecture.",
-        explain="the installed library is older than the model",
+        explain=CAUSE,
         versions="transformers, vllm",
     ),
     Signature(
         pattern=r"KeyError: 'ministral3'",
         sample="KeyError: 'ministral3'",
-        explain="the installed transformers is older than the model",
+        explain=OLD_TRANSFORMERS,
         versions="transformers",
     ),
     Signature(
         pattern=r"(?:^\W{0,8}|\]:? |[-|\"] ?)KeyError: '[a-z][a-z0-9_]+'$",
         sample="KeyError: 'newmodel2'",
-        explain="the installed transformers is older than the model",
+        explain=OLD_TRANSFORMERS,
         versions="transformers",
         near=r"CONFIG_MAPPING|configuration_auto\.py",
         within=20,
     ),
+    Signature(
+        pattern=r"has no vLLM implementation|model with architecture \S{1,60} is not supported|Tokenizer class \w+ does not exist or is not currently imported|rope_scaling. must be a dictionary with|untagged enum ModelWrapper|[Uu]nsupported (?:model )?architecture",
+        sample="ValueError: Qwen9ForCausalLM has no vLLM implementation and the Transformers implementation is not compatible with vLLM.",
+        explain=CAUSE,
+        versions="vllm, transformers",
+    ),
+    Signature(
+        pattern=r"cannot import name '\w+(?:ForCausalLM|ForConditionalGeneration|Config|Model)' from 'transformers|module '?transformers'? has no attribute '?\w+(?:ForCausalLM|ForConditionalGeneration|Config|Model)\b",
+        sample="ImportError: cannot import name 'Qwen3ForCausalLM' from 'transformers' (/venv/lib/python3.12/site-packages/transformers/__init__.py)",
+        explain=CAUSE,
+        versions="transformers",
+    ),
+    Signature(
+        pattern=rf"(?:^\W{{0,8}}|\]:? |[-|\"] ?)KeyError: ['\"]{MODEL_FAMILIES}[\w.-]{{0,30}}['\"]$",
+        sample="KeyError: 'qwen3_next'",
+        explain=CAUSE,
+        versions="transformers",
+    ),
 )
 
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:model type|architecture)\b.{0,80}(?:not supported|unsupported|unknown|not recogni[sz]ed|not registered)|\b(?:unknown|unsupported|unrecogni[sz]ed) (?:model type|model architecture|architecture)\b",
+    sample="ValueError: model type 'qwen9' is not supported by this version",
+    explain=CAUSE,
+    versions="any",
+    unless="(?i:gpu|cuda|sm_\\d|compute capability)",
+)
 
 KEY = "model.path"
 

@@ -18,12 +18,16 @@ Fetch the model on the login node: `hf download ORG/NAME`. Spell a directory wit
 
 from collections.abc import Iterator
 
+from checks.vocabulary import LACK
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.models import is_hub_id
+
+CAUSE = "the model is neither on disk nor on the hub under this name, or it is closed to this user"
+INCOMPLETE = "the model's directory is not whole, or not where it was said to be"
 
 SIGNATURES = (
     Signature(
@@ -38,8 +42,54 @@ SIGNATURES = (
         explain="the model is in no cache, and the node has no network",
         versions="transformers",
     ),
+    Signature(
+        pattern=r"invalid load key, 'v'",
+        sample="_pickle.UnpicklingError: invalid load key, 'v'.",
+        explain="the model's files are pointers of git-lfs, not the weights",
+        versions="torch",
+        near=r"torch/serialization|safetensors|load_state_dict|torch\.load\(",
+        within=20,
+        refines=("ENV010",),
+    ),
+    Signature(
+        pattern=r"Invalid repository ID or local directory specified|\bHFValidationError\b|Incorrect path_or_model_id",
+        sample="ValueError: Invalid repository ID or local directory specified: '/models/qwen'. Please verify the following requirements:",
+        explain=CAUSE,
+        versions="vllm, huggingface_hub",
+    ),
+    Signature(
+        pattern=r"trying to access a gated repo|[Cc]annot access gated repo|\bGatedRepoError\b|\bRepositoryNotFoundError\b|\bOfflineModeIsEnabled\b",
+        sample="OSError: You are trying to access a gated repo. Make sure to have access to it at https://huggingface.co/meta-llama/Llama-3.1-8B.",
+        explain=CAUSE,
+        versions="transformers, huggingface_hub",
+    ),
+    Signature(
+        pattern=r"Can't load (?:tokenizer|the configuration of|the model|feature extractor|image processor) (?:for |of )?'|Error no file named (?:pytorch_model|model)|does not appear to have (?:a )?files? named|[Cc]annot find any model weights with|Entry Not Found for url: .{0,200}(?:config\.json|\.safetensors|tokenizer\w{0,20}\.json)",
+        sample="OSError: Can't load tokenizer for '/models/qwen'. If you were trying to load it from 'https://huggingface.co/models', make sure you don't have a local directory with the same name.",
+        explain=CAUSE,
+        versions="transformers, vllm",
+    ),
+    Signature(
+        pattern=r"Unrecognized model in \S{1,300} Should have a `model_type`|No supported config format found in|Unable to load weights from \w{1,12} checkpoint file|the config file at .{1,300} is not a valid JSON file|Couldn't instantiate the backend tokenizer|\bHfHubHTTPError: 5\d\d |(?:Error|Timeout): .{0,60}host='(?:huggingface|hf)\.co', port=443\): Read timed out|Error while deserializing header: |is restricted and you are not in the authorized list|\bLocalTokenNotFoundError\b|\b(?:Connection|SSL|Proxy)Error: .{0,40}\(host='(?:huggingface|hf)\.co', port=443\): Max retries exceeded|cannot find the (?:requested files|appropriate snapshot folder) in the (?:local|disk) cache|[Cc]annot (?:connect to|reach) .{0,20}huggingface\.co|Cannot reach https://hf",
+        sample="huggingface_hub.errors.LocalEntryNotFoundError: Cannot find an appropriate cached snapshot folder: cannot find the appropriate snapshot folder in the local cache",
+        explain=CAUSE,
+        versions="huggingface_hub",
+    ),
+    Signature(
+        pattern=r"No such file or directory: '\S{0,200}(?:[Mm]odels?|hub|snapshots)\S{0,200}/(?:config\.json|tokenizer\w{0,20}\.json|model\S{0,40}\.safetensors(?:\.index\.json)?)'",
+        sample="FileNotFoundError: [Errno 2] No such file or directory: '/models/qwen/config.json'",
+        explain=INCOMPLETE,
+        versions="transformers, safetensors",
+    ),
 )
 
+TOPIC = Signature(
+    pattern=rf"(?i)\b(?:model|tokenizer|weights?)\b.{{0,20}}\b(?:directory|path|dir|folder|files?)\b.{{0,4}}\S{{0,300}}.{{0,12}}\b{LACK}|\b(?:no|missing) (?:model|tokenizer) (?:files?|weights|directory)\b",
+    sample="FileNotFoundError: model directory /models/qwen does not exist",
+    explain=INCOMPLETE,
+    versions="any",
+    unless="global_step_|(?i:checkpoint|resum)",
+)
 
 KEY = "model.path"
 

@@ -25,15 +25,35 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.config.models import sees_images
 
+CAUSE = "the model sees pictures, and the loader takes language models only"
+
 SIGNATURES = (
     Signature(
         pattern=r"Unrecognized configuration class .{0,200}(?:VL|Vision|Omni|Llava|Pixtral)\w*Config",
         sample="ValueError: Unrecognized configuration class <class 'transformers.models.qwen3_vl.configuration_qwen3_vl.Qwen3VLConfig'> for this kind of AutoModel: AutoModelForCausalLM.",
-        explain="the model sees pictures, and the loader takes language models only",
+        explain=CAUSE,
+        versions="transformers",
+    ),
+    Signature(
+        pattern=r"Unrecognized configuration class .{0,200}(?:Mistral3|Gemma3n?|PaliGemma|Mllama|Idefics|Glm4v|Kimi_?VL|InternVL|Llama4|AyaVision)\w*Config\b",
+        sample="ValueError: Unrecognized configuration class <class 'transformers.models.mistral3.configuration_mistral3.Mistral3Config'> for this kind of AutoModel: AutoModelForCausalLM.",
+        explain=CAUSE,
+        versions="transformers",
+    ),
+    Signature(
+        pattern=r"'\w*(?:VL|Vision|Omni|Llava|Pixtral|Mllama|Mistral3|Gemma3)\w*Config' object has no attribute '",
+        sample="AttributeError: 'Qwen2_5_VLConfig' object has no attribute 'vocab_size'",
+        explain=CAUSE,
         versions="transformers",
     ),
 )
 
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:vision|multi-?modal)(?:[- ]language)?[- ]models?\b.{0,60}(?:not supported|unsupported|cannot)",
+    sample="ValueError: vision-language models are not supported here",
+    explain=CAUSE,
+    versions="any",
+)
 
 KEY = "model.path"
 TEXT_ONLY = ("skyrl-agent", "prime-rl-2025")

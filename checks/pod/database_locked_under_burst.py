@@ -18,14 +18,40 @@ Start fewer at once. `skyrl-train runtime serve` makes its calls in a few thread
 
 from collections.abc import Iterator
 
+from checks.img.shared import inject_of
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Role
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_doctor.facts.runtime import Canary
-from skyrl_doctor.image_words import inject_of
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, finding
 from skyrl_train.contracts.sandbox.burst import LOCKED, burst_violations
+
+CAUSE = "more containers were started at once than Podman's database takes; start fewer at a time"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"(?:container|transaction|podman).{0,80}database is locked",
+        sample="Error: beginning container create transaction: database is locked",
+        explain=CAUSE,
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"\bdatabase is locked\b",
+        sample="Error: retrieving container ab12: database is locked",
+        explain=CAUSE,
+        versions="podman",
+        unless=r"(?i:mlflow|wandb|optuna|alembic|sqlalchemy|jupyter)",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:podman|container|libpod)\b.{0,60}\bdatabase\b.{0,40}\block(?:ed)?\b",
+    sample="Error: podman's database stayed locked for 60 s",
+    explain=CAUSE,
+    versions="any",
+)
 
 KEY = "agent.max_parallel"
 SQLITE = "db.sql"

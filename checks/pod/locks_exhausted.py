@@ -19,13 +19,39 @@ segment that is there: `podman system renumber` frees the locks that no containe
 
 from collections.abc import Iterator
 
+from checks.pod.shared import isolate, quoted
+from checks.vocabulary import NOT_ENOUGH
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.podman.locks import LockTable, PodmanLocks
 from skyrl_doctor.facts.podman.store import PodmanStore
-from skyrl_doctor.podman_remedies import isolate, quoted
+
+CAUSE = "Podman's locks are used up; `podman system renumber` frees what dead containers hold"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"exceeded num_locks",
+        sample="Error: allocating lock for new container: allocation failed; exceeded num_locks (2048)",
+        explain=CAUSE,
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"failed to open \d+ locks in /libpod|allocating lock for new (?:container|pod|volume)|no (?:more |free )locks available in libpod",
+        sample="Error: failed to open 2048 locks in /libpod_rootless_lock_1000: numerical result out of range",
+        explain="Podman's locks are used up or cannot be made; `podman system renumber` frees what dead containers hold",
+        versions="podman",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\b(?:podman|container|libpod)\b.{{0,40}}\b{NOT_ENOUGH} (?:free )?locks\b|\b{NOT_ENOUGH} (?:podman|container|libpod) locks\b",
+    sample="Error: container cannot be made: out of locks",
+    explain=CAUSE,
+    versions="any",
+)
 
 _NEARLY = 0.9
 _ALONE = "only while no container of this user runs: all stores of a user share the segment"

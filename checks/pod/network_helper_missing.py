@@ -20,13 +20,51 @@ Have the packages installed on every sandbox node. Where the other network progr
 
 from collections.abc import Iterator
 
+from checks.vocabulary import LACK
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.podman.helpers import Device, PodmanHelpers
 from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_train.node.podman_store import kernel_has_rootless_overlay
+
+CAUSE = "a program that Podman's network needs is not there or cannot work"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\bPOD008: this kernel mounts no overlay",
+        sample="skyrl-train runtime: POD008: this kernel mounts no overlay for a user, and there is no fuse-overlayfs",
+        explain="Podman has no way to put layers of an image over each other here; fuse-overlayfs is one",
+        versions="skyrl-train",
+    ),
+    Signature(
+        pattern=r"""slirp4netns failed|could not find ['\"]?(?:slirp4netns|pasta|netavark)|aardvark-dns.{0,120}(?:failed|systemd-run)|(?:slirp4netns|pasta).{0,80}executable file not found""",
+        sample='Error: could not find "netavark" in one of [/usr/libexec/podman /usr/lib/podman]',
+        explain="a program that Podman's network needs is not there",
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"pasta failed with exit code|iptables .{1,80}can't initialize|\bnetavark: (?:code|Netlink|No such|IO error|invalid|iptables|nftables|unable|failed|setns|set |create)|aardvark-dns failed|rootless netns: .{0,120}(?:failed|no such|not found)|failed to find plugin .{1,40} in path",
+        sample="Error: setting up Pasta: pasta failed with exit code 1: Failed to open() /dev/net/tun: No such file or directory",
+        explain=CAUSE,
+        versions="podman 5",
+    ),
+    Signature(
+        pattern=r"""['\"]?(?:slirp4netns|pasta|netavark|aardvark-dns)['\"]?.{0,60}(?:not found|no such file)""",
+        sample='Error: could not find pasta, the network namespace can\'t be configured: exec: "pasta": executable file not found in $PATH',
+        explain=CAUSE,
+        versions="podman 5",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\b(?:slirp4netns|pasta|netavark|aardvark(?:-dns)?|rootlesskit)\b.{{0,100}}(?:{LACK}|failed|cannot|crashed)",
+    sample="Error: netavark is not installed",
+    explain=CAUSE,
+    versions="any",
+)
 
 _PROGRAMS = ("pasta", "slirp4netns")
 _NO_NETWORK = ("host", "none")

@@ -21,12 +21,46 @@ unpack images with one id; what runs in them as another user than root still fai
 
 from collections.abc import Iterator
 
+from checks.pod.shared import quoted
+from checks.vocabulary import LACK
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.podman.subids import IdFile, MapTool, SubIds
-from skyrl_doctor.podman_remedies import quoted
 from skyrl_train.node.podman_store import WANTED_IDS
+
+CAUSE = (
+    "the user has no range of ids for rootless containers; the administrator gives one in /etc/subuid and /etc/subgid"
+)
+
+SIGNATURES = (
+    Signature(
+        pattern=r"insufficient UIDs or GIDs available in user namespace|not enough UIDs available for the user|no subuid ranges found",
+        sample="Error: copying system image: potentially insufficient UIDs or GIDs available in user namespace (requested 0:42 for /etc/shadow): Check /etc/subuid and /etc/subgid",
+        explain=CAUSE,
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"[Nn]o sub[ug]id ranges found|cannot find UID/GID for user \S{1,80}: open /etc/sub[ug]id|cannot set ?up (?:user )?namespace using .{0,60}new[ug]idmap|newuidmap: .{0,120}(?:failed|not allowed|not permitted)|newgidmap: .{0,120}(?:failed|not allowed|not permitted)|\bnew[ug]idmap: Target process|/[ug]id_map\S{0,3}: (?:Invalid argument|Operation not permitted)",
+        sample="newuidmap: write to uid_map failed: Operation not permitted",
+        explain=CAUSE,
+        versions="shadow",
+    ),
+    Signature(
+        pattern=r"""executable file ['\"`]?new[ug]idmap|new[ug]idmap['\"]?: executable file not found|cannot find newuidmap|not enough (?:unused )?(?:UIDs|GIDs|IDs) available|might not be enough IDs available in the namespace""",
+        sample='Error: cannot find newuidmap: exec: "newuidmap": executable file not found in $PATH',
+        explain=CAUSE,
+        versions="podman",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\bsub[ug]ids?\b.{{0,80}}(?:{LACK}|no (?:entry|range)|too (?:few|small))|\bno (?:entry|range|ids?)\b.{{0,60}}\bsub[ug]id",
+    sample="Error: no range for user u in /etc/subuid",
+    explain=CAUSE,
+    versions="any",
+)
 
 
 @check("POD003", roles=[Role.RUNTIME], fix="operator: only root may write /etc/subuid and install newuidmap")

@@ -22,13 +22,44 @@ cannot meet either: `skyrl-doctor env` makes one.
 
 from collections.abc import Iterator
 
+from checks.pod.shared import is_own, quoted
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.podman.processes import PodmanProcesses
 from skyrl_doctor.facts.podman.store import PodmanStore
-from skyrl_doctor.podman_remedies import is_own, quoted
+
+CAUSE = "Podman's pause process was killed with an earlier job; its pid file stayed"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"invalid internal status, (?:try resetting|unable to create)",
+        sample='level=error msg="invalid internal status, try resetting the pause process with \\"/usr/bin/podman system migrate\\": could not find any running process: no such process"',
+        explain=CAUSE,
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"pause\.pid: no such file or directory|cannot re-exec process to join the existing user namespace|\bcannot set user namespace\b",
+        sample="Error: setting up the process: open libpod/tmp/pause.pid: no such file or directory",
+        explain="Podman's pause process is not there any more",
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"could not find any running process: no such process|open /proc/\d+/ns/\w+: no such file|unable to create a new pause process|join(?:ing)? the (?:existing )?(?:user|mount) namespace.{0,80}(?:no such|failed|cannot)",
+        sample="Error: invalid internal state: could not find any running process: no such process",
+        explain=CAUSE,
+        versions="podman 4, 5",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\bpause process\b.{0,80}(?:dead|died|not running|gone|killed|stale|missing|no such)",
+    sample="Error: the pause process is not running",
+    explain=CAUSE,
+    versions="any",
+)
 
 _NAMED = 5
 

@@ -20,16 +20,87 @@ be the job's own; one of them alone isolates nothing.
 
 from collections.abc import Iterator
 
+from checks.pod.shared import isolate
+from checks.vocabulary import NETWORK
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.facts.environ import Environ
-from skyrl_doctor.facts.podman.ground import Ground, PodmanGround
+from skyrl_doctor.facts.podman.file_systems import StoreDirectory, StoreFileSystems
 from skyrl_doctor.facts.podman.processes import PodmanProcesses
 from skyrl_doctor.facts.podman.runtime_dir import OWNER_ONLY, RuntimeDir
 from skyrl_doctor.facts.podman.store import PodmanStore
-from skyrl_doctor.podman_remedies import isolate
 from skyrl_train.node.podman_store import GOOD_FREE_BYTES, MIN_FREE_BYTES, MIN_FREE_INODES
+
+ON_NETWORK_FS = "Podman's store lies on a network file system"
+CAUSE = "Podman's store lies on a file system that cannot hold it, or is an old one of another place"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"'overlay' is not supported over \w+ at",
+        sample="Error: 'overlay' is not supported over nfs at \"/home/user/.local/share/containers/storage/overlay\": backing file system is unsupported for this graph driver",
+        explain=ON_NETWORK_FS,
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"lsetxattr .{0,120}operation not supported",
+        sample="Error: writing blob: adding layer: lsetxattr /: operation not supported",
+        explain="Podman's store lies on a file system without extended attributes",
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"database configuration mismatch",
+        sample='Error: database libpod root directory (staticdir) "/tmp/a/libpod" does not match our libpod root directory "/tmp/b/libpod": database configuration mismatch',
+        explain="the store was made for another place",
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"Network file system detected as backing store",
+        sample='time="2026-01-15T10:00:00Z" level=warning msg="Network file system detected as backing store.  Enforcing overlay option `force_mask=\\"700\\"`."',
+        explain=ON_NETWORK_FS,
+        versions="podman",
+        role=Part.CONFIRMATION,
+    ),
+    Signature(
+        pattern=r"backing file system is unsupported for this graph driver|kernel does not support overlay fs|overlay is not supported",
+        sample="Error: kernel does not support overlay fs: unable to create kernel-style whiteout: operation not permitted",
+        explain=CAUSE,
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"database (?:graph driver|static dir|run root|tmp dir|volume path|graph root|storage).{0,200}(?:does not match|mismatch)|User-selected graph driver .{0,60}overwritten by graph driver",
+        sample='Error: database graph driver "vfs" does not match our graph driver "overlay": database configuration mismatch',
+        explain=CAUSE,
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"containers/storage.{0,200}[Ss]tale (?:NFS )?file handle|[Ss]tale (?:NFS )?file handle.{0,200}containers/storage|mount_program .{0,120}(?:no such file|not found|failed)|overlay: can't stat program|\bfuse: device not found|\bfuse-overlayfs: cannot mount|creating runtime (?:static|temporary) files directory .{1,300}(?:permission denied|read-only file system)",
+        sample="Error: open /home/user/.local/share/containers/storage/overlay-layers/layers.lock: stale NFS file handle",
+        explain=CAUSE,
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"\b(?:l?stat|mkdir|chown|chmod) /run/user/\d{1,10}(?:/(?:containers|libpod|podman|runc|crun)\S{0,80})?: (?:no such file or directory|permission denied)",
+        sample="Failed to obtain podman configuration: lstat /run/user/3067323: no such file or directory",
+        explain="XDG_RUNTIME_DIR names a directory that this node has not, or not for this user",
+        versions="podman 5",
+    ),
+    Signature(
+        pattern=r"is pointing to a path \(\S{1,200}\) which is not writable",
+        sample='level=warning msg="RunRoot is pointing to a path (/run/user/1042/containers) which is not writable. Most likely podman will fail."',
+        explain="XDG_RUNTIME_DIR names a directory that this job may not write",
+        versions="podman 4",
+        fatal=False,
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\b(?:graph ?root|run ?root|container stor(?:e|age)|overlay)\b.{{0,100}}\b(?:{NETWORK}|not writable|read-only)\b",
+    sample="Error: graphroot lies on NFS",
+    explain="Podman's store lies on a file system that cannot hold it",
+    versions="any",
+)
 
 _GIB = 1 << 30
 _OTHERS_WRITE = 0o022
@@ -38,7 +109,7 @@ _COUNTS_INODES = ("ext2", "ext3", "ext4", "xfs", "tmpfs")
 
 @check("POD002", roles=[Role.RUNTIME], fix="skyrl_train/node/podman_store.py")
 def storage_stale_or_on_nfs(
-    store: PodmanStore, ground: PodmanGround, processes: PodmanProcesses, environ: Environ
+    store: PodmanStore, ground: StoreFileSystems, processes: PodmanProcesses, environ: Environ
 ) -> Iterator[Finding]:
     cure = isolate(store, environ)
     said = (
@@ -85,7 +156,7 @@ def _mode(runtime: RuntimeDir, wanted: str) -> Iterator[Said]:
     yield f"XDG_RUNTIME_DIR={runtime.asked} has mode {mode:04o}; {wanted}", severity
 
 
-def _file_systems(store: PodmanStore, ground: PodmanGround) -> Iterator[Said]:
+def _file_systems(store: PodmanStore, ground: StoreFileSystems) -> Iterator[Said]:
     graph, program = ground.graph, store.storage.mount_program
     if graph.on_network:
         severity = Severity.WARNING if program else Severity.ERROR
@@ -103,7 +174,7 @@ def _file_systems(store: PodmanStore, ground: PodmanGround) -> Iterator[Said]:
         yield f"{seen}; wanted it on tmpfs (it is on {run.file_system})", Severity.WARNING
 
 
-def _moved(store: PodmanStore, ground: PodmanGround) -> Iterator[Said]:
+def _moved(store: PodmanStore, ground: StoreFileSystems) -> Iterator[Said]:
     said, asked = store.database, store.configured
     if said.graph_root and said.graph_root not in (asked.graph_root, ground.configured_graph):
         seen = f"the store in {asked.graph_root} was made in {said.graph_root}, and Podman goes on there"
@@ -120,7 +191,7 @@ def _moved(store: PodmanStore, ground: PodmanGround) -> Iterator[Said]:
         yield f"{seen}; wanted {asked.driver!r} as {store.storage.path or 'STORAGE_DRIVER'} says", Severity.WARNING
 
 
-def _stale(store: PodmanStore, ground: PodmanGround, processes: PodmanProcesses) -> Iterator[Said]:
+def _stale(store: PodmanStore, ground: StoreFileSystems, processes: PodmanProcesses) -> Iterator[Said]:
     started = ground.job_started
     if started is None:
         return
@@ -136,7 +207,7 @@ def _stale(store: PodmanStore, ground: PodmanGround, processes: PodmanProcesses)
         yield f"{seen}; wanted none", Severity.WARNING
 
 
-def _space(graph: Ground) -> Iterator[Finding]:
+def _space(graph: StoreDirectory) -> Iterator[Finding]:
     space = graph.space
     if space is None:
         return

@@ -20,20 +20,52 @@ containers. `podman system reset` is the last resort: it deletes all that the st
 
 from collections.abc import Iterator
 
+from checks.pod.shared import quoted, reset_or_isolate
+from checks.vocabulary import BROKEN
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
-from skyrl_doctor.facts.podman.books import Image, LayerFault, PodmanBooks
 from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.podman.store import PodmanStore
-from skyrl_doctor.podman_remedies import quoted, reset_or_isolate
+from skyrl_doctor.facts.podman.store_index import Image, LayerFault, StoreIndex
+
+CAUSE = "Podman's store is damaged; the job needs a store of its own"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\blayer not known\b|creating read-write layer .{0,300}no such file or directory|opening database .{0,200}invalid database|unexpected fault address",
+        sample="Error: looking up image: layer not known",
+        explain=CAUSE,
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"size for layer .{0,120}is unknown|(?:locating item named|overlay/l/|readlink .{0,200}overlay).{0,200}(?:file does not exist|no such file)|layer .{0,80}(?:not found|is corrupted|missing)",
+        sample="Error: readlink /tmp/podman-store/overlay/l/ABCDEFGHIJKLMNOP: no such file or directory",
+        explain=CAUSE,
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"(?:readlink|faccessat|l?stat|mkdir|rename|open|unlinkat) \S{0,200}/(?:containers|storage)/(?:storage/)?overlay(?:-layers|-images)?(?:/\S{0,200})?: (?:invalid argument|no such file|input/output error|file exists|bad message|structure needs cleaning)|not found in layer tree|missing symlinks|replacing mount point .{1,300}: directory not empty|creating overlay mount to .{1,300}mount_data=.{1,400}: no such file or directory|database disk image is malformed|overlay-(?:layers|images|containers)\S{0,80}: .{0,80}(?:unexpected end of JSON|invalid character)|invalid checksum digest|file integrity checksum failed for|\bError: .{1,200}: file is not a database",
+        sample="Error: loading layer store: parsing overlay-layers/layers.json: unexpected end of JSON input",
+        explain=CAUSE,
+        versions="podman",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\b(?:container|image|layer|podman|overlay)\b.{{0,40}}\b(?:store|storage|database|layers?)\b.{{0,60}}{BROKEN}",
+    sample="Error: container store is corrupted: layer 9f1 has no parent",
+    explain=CAUSE,
+    versions="any",
+)
 
 _AT_MOST = 8
 
 
 @check("POD006", roles=[Role.RUNTIME], fix="skyrl_train/node/podman_store.py")
-def store_damaged(podman: Podman, store: PodmanStore, books: PodmanBooks, environ: Environ) -> Iterator[Finding]:
+def store_damaged(podman: Podman, store: PodmanStore, books: StoreIndex, environ: Environ) -> Iterator[Finding]:
     if store.broken:
         yield from _configuration(store)
         return
@@ -74,7 +106,7 @@ def _database(store: PodmanStore) -> Iterator[Finding]:
         )
 
 
-def _books(podman: Podman, store: PodmanStore, books: PodmanBooks, environ: Environ) -> Iterator[Finding]:
+def _books(podman: Podman, store: PodmanStore, books: StoreIndex, environ: Environ) -> Iterator[Finding]:
     strict = podman.major is not None and podman.major >= 5
     for file in books.broken:
         aside = quoted("mv", file.path, f"{file.path}.damaged")
@@ -96,7 +128,7 @@ def _books(podman: Podman, store: PodmanStore, books: PodmanBooks, environ: Envi
             )
 
 
-def _layers(books: PodmanBooks) -> Iterator[Finding]:
+def _layers(books: StoreIndex) -> Iterator[Finding]:
     for fault in books.faults[:_AT_MOST]:
         yield _layer(fault, books.images_on(fault.layer))
     left = len(books.faults) - _AT_MOST
@@ -122,7 +154,7 @@ def _severity(fault: LayerFault, images: tuple[Image, ...]) -> Severity:
     return Severity.ERROR if images else Severity.WARNING
 
 
-def _orphans(books: PodmanBooks) -> Iterator[Finding]:
+def _orphans(books: StoreIndex) -> Iterator[Finding]:
     for image in books.orphans[:_AT_MOST]:
         yield Finding(
             message=f"image {image.shown} is made of layer {image.layer[:12]}, which is not in layers.json; wanted it there",

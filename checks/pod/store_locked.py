@@ -20,13 +20,13 @@ Where the kernel names no process, it is on another node or in another container
 
 from collections.abc import Iterator
 
+from checks.pod.shared import isolate, quoted
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.podman.locks import HeldLock, PodmanHeldLocks
 from skyrl_doctor.facts.podman.store import PodmanStore
-from skyrl_doctor.podman_remedies import isolate, quoted
 
 _WORKERS = ("podman", "buildah", "skopeo", "exe")
 _STOPPED = ("T", "t")

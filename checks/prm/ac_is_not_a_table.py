@@ -15,25 +15,32 @@ Write `[trainer.model.ac]` with `freq = 1`; today's schema takes `mode = "select
 
 from collections.abc import Iterator
 
+from checks.prm.shared import prime_only, refused
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.prime import TODAY
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.prime import prime_only
 from skyrl_doctor.plan.verdicts import fault
+
+CAUSE = "activation checkpointing is a table: [trainer.model.ac]"
 
 SIGNATURES = (
     Signature(
         pattern=r"(?:^|\] |[-|\"] ?)\W*(?:trainer\.)?model\.ac\b\W*$",
         sample="trainer.model.ac",
-        explain="activation checkpointing is a table: [trainer.model.ac]",
+        explain=CAUSE,
         versions="prime-rl",
         near=r"validation errors? for \w*(?:Config|Settings|RL)\w*",
         within=120,
     ),
+    Signature(
+        pattern=refused(r"(?:trainer\.)?model\.ac"),
+        sample="trainer.model.ac: Input should be a valid dictionary or instance of ActivationCheckpointConfig",
+        explain=CAUSE,
+        versions="prime-rl",
+    ),
 )
-
 
 KEY = "trainer.model.ac"
 

@@ -16,25 +16,32 @@ January 2026: `online_difficulty_filtering = true`. Today: `filter_zero_advantag
 
 from collections.abc import Iterator
 
+from checks.prm.shared import prime_only, refused
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.prime import TODAY
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.prime import prime_only
 from skyrl_doctor.plan.verdicts import fault
+
+CAUSE = "the buffer's type is not one of this version"
 
 SIGNATURES = (
     Signature(
         pattern=r"(?:^|\] |[-|\"] ?)\W*(?:orchestrator\.)?buffer\b[\w.]*\W*$",
         sample="orchestrator.buffer.type",
-        explain="the buffer's type is not one of this version",
+        explain=CAUSE,
         versions="prime-rl",
         near=r"validation errors? for \w*(?:Config|Settings|RL)\w*",
         within=120,
     ),
+    Signature(
+        pattern=refused(r"(?:orchestrator\.)?buffer"),
+        sample="orchestrator.buffer.type: Input should be 'simple' or 'difficulty-pool'",
+        explain=CAUSE,
+        versions="prime-rl",
+    ),
 )
-
 
 KEY = "orchestrator.buffer.type"
 

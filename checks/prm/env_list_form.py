@@ -17,19 +17,21 @@ Write `[[orchestrator.env]]` with an `id`; today `[[orchestrator.train.source]]`
 
 from collections.abc import Iterator
 
+from checks.prm.shared import prime_only, refused
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.prime import TODAY
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.prime import prime_only
 from skyrl_doctor.plan.verdicts import fault
+
+CAUSE = "environments stand in another form in this version"
 
 SIGNATURES = (
     Signature(
         pattern=r"(?:^|\] |[-|\"] ?)\W*(?:orchestrator\.)?env(?:ironment)?\b[\w.]*\W*$",
         sample="orchestrator.env",
-        explain="environments stand in another form in this version",
+        explain=CAUSE,
         versions="prime-rl",
         near=r"validation errors? for \w*(?:Config|Settings|RL)\w*",
         within=120,
@@ -40,8 +42,13 @@ SIGNATURES = (
         explain="no environment stands where this version looks for it",
         versions="prime-rl",
     ),
+    Signature(
+        pattern=refused(r"(?:orchestrator\.)?env(?:ironment)?"),
+        sample="orchestrator.environment: Extra inputs are not permitted",
+        explain=CAUSE,
+        versions="prime-rl",
+    ),
 )
-
 
 SEED_KEY, TODAY_KEY = "orchestrator.env", "orchestrator.train.source"
 

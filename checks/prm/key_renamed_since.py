@@ -18,11 +18,11 @@ Rename as the finding says. Some keys have no successor; the finding says for ea
 
 from collections.abc import Iterator
 
+from checks.prm.shared import prime_only
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.plan.dialects.prime import SEED
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.prime import prime_only
 from skyrl_doctor.plan.prime_renames import Rename, renames
 from skyrl_doctor.plan.verdicts import fault
 

@@ -17,24 +17,31 @@ Rename the table to `[trainer.model.lora]`.
 
 from collections.abc import Iterator
 
+from checks.prm.shared import below, prime_only, refused
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.prime import below, prime_only
 from skyrl_doctor.plan.verdicts import fault
+
+CAUSE = "LoRA stands under [trainer.model.lora] in this version"
 
 SIGNATURES = (
     Signature(
         pattern=r"(?:^|\] |[-|\"] ?)\W*(?:trainer\.)?model\.experimental\b[\w.]*\W*$",
         sample="trainer.model.experimental.lora",
-        explain="LoRA stands under [trainer.model.lora] in this version",
+        explain=CAUSE,
         versions="prime-rl",
         near=r"validation errors? for \w*(?:Config|Settings|RL)\w*",
         within=120,
     ),
+    Signature(
+        pattern=refused(r"(?:trainer\.)?model\.experimental"),
+        sample="trainer.model.experimental.lora: Extra inputs are not permitted",
+        explain=CAUSE,
+        versions="prime-rl",
+    ),
 )
-
 
 OLD, NEW = "trainer.model.experimental.lora", "trainer.model.lora"
 

@@ -15,11 +15,11 @@ Ask for as many GPUs as both need. On a single GPU, start `inference`, `orchestr
 
 from collections.abc import Iterator
 
+from checks.prm.shared import prime_only
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.plan.dialects.prime import TODAY
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.prime import prime_only
 from skyrl_doctor.plan.verdicts import fault
 
 KEYS = ("deployment.inference_gpus", "deployment.trainer_gpus")

@@ -16,19 +16,21 @@ Move it into `[orchestrator]` (and `[trainer.model]`); in today's schema, make t
 
 from collections.abc import Iterator
 
+from checks.prm.shared import prime_only, refused
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.prime import SEED
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.prime import prime_only
 from skyrl_doctor.plan.verdicts import fault
+
+CAUSE = "seq_len stands in the wrong table for this version"
 
 SIGNATURES = (
     Signature(
         pattern=r"(?:^|\] |[-|\"] ?)\W*(?:trainer\.|orchestrator\.)?seq_len\b\W*$",
         sample="seq_len",
-        explain="seq_len stands in the wrong table for this version",
+        explain=CAUSE,
         versions="prime-rl",
         near=r"validation errors? for \w*(?:Config|Settings|RL)\w*",
         within=120,
@@ -39,8 +41,13 @@ SIGNATURES = (
         explain="the trainer's sequences are shorter than the orchestrator's",
         versions="prime-rl",
     ),
+    Signature(
+        pattern=refused(r"(?:trainer\.|orchestrator\.)?seq_len"),
+        sample="seq_len: Extra inputs are not permitted",
+        explain=CAUSE,
+        versions="prime-rl",
+    ),
 )
-
 
 TOP, TRAINER, ORCHESTRATOR = "seq_len", "trainer.model.seq_len", "orchestrator.seq_len"
 DEFAULT = 2048

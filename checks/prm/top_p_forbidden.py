@@ -17,25 +17,32 @@ Take the line away.
 
 from collections.abc import Iterator
 
+from checks.prm.shared import below, prime_only, refused
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.prime import TODAY
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.prime import below, prime_only
 from skyrl_doctor.plan.verdicts import fault
+
+CAUSE = "top_p is not allowed in the sampling of training"
 
 SIGNATURES = (
     Signature(
         pattern=r"(?:^|\] |[-|\"] ?)\W*(?:orchestrator\.)?(?:train\.)?sampling\.top_p\b\W*$",
         sample="orchestrator.sampling.top_p",
-        explain="top_p is not allowed in the sampling of training",
+        explain=CAUSE,
         versions="prime-rl",
         near=r"validation errors? for \w*(?:Config|Settings|RL)\w*",
         within=120,
     ),
+    Signature(
+        pattern=refused(r"(?:orchestrator\.)?(?:train\.)?sampling\.top_p"),
+        sample="orchestrator.sampling.top_p: Extra inputs are not permitted",
+        explain=CAUSE,
+        versions="prime-rl",
+    ),
 )
-
 
 TABLES = ("orchestrator.sampling", "orchestrator.train.sampling")
 TAKEN = ("temperature", "max_completion_tokens", "extra_body")

@@ -19,14 +19,40 @@ runtime set `OH_SESSION_API_KEYS_0` in the sandbox, or append `--host 0.0.0.0` t
 
 from collections.abc import Iterator
 
+from checks.img.shared import inject_of
+from checks.vocabulary import SANDBOX
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.runtime import Canary, RuntimeAnswers
-from skyrl_doctor.image_words import inject_of
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.agent_server import LOOPBACK_SINCE, shown
 from skyrl_train.contracts.sandboxd_api import SESSION_KEY_VARIABLES
+
+CAUSE = "the agent server listens inside its container only; give it a session key or `--host 0.0.0.0`"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Uvicorn running on http://(?:127\.0\.0\.1|localhost):60\d\d\d\b",
+        sample="INFO:     Uvicorn running on http://127.0.0.1:60000 (Press CTRL+C to quit)",
+        explain=CAUSE,
+        versions="openhands-agent-server >= 1.38",
+    ),
+    Signature(
+        pattern=r"(?:[Aa]gent[ -_][Ss]erver|openhands).{0,80}(?:listening|running|bound|binding|[Ss]tarting).{0,40}(?:127\.0\.0\.1|localhost):\d{4,5}\b",
+        sample="openhands-agent-server: listening on 127.0.0.1:60000, no session key is set",
+        explain=CAUSE,
+        versions="openhands-agent-server >= 1.38",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\b{SANDBOX}\b.{{0,60}}\b(?:listens?|listening|bound|binds)\b.{{0,40}}(?:127\.0\.0\.1|localhost|loopback)",
+    sample="ERROR agent server listens on 127.0.0.1 only, nobody can reach it",
+    explain=CAUSE,
+    versions="any",
+)
 
 _REMEDY = Remedy(
     kind=RemedyKind.FIX_CONFIG,

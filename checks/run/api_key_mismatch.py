@@ -19,13 +19,80 @@ Both jobs must read the one file that the runtime writes, `runtime_api_key.txt` 
 
 from collections.abc import Iterator
 
+from checks.vocabulary import OTHER_SERVICES, SANDBOX, WRONG
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.runtime import RuntimeAnswers, RuntimePlace
 from skyrl_train.contracts.job_files import KEY
 from skyrl_train.contracts.sandbox.wire import RUNTIME_KEY_HEADER
 from skyrl_train.node.ray_env import RUNTIME_KEYS
+
+CAUSE = "client and runtime do not have the same key; both must read the job's key file"
+SERVER_HAS_ANOTHER_KEY = "client and server do not have the same key; both must read the job's key file"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"rejected WebSocket connection: HTTP 40[13]\b",
+        sample="websockets.exceptions.InvalidStatus: server rejected WebSocket connection: HTTP 403",
+        explain=CAUSE,
+        versions="websockets, openhands-agent-server",
+    ),
+    Signature(
+        pattern=r"\"WebSocket /\S{1,200}\" 40[13]\b",
+        sample='INFO:     10.4.7.21:40122 - "WebSocket /sockets/events/7f1c" 403',
+        explain=CAUSE,
+        versions="uvicorn",
+        fatal=False,
+    ),
+    Signature(
+        pattern=r"received 40\d\d .{0,40}(?:[Aa]uthenticat|[Uu]nauthori[sz]ed|[Ff]orbidden|[Ii]nvalid .{0,12}key)",
+        sample="websockets.exceptions.ConnectionClosedError: received 4001 (private use) Authentication failed; then sent 4001 (private use) Authentication failed",
+        explain=CAUSE,
+        versions="websockets",
+    ),
+    Signature(
+        pattern=r"Client error '401 Unauthorized' for url '",
+        sample="httpx.HTTPStatusError: Client error '401 Unauthorized' for url 'http://node07:8000/start'",
+        explain=CAUSE,
+        versions="httpx",
+        unless=r"for url 'https://(?:huggingface|hf|api\.wandb|api\.openai)\b",
+    ),
+    Signature(
+        pattern=r"\bInvalid API key\b|/(?:start|stop|sessions?|runtime|resume)\S* HTTP/1\.1\" 401\b",
+        sample='{"detail":"Invalid API key"}',
+        explain=CAUSE,
+        versions="runtime server",
+    ),
+    Signature(
+        pattern=r"401 Client Error: Unauthorized for url|\b401, message='Unauthorized'|[Ii]nvalid or missing (?:session )?API[ -]?key|[Mm]issing API[ -]?key|X-(?:Session-)?API-Key.{0,60}(?:invalid|missing|mismatch|required)|\bAPI key (?:mismatch|does not match|is (?:wrong|invalid))|\"detail\": ?\"(?:Unauthorized|Not authenticated|Invalid session)",
+        sample="requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: http://node07:8000/start",
+        explain=CAUSE,
+        versions="requests, aiohttp",
+        unless=rf"{OTHER_SERVICES}|(?i:\bwandb\b|\bW&B\b|openai|anthropic|hugging)",
+    ),
+    Signature(
+        pattern=r"\binvalid[ _-](?:session )?api[ _-]?key\b",
+        sample='{"error": "invalid api key"}',
+        explain=SERVER_HAS_ANOTHER_KEY,
+        versions="runtime servers",
+        unless=r"(?i:wandb|openai|anthropic|hugging)",
+    ),
+    Signature(
+        pattern=r"403[^\n]{0,40}Forbidden[^\n]{0,40}url[^\n]{0,200}:\d{4,5}/(?:start|stop|sessions?|runtime|api/(?:conversations?|bash|file|git|events))|/(?:start|stop|sessions?|runtime|resume|api/conversations?)\S* HTTP/1\.1\" 403\b",
+        sample="httpx.HTTPStatusError: Client error '403 Forbidden' for url 'http://node07:60004/api/conversations'",
+        explain=SERVER_HAS_ANOTHER_KEY,
+        versions="openhands-agent-server",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\b{SANDBOX}\b.{{0,60}}(?:rejected|refused|denied|did not accept|does not accept).{{0,40}}\bkey\b|\b(?:runtime|session|sandbox)(?:'s)? (?:api )?key\b.{{0,40}}{WRONG}",
+    sample="PermissionError: runtime rejected the API key (HTTP 401)",
+    explain=CAUSE,
+    versions="any",
+)
 
 _REFUSED = (401, 403)
 _OTHERS = 0o077

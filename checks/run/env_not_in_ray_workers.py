@@ -21,8 +21,10 @@ passes what is not inherited, and its first task proves that it arrived.
 
 from collections.abc import Iterator
 
+from checks.vocabulary import LACK
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.ray_workers import RayWorkers
 from skyrl_doctor.facts.worker_environ import plan_variables
@@ -30,6 +32,54 @@ from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.own_words import OVERRIDES, verl_words
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.node.ray_env import Need, missing, needs
+
+CAUSE = "a variable of the runtime did not reach Ray's workers; it must be in the runtime environment that Ray is started with"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\berror: RUN002: ",
+        sample="skyrl-train train: error: RUN002: Ray's workers have no SANDBOX_API_KEY, which the sandboxes' runtime needs",
+        explain="the workers of Ray have not what the driver has; the line says which variable",
+        versions="skyrl-train",
+    ),
+    Signature(
+        pattern=r"remote_runtime_api_url is required|API key is required to use the remote runtime",
+        sample="ValueError: remote_runtime_api_url is required in the remote runtime.",
+        explain=CAUSE,
+        versions="OpenHands V0",
+    ),
+    Signature(
+        pattern=r"KeyError: '(?:SANDBOX_\w+|ALLHANDS_\w+|RUNTIME_\w*(?:URL|KEY)|SKYRL_\w+)'",
+        sample="KeyError: 'SANDBOX_REMOTE_RUNTIME_API_URL'",
+        explain=CAUSE,
+        versions="python",
+    ),
+    Signature(
+        pattern=r"validation errors? for APIRemoteWorkspace",
+        sample="pydantic_core._pydantic_core.ValidationError: 1 validation error for APIRemoteWorkspace",
+        explain=CAUSE,
+        versions="openhands-workspace",
+    ),
+    Signature(
+        pattern=r"(?:SANDBOX_REMOTE_RUNTIME_\w+|ALLHANDS_API_KEY|SANDBOX_API_KEY|RUNTIME_API_(?:URL|KEY)|SKYRL_RUNTIME_\w+)\b.{0,60}(?:not set|is unset|missing|must be set|is required|not found in|not defined)|(?:environment variable|env var|[Mm]issing|[Uu]nset|set)\W{1,3}(?:SANDBOX_REMOTE_RUNTIME_\w+|ALLHANDS_API_KEY|RUNTIME_API_(?:URL|KEY))",
+        sample="RuntimeError: SANDBOX_REMOTE_RUNTIME_API_URL is not set in this worker",
+        explain=CAUSE,
+        versions="any",
+    ),
+    Signature(
+        pattern=r"runtime_api_(?:url|key).{0,40}(?:Field required|Input should be a valid string|is required|none is not an allowed)",
+        sample="ValueError: runtime_api_url: Input should be a valid string",
+        explain=CAUSE,
+        versions="openhands-workspace",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\b(?:runtime|sandbox)[ _-](?:api[ _-])?(?:url|key)\b.{{0,40}}\b{LACK}|\b(?:no|missing) (?:runtime|sandbox)[ _-](?:api[ _-])?(?:url|key)\b",
+    sample="RuntimeError: the runtime URL is not set in this worker",
+    explain=CAUSE,
+    versions="any",
+)
 
 PASSED = ("ray_kwargs.ray_init.runtime_env.env_vars.", "ray_init.runtime_env.env_vars.")
 

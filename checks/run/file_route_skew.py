@@ -18,14 +18,40 @@ Install the same version on both sides. sandboxd, which `sandbox.inject = "mount
 
 from collections.abc import Iterator
 
+from checks.img.shared import inject_of
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.interpreter import Interpreter
 from skyrl_doctor.facts.runtime import Canary
-from skyrl_doctor.image_words import inject_of
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.agent_server import client_route, parse_version, routes_differ
+
+CAUSE = "client and agent server are of different versions and have different routes for files; use one version"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"/api/file/(?:upload|download).{0,200}\b404\b|\b404\b.{0,200}/api/file/(?:upload|download)|Remote file upload failed",
+        sample='INFO:     10.0.0.3:51234 - "POST /api/file/upload/testbed/run.sh HTTP/1.1" 404 Not Found',
+        explain=CAUSE,
+        versions="openhands-agent-server >= 1.20",
+    ),
+    Signature(
+        pattern=r"Remote file (?:upload|download) failed|404 .{0,120}/api/(?:file|bash|git)/|/api/(?:bash|git|conversations?)/\S{0,120} HTTP/1\.1\" 40[45]",
+        sample="Remote file download failed: Client error '404 Not Found' for url 'http://node07:60003/api/file/download/testbed/out.txt'",
+        explain=CAUSE,
+        versions="openhands-workspace",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:client|sdk|agent[- _]server|server)\b.{0,40}\bversions?\b.{0,60}(?:mismatch|differ|incompatib|do(?:es)? not match)",
+    sample="RuntimeError: client and agent server versions differ: 1.58.2 and 1.8.2",
+    explain="client and agent server are of different versions; use one version",
+    versions="any",
+    unless="(?i:ray|python|torch|cuda|nccl|driver)",
+)
 
 _CLIENTS = ("openhands-workspace", "openhands-sdk")
 

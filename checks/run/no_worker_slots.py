@@ -16,6 +16,7 @@ Lower the rollouts that run at once, take smaller sandboxes, or give the runtime
 
 from collections.abc import Iterator
 
+from checks.vocabulary import NOT_ENOUGH
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
@@ -24,14 +25,38 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import finding, required
 from skyrl_train.config.slots import RESERVED_CPUS, memory_slots, slot_violations, worker_slots
 
+TAKEN = r"(?:exhausted|used up|full|all taken|all busy|in use|busy|taken|occupied)"
+CAUSE = "more sandboxes were asked for at once than the runtime has slots"
+
 SIGNATURES = (
     Signature(
         pattern=r"\b[Nn]o available (?:worker |sandbox |runtime )?slots?\b",
         sample="No available worker slots",
-        explain="more sandboxes were asked for at once than the runtime has slots",
+        explain=CAUSE,
         versions="runtime server",
         refines=("RUN010",),
     ),
+    Signature(
+        pattern=r"429 Too Many Requests' for url '\S{1,200}:\d{4,5}/(?:start|sessions?|runtime)\b|/(?:start|sessions?|runtime)\S{0,80} HTTP/1\.1\" 429\b",
+        sample="httpx.HTTPStatusError: Client error '429 Too Many Requests' for url 'http://node07:8000/start'",
+        explain=CAUSE,
+        versions="httpx, uvicorn",
+        refines=("IMG009",),
+    ),
+    Signature(
+        pattern=r"\b[Nn]o (?:free|more) (?:worker |sandbox |runtime )?slots?\b|\b[Nn]o (?:worker|sandbox|runtime) slots?\b|\b[Aa]ll (?:\d+ )?(?:worker |sandbox )?slots (?:are )?(?:busy|in use|taken)|(?:[Rr]untime|[Ss]erver) (?:is )?at (?:full )?capacity|(?:[Mm]aximum|[Mm]ax) number of (?:concurrent )?(?:runtimes|sandboxes|sessions) (?:\(\d{1,6}\) )?(?:is |was )?(?:reached|exceeded)",
+        sample="HTTP 503: all 7 worker slots are in use",
+        explain=CAUSE,
+        versions="runtime server",
+        refines=("RUN010",),
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\b(?:sandbox|runtime|worker|slot)s?\b.{{0,20}}\b(?:pool|slots?|capacity)\b.{{0,30}}{TAKEN}|\b{NOT_ENOUGH} (?:free |more |available )?(?:sandbox|runtime|worker)(?: slot|e)?s\b|\btoo many (?:running |open |concurrent )?(?:sandboxes|runtimes)\b",
+    sample="RuntimeError: sandbox pool exhausted: 7 of 7 slots in use",
+    explain=CAUSE,
+    versions="any",
 )
 
 

@@ -17,15 +17,70 @@ Raise the limit, or fetch and build the images before the job (`skyrl-train imag
 
 from collections.abc import Iterator
 
+from checks.img.shared import inject_of
+from checks.vocabulary import SANDBOX
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.stored import StoredImages
-from skyrl_doctor.image_words import inject_of
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import finding, required
 from skyrl_train.contracts.sandbox.agent_server import REPOSITORY
 from skyrl_train.contracts.sandbox.ready import KEY, ready_violations
+
+CAUSE = "the runtime was given less time than its first image takes; raise the limit or prepare the images"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\bRetryError\[",
+        sample="tenacity.RetryError: RetryError[<Future at 0x7f2a state=finished raised RuntimeError>]",
+        explain=CAUSE,
+        versions="openhands-workspace",
+        near=r"Runtime not yet ready \(status: (?:pending|not found|building)\)",
+        within=60,
+    ),
+    Signature(
+        pattern=r"[Tt]ime(?:d ?)?out (?:while )?waiting for (?:the |a )?(?:remote )?(?:runtime|sandbox)\b|(?:[Rr]untime|[Ss]andbox) did not (?:start|come up|get ready) (?:within|in|after) \d",
+        sample="TimeoutError: Timeout waiting for runtime to be ready after 300 seconds",
+        explain=CAUSE,
+        versions="any",
+    ),
+    Signature(
+        pattern=r"[Rr]untime \S+ failed to become ready within",
+        sample="Runtime slurm-37564a5a3dca failed to become ready within 60s",
+        explain=CAUSE,
+        versions="runtime server",
+    ),
+    Signature(
+        pattern=r"\bAgentRuntimeTimeoutError\b|(?:[Rr]untime|[Ss]andbox) (?:\S{1,80} )?(?:did not become|was not|is still not|never became) (?:ready|healthy) (?:within|after|in)|\bSandbox failed to start (?:within|in|after) \d|[Tt]imed out (?:while )?waiting for (?:the )?(?:remote )?runtime",
+        sample="openhands.core.exceptions.AgentRuntimeTimeoutError: Runtime (ID=ab12) did not become ready within 120 seconds",
+        explain=CAUSE,
+        versions="openhands",
+    ),
+    Signature(
+        pattern=r"Runtime not yet ready \(status: (?:pending|not found|building)\)|is not yet ready\. Status: (?:pending|building|starting)",
+        sample="Runtime not yet ready (status: pending)",
+        explain=CAUSE,
+        versions="openhands-workspace",
+        at_least=8,
+        fatal=False,
+    ),
+    Signature(
+        pattern=r"[Rr]untime (?:\S{1,80} )?(?:failed|did not manage) to (?:become|get) ready (?:in|within|after) \d|\bAgentRuntimeNotReadyError\b",
+        sample="TimeoutError: Runtime failed to become ready in 600 s",
+        explain=CAUSE,
+        versions="openhands",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\b{SANDBOX}\b.{{0,80}}\bnot (?:yet )?(?:ready|healthy|up|started) (?:after|within|in) \d|\b{SANDBOX}\b.{{0,80}}\b(?:timed out|gave up|took too long)\b.{{0,60}}(?:ready|start|build|pull)|\b(?:timed out|gave up)\b.{{0,40}}\b{SANDBOX}\b.{{0,40}}(?:ready|start|come up)",
+    sample="TimeoutError: sandbox sb-12 not ready after 600s (image still building)",
+    explain=CAUSE,
+    versions="any",
+    unless=r"(?i:\bcommands?\b|\btests?\b|\btool\b|evaluat)",
+)
 
 
 @check("RUN003", fix="skyrl_train/contracts/sandbox/ready.py")

@@ -20,11 +20,58 @@ has no room for and says when to ask again; its client waits.
 from collections import Counter
 from collections.abc import Iterator
 
+from checks.vocabulary import OTHER_SERVICES, SANDBOX
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.runtime import Canary
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
+
+CAUSE = "the runtime breaks under that many starts at once; bound them"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"WARNING\W.{0,40}Exceeded concurrency limit\.",
+        sample="WARNING:  Exceeded concurrency limit.",
+        explain=CAUSE,
+        versions="uvicorn",
+        at_least=3,
+    ),
+    Signature(
+        pattern=r"\b50[0234] (?:Server Error|Internal Server Error|Service Unavailable|Bad Gateway|Gateway Time-?out).{0,200}/(?:start|sessions?|runtime)\b",
+        sample="requests.exceptions.HTTPError: 503 Server Error: Service Unavailable for url: http://node07:8000/start",
+        explain=CAUSE,
+        versions="requests",
+    ),
+    Signature(
+        pattern=r"/(?:start|sessions?)\S* HTTP/1\.1\" 50\d",
+        sample='INFO:     10.0.0.3:5004 - "POST /start HTTP/1.1" 503 Service Unavailable',
+        explain=CAUSE,
+        versions="uvicorn",
+        at_least=4,  # a client repeats one or two
+    ),
+    Signature(
+        pattern=r"\b422\b.{0,20}Unprocessable Entity.{0,120}/(?:start|sessions?|runtime)\b|\bServer error '50\d .{0,80}/(?:start|sessions?|runtime)\b",
+        sample="httpx.HTTPStatusError: Server error '503 Service Unavailable' for url 'http://node07:8000/sessions/ab12'",
+        explain=CAUSE,
+        versions="httpx",
+    ),
+    Signature(
+        pattern=r"\b50[0234], message='.{0,80}(?:/start|/sessions?|/runtime)\b|50[0234] .{0,160}:\d{4,5}/(?:start|sessions?|runtime|api)\b|(?:/start|/sessions?/\S{0,80}) .{0,20}(?:returned|answered|status) 50\d|url: /(?:start|sessions?|runtime)\b.{0,80}too many 5\d\d error responses",
+        sample="aiohttp.client_exceptions.ClientResponseError: 503, message='Service Unavailable', url='http://node07:8000/start'",
+        explain=CAUSE,
+        versions="aiohttp",
+        unless=OTHER_SERVICES,
+    ),
+)
+
+TOPIC = Signature(
+    pattern=rf"(?i)\b{SANDBOX}\b.{{0,80}}\b(?:overload\w*|overwhelmed|50[0234]\b.{{0,40}}(?:/start|load))",
+    sample="RuntimeError: the runtime answered 503 to /start under load",
+    explain=CAUSE,
+    versions="any",
+)
 
 KEY = "agent.max_parallel"
 SLOW_S = 15.0

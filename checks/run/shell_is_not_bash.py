@@ -19,14 +19,45 @@ Run scripts as `/bin/bash script.sh`, or write `. file` for `source file`. Ours 
 import re
 from collections.abc import Iterator
 
+from checks.img.shared import listed, unless_unseen
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.stored import StoredImages
-from skyrl_doctor.image_words import listed, unless_unseen
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.contracts.sandbox.shell import BASH, bash_only
+
+CAUSE = "commands run in /bin/sh, which is not bash here; run `/bin/bash script.sh`"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"""\bsh: (?:eval: )?(?:line \d{1,6}: )?syntax error: unexpected (?:\"[(&]\"|redirection)|\benv: .{1,3}bash.{1,3}: No such file|exec: \"?(?:/usr)?/bin/bash\"?: (?:stat |no such)""",
+        sample="/usr/bin/env: 'bash': No such file or directory",
+        explain="commands are written for bash, and this image has none, or another shell reads them",
+        versions="busybox, env, runc",
+    ),
+    Signature(
+        pattern=r"\bsh: (?:line )?(?:\d+: )?source: not found|\bsh: (?:line )?(?:\d+: )?\[\[: not found|\bsh: \d+: Syntax error: \"\(\" unexpected|\S: \d{1,5}: (?:source|\[\[|let): not found|\bsh: (?:\d+: )?(?:let: not found|\[: .{0,60}unexpected operator)",
+        sample="/bin/sh: 1: source: not found",
+        explain=CAUSE,
+        versions="dash",
+    ),
+    Signature(
+        pattern=r"\bsh: (?:line )?(?:\d+: )?(?:\S{1,80}: )?(?:Bad substitution|(?:shopt|pushd|popd|declare|typeset|function|mapfile|readarray|compgen|disown): not found|Illegal option -o pipefail)|set: Illegal option -o pipefail|\bsh: (?:\d+: )?[Ss]yntax error: (?:[Bb]ad (?:for loop variable|substitution)|redirection unexpected|(?:unexpected )?\"[(&]\")",
+        sample="/bin/sh: 1: set: Illegal option -o pipefail",
+        explain=CAUSE,
+        versions="dash",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:needs|requires|wants|written for) bash\b|\bbash\b(?!: (?:line \d|\S{1,80}: )).{0,30}\b(?:missing|not (?:installed|found|available|there)|required)\b|\b(?:dash|/bin/sh)\b.{0,40}\bnot bash\b",
+    sample="ERROR set-up script needs bash, /bin/sh is dash",
+    explain="commands are written for bash, and another shell reads them",
+    versions="any",
+)
 
 _COMMAND_KEY = re.compile(
     r"(?:setup|set_up|init|entry|prepare|pre_?start|post_?start|bootstrap)\w*(?:cmds?|commands?|scripts?)$",

@@ -22,7 +22,27 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.runtime import PROBE_SESSION, Canary, RuntimeAnswers
+
+CAUSE = "the server's states are not those that the client knows: only `ready` ends the wait"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Runtime not yet ready \(status: running\)|Runtime \(ID=[^)]{1,80}\) is not yet ready\. Status: running|Unknown pod status: ",
+        sample="Runtime not yet ready (status: running)",
+        explain=CAUSE,
+        versions="openhands-workspace, OpenHands V0",
+        at_least=5,
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:unknown|unexpected|unrecogni[sz]ed|invalid) (?:pod|runtime|sandbox|container)[ _](?:status|state)\b",
+    sample="ValueError: unexpected pod status 'exited' from the runtime server",
+    explain=CAUSE,
+    versions="any",
+)
 
 _ID = "RUN004"
 _UPGRADE = Remedy(

@@ -25,10 +25,56 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind
+from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.runtime import ReadyFlag, RuntimeUrls
 from skyrl_doctor.plan.answers import RUNTIME_KEY
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.job_files import one_url
+
+CAUSE = "the runtime's URL is not a URL: log lines went into it, or it is empty"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Invalid URL '[^\n]{0,200}No scheme|\b(?:MissingSchema|InvalidSchema|LocationParseError)\b|No connection adapters were found for",
+        sample="requests.exceptions.MissingSchema: Invalid URL '[INFO] waiting for runtime/sessions/x': No scheme supplied. Perhaps you meant https://[INFO] waiting for runtime/sessions/x?",
+        explain=CAUSE,
+        versions="requests",
+    ),
+    Signature(
+        pattern=r"curl: \(3\)|\bPort could not be cast to integer value as|\bunknown url type: |\bInvalid(?:Url|URL)(?:ClientError)?\b|\bNonHttpUrl(?:ClientError)?\b|\bInvalid IPv6 URL\b|\bhttpcore\.UnsupportedProtocol\b|\bInput should be a valid URL, |\bInvalid URL: (?:host|port)\b|netloc .{1,200} contains invalid characters",
+        sample="curl: (3) URL using bad/illegal format or missing URL",
+        explain=CAUSE,
+        versions="curl, aiohttp",
+    ),
+    Signature(
+        pattern=r"\bInvalidURI\b|\bURL scheme should be 'http|isn't a valid UR[IL]\b|Error: .{0,80}[Ii]nvalid (?:base |server |runtime )?(?:URL|url)\b",
+        sample="websockets.exceptions.InvalidURI: [INFO] http://node07:8000 isn't a valid URI: scheme isn't ws or wss",
+        explain=CAUSE,
+        versions="websockets, pydantic",
+    ),
+    Signature(
+        pattern=r"\bSLM004: .{1,300} of an earlier launch\b",
+        sample=(
+            "skyrl-train launch: SLM004: /home/ada/run/job holds runtime_ready.flag of an earlier launch, which names its "
+            "runtime; wanted a directory of this launch alone"
+        ),
+        explain="the directory names the runtime of an earlier launch, which is gone; each launch wants one of its own",
+        versions="skyrl-train",
+    ),
+    Signature(
+        pattern=r"""Request URL is missing an? ['\"]http|\bhttpx\.(?:UnsupportedProtocol|InvalidURL)\b""",
+        sample="httpx.UnsupportedProtocol: Request URL is missing an 'http://' or 'https://' protocol.",
+        explain="the runtime's URL is not a URL: log lines went into it",
+        versions="httpx",
+    ),
+)
+
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:runtime|server|base|api)[ _-]?(?:url|address)\b.{0,80}(?:malformed|not a (?:valid )?url|garbage|log lines)",
+    sample="ValueError: the runtime URL is not a valid URL: 'waiting for the runtime'",
+    explain=CAUSE,
+    versions="any",
+)
 
 
 @check("SLM004", fix="skyrl_train/contracts/job_files.py")

@@ -23,15 +23,29 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, finding, required
 from skyrl_train.config.walltime import minutes, walltime_violations
 
+CAUSE = "the job's wall time was over"
+
 SIGNATURES = (
+    Signature(
+        pattern=r"\b(?:JobState|State)[=:] ?TIMEOUT\b|TIME LIMIT \*\*\*|[Ww]all ?time (?:limit )?(?:exceeded|reached)|exceeded (?:its )?(?:wall ?time|time limit)|\bRequested time limit is invalid|\bTime limit exhausted for\b|\bRun time [\d:-]{4,16}, TIMEOUT\b|^\s{0,4}\d{1,12}(?:\.\w{1,12})? .{1,120} TIMEOUT {1,30}\d{1,3}:\d|\b(?:PartitionTimeLimit|(?:QOS|Assoc)MaxWallDurationPerJobLimit)\b",
+        sample="JobId=4711 JobName=train JobState=TIMEOUT Reason=TimeLimit",
+        explain=CAUSE,
+        versions="slurm",
+    ),
     Signature(
         pattern=r"\bDUE TO TIME LIMIT\b",
         sample="slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 DUE TO TIME LIMIT ***",
-        explain="the job's wall time was over",
+        explain=CAUSE,
         versions="slurm",
     ),
 )
 
+TOPIC = Signature(
+    pattern=r"(?i)\b(?:wall[- ]?(?:clock)?[- ]?(?:time)?|job time|slurm time)[- ]limit\b|\b(?:hit|reached|exceeded|ran out of|over|used up) (?:its |the |their |your )?(?:wall[- ]?(?:clock|time)|slurm time|job time|time allocation)",
+    sample="ERROR job 4711 hit its wall clock limit of 6:00:00 and was terminated",
+    explain=CAUSE,
+    versions="any",
+)
 
 TRAINER, RUNTIME = "slurm.trainer_time_limit", "slurm.runtime_time_limit"
 

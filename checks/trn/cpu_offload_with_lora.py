@@ -24,15 +24,31 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.config.offload import moves_adapter_to_cpu
 
+CAUSE = "parameters are kept on the CPU while LoRA is trained"
+
 SIGNATURES = (
+    Signature(
+        pattern=r"found at least two devices, (?:cpu and cuda|cuda:\d and cpu)|on the same device, but got \w{1,20} is on (?:cpu, different from other tensors on cuda|cuda:\d{1,3}, different from other tensors on cpu)",
+        sample="RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cpu and cuda:0!",
+        explain=CAUSE,
+        versions="verl, peft",
+        near=r"(?i:lora|peft|offload)",
+        within=80,
+    ),
     Signature(
         pattern=r"Attempted to set the storage of a tensor on device \"cpu\"|Cannot combine fsdp_cpu_offload with",
         sample='RuntimeError: Attempted to set the storage of a tensor on device "cpu" to a storage on different device "cuda:0". This is no longer allowed; the devices must match.',
-        explain="parameters are kept on the CPU while LoRA is trained",
+        explain=CAUSE,
         versions="prime-rl, verl",
     ),
 )
 
+TOPIC = Signature(
+    pattern=r"(?i)\blora\b.{0,60}\boff-?load\w*\b.{0,60}\b(?:cannot|can't|not|incompatib\w+|unsupported)\b|\b(?:cannot|can't)\b.{0,40}\boff-?load\w*\b.{0,40}\blora\b",
+    sample="RuntimeError: LoRA and CPU offload cannot be combined",
+    explain=CAUSE,
+    versions="any",
+)
 
 OFFLOAD, RANK = "actor.cpu_offload", "model.lora_rank"
 

@@ -31,7 +31,30 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.config.adapter import arrives_empty, gathers_by_layers
 
+CAUSE = "the trainer sent vLLM a LoRA adapter without tensors"
+
 SIGNATURES = (
+    Signature(
+        pattern=r"(?:^\W{0,8}|\]:? |[-|\"] ?)\W*StopIteration\W*$",
+        sample="StopIteration",
+        explain=CAUSE,
+        versions="vllm, verl",
+        near=r"lora/(?:model_manager|models|worker_manager|peft_helper)|add_lora|add_adapter",
+        within=40,
+    ),
+    Signature(
+        pattern=r"[Ll]o[Rr][Aa] (?:adapter|request|model).{0,120}(?:has no (?:tensors|weights)|is empty|contains no|no (?:tensors|weights))",
+        sample="ValueError: LoRA adapter 123 contains no weights",
+        explain=CAUSE,
+        versions="vllm",
+    ),
+    Signature(
+        pattern=r"offload_to_cpu=True and NO_SHARD is not supported",
+        sample="NotImplementedError: offload_to_cpu=True and NO_SHARD is not supported yet",
+        explain="FSDP1 on one GPU cannot gather a LoRA adapter layer by layer: take fsdp2, or leave layered_summon out",
+        versions="torch, verl",
+        near=r"(?i:lora|peft|adapter)",
+    ),
     Signature(
         pattern=r"\b_create_merged_loras_inplace\b",
         sample='  File "/venv/lib/python3.12/site-packages/vllm/lora/model_manager.py", line 512, in _create_merged_loras_inplace',

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from skyrl_doctor.facts.gpu_budget import GpuBudget
+    from skyrl_doctor.facts.gpu.budget import GpuBudget
     from skyrl_doctor.machine.base import Machine
     from skyrl_doctor.memory.question import Model
     from skyrl_doctor.plan.model import Plan
@@ -67,16 +67,16 @@ def run(args: argparse.Namespace) -> int:
 
 def _asked(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, Model, Job, Device, int | None]":
     """The two halves of the question, read within a limit."""
-    from skyrl_doctor.core.bounded import bounded
+    from skyrl_doctor.core.time_limit import call_within
     from skyrl_doctor.facts.environ import Environ
+    from skyrl_doctor.facts.model_files import model_files
     from skyrl_doctor.memory.job import memory_job
     from skyrl_doctor.memory.question import model_of
     from skyrl_doctor.plan.load import load
-    from skyrl_doctor.probes.model_files import model_files
 
-    plan = bounded(LIMIT_S, lambda: load(machine, args.targets), "reading the target")
+    plan = call_within(LIMIT_S, lambda: load(machine, args.targets), "reading the target")
     environ = Environ(machine.environ())
-    files = bounded(LIMIT_S, lambda: model_files(machine, plan, environ), "looking for the model")
+    files = call_within(LIMIT_S, lambda: model_files(machine, plan, environ), "looking for the model")
     device, free = _device(machine, plan, environ, args)
     return plan, model_of(files), memory_job(plan), device, free
 
@@ -96,7 +96,7 @@ def _device(
     except MemoryModelError as error:
         by_size = "" if args.gpu_memory is not None else "; any other by its size: --gpu-memory 20GiB"
         raise UsageError(f"{error}{by_size}") from None
-    from skyrl_doctor.probes.gpu import gpu
+    from skyrl_doctor.facts.gpu.probe import gpu
 
     try:
         return job_device(gpu(machine), environ)

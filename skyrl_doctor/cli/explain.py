@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -47,19 +47,18 @@ def look_up(name: str) -> "tuple[Entry | None, Check | None]":
 
 
 def data(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
-    """The page as JSON types: what `list` says, and the sections."""
+    """The page as JSON types: those of `list`, and the sections."""
     from skyrl_doctor.cli.listing import row
-    from skyrl_doctor.elsewhere import sections
+    from skyrl_doctor.found_by import page
     from skyrl_doctor.page import parse
 
-    known = parse(check.page).sections if check else sections(entry) if entry else ()
-    said = [{"heading": heading, "text": body} for heading, body in known]
-    return {"schema": 1, **row(entry, check), "sections": said}
+    sections = [{"heading": heading, "text": body} for heading, body in parse(page(entry, check)).sections]
+    return {"schema": 1, **row(entry, check), "sections": sections}
 
 
 def text(entry: "Entry | None", check: "Check | None") -> Iterator[str]:
     """The page for a screen."""
-    from skyrl_doctor.elsewhere import sections, told
+    from skyrl_doctor.found_by import found_by, page
     from skyrl_doctor.page import parse, wrapped
     from skyrl_doctor.report.plain import plain
 
@@ -68,27 +67,17 @@ def text(entry: "Entry | None", check: "Check | None") -> Iterator[str]:
     yield f"{named.id} {named.slug}"
     if entry is not None:
         yield f"Shows {', '.join(when.words for when in entry.when)}."
-    if check is None:
-        assert entry is not None
-        yield f"No check sees it before the job. {told(entry)}"
-        yield ""
-        yield from _sections(sections(entry))
-        return
-    page = parse(plain(check.page))
+    parsed = parse(plain(page(entry, check)))
     yield ""
-    yield from wrapped(page.summary, WIDTH)
-    yield from _sections(page.sections)
-    yield f"Looked for on: {', '.join(sorted(check.roles))}. {_cure(check.fix)}"
-
-
-def _sections(sections: Iterable[tuple[str, str]]) -> Iterator[str]:
-    from skyrl_doctor.page import wrapped
-    from skyrl_doctor.report.plain import plain
-
-    for heading, body in sections:
+    yield from wrapped(parsed.summary, WIDTH)
+    for heading, body in parsed.sections:
         yield heading
         yield "-" * len(heading)
-        yield from wrapped(plain(body), WIDTH)
+        yield from wrapped(body, WIDTH)
+    if check is not None:
+        yield f"Looked for on: {', '.join(sorted(check.roles))}. {_cure(check.fix)}"
+    elif entry is not None:
+        yield f"No check sees it before the job. {found_by(entry)}"
 
 
 def _cure(fix: str) -> str:

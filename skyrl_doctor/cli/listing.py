@@ -1,4 +1,4 @@
-"""skyrl-doctor list: every known failure, and what looks for it."""
+"""skyrl-doctor list: every known failure in one line."""
 
 import argparse
 import sys
@@ -40,7 +40,7 @@ def rows(checks: "tuple[Check, ...]") -> list[dict[str, Any]]:
 
 def row(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
     """What is known of one failure, as JSON types. Without an entry it is the check of another package."""
-    from skyrl_doctor.elsewhere import finders
+    from skyrl_doctor.found_by import finders, page
     from skyrl_doctor.page import parse
 
     named = check or entry
@@ -53,22 +53,18 @@ def row(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
         "core": entry.core if entry else False,
         "when": [when.value for when in entry.when] if entry else [],
         "roles": sorted(check.roles) if check else [],
-        "summary": parse(check.page).summary if check else None,
+        "summary": parse(page(entry, check)).summary,
         "fix": check.fix if check else None,
-        "module": check.module if check else None,
+        "module": named.module,
     }
 
 
 def table(known: list[dict[str, Any]]) -> Iterator[str]:
     """One line a failure, so that grep finds it whole."""
-    from skyrl_doctor.catalogue import catalogue
-    from skyrl_doctor.elsewhere import told
     from skyrl_doctor.report.plain import plain
 
     width = max(len(row["slug"]) for row in known)
-    entries = {entry.id: entry for entry in catalogue().entries}
     for row in known:
         when = "".join(row["when"]) or "-"
         roles = ",".join(row["roles"]) or "-"
-        said = plain(row["summary"]) if row["built"] else told(entries[row["id"]])
-        yield f"{row['id']:<8}{row['slug']:<{width}}  {when:<3}  {roles:<17}  {said}".rstrip()
+        yield f"{row['id']:<8}{row['slug']:<{width}}  {when:<3}  {roles:<17}  {plain(row['summary'])}".rstrip()

@@ -20,9 +20,9 @@ def run(args: argparse.Namespace) -> int:
     import os
 
     from skyrl_doctor.cli.session import machine_of, options_of
-    from skyrl_doctor.core.bounded import bounded
     from skyrl_doctor.core.errors import CouldNotLook, UsageError
     from skyrl_doctor.core.model import Role
+    from skyrl_doctor.core.time_limit import call_within
     from skyrl_doctor.examination import READ_LIMIT_S
     from skyrl_doctor.examination import run as examine
     from skyrl_doctor.machine.local import LocalMachine
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     recorder = Recorder(machine)
     options = dataclasses.replace(options_of(args), roles=frozenset(Role))  # a bundle serves every role
     with contextlib.suppress(CouldNotLook):  # what a role is guessed from is part of the bundle too
-        bounded(READ_LIMIT_S, lambda: guess_roles(recorder), "guessing the role")
+        call_within(READ_LIMIT_S, lambda: guess_roles(recorder), "guessing the role")
     report = examine(recorder, LocalMachine(), options)
     about = {"source": "real", "date": today(machine.now()), "doctor": VERSION, "verdict": report.verdict}
     try:

@@ -16,7 +16,7 @@ from skyrl_doctor.report.model import Report
 from skyrl_train.contracts import files
 
 if TYPE_CHECKING:
-    from skyrl_doctor.node import Advice
+    from skyrl_doctor.advice import Advice
 
 
 def options_of(args: argparse.Namespace) -> Options:
@@ -57,7 +57,7 @@ def examine(args: argparse.Namespace) -> Report:
 
 def advice_of(args: argparse.Namespace, role: Role | None = None) -> "Advice":
     """The settings that this machine needs in a role: a runtime node's only where it is nothing else."""
-    from skyrl_doctor.node import advise
+    from skyrl_doctor.advice import advise
 
     machine = machine_of(args)
     options = options_of(args)

@@ -6,12 +6,12 @@ This is the one place with a broad except: whatever a probe or a check raises be
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from skyrl_doctor.core.bounded import bounded
 from skyrl_doctor.core.check import Check
-from skyrl_doctor.core.gather import Answer, Gathering, Got, NotHere, NotSeen, arguments, attempt
+from skyrl_doctor.core.gather import FactResult, Gathered, Gathering, Inapplicable, Unavailable, arguments, attempt
 from skyrl_doctor.core.model import Finding, Outcome, Remedy, Severity, Status
-from skyrl_doctor.core.said import shown
-from skyrl_doctor.core.wellformed import is_well_formed
+from skyrl_doctor.core.safe_text import short_repr
+from skyrl_doctor.core.time_limit import call_within
+from skyrl_doctor.core.validation import is_valid_finding
 
 JUDGE_LIMIT_S = 5.0
 Observer = Callable[[Sequence[str], int], None]
@@ -33,7 +33,7 @@ def examine(
         gathered = next(facts_open, _END) is _END
         still_waiting = []
         for check in waiting:
-            ready = arguments(check.needs, gathering.answers)
+            ready = arguments(check.needs, gathering.results)
             if ready is None:
                 still_waiting.append(check)
                 continue
@@ -45,30 +45,30 @@ def examine(
             return
 
 
-def _judge(check: Check, ready: list[object] | NotHere | NotSeen, gathering: Gathering) -> Outcome:
+def _judge(check: Check, ready: list[object] | Inapplicable | Unavailable, gathering: Gathering) -> Outcome:
     started = gathering.clock()
     limit_s = min(JUDGE_LIMIT_S, gathering.end - started)
-    answer: Answer = _verdict(check, ready, limit_s) if isinstance(ready, list) else ready
+    answer: FactResult = _verdict(check, ready, limit_s) if isinstance(ready, list) else ready
     outcome = Outcome(id=check.id, slug=check.slug, status=Status.PASS, duration_s=gathering.clock() - started)
     match answer:
-        case NotHere(reason):
+        case Inapplicable(reason):
             return dataclasses.replace(outcome, status=Status.SKIP, reason=reason)
-        case NotSeen(reason):
+        case Unavailable(reason):
             return dataclasses.replace(outcome, status=Status.UNKNOWN, reason=reason)
-        case Got(tuple() as findings):
+        case Gathered(tuple() as findings):
             return _with_findings(outcome, findings)
     raise AssertionError(f"no such answer: {answer!r}")
 
 
-def _verdict(check: Check, facts: list[object], limit_s: float) -> Answer:
+def _verdict(check: Check, facts: list[object], limit_s: float) -> FactResult:
     who = f"check {check.id}"
-    return attempt(lambda: bounded(limit_s, lambda: tuple(check.judge(*facts)), who), who)
+    return attempt(lambda: call_within(limit_s, lambda: tuple(check.judge(*facts)), who), who)
 
 
 def _with_findings(outcome: Outcome, findings: tuple[object, ...]) -> Outcome:
-    strangers = [item for item in findings if not is_well_formed(item)]
+    strangers = [item for item in findings if not is_valid_finding(item)]
     if strangers:
-        reason = f"check {outcome.id} is broken: it gave {shown(strangers[0])} where a Finding of texts was wanted"
+        reason = f"check {outcome.id} is broken: it gave {short_repr(strangers[0])} where a Finding of texts was wanted"
         return dataclasses.replace(outcome, status=Status.UNKNOWN, reason=reason)
     status = Status.FAIL if findings else Status.PASS
     return dataclasses.replace(

@@ -1,6 +1,6 @@
 """Gathers facts: each once, all at once, each in a daemon thread of its own with a limit.
 
-A thread that a dead file system holds cannot be ended; it is given up, and its fact is NotSeen.
+A thread that a dead file system holds cannot be ended; it is given up, and its fact is Unavailable.
 """
 
 import queue
@@ -8,35 +8,35 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from skyrl_doctor.core.bounded import contained
 from skyrl_doctor.core.check import Need, Probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
-from skyrl_doctor.core.said import said
+from skyrl_doctor.core.safe_text import error_text
+from skyrl_doctor.core.time_limit import call_contained
 
 Clock = Callable[[], float]
 
 
 @record
-class Got:
+class Gathered:
     value: object
 
 
 @record
-class NotHere:
+class Inapplicable:
     """The fact does not exist on this machine."""
 
     reason: str
 
 
 @record
-class NotSeen:
+class Unavailable:
     """The fact could not be had."""
 
     reason: str
 
 
-Answer = Got | NotHere | NotSeen
+FactResult = Gathered | Inapplicable | Unavailable
 
 
 @record
@@ -58,14 +58,14 @@ class Gathering:
         clock: Clock = time.monotonic,
     ) -> None:
         """`deadline_s` is what the caller asked for, and `left_s` what is left of it."""
-        self.answers: dict[type, Answer] = {kind: Got(value) for kind, value in preset.items()}
+        self.results: dict[type, FactResult] = {kind: Gathered(value) for kind, value in preset.items()}
         self._probes = probes
         self.clock = clock
         self._deadline_s = deadline_s
         self.end = clock() + (deadline_s if left_s is None else left_s)
         self._running: dict[type, Running] = {}
         self._waiting: dict[type, Probe] = {}
-        self._answered: queue.SimpleQueue[tuple[type, Answer | BaseException]] = queue.SimpleQueue()
+        self._answered: queue.SimpleQueue[tuple[type, FactResult | BaseException]] = queue.SimpleQueue()
 
     def complete(self, kinds: Iterable[type]) -> None:
         """Gathers these facts and waits for them."""
@@ -87,18 +87,18 @@ class Gathering:
             self._give_up_late()
             self._start_ready()
         for kind, stuck in self._waiting.items():
-            self.answers[kind] = NotSeen(f"probe {stuck.name!r} waits for facts that wait for it")
+            self.results[kind] = Unavailable(f"probe {stuck.name!r} waits for facts that wait for it")
         self._waiting.clear()
 
     def _want(self, needs: Iterable[Need]) -> None:
         todo = [need.kind for need in needs]
         while todo:
             kind = todo.pop()
-            if kind in self.answers or kind in self._waiting:
+            if kind in self.results or kind in self._waiting:
                 continue
             found = self._probes.get(kind)
             if found is None:
-                self.answers[kind] = NotSeen(f"no probe gathers {kind.__name__}")
+                self.results[kind] = Unavailable(f"no probe gathers {kind.__name__}")
                 continue
             self._waiting[kind] = found
             todo.extend(need.kind for need in found.needs)
@@ -108,7 +108,7 @@ class Gathering:
         while progress:
             progress = False
             for kind, found in list(self._waiting.items()):
-                ready = arguments(found.needs, self.answers)
+                ready = arguments(found.needs, self.results)
                 if ready is None:
                     continue
                 del self._waiting[kind]
@@ -116,18 +116,18 @@ class Gathering:
                 if isinstance(ready, list):
                     self._start(found, ready)
                 else:
-                    self.answers[kind] = ready
+                    self.results[kind] = ready
 
     def _start(self, found: Probe, facts: list[object]) -> None:
         now = self.clock()
         if now >= self.end:
-            self.answers[found.kind] = self._late(found)
+            self.results[found.kind] = self._late(found)
             return
 
         def work() -> None:
             try:
                 self._answered.put(
-                    (found.kind, attempt(lambda: contained(lambda: found.look(*facts)), f"probe {found.name!r}"))
+                    (found.kind, attempt(lambda: call_contained(lambda: found.look(*facts)), f"probe {found.name!r}"))
                 )
             except BaseException as error:  # a strict recording's hole: not an answer, the caller's to raise
                 self._answered.put((found.kind, error))
@@ -135,7 +135,7 @@ class Gathering:
         try:
             threading.Thread(target=work, name=f"probe-{found.name}", daemon=True).start()
         except RuntimeError as error:
-            self.answers[found.kind] = NotSeen(
+            self.results[found.kind] = Unavailable(
                 f"probe {found.name!r} could not start: {error} (process limit reached?)"
             )
             return
@@ -154,51 +154,53 @@ class Gathering:
             if isinstance(answer, BaseException):
                 raise answer
             if self._running.pop(kind, None):  # an answer after its limit counts no more
-                self.answers[kind] = answer
+                self.results[kind] = answer
 
     def _give_up_late(self) -> None:
         now = self.clock()
         for kind, running in list(self._running.items()):
             if now >= running.give_up_at:
                 del self._running[kind]
-                self.answers[kind] = self._late(running.probe)
+                self.results[kind] = self._late(running.probe)
 
-    def _late(self, found: Probe) -> NotSeen:
+    def _late(self, found: Probe) -> Unavailable:
         if self.clock() >= self.end:
-            return NotSeen(
+            return Unavailable(
                 f"probe {found.name!r} gave no answer before the deadline of {self._deadline_s:g} s (its own limit: {found.limit_s:g} s)"
             )
-        return NotSeen(f"probe {found.name!r} gave no answer within its limit of {found.limit_s:g} s")
+        return Unavailable(f"probe {found.name!r} gave no answer within its limit of {found.limit_s:g} s")
 
 
-def arguments(needs: Iterable[Need], answers: Mapping[type, Answer]) -> list[object] | NotHere | NotSeen | None:
+def arguments(
+    needs: Iterable[Need], answers: Mapping[type, FactResult]
+) -> list[object] | Inapplicable | Unavailable | None:
     """The values for a function's parameters; why it cannot be called; or None while an answer is still open."""
     values: list[object] = []
-    refusal: NotHere | NotSeen | None = None
+    refusal: Inapplicable | Unavailable | None = None
     for need in needs:
         answer = answers.get(need.kind)
         match answer:
             case None:
                 return None
-            case Got(value):
+            case Gathered(value):
                 values.append(value)
-            case NotHere() if need.optional:
+            case Inapplicable() if need.optional:
                 values.append(None)
-            case NotHere() | NotSeen():
-                refusal = answer if refusal is None or isinstance(answer, NotSeen) else refusal
+            case Inapplicable() | Unavailable():
+                refusal = answer if refusal is None or isinstance(answer, Unavailable) else refusal
     return values if refusal is None else refusal
 
 
-def attempt(work: Callable[[], object], who: str) -> Answer:
+def attempt(work: Callable[[], object], who: str) -> FactResult:
     """Calls `work`; whatever it raises becomes an answer in words."""
     try:
-        return Got(work())
+        return Gathered(work())
     except NotApplicable as reason:
-        return NotHere(str(reason))
+        return Inapplicable(str(reason))
     except CouldNotLook as reason:
-        return NotSeen(str(reason))
+        return Unavailable(str(reason))
     except (Exception, SystemExit, GeneratorExit) as error:
-        return NotSeen(f"{who} crashed: {type(error).__name__}: {said(error)}{_where(error)}")
+        return Unavailable(f"{who} crashed: {type(error).__name__}: {error_text(error)}{_where(error)}")
 
 
 def _where(error: BaseException) -> str:

@@ -18,8 +18,6 @@ from skyrl_doctor.core.record import record
 
 CHECKS = "skyrl_doctor.checks"
 PROBES = "skyrl_doctor.probes"
-_SIGNATURES = ".signatures."
-"""Modules of such a package hold what failures look like in logs: nothing for who reads none."""
 OURS = "skyrl-doctor"
 
 
@@ -57,11 +55,11 @@ def check_of(id_: str) -> Check | None:
     return next((found for found in _objects(CHECKS, []) if isinstance(found, Check) and found.id == id_), None)
 
 
-def modules(group: str, broken: list[str], *, signatures: bool = False) -> Iterator[ModuleType]:
+def modules(group: str, broken: list[str]) -> Iterator[ModuleType]:
     """Every module that the entry points of a group offer; what does not load is added to `broken`."""
     for point in sorted(entry_points(group), key=_ours_first):
         for name in _module_names(point, broken):
-            module = _import(name, point, broken) if signatures or _SIGNATURES not in name else None
+            module = _import(name, point, broken)
             if module is not None:
                 yield module
 

@@ -1,6 +1,6 @@
 """What a failure looks like in a log: a pattern for one line, the part that the line plays, and a real sample of it.
 
-Patterns stand beside the check of their failure (`SIGNATURES`) and are compiled only where logs are read.
+Signatures are in the file of their failure (`SIGNATURES`). Patterns are compiled only where logs are read.
 """
 
 from enum import StrEnum

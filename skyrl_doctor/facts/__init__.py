@@ -1,1 +1,1 @@
-"""Facts: frozen records of what a machine is like, and the pure parsers that make them."""
+"""Facts, a subject a file: the frozen record, the pure parser that makes it, and the probe that reads a machine."""

@@ -2,8 +2,16 @@
 
 from collections.abc import Mapping
 
+from skyrl_doctor.core.check import probe
+from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.child import answer_of
+from skyrl_doctor.facts.interpreter import TrainingPython
+from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.plan.model import Plan
+
+LIMIT_S = 15.0
+AGENT_CLASS = "agent_cls"
 
 
 @record
@@ -43,3 +51,16 @@ def parse_agent_packages(text: str, python: str) -> AgentPackages:
         own_records=answer.text("own_records"),
         agent=None if own is None else AgentClass(own.text("directory"), own.texts("templates"), own.flag("overrides")),
     )
+
+
+@probe(limit_s=LIMIT_S + 1)
+def agent_packages(machine: Machine, plan: Plan, python: TrainingPython) -> AgentPackages:
+    """Asks the training interpreter about the SDK, its templates and our records."""
+    if python.fault:
+        raise CouldNotLook(f"{python.shown}: {python.fault}")
+    named = plan.own[AGENT_CLASS].value if AGENT_CLASS in plan.own else None
+    words = [named] if isinstance(named, str) and named.replace(".", "").replace("_", "").isalnum() else []
+    done = machine.ask("agent_packages", *words, python=python.path, limit_s=LIMIT_S)
+    if not done.ok:
+        raise CouldNotLook(done.why)
+    return parse_agent_packages(done.out, python.path)

@@ -1,8 +1,17 @@
 """Where the compilers' caches lie, and whether they can be written."""
 
+import os
+
+from skyrl_doctor.core.check import probe
+from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
-from skyrl_doctor.facts.mounts import Mount
-from skyrl_train.node.caches import Cache
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.host import Host
+from skyrl_doctor.facts.mounts import Mount, Mounts
+from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.machine.paths import resolve_links
+from skyrl_train.node.caches import Cache, scratch_candidates
+from skyrl_train.node.caches import caches as caches_of
 
 
 @record(kw_only=True)
@@ -61,3 +70,36 @@ class Caches:
         """What the trainer's rule takes as unfit; its paths, as it names them."""
         caches = (place.cache.path for place in self.places if place.cache is not None and not place.fit)
         return (*caches, *(place.path for place in self.scratch if not place.fit))
+
+
+@probe(limit_s=5.0)
+def caches(machine: Machine, environ: Environ, host: Host, mounts: Mounts) -> Caches:
+    """Looks where the compilers' caches lie: resolved, on which file system, writable or not. Nothing is made."""
+    home = environ.get("HOME")
+    if home is None:
+        raise CouldNotLook("HOME is unset: wanted it, to know where the compilers keep their caches")
+    found = caches_of(environ, home=home, user=host.user)
+    return Caches(
+        places=tuple(_place(machine, cache.path, host.cwd, mounts, cache) for cache in found),
+        scratch=tuple(_place(machine, path, host.cwd, mounts, None) for path in scratch_candidates(environ)),
+    )
+
+
+def _place(machine: Machine, path: str, cwd: str, mounts: Mounts, cache: Cache | None) -> CachePlace:
+    full = os.path.normpath(os.path.join(cwd, path))
+    try:
+        place = resolve_links(machine, full)
+        trouble = _trouble(machine, place.existing, place.kind)
+    except CouldNotLook as reason:
+        return CachePlace(path=full, cache=cache, unseen=str(reason))
+    mount = mounts.of(place.resolved)
+    unseen = ""
+    if mount is None or mount.kind == "autofs":
+        unseen = f"{full}: the mount table does not tell which file system holds it"
+    return CachePlace(path=full, cache=cache, resolved=place.resolved, mount=mount, trouble=trouble, unseen=unseen)
+
+
+def _trouble(machine: Machine, existing: str, kind: str) -> str:
+    if kind != "dir":
+        return f"{existing} is a {kind}, not a directory"
+    return "" if machine.writable(existing) else f"{existing} cannot be written by this user"

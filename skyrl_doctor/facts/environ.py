@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
+from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.record import record
+from skyrl_doctor.machine.base import Machine
 
 
 @record
@@ -23,3 +25,9 @@ class Environ(Mapping[str, str]):
     @property
     def in_slurm_job(self) -> bool:
         return bool(self.variables.get("SLURM_JOB_ID"))
+
+
+@probe(limit_s=1.0)
+def environ(machine: Machine) -> Environ:
+    """Reads the environment."""
+    return Environ(machine.environ())

@@ -3,10 +3,13 @@
 import re
 import signal
 
-from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.check import probe
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.child import answer_of
-from skyrl_doctor.machine.questions import Completed
+from skyrl_doctor.facts.interpreter import Interpreter
+from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.machine.queries import Completed
 
 KNOWN = (
     "bitsandbytes",
@@ -24,6 +27,8 @@ KNOWN = (
 
 _TRYING = re.compile(r"^trying (?P<distribution>\S+) (?P<name>.+)$", re.MULTILINE)
 _CRASHES = {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV}
+LIMIT_S = 60.0
+"""torch alone takes many seconds from a cold network file system."""
 
 
 @record
@@ -61,3 +66,15 @@ def parse_extensions(done: Completed) -> Extensions:
     if not tried:
         raise CouldNotLook(f"{done.command}: tried nothing")
     return Extensions(answer.text("torch"), tried)
+
+
+@probe(limit_s=LIMIT_S + 2.0)
+def extensions(machine: Machine, interpreter: Interpreter) -> Extensions:
+    """Has the training interpreter import torch and load the compiled extensions that are installed beside it."""
+    if "torch" not in interpreter.packages:
+        raise NotApplicable(f"torch is not installed for {interpreter.python.path}")
+    wanted = [name for name in KNOWN if name in interpreter.packages]
+    if not wanted:
+        raise NotApplicable(f"no compiled extension of torch is installed for {interpreter.python.path}")
+    done = machine.ask("extensions", *wanted, python=interpreter.python.path, limit_s=LIMIT_S)
+    return parse_extensions(done)

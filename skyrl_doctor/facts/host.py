@@ -1,7 +1,11 @@
 """Who and where the doctor is."""
 
+import dataclasses
+
+from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.model import Role
 from skyrl_doctor.core.record import record
+from skyrl_doctor.machine.base import Machine
 
 
 @record(kw_only=True)
@@ -29,3 +33,10 @@ class Roles:
 
     def __contains__(self, role: object) -> bool:
         return role in self.roles
+
+
+@probe(limit_s=2.0)
+def host(machine: Machine) -> Host:
+    """Reads who and where the doctor is."""
+    identity = dataclasses.asdict(machine.identity())
+    return Host(name=identity.pop("host"), now=machine.now(), **identity)

@@ -3,13 +3,19 @@
 import re
 from collections.abc import Mapping
 
+from skyrl_doctor.core.check import probe
+from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
+from skyrl_doctor.facts.cgroup import MOUNT, Cgroup
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.machine.base import Machine, unless_absent
 
 GIB = 1 << 30
 MIB = 1 << 20
 SHM = "/dev/shm"  # noqa: S108 -- looked at, not written: Ray's object store lies there
 _LINE = r"^{name}:\s+([0-9]{{1,15}}) kB\s*$"
 _AMOUNT = re.compile(r"[0-9]{1,12}")
+MEMINFO = "/proc/meminfo"
 
 
 @record
@@ -74,3 +80,24 @@ def _kib(text: str, name: str) -> int:
     if len(found) != 1:
         raise ValueError(f"{len(found)} lines for {name}; wanted one")
     return int(found[0])
+
+
+@probe(limit_s=3.0)
+def memory(machine: Machine, cgroup: Cgroup, environ: Environ) -> HostMemory:
+    """Reads the node's memory, the job's share of it, and the room in /dev/shm."""
+    try:
+        total, available = parse_meminfo(machine.read(MEMINFO))
+    except ValueError as error:
+        raise CouldNotLook(f"{MEMINFO}: {error}") from None
+    ceilings = [Ceiling(total, "the node's memory")]
+    if (level := cgroup.least_memory) is not None:
+        ceilings.append(Ceiling(level.limit, f"the memory limit of {level.path}"))
+    if (asked := slurm_memory(environ)) is not None:
+        ceilings.append(asked)
+    of_container = [level.limit for level in cgroup.memory if level.path in (MOUNT, f"{MOUNT}/memory")]
+    shm = unless_absent(lambda: machine.space(SHM))
+    return HostMemory(
+        available_bytes=min(available, *of_container, available),
+        ceilings=tuple(ceilings),
+        shm_free_bytes=shm.free_bytes if shm else None,
+    )

@@ -2,7 +2,10 @@
 
 import re
 
+from skyrl_doctor.core.check import probe
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
+from skyrl_doctor.machine.base import Absent, Machine
 
 NETWORK = frozenset(
     {
@@ -29,6 +32,7 @@ NETWORK_FUSE = re.compile(
     r"^fuse\.(?:sshfs|s3fs|gcsfuse|rclone|glusterfs|ceph|beegfs|juicefs|cvmfs2?|goofys|mountpoint-s3|blobfuse2?)$"
 )
 _OCTAL = re.compile(r"\\([0-7]{3})")
+MOUNTINFO = "/proc/self/mountinfo"
 
 
 @record
@@ -75,3 +79,16 @@ def _unescape(text: str) -> str:
 
 def _is_under(path: str, point: str) -> bool:
     return point == "/" or path == point or path.startswith(point.rstrip("/") + "/")
+
+
+@probe(limit_s=2.0)
+def mounts(machine: Machine) -> Mounts:
+    """Reads the mount table; it never touches a mount, so a dead one cannot hold it."""
+    try:
+        text = machine.read(MOUNTINFO)
+    except Absent:
+        raise NotApplicable("this is not Linux: it has no /proc/self/mountinfo") from None
+    found = parse_mountinfo(text)
+    if not found.mounts:
+        raise CouldNotLook(f"{MOUNTINFO} holds no line that reads as a mount")
+    return found

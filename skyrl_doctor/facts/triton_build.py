@@ -1,8 +1,14 @@
 """Whether Triton could compile on this machine, found by compiling."""
 
+from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.child import Answer, answer_of
+from skyrl_doctor.facts.interpreter import TrainingPython, start_fault
+from skyrl_doctor.machine.base import Machine, unless_absent
+
+LIMIT_S = 25.0
+DRIVER = "/dev/nvidiactl"
 
 
 @record
@@ -60,3 +66,18 @@ def _built(step: Answer | None, who: str) -> Built | None:
     if code is None:
         raise CouldNotLook(f"{who}: no answer within {step.number('limit_s'):g} s")
     return Built(code == 0, "" if code == 0 else step.text("said"))
+
+
+@probe(limit_s=LIMIT_S + 2.0)
+def triton_build(machine: Machine, python: TrainingPython) -> TritonBuild:
+    """Compiles as Triton would, under the training interpreter, in a directory that is gone afterwards."""
+    gpu_here = unless_absent(lambda: machine.stat(DRIVER)) is not None
+    if python.fault:
+        return TritonBuild(gpu_here=gpu_here, fault=python.fault)
+    done = machine.ask("triton_build", *(("libcuda",) if gpu_here else ()), python=python.path, limit_s=LIMIT_S)
+    fault = start_fault(done)
+    if fault:
+        return TritonBuild(gpu_here=gpu_here, fault=fault)
+    if not done.ok:
+        raise CouldNotLook(f"{python.shown}: {done.why}")
+    return parse_triton_build(done.out, who=done.command, gpu_here=gpu_here)

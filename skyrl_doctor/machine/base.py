@@ -1,4 +1,4 @@
-"""A machine answers questions. Its one abstract method is `answer`; the rest is short-hand for asking.
+"""A machine answers queries. Its one abstract method is `answer`; the rest is short-hand for asking.
 
 Absent (nothing there) and Unreadable (something there that could not be read) both leave a fact unknown
 unless the probe catches them: a missing file is an answer only where somebody says so.
@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from skyrl_doctor.core.errors import CouldNotLook
-from skyrl_doctor.machine import questions as q
-from skyrl_doctor.machine.web import Fetched, Get
+from skyrl_doctor.machine import queries as q
+from skyrl_doctor.machine.http_query import Fetched, Get
 
 T = TypeVar("T")
 MIB = 1 << 20
@@ -37,7 +37,7 @@ class Machine(ABC):
     """The outside world, as far as the doctor asks."""
 
     @abstractmethod
-    def answer(self, question: q.Question[T]) -> T:
+    def answer(self, query: q.Query[T]) -> T:
         """Answers, or raises Absent, Unreadable or CouldNotLook."""
 
     def run(self, argv: Sequence[str], *, limit_s: float, env: Mapping[str, str | None] | None = None) -> q.Completed:

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from skyrl_doctor.core.errors import CouldNotLook
-from skyrl_doctor.machine import questions as q
+from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.base import Absent, Unreadable
-from skyrl_doctor.machine.web import Fetched, Get
+from skyrl_doctor.machine.http_query import Fetched, Get
 
 T = TypeVar("T")
 Json = Any
 _RECORDS: dict[type, type] = {q.StatOf: q.Stat, q.SpaceOf: q.Space, q.WhoAmI: q.Identity}
 
 
-def encode(question: q.Question[Any], answer: object) -> Json:
+def encode(query: q.Query[Any], answer: object) -> Json:
     """The JSON form of an answer."""
     if isinstance(answer, q.Completed):
         fields = {
@@ -25,7 +25,7 @@ def encode(question: q.Question[Any], answer: object) -> Json:
         return {**fields, "out": lines(answer.out), "err": lines(answer.err)}
     if isinstance(answer, Fetched):
         return {**dataclasses.asdict(answer), "headers": list(answer.headers), "body": lines(answer.body)}
-    if isinstance(question, q.Read):
+    if isinstance(query, q.Read):
         return encode_bytes(cast(bytes, answer))
     if dataclasses.is_dataclass(answer) and not isinstance(answer, type):
         return dataclasses.asdict(answer)
@@ -34,7 +34,7 @@ def encode(question: q.Question[Any], answer: object) -> Json:
     return {"value": answer} if answer is None else answer
 
 
-def decode(question: q.Question[T], value: Json) -> T:
+def decode(query: q.Query[T], value: Json) -> T:
     """The answer that was encoded; what it raised, it raises again."""
     if isinstance(value, dict) and "absent" in value:
         raise Absent(str(value["absent"]))
@@ -43,25 +43,25 @@ def decode(question: q.Question[T], value: Json) -> T:
     if isinstance(value, dict) and "could_not_look" in value:
         raise CouldNotLook(str(value["could_not_look"]))
     try:
-        return cast(T, _decode(question, value))
+        return cast(T, _decode(query, value))
     except (TypeError, ValueError, KeyError) as error:
-        raise CouldNotLook(f"the recorded answer to {question.key!r} is malformed: {error}") from None
+        raise CouldNotLook(f"the recorded answer to {query.key!r} is malformed: {error}") from None
 
 
-def _decode(question: q.Question[Any], value: Json) -> object:
-    if isinstance(question, q.Run | q.Ask):
+def _decode(query: q.Query[Any], value: Json) -> object:
+    if isinstance(query, q.Run | q.Ask):
         fields = {**value, "out": text(value.get("out", [])), "err": text(value.get("err", []))}
-        fields.setdefault("command", question.key.partition(" ")[2])
-        return _whole(q.Completed(**{**fields, "limit_s": question.limit_s}))
-    if isinstance(question, Get):
+        fields.setdefault("command", query.key.partition(" ")[2])
+        return _whole(q.Completed(**{**fields, "limit_s": query.limit_s}))
+    if isinstance(query, Get):
         return _fetched(value)
-    if isinstance(question, q.Read):
-        return decode_bytes(value)[: question.limit_bytes]
-    record = _RECORDS.get(type(question))
+    if isinstance(query, q.Read):
+        return decode_bytes(value)[: query.limit_bytes]
+    record = _RECORDS.get(type(query))
     if record is not None:
         return _whole(record(**value))
     answer = value["value"] if isinstance(value, dict) and set(value) == {"value"} else value
-    if not _PLAIN[type(question)](answer):
+    if not _PLAIN[type(query)](answer):
         raise TypeError(f"it is {_shown(answer)}")
     return tuple(answer) if isinstance(answer, list) else answer
 

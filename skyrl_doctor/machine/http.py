@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from skyrl_doctor.machine.web import Fetched, Get
+from skyrl_doctor.machine.http_query import Fetched, Get
 
 _KEY_BYTES = 4096
 _CHUNK = 1 << 16
@@ -20,33 +20,33 @@ class _NoAnswerError(Exception):
     """Why there is none, in words."""
 
 
-def fetch(question: Get, environ: Mapping[str, str]) -> Fetched:
+def fetch(query: Get, environ: Mapping[str, str]) -> Fetched:
     """What the server says. The key goes out in the header and nowhere else: no text of an error holds it."""
-    end = time.monotonic() + question.limit_s
+    end = time.monotonic() + query.limit_s
     try:
-        headers = {question.key_header: _key(question.key_from, environ)} if question.key_header else {}
-        connection, path = _connection(question)
+        headers = {query.key_header: _key(query.key_from, environ)} if query.key_header else {}
+        connection, path = _connection(query)
     except _NoAnswerError as error:
-        return Fetched(url=question.url, why=str(error))
+        return Fetched(url=query.url, why=str(error))
     try:
-        return _exchange(connection, path, headers, question, end)
+        return _exchange(connection, path, headers, query, end)
     except _NoAnswerError as error:
-        return Fetched(url=question.url, why=str(error))
+        return Fetched(url=query.url, why=str(error))
     except TimeoutError:
-        return Fetched(url=question.url, why=f"no answer within {question.limit_s:g} s")
+        return Fetched(url=query.url, why=f"no answer within {query.limit_s:g} s")
     except ssl.SSLError as error:
-        return Fetched(url=question.url, why=f"no TLS connection: {error.reason or type(error).__name__}")
+        return Fetched(url=query.url, why=f"no TLS connection: {error.reason or type(error).__name__}")
     except OSError as error:
-        return Fetched(url=question.url, why=error.strerror or type(error).__name__)
+        return Fetched(url=query.url, why=error.strerror or type(error).__name__)
     except (http.client.HTTPException, ValueError) as error:
-        return Fetched(url=question.url, why=f"what answers there does not speak HTTP ({type(error).__name__})")
+        return Fetched(url=query.url, why=f"what answers there does not speak HTTP ({type(error).__name__})")
     finally:
         connection.close()
 
 
-def _connection(question: Get) -> tuple[http.client.HTTPConnection, str]:
+def _connection(query: Get) -> tuple[http.client.HTTPConnection, str]:
     try:
-        parts = urlsplit(question.url)
+        parts = urlsplit(query.url)
         port = parts.port
     except ValueError as error:
         raise _NoAnswerError(f"is no URL: {error}") from None
@@ -54,11 +54,11 @@ def _connection(question: Get) -> tuple[http.client.HTTPConnection, str]:
         raise _NoAnswerError("is no URL: wanted http://HOST:PORT")
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return kind(parts.hostname, port, timeout=question.limit_s), path
+    return kind(parts.hostname, port, timeout=query.limit_s), path
 
 
 def _exchange(
-    connection: http.client.HTTPConnection, path: str, headers: Mapping[str, str], question: Get, end: float
+    connection: http.client.HTTPConnection, path: str, headers: Mapping[str, str], query: Get, end: float
 ) -> Fetched:
     connection.connect()
     # A time-out of the socket counts anew for each byte; this ends the exchange even if the server drips.
@@ -68,13 +68,13 @@ def _exchange(
     try:
         connection.request("GET", path, headers={**headers, "Connection": "close"})
         with connection.getresponse() as response:
-            body = _body(response, question.limit_bytes, end)
+            body = _body(response, query.limit_bytes, end)
             return Fetched(
-                url=question.url,
+                url=query.url,
                 status=response.status,
                 headers=tuple(sorted({name.lower() for name, _ in response.getheaders()})),
-                body=body[: question.limit_bytes].decode("utf-8", "replace"),
-                truncated=len(body) > question.limit_bytes,
+                body=body[: query.limit_bytes].decode("utf-8", "replace"),
+                truncated=len(body) > query.limit_bytes,
             )
     except (OSError, http.client.HTTPException):
         if time.monotonic() >= end:

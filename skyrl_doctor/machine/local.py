@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
-from skyrl_doctor.machine import questions as q
+from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.base import Absent, Machine, Unreadable
+from skyrl_doctor.machine.http_query import Fetched, Get
 from skyrl_doctor.machine.process import Processes
-from skyrl_doctor.machine.web import Fetched, Get
 
 T = TypeVar("T")
 CHILDREN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "children")
@@ -41,71 +41,69 @@ class LocalMachine(Machine):
             q.Ask: self._ask,
             q.Read: _read,
             q.StatOf: _stat,
-            q.ListDir: lambda question: tuple(sorted(os.listdir(question.path))),
-            q.ReadLink: lambda question: os.readlink(question.path),
+            q.ListDir: lambda query: tuple(sorted(os.listdir(query.path))),
+            q.ReadLink: lambda query: os.readlink(query.path),
             q.SpaceOf: _space,
-            q.Writable: lambda question: os.access(question.path, os.W_OK),
+            q.Writable: lambda query: os.access(query.path, os.W_OK),
             q.LockHolder: _lock_holder,
-            q.Which: lambda question: shutil.which(question.command, path=self._environ.get("PATH", os.defpath)),
+            q.Which: lambda query: shutil.which(query.command, path=self._environ.get("PATH", os.defpath)),
             Get: self._get,
             q.Environ: lambda _: dict(self._environ),
             q.WhoAmI: lambda _: _identity(self._environ),
             q.Now: lambda _: time.time(),
         }
 
-    def answer(self, question: q.Question[T]) -> T:
+    def answer(self, query: q.Query[T]) -> T:
         try:
-            return cast(T, self._by_type[type(question)](question))
+            return cast(T, self._by_type[type(query)](query))
         except (FileNotFoundError, NotADirectoryError):
-            raise Absent(getattr(question, "path", question.key)) from None
+            raise Absent(getattr(query, "path", query.key)) from None
         except OSError as error:
-            raise Unreadable(getattr(question, "path", question.key), error.strerror or str(error)) from None
+            raise Unreadable(getattr(query, "path", query.key), error.strerror or str(error)) from None
         except ValueError as error:  # a NUL byte in a path that some configuration names
-            raise Unreadable(repr(getattr(question, "path", question.key)), str(error)) from None
+            raise Unreadable(repr(getattr(query, "path", query.key)), str(error)) from None
 
     def close(self) -> None:
         self._processes.kill_all()
 
-    def _run(self, question: q.Run) -> q.Completed:
-        return self._processes.run(
-            question.argv, name=question.argv[0], limit_s=question.limit_s, env=self._with(question.env)
-        )
+    def _run(self, query: q.Run) -> q.Completed:
+        return self._processes.run(query.argv, name=query.argv[0], limit_s=query.limit_s, env=self._with(query.env))
 
-    def _ask(self, question: q.Ask) -> q.Completed:
-        python = question.python or sys.executable
-        argv = (python, "-B", os.path.join(CHILDREN, f"{question.child}.py"), *question.args)
-        name = f"{question.child} probe under {python}"
-        return self._processes.run(argv, name=name, limit_s=question.limit_s, env=self._with(question.env))
+    def _ask(self, query: q.Ask) -> q.Completed:
+        python = query.python or sys.executable
+        argv = (python, "-B", os.path.join(CHILDREN, f"{query.child}.py"), *query.args)
+        name = f"{query.child} probe under {python}"
+        return self._processes.run(argv, name=name, limit_s=query.limit_s, env=self._with(query.env))
 
-    def _get(self, question: Get) -> Fetched:
+    def _get(self, query: Get) -> Fetched:
         from skyrl_doctor.machine.http import fetch  # http.client takes 10 ms to import, and few ask for it
 
-        return fetch(question, self._environ)
+        return fetch(query, self._environ)
 
     def _with(self, extra: Mapping[str, str | None] | None) -> dict[str, str]:
         merged: dict[str, str | None] = {**self._environ, **(extra or {})}
         return {name: value for name, value in merged.items() if value is not None}
 
 
-def _read(question: q.Read) -> bytes:
+def _read(query: q.Read) -> bytes:
     # O_NONBLOCK: a FIFO in place of a file must not hold the doctor.
-    descriptor = os.open(question.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    descriptor = os.open(query.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     with open(descriptor, "rb", buffering=0) as file:
         kind = _kind(os.fstat(descriptor).st_mode)
         if kind != "file":
-            raise Unreadable(question.path, f"is a {kind}, not a file")
-        if question.offset:
-            file.seek(question.offset)
+            raise Unreadable(query.path, f"is a {kind}, not a file")
+        if query.offset:
+            file.seek(query.offset)
         chunks: list[bytes] = []
-        left = question.limit_bytes
+        left = query.limit_bytes
         while left > 0 and (chunk := file.read(min(left, 1 << 20))):
             chunks.append(chunk)
             left -= len(chunk)
         return b"".join(chunks)
 
 
-def _stat(question: q.StatOf) -> q.Stat:
-    found = os.stat(question.path, follow_symlinks=question.follow)
+def _stat(query: q.StatOf) -> q.Stat:
+    found = os.stat(query.path, follow_symlinks=query.follow)
     return q.Stat(
         kind=_kind(found.st_mode),
         mode=statbits.S_IMODE(found.st_mode),
@@ -122,8 +120,8 @@ def _kind(mode: int) -> str:
     return next((name for test, name in _KINDS if test(mode)), "other")
 
 
-def _space(question: q.SpaceOf) -> q.Space:
-    found = os.statvfs(question.path)
+def _space(query: q.SpaceOf) -> q.Space:
+    found = os.statvfs(query.path)
     return q.Space(
         total_bytes=found.f_blocks * found.f_frsize,
         free_bytes=found.f_bavail * found.f_frsize,
@@ -131,14 +129,14 @@ def _space(question: q.SpaceOf) -> q.Space:
     )
 
 
-def _lock_holder(question: q.LockHolder) -> int | None:
+def _lock_holder(query: q.LockHolder) -> int | None:
     asked = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-    descriptor = os.open(question.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    descriptor = os.open(query.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         kind, _, _, _, pid = struct.unpack("hhqqi4x", fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
     except OSError as error:
         if error.errno in (errno.EINVAL, errno.ENOLCK):
-            raise Unreadable(question.path, "its file system tells nothing about locks") from None
+            raise Unreadable(query.path, "its file system tells nothing about locks") from None
         raise
     finally:
         os.close(descriptor)

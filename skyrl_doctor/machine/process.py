@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from skyrl_doctor.machine.questions import Completed
+from skyrl_doctor.machine.queries import Completed
 
 OUTPUT_CAP = 8 << 20
 _LINGER_S = 0.05

@@ -1,7 +1,7 @@
 """A machine from a directory: the test fixture and the user's support bundle are one format.
 
 about.toml     where it comes from: source, date, what was edited; `extends` names a recording beside it
-*.json         question -> answer; texts as lists of lines, so that a difference is readable
+*.json         query -> answer; texts as lists of lines, so that a difference is readable
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.machine import codec
-from skyrl_doctor.machine import questions as q
+from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.base import MIB, Machine
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.machine.redact import Redactor
@@ -46,12 +46,12 @@ class RecordedMachine(Machine):
         kept = {key: value for key, value in merged.items() if value is not None}
         return RecordedMachine(kept, name=self._name, strict=self._strict)
 
-    def answer(self, question: q.Question[T]) -> T:
-        if question.key not in self._answers:
+    def answer(self, query: q.Query[T]) -> T:
+        if query.key not in self._answers:
             if self._strict:
-                raise NotRecorded(f"{self._name} holds no answer to {question.key!r}")
-            raise CouldNotLook(f"not in this recording ({self._name}): {question.key}")
-        return codec.decode(question, self._answers[question.key])
+                raise NotRecorded(f"{self._name} holds no answer to {query.key!r}")
+            raise CouldNotLook(f"not in this recording ({self._name}): {query.key}")
+        return codec.decode(query, self._answers[query.key])
 
 
 class Recorder(Machine):
@@ -63,16 +63,16 @@ class Recorder(Machine):
         self._answers: dict[str, codec.Json] = {}
         self._lock = threading.Lock()
 
-    def answer(self, question: q.Question[T]) -> T:
+    def answer(self, query: q.Query[T]) -> T:
         try:
-            answer = self._inner.answer(question)
+            answer = self._inner.answer(query)
         except CouldNotLook as error:
-            self._keep(question, codec.encode_error(error))
+            self._keep(query, codec.encode_error(error))
             raise
         if isinstance(answer, bytes) and _is_binary(answer):  # what is read by position keeps its places
-            self._store(question, codec.encode(question, self._redact.in_place(answer)))
+            self._store(query, codec.encode(query, self._redact.in_place(answer)))
         else:
-            self._keep(question, codec.encode(question, answer))
+            self._keep(query, codec.encode(query, answer))
         return answer
 
     @property
@@ -91,17 +91,17 @@ class Recorder(Machine):
             text = json.dumps(self._answers, indent=1, sort_keys=True, ensure_ascii=False)
         _replace(os.path.join(directory, "machine.json"), text + "\n")
 
-    def _keep(self, question: q.Question[Any], answer: codec.Json) -> None:
+    def _keep(self, query: q.Query[Any], answer: codec.Json) -> None:
         redacted = (
             self._redact.environ(answer)
-            if isinstance(question, q.Environ) and isinstance(answer, dict)
+            if isinstance(query, q.Environ) and isinstance(answer, dict)
             else _each(answer, self._redact)
         )
-        self._store(question, redacted)
+        self._store(query, redacted)
 
-    def _store(self, question: q.Question[Any], redacted: codec.Json) -> None:
+    def _store(self, query: q.Query[Any], redacted: codec.Json) -> None:
         with self._lock:
-            self._answers[self._redact(question.key)] = redacted
+            self._answers[self._redact(query.key)] = redacted
 
 
 def _is_binary(data: bytes) -> bool:

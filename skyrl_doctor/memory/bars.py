@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from skyrl_doctor.facts.gpu_budget import GpuBudget
+from skyrl_doctor.facts.gpu.budget import GpuBudget
 from skyrl_train.memory import Component, PhaseBudget
 
 WIDTH = 60

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from skyrl_doctor.core.errors import UsageError
-from skyrl_doctor.facts.gpu_budget import GpuBudget
+from skyrl_doctor.facts.gpu.budget import GpuBudget
 from skyrl_train.memory import Component, gib
 
 if TYPE_CHECKING:

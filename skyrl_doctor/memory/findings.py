@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from skyrl_doctor.core.model import Finding, Location, Severity
-from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
+from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.verdicts import fault
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
 from skyrl_doctor.facts import gpu
-from skyrl_doctor.facts.gpu_budget import GpuBudget
+from skyrl_doctor.facts.gpu.budget import GpuBudget
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.plan.answers import GPU_TYPE, planned_gpu_type
 from skyrl_doctor.plan.model import Plan

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from skyrl_doctor.facts.gpu_budget import GpuBudget, in_gib
+from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.memory.bars import bars
 from skyrl_doctor.memory.findings import best_changes
 from skyrl_doctor.memory.job import own_settings

@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TypeVar, cast
 
-from skyrl_doctor.core.gather import Answer, Got
+from skyrl_doctor.core.gather import FactResult, Gathered
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Gpus, Slice, usable
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.interpreter import Interpreter
-from skyrl_doctor.facts.visible_devices import VARIABLE
 from skyrl_doctor.inventory import STACK
 from skyrl_doctor.machine.redact import Redactor, is_secret_name
+from skyrl_train.node.visible_devices import VARIABLE
 
 T = TypeVar("T")
 FACTS: tuple[type, ...] = (Environ, Host, Gpus, Interpreter)
@@ -29,7 +29,7 @@ DEVICES, ABSENT = "set of GPUs", "absent"
 MOST = 300
 
 
-def traits(answers: Mapping[type, Answer]) -> dict[str, str]:
+def traits(answers: Mapping[type, FactResult]) -> dict[str, str]:
     """By name. What was not looked at is left out, and then not compared."""
     environ, host = _value(answers, Environ), _value(answers, Host)
     gpus, python = _value(answers, Gpus), _value(answers, Interpreter)
@@ -71,6 +71,6 @@ def _without_secrets(value: str) -> str:
     return Redactor().in_place(value.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
 
 
-def _value(answers: Mapping[type, Answer], kind: type[T]) -> T | None:
+def _value(answers: Mapping[type, FactResult], kind: type[T]) -> T | None:
     answer = answers.get(kind)
-    return cast(T, answer.value) if isinstance(answer, Got) else None
+    return cast(T, answer.value) if isinstance(answer, Gathered) else None

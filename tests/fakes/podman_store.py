@@ -12,7 +12,7 @@ from skyrl_doctor.facts.podman.database import Database
 from skyrl_doctor.facts.podman.runtime_dir import RuntimeDir, Seen
 from skyrl_doctor.facts.podman.settings import EngineConf, StorageConf
 from skyrl_doctor.facts.podman.store import Places, PodmanStore
-from skyrl_doctor.machine import questions as q
+from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.base import Absent
 from skyrl_doctor.machine.recorded import RecordedMachine
 
@@ -56,14 +56,14 @@ class Bare(RecordedMachine):
     def __init__(self, answers: Mapping[str, Any]) -> None:
         super().__init__({"identity": IDENTITY, "environ": {}, **answers}, strict=True)
 
-    def answer(self, question: q.Question[Any]) -> Any:
-        if question.key in self._answers or isinstance(question, q.Writable):
-            return super().answer(question)
-        if isinstance(question, q.Which):
+    def answer(self, query: q.Query[Any]) -> Any:
+        if query.key in self._answers or isinstance(query, q.Writable):
+            return super().answer(query)
+        if isinstance(query, q.Which):
             return None
-        if isinstance(question, q.Run):
-            return q.Completed(command=question.argv[0], found=False)
-        raise Absent(getattr(question, "path", question.key))
+        if isinstance(query, q.Run):
+            return q.Completed(command=query.argv[0], found=False)
+        raise Absent(getattr(query, "path", query.key))
 
 
 def store(**changes: Any) -> PodmanStore:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from fakes.images import DATA
 from skyrl_doctor.facts.runtime import Canary, RuntimeAnswers, RuntimePlace
-from skyrl_doctor.machine.questions import Stat
-from skyrl_doctor.machine.web import Fetched
+from skyrl_doctor.machine.http_query import Fetched
+from skyrl_doctor.machine.queries import Stat
 from skyrl_doctor.plan.model import Plan
 from support import plan_of
 

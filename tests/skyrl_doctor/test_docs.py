@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_doctor.catalogue import Entry, When
+from skyrl_doctor.catalogue import Entry, When, catalogue
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Role
-from skyrl_doctor.docs import check_page, cure, differing, failures, main, our_checks, pages
+from skyrl_doctor.docs import cure, differing, failure_page, failures, main, our_checks, pages
 from skyrl_doctor.facts.environ import Environ
 
 
@@ -19,8 +19,8 @@ def mig_uuid(environ: Environ) -> Iterator[Finding]:
 
 def test_a_page() -> None:
     (stale,) = [found for found in our_checks() if found.id == "ENV016"]
-    page = check_page(stale, Entry(id="ENV016", slug="x", family="ENV", when=(When.PREFLIGHT, When.LOG)))
-    assert page.startswith("# ENV016 stale-vllm-variable\n\nA variable of an older vLLM is set.\n\n## What it does\n\n")
+    page = failure_page(Entry(id="ENV016", slug="x", family="ENV", when=(When.PREFLIGHT, When.LOG)), stale)
+    assert page.startswith("# ENV016 x\n\nA variable of an older vLLM is set.\n\n## What it does\n\n")
     assert page.endswith(
         "## Example\n\n    Unknown vLLM environment variable detected: VLLM_USE_V1\n\n"
         "| | |\n|---|---|\n"
@@ -32,6 +32,20 @@ def test_a_page() -> None:
     )
 
 
+def test_the_page_of_a_failure_without_a_check() -> None:
+    (entry,) = [entry for entry in catalogue().entries if entry.id == "TRN002"]
+    page = failure_page(entry, None)
+    assert page.startswith(
+        "# TRN002 tracker-used-as-logger\n\nverl's metrics tracker is used as a logger.\n\n## What it does\n"
+    )
+    assert page.endswith(
+        "| | |\n|---|---|\n"
+        "| Shows | in its logs, in a contract test |\n"
+        "| Found by | `skyrl-doctor diagnose` |\n"
+        "| Described in | `checks/trn/tracker_used_as_logger.py` |"
+    )
+
+
 def test_samples_of_the_call_format_are_no_tags() -> None:
     assert cure(mig_uuid) == "the operator: a &lt;driver> &#124; nobody"
 
@@ -39,7 +53,8 @@ def test_samples_of_the_call_format_are_no_tags() -> None:
 def test_the_table_of_failures() -> None:
     (stale,) = [found for found in our_checks() if found.id == "ENV016"]
     lines = list(failures({"ENV016": stale}))
-    assert "| GPU003 | gpu-memory-taken | PWL | Not built yet. | | |" in lines
+    assert "| [GPU003](checks/GPU003.md) | gpu-memory-taken | PWL | Not built yet. | | |" in lines
+    assert ("| [AGT003](checks/AGT003.md) | **finish-field** | LK | Found by skyrl-doctor diagnose. | | |") in lines
     assert (
         "| [ENV016](checks/ENV016.md) | **stale-vllm-variable** | P | `checks/env/stale_vllm_variable.py` "
         "| `skyrl_train/node/vllm.py` | `tests/checks/env/test_stale_vllm_variable.py` |"

@@ -49,6 +49,14 @@ def test_its_check_runs_and_its_finding_counts(site: Path) -> None:
     assert doctor(site, "preflight", "--select", "maintenance-announced").returncode == 0
 
 
+def test_its_signature_names_the_cause_of_a_log(site: Path, tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    log.write_text("step:1 - loss:0.2\ngpu07: broadcast message: rebooting for maintenance\n", encoding="utf-8")
+    done = doctor(site, "diagnose", str(log), "--format", "json")
+    root = json.loads(done.stdout)["root"]
+    assert (root["id"], root["explain"]) == ("SITE001", "the site rebooted the node for a maintenance")
+
+
 def test_without_it_the_check_is_unknown_to_the_command_line() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "skyrl_doctor", "preflight", "--select", "SITE001"],

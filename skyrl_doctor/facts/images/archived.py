@@ -4,12 +4,20 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.check import probe
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
-from skyrl_doctor.facts.images.stored import Node, StoredImage
+from skyrl_doctor.facts.images.needed import NeededImages
+from skyrl_doctor.facts.images.stored import RUNNERS, TESTS, Node, StoredImage, StoredImages
+from skyrl_doctor.facts.images.supply import KEY
+from skyrl_doctor.machine.base import Machine, unless_absent
+from skyrl_doctor.plan.model import Plan
+from skyrl_train.contracts.sandbox.supply import archive_of
 
 WHO = "image archives"
 KINDS = ("dir", "file")
+MOST = 4
+LIMIT_S = 8.0
 
 
 @record(kw_only=True)
@@ -54,3 +62,25 @@ def _image(told: object, names: Mapping[str, str]) -> StoredImage:
 
 def _node(kind: str) -> Node | None:
     return Node(kind=kind, mode=0, uid=None, gid=None) if kind else None
+
+
+@probe(limit_s=LIMIT_S + 4)
+def archived_images(machine: Machine, plan: Plan, needed: NeededImages, stored: StoredImages) -> ArchivedImages:
+    """Looks into archives of images that the runtime will load, a few of them: a layer's list is read from end to end."""
+    place = (plan.text(KEY) or "").rstrip("/")
+    files = unless_absent(lambda: machine.listdir(place)) if place else None
+    if not files:
+        raise NotApplicable("no image is loaded from an archive")
+    wanted = {name: reference for name, reference in needed.references.items() if name in stored.absent}
+    names = {
+        f"{place}/{file}": name
+        for name, reference in wanted.items()
+        if (file := archive_of(reference, files)) is not None
+    }
+    if not names:
+        raise NotApplicable("no image of the dataset is loaded from an archive")
+    words = (f"{LIMIT_S:g}", ",".join(TESTS + RUNNERS), *list(names)[:MOST])
+    done = machine.ask("archive_paths", *words, limit_s=LIMIT_S + 3)
+    if not done.ok:
+        raise CouldNotLook(done.why)
+    return ArchivedImages(images=parse_archives(done.out, names), of=len(names))

@@ -4,12 +4,20 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.check import probe
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.machine.base import Absent, Machine
+from skyrl_doctor.machine.paths import expand_home
+from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.references import BadReferenceError, Reference, parse_reference
-from skyrl_train.contracts.tasks.images import TaskImage, image_of
+from skyrl_train.contracts.tasks.images import COLUMNS, HOLDERS, TaskImage, image_of
 
 WHO = "dataset images"
+LIMIT_S = 12.0
+PREFIX_KEY, PREFIX_VARIABLE = "sandbox.image_prefix", "EVAL_DOCKER_IMAGE_PREFIX"
+DEFAULT_PREFIX = "docker.io/"
 
 
 @record
@@ -104,3 +112,28 @@ def _count(table: Mapping[str, Any], name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise CouldNotLook(f"{WHO}: its answer has {name} = {str(value)[:80]!r}")
     return value
+
+
+@probe(limit_s=LIMIT_S + 1)
+def needed_images(machine: Machine, plan: Plan, environ: Environ) -> NeededImages:
+    """Reads which images the rows of the plan's dataset name, under the training interpreter."""
+    files = tuple(expand_home(file, environ) for file in plan.texts("data.train_files") or ())
+    if not files:
+        raise NotApplicable("the configuration names no dataset")
+    for file in files:
+        try:
+            machine.stat(file)
+        except Absent as error:  # on another node it may lie there
+            raise NotApplicable(f"dataset {error}") from None
+    spec = json.dumps({"files": files, "columns": COLUMNS, "holders": HOLDERS}, sort_keys=True)
+    python = plan.text("python.interpreter") or environ.get("UV_PYTHON")
+    done = machine.ask("dataset_images", spec, python=python if python and "/" in python else None, limit_s=LIMIT_S)
+    if not done.ok:
+        raise CouldNotLook(done.why)
+    return parse_needed(done.out, prefix=prefix_of(plan, environ))
+
+
+def prefix_of(plan: Plan, environ: Environ) -> str:
+    """What is put before a name without a registry."""
+    said = plan.text(PREFIX_KEY)
+    return environ.get(PREFIX_VARIABLE, DEFAULT_PREFIX) if said is None else said

@@ -1,1 +1,1 @@
-"""What Podman is on this machine and what its store is like, read without Podman's help."""
+"""Podman and its store, read from files: no lock is taken, nothing is changed, and no podman command reads the store."""

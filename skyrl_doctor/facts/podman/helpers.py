@@ -1,6 +1,12 @@
 """The programs and devices that podman starts a container with."""
 
+from collections.abc import Iterable
+
+from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.record import record
+from skyrl_doctor.facts.podman.store import PodmanStore
+from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.machine.paths import stat_or_none
 
 HELPER_DIRS = (
     "/usr/local/libexec/podman",
@@ -29,6 +35,7 @@ RUNTIME_DIRS = (
     "/run/current-system/sw/bin",
 )
 RUNTIMES = ("crun", "runc")
+NETWORK = ("pasta", "slirp4netns", "netavark", "aardvark-dns", "fuse-overlayfs")
 
 
 @record(kw_only=True)
@@ -54,3 +61,52 @@ class PodmanHelpers:
     fuse: Device
     mount_program_found: bool
     kernel: str
+
+
+@probe(limit_s=5.0)
+def podman_helpers(machine: Machine, store: PodmanStore) -> PodmanHelpers:
+    """Looks for podman's helpers where Podman itself looks: the configured directories, then PATH."""
+    store.require_readable()
+    engine = store.engine
+    directories = engine.helper_dirs or HELPER_DIRS
+    found = {
+        name: _first(machine, (f"{directory}/{name}" for directory in directories)) or machine.which(name)
+        for name in NETWORK
+    }
+    if engine.network_cmd_path:
+        found["slirp4netns"] = _first(machine, (engine.network_cmd_path,))
+    found["conmon"] = _first(machine, engine.conmon_paths or CONMON_PATHS) or machine.which("conmon")
+    names = (engine.runtime,) if engine.runtime else RUNTIMES
+    found["runtime"] = next(filter(None, (_runtime(machine, store, name) for name in names)), None)
+    program = store.storage.mount_program
+    return PodmanHelpers(
+        found=found,
+        searched=directories,
+        tun=_device(machine, "/dev/net/tun"),
+        fuse=_device(machine, "/dev/fuse"),
+        mount_program_found=not program or _is_file(machine, program),
+        kernel=machine.identity().system.split(" ")[1] if " " in machine.identity().system else "",
+    )
+
+
+def _runtime(machine: Machine, store: PodmanStore, name: str) -> str | None:
+    if "/" in name:
+        return _first(machine, (name,))
+    paths = store.engine.runtimes.get(name) or tuple(f"{directory}/{name}" for directory in RUNTIME_DIRS)
+    return _first(machine, paths) or machine.which(name)
+
+
+def _first(machine: Machine, paths: Iterable[str]) -> str | None:
+    return next((path for path in paths if _is_file(machine, path)), None)
+
+
+def _is_file(machine: Machine, path: str) -> bool:
+    found = stat_or_none(machine, path)
+    return found is not None and found.kind == "file" and bool(found.mode & 0o111)
+
+
+def _device(machine: Machine, path: str) -> Device:
+    found = stat_or_none(machine, path)
+    if found is None:
+        return Device(path=path, kind="", writable=False)
+    return Device(path=path, kind=found.kind, writable=machine.writable(path))

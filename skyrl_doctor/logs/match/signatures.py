@@ -1,11 +1,11 @@
-"""Every signature that is installed: those beside checks, and those of checks/signatures by id or by name."""
+"""Every signature that is installed: those of the failures' own files, and those of tables by id or by name."""
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 
-from skyrl_doctor.catalogue import catalogue
+from skyrl_doctor.catalogue import Entry, catalogue
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.registry import CHECKS, modules
@@ -27,35 +27,47 @@ class Known:
 
 @functools.cache
 def known() -> tuple[Known, ...]:
-    """All of them, in a fixed order. What does not load is left out; `preflight` reports it."""
-    found = [entry for module in modules(CHECKS, [], signatures=True) for entry in _of(module)]
-    return tuple(dict.fromkeys(found))
+    """All of them, in a fixed order. What does not load is left out; `preflight` reports it.
+
+    Of two signatures of one failure that match the same line the first explains it. Tables come first: a refusal that
+    names the failure by its id is explained as a refusal, whatever other words it holds.
+    """
+    found = list(modules(CHECKS, []))
+    tables = [entry for module in found for entry in _in_table(module)]
+    return tuple(dict.fromkeys((*tables, *(entry for module in found for entry in _in_file(module)))))
 
 
 @functools.cache
 def topics() -> tuple[Known, ...]:
-    """What errors that no signature knows may be about: `TOPICS` of the same modules."""
+    """What errors that no signature knows may be about: `TOPIC` of the same modules."""
     return tuple(
-        Known(
-            entry.id,
-            entry.slug,
-            dataclasses.replace(signature, explain=f"by the words of the line, {signature.explain}"),
-        )
-        for module in modules(CHECKS, [], signatures=True)
-        for name, signature in getattr(module, "TOPICS", {}).items()
-        if (entry := catalogue().find(name)) is not None
+        Known(*failure, dataclasses.replace(topic, explain=f"by the words of the line, {topic.explain}"))
+        for module in modules(CHECKS, [])
+        if (topic := getattr(module, "TOPIC", None)) and (failure := _failure(module))
     )
 
 
-def _of(module: ModuleType) -> Iterator[Known]:
-    signatures = getattr(module, "SIGNATURES", ())
-    if isinstance(signatures, Mapping):
-        for name, some in signatures.items():
-            entry = catalogue().find(name)
-            for signature in some:
-                yield Known(entry.id, entry.slug, signature) if entry else Known(None, name, signature)
-        return
-    checks = [value for value in vars(module).values() if isinstance(value, Check) and value.module == module.__name__]
-    for check in checks[:1]:
+def _in_table(module: ModuleType) -> Iterator[Known]:
+    """Those of a table by id, or by the name of what is no failure itself. The table may be a function that makes it."""
+    table = getattr(module, "SIGNATURES", ())
+    table = table() if callable(table) else table
+    for name, signatures in table.items() if isinstance(table, Mapping) else ():
+        entry = catalogue().find(name)
         for signature in signatures:
-            yield Known(check.id, check.slug, signature)
+            yield Known(entry.id, entry.slug, signature) if entry else Known(None, name, signature)
+
+
+def _in_file(module: ModuleType) -> Iterator[Known]:
+    """Those of the failure whose file this is."""
+    signatures = getattr(module, "SIGNATURES", ())
+    if isinstance(signatures, Sequence) and (failure := _failure(module)):
+        for signature in signatures:
+            yield Known(*failure, signature)
+
+
+def _failure(module: ModuleType) -> tuple[str, str] | None:
+    """Id and slug of the failure whose file this is: a catalogue entry, or a check of another package."""
+    for known in (*catalogue().entries, *vars(module).values()):
+        if isinstance(known, Entry | Check) and known.module == module.__name__:
+            return known.id, known.slug
+    return None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.facts.cgroup import Membership, directories, parse_limit, parse_memberships
 from skyrl_doctor.facts.gpu import usable
-from skyrl_doctor.facts.nvml import NO_DRIVER, Refused, parse_nvml
+from skyrl_doctor.facts.gpu.nvml import NO_DRIVER, Refused, parse_nvml
 from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.watch.observe import Fill, Observation, Use
 from skyrl_doctor.watch.sample.base import Look

@@ -3,12 +3,12 @@
 import pytest
 
 from checks.pod.locks_exhausted import locks_exhausted
+from checks.pod.shared import isolate
 from fakes.podman_store import STORE
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.podman.locks import LockTable, PodmanLocks
-from skyrl_doctor.podman_remedies import isolate
 from support import judge
 
 SHM = "/dev/shm/libpod_rootless_lock_1000"

@@ -8,7 +8,7 @@ from checks.pod.no_subuid_range import no_subuid_range
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.podman.subids import IdFile, MapTool, Range, SubIds
-from skyrl_doctor.machine.questions import Stat
+from skyrl_doctor.machine.queries import Stat
 from support import judge
 
 SET_ID = Stat(kind="file", mode=0o4755, uid=0, gid=0, size=1, mtime=0.0, device=1, inode=1)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from checks.pod.shared import isolate
 from checks.pod.storage_stale_or_on_nfs import storage_stale_or_on_nfs
 from fakes.podman_store import BASE, PLACES, STORE, XDG, store
 from skyrl_doctor.core.errors import CouldNotLook
@@ -12,12 +13,11 @@ from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Role, 
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.mounts import Mount
 from skyrl_doctor.facts.podman.database import Container, Database
-from skyrl_doctor.facts.podman.ground import Ground, PodmanGround
+from skyrl_doctor.facts.podman.file_systems import StoreDirectory, StoreFileSystems
 from skyrl_doctor.facts.podman.processes import Monitored, PidFile, PodmanProcesses, Process
 from skyrl_doctor.facts.podman.runtime_dir import RuntimeDir, Seen
 from skyrl_doctor.facts.podman.settings import StorageConf
-from skyrl_doctor.machine.questions import Space
-from skyrl_doctor.podman_remedies import isolate
+from skyrl_doctor.machine.queries import Space
 from support import judge
 
 JOB = Environ({"SLURM_JOB_ID": "4711"})
@@ -29,9 +29,9 @@ PRUNE = Remedy(
 )
 ROOM = Space(total_bytes=1 << 40, free_bytes=1 << 39, free_inodes=10**6)
 XFS, NFS, TMPFS = Mount("/", "xfs", "/dev/sda"), Mount("/home", "nfs4", "filer:/home"), Mount("/run", "tmpfs", "tmpfs")
-GRAPH = Ground(path=f"{BASE}/graph", resolved=f"{BASE}/graph", exists=True, mount=XFS, space=ROOM)
-RUN = Ground(path=f"{XDG}/containers", resolved=f"{XDG}/containers", exists=True, mount=TMPFS, space=ROOM)
-GROUND = PodmanGround(
+GRAPH = StoreDirectory(path=f"{BASE}/graph", resolved=f"{BASE}/graph", exists=True, mount=XFS, space=ROOM)
+RUN = StoreDirectory(path=f"{XDG}/containers", resolved=f"{XDG}/containers", exists=True, mount=TMPFS, space=ROOM)
+GROUND = StoreFileSystems(
     graph=GRAPH,
     run=RUN,
     configured_graph=PLACES.graph_root,
@@ -44,11 +44,11 @@ WANTED = "wanted a directory of uid 1000 with mode 0700"
 Said = tuple[str, Severity]
 
 
-def judged(ground: PodmanGround = GROUND, environ: Environ = JOB, **changes: Any) -> list[Finding]:
+def judged(ground: StoreFileSystems = GROUND, environ: Environ = JOB, **changes: Any) -> list[Finding]:
     return list(storage_stale_or_on_nfs(store(**changes), ground, QUIET, environ))
 
 
-def said(ground: PodmanGround = GROUND, environ: Environ = JOB, **changes: Any) -> list[Said]:
+def said(ground: StoreFileSystems = GROUND, environ: Environ = JOB, **changes: Any) -> list[Said]:
     return [(finding.message, finding.severity) for finding in judged(ground, environ, **changes)]
 
 

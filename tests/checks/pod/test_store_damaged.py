@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
+from checks.pod.shared import isolate
 from checks.pod.store_damaged import store_damaged
 from fakes.podman_store import BASE, STORE, store
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.environ import Environ
-from skyrl_doctor.facts.podman.books import Image, Layer, LayerFault, PodmanBooks
 from skyrl_doctor.facts.podman.database import Database
 from skyrl_doctor.facts.podman.program import Podman
 from skyrl_doctor.facts.podman.settings import BrokenFile, EngineConf
-from skyrl_doctor.podman_remedies import isolate
+from skyrl_doctor.facts.podman.store_index import Image, Layer, LayerFault, StoreIndex
 from support import judge
 
 OTHER_JOB = Environ({"SLURM_JOB_ID": "1"})
@@ -51,14 +51,14 @@ def rebuild(*ids: str) -> Remedy:
 
 
 def judged(
-    books: PodmanBooks | None = None, environ: Environ = OWN_JOB, podman: Podman = FOUR, **changes: Any
+    books: StoreIndex | None = None, environ: Environ = OWN_JOB, podman: Podman = FOUR, **changes: Any
 ) -> list[Finding]:
-    return list(store_damaged(podman, store(**changes), books or PodmanBooks(), environ))
+    return list(store_damaged(podman, store(**changes), books or StoreIndex(), environ))
 
 
 def test_finds_a_broken_configuration_alone() -> None:
     broken = (BrokenFile("/s.conf", "is not valid TOML: x"),)
-    assert judged(PodmanBooks(broken=broken), broken=broken) == [
+    assert judged(StoreIndex(broken=broken), broken=broken) == [
         Finding(
             message="/s.conf: is not valid TOML: x; Podman does not start with it",
             location=Location("/s.conf"),
@@ -85,7 +85,7 @@ def test_finds_a_database_of_another_static_dir() -> None:
 
 
 def test_finds_a_broken_book_and_resets_only_the_job_s_own_store() -> None:
-    books = PodmanBooks(broken=(BrokenFile("/g/layers.json", "is empty"), BrokenFile("/g/containers.json", "is empty")))
+    books = StoreIndex(broken=(BrokenFile("/g/layers.json", "is empty"), BrokenFile("/g/containers.json", "is empty")))
     layers, containers = (
         "/g/layers.json is empty; Podman loses the images that it names",
         "/g/containers.json is empty; Podman forgets its containers",
@@ -114,7 +114,7 @@ def test_finds_a_broken_book_and_resets_only_the_job_s_own_store() -> None:
     ],
 )
 def test_finds_a_damaged_layer_of_an_image(what: str, says: str, severity: Severity) -> None:
-    books = PodmanBooks(layers=LAYERS, images=(BOX,), faults=(LayerFault("top", "/g/top", what),))
+    books = StoreIndex(layers=LAYERS, images=(BOX,), faults=(LayerFault("top", "/g/top", what),))
     assert judged(books) == [
         Finding(
             message=f"layer top of image localhost/box {says}; wanted /g/top whole",
@@ -125,12 +125,12 @@ def test_finds_a_damaged_layer_of_an_image(what: str, says: str, severity: Sever
 
 
 def test_an_empty_link_counts_only_in_the_top_layer() -> None:
-    books = PodmanBooks(layers=LAYERS, images=(BOX,), faults=(LayerFault("base", "/g/base", "empty link"),))
+    books = StoreIndex(layers=LAYERS, images=(BOX,), faults=(LayerFault("base", "/g/base", "empty link"),))
     assert [finding.severity for finding in judged(books)] == [Severity.WARNING]
 
 
 def test_a_layer_of_no_image_is_a_warning() -> None:
-    books = PodmanBooks(layers=LAYERS, faults=(LayerFault("base", "/g/base", "diff"),))
+    books = StoreIndex(layers=LAYERS, faults=(LayerFault("base", "/g/base", "diff"),))
     assert judged(books) == [
         Finding(message="layer base of no image has no diff; wanted /g/base whole", severity=Severity.WARNING)
     ]
@@ -138,33 +138,33 @@ def test_a_layer_of_no_image_is_a_warning() -> None:
 
 def test_many_faults_are_counted() -> None:
     faults = tuple(LayerFault(f"l{number}", f"/g/l{number}", "diff") for number in range(11))
-    found = judged(PodmanBooks(faults=faults))
+    found = judged(StoreIndex(faults=faults))
     assert (len(found), found[-1]) == (9, Finding(message="3 more layers are damaged; wanted none"))
 
 
 def test_finds_an_image_whose_layer_is_in_no_book() -> None:
-    books = PodmanBooks(images=(BOX,))
+    books = StoreIndex(images=(BOX,))
     assert judged(books) == [
         Finding(
             message="image localhost/box is made of layer top, which is not in layers.json; wanted it there",
             remedy=rebuild(BOX.id),
         )
     ]
-    many = PodmanBooks(images=tuple(Image(f"i{number}", (), f"l{number}") for number in range(10)))
+    many = StoreIndex(images=tuple(Image(f"i{number}", (), f"l{number}") for number in range(10)))
     assert judged(many)[-1] == Finding(
         message="2 more images are made of layers that are not in layers.json; wanted none"
     )
 
 
 def test_what_could_not_be_read_is_unknown() -> None:
-    unread = PodmanBooks(images=(BOX,), unread=("/shared: Permission denied",))
+    unread = StoreIndex(images=(BOX,), unread=("/shared: Permission denied",))
     with pytest.raises(
         CouldNotLook, match=r"^an image's layer is in no book that could be read: /shared: Permission denied$"
     ):
         judged(unread)
     with pytest.raises(CouldNotLook, match=r"^/g/x\.db: it changed$"):
         judged(database=Database(path="/g/x.db", unread="/g/x.db: it changed"))
-    assert judged(PodmanBooks(unread=("/shared: Permission denied",))) == []
+    assert judged(StoreIndex(unread=("/shared: Permission denied",))) == []
 
 
 def seen(recording: str) -> list[tuple[str, Severity]]:

@@ -2,13 +2,13 @@
 
 import pytest
 
+from checks.pod.shared import isolate
 from checks.pod.store_locked import store_locked
 from fakes.podman_store import BASE, STORE
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Outcome, Remedy, RemedyKind, Role, Severity, Status
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.podman.locks import HeldLock, PodmanHeldLocks
-from skyrl_doctor.podman_remedies import isolate
 from support import judge
 
 JOB = Environ({"SLURM_JOB_ID": "4711"})

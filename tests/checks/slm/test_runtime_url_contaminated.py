@@ -8,7 +8,7 @@ from checks.slm.runtime_url_contaminated import runtime_url_contaminated
 from fakes.runtimes import JOB, OURS, URL
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Role, Status
 from skyrl_doctor.facts.runtime import ReadyFlag, RuntimeUrls, SaidUrl
-from skyrl_doctor.machine.web import Fetched
+from skyrl_doctor.machine.http_query import Fetched
 from skyrl_doctor.plan.model import Plan
 from support import judge, plan_of, recorded
 

@@ -11,7 +11,7 @@ import pytest
 
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.engine import examine
-from skyrl_doctor.core.gather import Gathering, Got
+from skyrl_doctor.core.gather import Gathered, Gathering
 from skyrl_doctor.core.model import Outcome, Role, Severity, Status
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Gpu, Gpus, Slice, usable
@@ -42,8 +42,8 @@ def examined() -> tuple[dict[str, Outcome], Gathering]:
 
 
 def fact(kind: type) -> object:
-    answer = examined()[1].answers[kind]
-    assert isinstance(answer, Got), answer
+    answer = examined()[1].results[kind]
+    assert isinstance(answer, Gathered), answer
     return answer.value
 
 

@@ -17,8 +17,8 @@ from lanes.podman.conftest import NewLab
 from lanes.podman.lab import IMAGE, wait_until
 from lanes.podman.runtime import Server
 from skyrl_doctor.core.model import Outcome, Role, Status
+from skyrl_doctor.facts import runtime as probes
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.probes import runtime as probes
 from skyrl_train.contracts.agent.arguments import Action
 from skyrl_train.contracts.agent.ports import Task
 from skyrl_train.sandbox.canary import Trial, fly

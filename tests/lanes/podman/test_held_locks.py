@@ -8,7 +8,7 @@ import pytest
 
 from lanes.podman.lab import Lab, state_of, wait_until
 from skyrl_doctor.core.model import Outcome, Severity, Status
-from skyrl_doctor.probes.podman import locks
+from skyrl_doctor.facts.podman import locks
 
 pytestmark = pytest.mark.podman
 NEVER_S = 100.0

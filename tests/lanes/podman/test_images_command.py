@@ -13,7 +13,7 @@ import pytest
 
 from lanes.podman.lab import IMAGE, Lab, wait_until
 from skyrl_doctor.core.model import Role
-from skyrl_doctor.machine import questions as q
+from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_train.cli import images as _  # noqa: F401 -- as above
 from skyrl_train.cli.app import dispatch
@@ -132,15 +132,15 @@ def test_the_doctor_sees_what_is_missing(lab: Lab) -> None:
 class WithoutPython(LocalMachine):
     """The lane's user may not run our interpreter: what its programs would say of the dataset is said here."""
 
-    def answer(self, question: q.Question[Any]) -> Any:
-        if not isinstance(question, q.Ask):
-            return super().answer(question)
+    def answer(self, query: q.Query[Any]) -> Any:
+        if not isinstance(query, q.Ask):
+            return super().answer(query)
         said: dict[str, object] = {"logins": []}
-        if question.child == "dataset_images":
-            (file,) = json.loads(question.args[0])["files"]
+        if query.child == "dataset_images":
+            (file,) = json.loads(query.args[0])["files"]
             found = [json.loads(line) for line in Path(file).read_text().splitlines()]
             said = {"files": [{"file": file, "rows": len(found), "without": 0, "found": found}]}
-        return q.Completed(command=question.child, rc=0, out=json.dumps(said) + "\n")
+        return q.Completed(command=query.child, rc=0, out=json.dumps(said) + "\n")
 
 
 def examined(lab: Lab, target: str) -> dict[str, list[str]]:

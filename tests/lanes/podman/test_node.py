@@ -14,8 +14,8 @@ import pytest
 from lanes.podman.conftest import LANE_USER, NewLab, change_users
 from lanes.podman.lab import IMAGE, Lab, User
 from skyrl_doctor.core.model import Outcome, RemedyKind, Severity, Status
+from skyrl_doctor.facts.podman.program import podman
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.probes.podman.program import podman
 
 pytestmark = pytest.mark.podman
 NO_RANGE_USER = f"{LANE_USER}-bare"

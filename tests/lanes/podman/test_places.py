@@ -14,10 +14,9 @@ import pytest
 from lanes.podman.conftest import JOB_ID, NewLab, load
 from lanes.podman.lab import Lab
 from skyrl_doctor.core.model import Outcome, Severity, Status
-from skyrl_doctor.facts.podman.store import Places, PodmanStore
+from skyrl_doctor.facts.podman.program import podman
+from skyrl_doctor.facts.podman.store import Places, PodmanStore, podman_store
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.probes.podman.program import podman
-from skyrl_doctor.probes.podman.store import podman_store
 from skyrl_train.node.podman_store import job_directory
 
 pytestmark = pytest.mark.podman

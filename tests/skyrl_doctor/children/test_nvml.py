@@ -12,7 +12,7 @@ import pytest
 
 import skyrl_doctor.children
 from skyrl_doctor.facts.gpu import Closed, Gpu, Gpus, Memory, Process, Slice
-from skyrl_doctor.facts.nvml import Refused, parse_nvml
+from skyrl_doctor.facts.gpu.nvml import Refused, parse_nvml
 
 CHILD = Path(skyrl_doctor.children.__file__ or "").with_name("nvml.py")
 FAKES = Path(__file__).parents[2] / "fakes" / "nvml"

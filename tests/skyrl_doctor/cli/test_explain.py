@@ -53,25 +53,30 @@ def test_the_page_by_id_or_slug(name: str, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out == STALE
 
 
-def test_a_failure_that_no_check_can_see_is_told_by_what_finds_it() -> None:
+def test_a_failure_without_a_check_names_the_command_that_finds_it() -> None:
     entry = Entry(id="TRN002", slug="tracker-used-as-logger", family="TRN", when=(When.LOG, When.CONTRACT), core=True)
-    assert list(text(entry, None)) == [
+    lines = list(text(entry, None))
+    assert lines[:7] == [
         "TRN002 tracker-used-as-logger",
         "Shows in its logs, in a contract test.",
-        "No check sees it before the job. Found by skyrl-doctor diagnose.",
         "",
-        "In its logs",
-        "-----------",
-        "The tracker of metrics was used as a logger:",
+        "verl's metrics tracker is used as a logger.",
         "",
+        "What it does",
+        "------------",
+    ]
+    assert lines[-5:] == [
+        "Example",
+        "-------",
         "    AttributeError: 'Tracking' object has no attribute 'warning'",
         "",
+        "No check sees it before the job. Found by skyrl-doctor diagnose.",
     ]
 
 
 def test_a_check_that_is_missing_says_so() -> None:
-    entry = Entry(id="PRM099", slug="of-tomorrow", family="PRM", when=(When.PREFLIGHT, When.LOG))
-    assert list(text(entry, None))[2] == "No check sees it before the job. Not built yet."
+    entry = Entry(id="PRM008", slug="one-gpu-cannot-be-shared", family="PRM", when=(When.PREFLIGHT, When.LOG))
+    assert list(text(entry, None))[-1] == "No check sees it before the job. Not built yet."
 
 
 def test_the_check_of_another_package_has_no_entry() -> None:

@@ -11,6 +11,8 @@ from skyrl_doctor.cli.listing import rows, table
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.found_by import page
+from skyrl_doctor.page import parse
 from support import registry
 
 STALE = {
@@ -44,16 +46,19 @@ def test_a_built_one_and_one_that_is_not() -> None:
         "core": True,
         "when": ["P"],
         "roles": [],
-        "summary": None,
+        "summary": parse(page(catalogue().find("PRM008"), None)).summary,
         "fix": None,
-        "module": None,
+        "module": "checks.prm.one_gpu_cannot_be_shared",
     }
     assert list(known) == [entry.id for entry in catalogue().entries]
 
 
 def test_one_line_a_failure_those_of_others_last() -> None:
     lines = list(table(rows((site_closed,))))
-    assert lines[0] == "GPU001  mig-uuid                       PL   -                  Not built yet."
+    assert lines[0] == (
+        "GPU001  mig-uuid                       PL   -                  "
+        "CUDA_VISIBLE_DEVICES names a MIG slice, or names nothing that CUDA finds."
+    )
     assert lines[-1] == "SITE001 site-closed                    -    gpu                skyrl-doctor list."
     assert len(lines) == len(catalogue().entries) + 1
 

@@ -1,6 +1,16 @@
+import json
+
 import pytest
 
-from skyrl_doctor.facts.checkpoints import Checkpoints, Found
+from plans import plan
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.facts.checkpoints import Checkpoints, CheckpointSize, Found, checkpoint_size, checkpoints
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.host import Host
+from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.machine.recorded import RecordedMachine
+from skyrl_doctor.plan.model import Plan
+from support import MACHINES, plan_of, recorded
 
 GOOD, CUT, NAMED = (
     Found(step=1, path="/c/global_step_1"),
@@ -23,3 +33,90 @@ THERE = Checkpoints(root="/c", tracker="2", found=(GOOD, CUT), named=NAMED, free
 )
 def test_verl_believes_its_tracker_and_we_look(mode: str, ours: bool, taken: Found | None) -> None:
     assert THERE.taken(mode, ours=ours) == taken
+
+
+HOST = Host(
+    name="n", user="u", uid=1, gid=1, pid=1, cpus=1, system="Linux", python="/p", cwd="/home/trainer/run", now=0.0
+)
+ENVIRON = Environ({"HOME": "/home/trainer"})
+MODEL = ModelFiles(
+    name="Qwen/Qwen2.5-0.5B", is_local=False, directory=None, config=None, has_tokenizer=False, looked=()
+)
+TOTAL = 6_000_000_000 + 15_000 + 3 * 700 + 1500
+
+
+def look(name: str, made: Plan) -> Checkpoints:
+    seen = checkpoints.look(recorded(name), made, ENVIRON, HOST)
+    assert isinstance(seen, Checkpoints)
+    return seen
+
+
+def verl(**more: object) -> Plan:
+    values = plan_of(trainer__checkpoint_dir="/ckpt/run", **more).values
+    return Plan(("run.sh",), "verl", values)
+
+
+def test_what_a_good_one_looks_like() -> None:
+    made = plan_of(trainer__checkpoint_dir="checkpoints", trainer__project="skyrl-dev", trainer__experiment="mig20")
+    root = "/home/trainer/run/checkpoints/skyrl-dev/mig20"
+    good = Found(step=2, path=f"{root}/global_step_2", worlds=(1,), size=TOTAL)
+    assert look("clean_gpu_node", made) == Checkpoints(root=root, tracker="2", found=(good,), free=2_000_000_000_000)
+
+
+def test_what_is_missing_is_named() -> None:
+    (found,) = look("save_cut_short", verl()).found
+    assert found.faults == (
+        "actor/fsdp_config.json is not there",
+        "data.pt is not there: the save was cut short before its end",
+    )
+
+
+def test_a_directory_that_is_to_come() -> None:
+    assert look("checkpoint_disk_small", verl()) == Checkpoints(root="/ckpt/run", free=5 * 2**30)
+
+
+def test_a_checkpoint_by_name() -> None:
+    for name, faults in (
+        ("/ckpt/run/global_step_20/", ()),
+        ("/ckpt/run", ("it is no global_step_N",)),
+    ):
+        named = look("checkpoint_of_two_gpus", verl(trainer__resume_from=name)).named
+        assert named is not None
+        assert named.faults == faults
+
+
+@pytest.mark.parametrize("place", [None, "hdfs://a/b"])
+def test_places_that_are_no_directory_here(place: str | None) -> None:
+    with pytest.raises(NotApplicable):
+        checkpoints.look(recorded("clean_gpu_node"), plan_of(trainer__checkpoint_dir=place), ENVIRON, HOST)
+
+
+def test_home_without_a_home() -> None:
+    with pytest.raises(CouldNotLook, match="HOME is not set"):
+        checkpoints.look(recorded("clean_gpu_node"), plan_of(trainer__checkpoint_dir="~/c"), Environ({}), HOST)
+
+
+def test_the_size_of_one_by_the_memory_model() -> None:
+    run = "python -m verl.trainer.main_ppo actor_rollout_ref.actor.strategy=fsdp2 trainer.n_gpus_per_node=1 "
+    run += "actor_rollout_ref.rollout.tensor_model_parallel_size=1 algorithm.adv_estimator=grpo"
+    size = checkpoint_size.look(plan(run + "\n", "run.sh"), MODEL)
+    assert size == CheckpointSize("Qwen/Qwen2.5-0.5B", 12 * 494_032_768)
+    with pytest.raises(NotApplicable, match="save_contents"):
+        checkpoint_size.look(
+            plan(f"{run} 'actor_rollout_ref.actor.checkpoint.save_contents=[model]'\n", "run.sh"), MODEL
+        )
+
+
+@pytest.mark.parametrize(
+    ("size", "faults"), [(1500, ()), (1501, ("data.pt has 1500 bytes; it had 1501 when it was saved",))]
+)
+def test_our_mark_says_what_the_files_were(size: int, faults: tuple[str, ...]) -> None:
+    answers = json.loads((MACHINES / "run_at_its_end/machine.json").read_text(encoding="utf-8"))
+    step = "/ckpt/run/global_step_40"
+    mark = {"format": 1, "step": 40, "files": {"data.pt": {"size": size, "digest": "x"}}}
+    answers[f"list {step}"].append("skyrl_complete.json")
+    answers[f"read {step}/skyrl_complete.json"] = [json.dumps(mark)]
+    answers[f"stat {step}/skyrl_complete.json"] = answers[f"stat {step}/data.pt"]
+    seen = checkpoints.look(RecordedMachine(answers, strict=True), verl(), ENVIRON, HOST)
+    assert isinstance(seen, Checkpoints)
+    assert [(one.faults, one.marked) for one in seen.found] == [(faults, True)]

@@ -2,11 +2,17 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_doctor.facts.launches import Failure, of_end, of_events, of_gate, of_sacct, once
+from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.host import host
+from skyrl_doctor.facts.launches import Failure, Launches, launches, of_end, of_events, of_gate, of_sacct, once
+from skyrl_doctor.machine.base import Machine
 from skyrl_train.launch.node_watch import SILENT
+from support import recorded
 
 
 def test_a_gate_of_several_nodes_names_them() -> None:
@@ -57,3 +63,36 @@ def test_a_node_counts_once_for_a_launch() -> None:
 def test_no_text_does_harm(text: str) -> None:
     found = [*of_gate(text, "j"), *of_end(text, "j"), *of_events(text, text, "j"), *of_sacct(text)]
     assert all(failure.node for failure in found)
+
+
+AGAIN, CLEAN = recorded("node_fails_again"), recorded("clean_gpu_node")
+ROOT = "/home/trainer/run/.skyrl_jobs"
+
+
+def look(machine: Machine, **environ: str) -> object:
+    return launches.look(machine, Environ(environ), host.look(machine))
+
+
+def test_reads_directories_and_accounting() -> None:
+    assert look(AGAIN) == Launches(
+        (ROOT, "sacct"),
+        (
+            Failure("gpu-node-17.cluster", "20261119_101500_launch", "GPU003"),
+            Failure("gpu-node-17", "20261120_081200_launch", "ended the run"),
+            Failure("gpu-node-18", "20261120_081200_launch", "ended the run"),
+            Failure("gpu-node-21", "job 4650", "NODE_FAIL"),
+            Failure("gpu-node-22", "job 4650", "NODE_FAIL"),
+            Failure("gpu-node-21", "job 4655", "NODE_FAIL"),
+        ),
+    )
+
+
+def test_the_launch_of_this_very_job_is_none_before_it() -> None:
+    found = look(AGAIN, SKYRL_JOB_DIR=f"{ROOT}/20261119_101500_launch/")
+    assert isinstance(found, Launches)
+    assert "20261119_101500_launch" not in {failure.job for failure in found.failures}
+
+
+def test_without_launches_there_is_nothing_to_learn() -> None:
+    with pytest.raises(NotApplicable):
+        look(CLEAN)

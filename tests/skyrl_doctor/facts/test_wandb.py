@@ -6,8 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_doctor.core.errors import CouldNotLook
-from skyrl_doctor.facts.wandb import Credential, WandbLogin, parse_login
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.facts.wandb import Credential, WandbLogin, parse_login, wandb
+from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.machine.recorded import RecordedMachine, Recorder
+from skyrl_doctor.plan.model import Plan
+from support import plan_of, recorded
 
 ANSWER = {
     "url": "https://api.wandb.ai",
@@ -45,3 +49,71 @@ def test_what_is_no_answer_is_not_looked(change: dict[str, object]) -> None:
 def test_no_garbage_is_a_login(text: str) -> None:
     with pytest.raises(CouldNotLook):
         parse_login(text)
+
+
+CLEAN = recorded("clean_gpu_node")
+PLAN = plan_of(trainer__logger=["console", "wandb"])
+ASK = "ask wandb_login own-python"
+
+
+def test_asks_where_the_plan_names_wandb() -> None:
+    login = WandbLogin(url="https://api.wandb.ai", host="api.wandb.ai", credential=Credential("/home/trainer/.netrc"))
+    assert wandb.look(CLEAN, PLAN) == login
+    assert wandb.look(CLEAN, plan_of(trainer__logger="tracking")) == login
+
+
+@pytest.mark.parametrize(
+    ("plan", "why"),
+    [
+        (Plan(), "no plan was given"),
+        (plan_of(model__path="m"), "the plan names no logger"),
+        (plan_of(trainer__logger=[]), "trainer.logger is empty"),
+        (plan_of(trainer__logger=["console", "tensorboard"]), "trainer.logger is console, tensorboard"),
+    ],
+)
+def test_does_not_ask_otherwise(plan: Plan, why: str) -> None:
+    with pytest.raises(NotApplicable, match=why):
+        wandb.look(RecordedMachine({}, strict=True), plan)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ({"timed_out": True}, "no answer within 5 s"),
+        ({"rc": 1, "err": ["Traceback", "OSError: no home"]}, "OSError: no home"),
+        ({"rc": 0, "out": ["hello"]}, "gave no answer"),
+    ],
+)
+def test_no_answer_is_not_looked(answer: dict[str, object], why: str) -> None:
+    with pytest.raises(CouldNotLook, match=why):
+        wandb.look(CLEAN.but({ASK: answer}), PLAN)
+
+
+def test_a_bundle_holds_no_key(tmp_path_factory: pytest.TempPathFactory) -> None:
+    home, bundle = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("bundle")
+    (home / ".netrc").write_text("machine api.wandb.ai login user password tiny1\nmachine other login u password p2\n")
+    machine = Recorder(LocalMachine({"HOME": str(home), "PATH": "/usr/bin:/bin"}))
+    found = wandb.look(machine, PLAN)
+    machine.write(str(bundle), about={})
+    machine.close()
+    assert found == WandbLogin(
+        url="https://api.wandb.ai",
+        host="api.wandb.ai",
+        credential=Credential(f"{home}/.netrc", "has 5 characters, and a key has 40 or more"),
+    )
+    kept = (bundle / "machine.json").read_text()
+    assert "tiny1" not in kept
+    assert '"p2"' not in kept
+
+
+def test_the_plan_s_own_variables_reach_the_child() -> None:
+    machine = LocalMachine({"HOME": "/nonexistent", "PATH": "/usr/bin:/bin"})
+    found = wandb.look(machine, plan_of(trainer__logger=["wandb"], env__WANDB_MODE="offline"))
+    machine.close()
+    assert found == WandbLogin(
+        url="https://api.wandb.ai",
+        host="api.wandb.ai",
+        mode="offline",
+        mode_from="WANDB_MODE",
+        note="/nonexistent/.netrc does not exist",
+    )

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 import skyrl_train
-from checks.signatures.own import SIGNATURES
 from skyrl_doctor.catalogue import catalogue
-from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.logs.diagnose import diagnose
 from skyrl_doctor.logs.match.phrases import SUSPECT, is_suspect
+from skyrl_doctor.logs.match.signatures import known
 from skyrl_train.contracts.run_log import say, say_cause
 
 SOURCES = Path(skyrl_train.__file__ or "").parent
@@ -38,8 +37,8 @@ OWN = sorted({text for text in sentences() if NAMED.match(text) and len(text) > 
 
 
 def known_as(line: str) -> set[str]:
-    tables: dict[str, tuple[Signature, ...]] = SIGNATURES
-    return {id_ for id_, signatures in tables.items() for one in signatures if re.search(one.pattern, line)}
+    own = [each for each in known() if each.signature.versions == "skyrl-train"]
+    return {each.name for each in own if re.search(each.signature.pattern, line)}
 
 
 @pytest.mark.parametrize("text", OWN)

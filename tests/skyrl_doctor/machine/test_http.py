@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from skyrl_doctor.machine.codec import decode, encode
+from skyrl_doctor.machine.http_query import Fetched, Get
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.machine.recorded import RecordedMachine, Recorder
-from skyrl_doctor.machine.web import Fetched, Get
 
 KEY = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
 OK = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{"status":"ok"}'
@@ -128,6 +128,6 @@ def test_a_large_body_is_cut() -> None:
 
 
 def test_the_codec_keeps_it_whole() -> None:
-    question = Get(url="http://n:1/", limit_s=1)
+    query = Get(url="http://n:1/", limit_s=1)
     for answer in (Fetched(url="http://n:1/", status=200, headers=("a",), body="x\ny"), Fetched(url="u", why="no")):
-        assert decode(question, encode(question, answer)) == answer
+        assert decode(query, encode(query, answer)) == answer

@@ -10,7 +10,7 @@ import pytest
 
 from skyrl_doctor.machine.base import Absent, Unreadable, unless_absent
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.machine.questions import Space
+from skyrl_doctor.machine.queries import Space
 
 
 @pytest.fixture

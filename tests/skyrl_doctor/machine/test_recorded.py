@@ -104,7 +104,7 @@ def test_a_malformed_answer_is_unknown() -> None:
 def test_an_answer_of_another_type_is_malformed(
     key: str, answer: object, ask: Callable[[RecordedMachine], object]
 ) -> None:
-    """A bundle may have been edited: what is no answer to the question must not become a fact, nor a crash."""
+    """A bundle may have been edited: what is no answer to the query must not become a fact, nor a crash."""
     with pytest.raises(CouldNotLook, match=f"^the recorded answer to '{key}' is malformed"):
         ask(RecordedMachine({key: answer}))
 

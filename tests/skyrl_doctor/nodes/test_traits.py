@@ -1,6 +1,6 @@
 """What of a node is compared with the others."""
 
-from skyrl_doctor.core.gather import Answer, Got, NotSeen
+from skyrl_doctor.core.gather import FactResult, Gathered, Unavailable
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Gpu, Gpus, Slice
 from skyrl_doctor.facts.host import Host
@@ -36,8 +36,8 @@ SLICED = Gpus(
 
 
 def of(environ: dict[str, str], *facts: object) -> dict[str, str]:
-    answers: dict[type, Answer] = {type(fact): Got(fact) for fact in facts}
-    return traits({Environ: Got(Environ(environ)), **answers})
+    answers: dict[type, FactResult] = {type(fact): Gathered(fact) for fact in facts}
+    return traits({Environ: Gathered(Environ(environ)), **answers})
 
 
 def test_versions_gpus_kernel_and_variables() -> None:
@@ -73,5 +73,5 @@ def test_no_secret_is_told_and_none_makes_a_difference() -> None:
 
 
 def test_what_was_not_seen_is_left_out() -> None:
-    answers: dict[type, Answer] = {Gpus: NotSeen("it hangs"), Interpreter: NotSeen("no answer")}
+    answers: dict[type, FactResult] = {Gpus: Unavailable("it hangs"), Interpreter: Unavailable("no answer")}
     assert traits(answers) == {}

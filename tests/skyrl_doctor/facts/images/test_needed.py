@@ -1,14 +1,18 @@
-"""The answer about a dataset's images."""
+"""The images that a dataset names: the answer parsed, and the child program as it runs."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skyrl_doctor.core.errors import CouldNotLook
-from skyrl_doctor.facts.images.needed import BadName, parse_needed
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.images.needed import BadName, needed_images, parse_needed
+from skyrl_doctor.machine.local import LocalMachine
 from skyrl_train.contracts.tasks.images import TaskImage
+from support import plan_of
 
 ANSWER = {
     "files": [
@@ -63,3 +67,44 @@ def test_any_answer_is_read_or_refused(answer: object) -> None:
         return
     assert isinstance(needed.references, dict)
     assert needed.rows >= 0
+
+
+ROWS = [
+    {"docker_image": "a/bc:1", "problem_statement": "x" * 1000},
+    {"instance": {"instance_id": "a/bd:1"}, "data_source": "r2e-gym"},
+    {"docker_image": "a/bc:1"},
+    {"nothing": 1},
+]
+
+
+def names(file: Path) -> tuple[list[str], int, int]:
+    needed = needed_images(LocalMachine({}), plan_of(data__train_files=[str(file)]), Environ({}))
+    return [image.name for image in needed.named], needed.rows, needed.without
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    file = tmp_path / "d.jsonl"
+    file.write_text("\n".join(map(json.dumps, ROWS)) + "\n\n")
+    assert names(file) == (["a/bc:1", "a/bd:1"], 4, 1)
+
+
+def test_parquet(tmp_path: Path) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "d.parquet"
+    table = pyarrow.Table.from_pylist([{"extra_info": {"image": "docker.io/a/bc:1", "index": n}} for n in range(600)])
+    parquet.write_table(table, file, row_group_size=100)
+    assert names(file) == (["docker.io/a/bc:1"], 600, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("d.jsonl", "{", "does not read: JSONDecodeError"),
+        ("d.txt", "x", "is neither parquet nor JSON lines"),
+        ("d.parquet", "x", "does not read"),
+    ],
+)
+def test_what_does_not_read_is_told(tmp_path: Path, name: str, text: str, why: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(CouldNotLook, match=why):
+        names(tmp_path / name)

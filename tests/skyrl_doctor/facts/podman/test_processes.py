@@ -1,12 +1,23 @@
 """Who holds the store's namespace, and who only has the number of one who did."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_doctor.facts.podman.processes import PidFile, PodmanProcesses, Process, parse_pid, parse_status
+from fakes.podman_store import FILE, XDG, Bare, store
+from skyrl_doctor.facts.podman.database import Container, Database
+from skyrl_doctor.facts.podman.processes import (
+    Monitored,
+    PidFile,
+    PodmanProcesses,
+    Process,
+    parse_pid,
+    parse_status,
+    podman_processes,
+)
 
 STATUS = "Name:\tpodman pause\nUmask:\t0022\nState:\tS (sleeping)\nPid:\t7\nUid:\t1000\t1000\t1000\t1000\n"
 PAUSE = Process(pid=7, name="podman pause", state="S", uid=1000, user_ns="user:[2]")
@@ -55,3 +66,71 @@ def test_a_number_is_reused_where_its_process_is_none_of_podman_s() -> None:
 def test_no_text_crashes(text: str) -> None:
     parse_pid(text)
     parse_status(7, text, None)
+
+
+OWN_NS = {"readlink /proc/self/ns/user": "user:[1]"}
+
+
+CONMON_STATUS = "Name:\tconmon\nState:\tS (sleeping)\nUid:\t1000\t1000\n"
+
+
+def alive(pid: int, name: str = "conmon") -> dict[str, Any]:
+    return {
+        f"read /proc/{pid}/status": CONMON_STATUS.replace("conmon", name),
+        f"readlink /proc/{pid}/ns/user": "user:[2]",
+    }
+
+
+def process(pid: int, name: str = "conmon", user_ns: str | None = "user:[2]") -> Process:
+    return Process(pid=pid, name=name, state="S", uid=1000, user_ns=user_ns)
+
+
+def test_processes_of_the_pause_file_and_of_running_containers() -> None:
+    up, paused, ended = (
+        Container(id=f"c{state}", state=state, conmon_pid_file=f"/c{state}.pid") for state in (3, 5, 6)
+    )
+    machine = Bare(
+        {
+            **OWN_NS,
+            f"read {XDG}/libpod/tmp/pause.pid": "7",
+            f"stat {XDG}/libpod/tmp/alive": FILE,
+            "read /c3.pid": "8\n",
+            **alive(7, "podman pause"),
+            **alive(8),
+        }
+    )
+    assert podman_processes(machine, store(database=Database(path="x", containers=(up, paused, ended)))) == (
+        PodmanProcesses(
+            own_user_ns="user:[1]",
+            uid=1000,
+            pause=PidFile(path=f"{XDG}/libpod/tmp/pause.pid", text="7", pid=7, process=process(7, "podman pause")),
+            fresh=False,
+            running=(
+                Monitored(container=up, conmon=PidFile(path="/c3.pid", text="8\n", pid=8, process=process(8))),
+                Monitored(container=paused, conmon=None),
+            ),
+        )
+    )
+
+
+def test_pid_files_without_a_database_are_leftovers() -> None:
+    containers = f"{XDG}/containers/overlay-containers"
+    machine = Bare(
+        {
+            **OWN_NS,
+            f"list {containers}": ["a", "b"],
+            f"read {containers}/a/userdata/conmon.pid": "9",
+            "read /proc/9/status": CONMON_STATUS,
+            "readlink /proc/9/ns/user": {"unreadable": "/proc/9/ns/user", "why": "Permission denied"},
+        }
+    )
+    found = podman_processes(machine, store(database=Database(path="x", unread="x: Permission denied")))
+    assert found == PodmanProcesses(
+        own_user_ns="user:[1]",
+        uid=1000,
+        pause=None,
+        fresh=True,
+        leftover=(
+            PidFile(path=f"{containers}/a/userdata/conmon.pid", text="9", pid=9, process=process(9, user_ns=None)),
+        ),
+    )

@@ -1,11 +1,31 @@
-"""Signatures are loaded where logs are read, and nowhere else."""
+"""Signatures cost a preflight no more than their texts, and a table comes before the files of the failures."""
 
 import subprocess
 import sys
 
-_ASK = "import sys; from skyrl_doctor.core.registry import discover; discover(); print([n for n in sys.modules if '.signatures.' in n])"
+from checks.refusals import EXPLAIN
+from skyrl_doctor.logs.judge.files import scan
+from skyrl_doctor.logs.match.patterns import Patterns
+from skyrl_doctor.logs.match.signatures import known
+
+_ASK = """
+import re, sys
+from skyrl_doctor.core.registry import discover
+compiled = re.compile
+re.compile = lambda pattern, *flags: patterns.append(pattern) or compiled(pattern, *flags)
+patterns = []
+discover()
+from checks.gpu.mig_uuid import SIGNATURES
+print([name for name in sys.modules if name.startswith("skyrl_doctor.logs")], SIGNATURES[0].pattern in patterns)
+"""
 
 
-def test_a_preflight_loads_no_signatures() -> None:
+def test_a_preflight_reads_no_log_and_compiles_no_signature() -> None:
     done = subprocess.run([sys.executable, "-c", _ASK], capture_output=True, text=True, check=True, timeout=300)
-    assert done.stdout == "[]\n"
+    assert done.stdout == "[] False\n"
+
+
+def test_a_refusal_by_id_is_explained_as_one_whatever_other_words_it_holds() -> None:
+    line = "skyrl-train job: trainer: the gate refused: GPU001 Non-integer device ID 'MIG-8a5c0f1e'; wanted 0"
+    found = scan("x.log", [f"{line}\n".encode()], Patterns(known()))
+    assert [(hit.known.name, hit.known.signature.explain) for hit in found.hits] == [("GPU001", EXPLAIN)]

@@ -8,9 +8,9 @@ from typing import Any, TypeVar, cast
 import pytest
 
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
-from skyrl_doctor.machine import questions as q
+from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.base import Absent, Machine
-from skyrl_doctor.machine.web import Fetched, Get
+from skyrl_doctor.machine.http_query import Fetched, Get
 from skyrl_doctor.watch.observe import Checkpoint, Fill, Left, Sandboxes, Served, Use
 from skyrl_doctor.watch.sample import node, servers, slurm
 from skyrl_doctor.watch.sample.base import REST_S, Sampler, Samplers, Trouble
@@ -20,15 +20,15 @@ T = TypeVar("T")
 
 
 class Answers(Machine):
-    """A machine of these answers, by the key of the question; all else is absent."""
+    """A machine of these answers, by the key of the query; all else is absent."""
 
     def __init__(self, **answers: Any) -> None:
         self.answers: dict[str, Any] = answers
 
-    def answer(self, question: q.Question[T]) -> T:
-        if question.key not in self.answers:
-            raise Absent(question.key)
-        return cast(T, self.answers[question.key])
+    def answer(self, query: q.Query[T]) -> T:
+        if query.key not in self.answers:
+            raise Absent(query.key)
+        return cast(T, self.answers[query.key])
 
 
 def of(answers: dict[str, Any]) -> Answers:

@@ -18,6 +18,16 @@ from collections.abc import Iterator
 from doctor_extra.probes import Motd
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\bbroadcast message: .{0,80}maintenance",
+        sample="gpu07: broadcast message: rebooting for maintenance",
+        explain="the site rebooted the node for a maintenance",
+        versions="wall",
+    ),
+)
 
 
 @check("SITE001", fix="operator: the site's own calendar")

@@ -1,0 +1,19 @@
+"""The agent gets worse during the run.
+
+## What it does
+`skyrl-doctor watch` compares each step with limits and with earlier steps: more than half of the rollouts masked or
+out of context, more than 30 % in a loop, more than half of the answers cut off, far fewer rollouts that end with
+`finish` than before, or a mean reward of five steps below half of the best one.
+
+## Why it breaks training
+The policy has collapsed or the sandboxes fail. Further steps cost GPU time, and later checkpoints are worse than
+earlier ones.
+
+## How to fix
+Read the finish reasons of the masked rollouts first: sandbox errors are no fault of the policy. If the policy
+collapsed, go back to the last good checkpoint with a lower learning rate or a higher KL loss. If answers are cut off,
+raise the response length or the context.
+
+## Example
+    the mean reward of 5 steps fell from 0.42 (until step 31) to 0.12
+"""

@@ -1,0 +1,38 @@
+"""The trainer sees other tokens than the engine wrote.
+
+## What it does
+`skyrl-doctor diagnose` finds the messages of verl and others about it. `skyrl-doctor watch` compares the
+probabilities of trainer and engine (`training/rollout_actor_probs_pearson_corr`): below 0.98 is a warning, below 0.9
+an error.
+
+## Why it breaks training
+Text does not give back the tokens it came from. If a rollout is tokenised again for training, the trainer computes
+probabilities of tokens that the model never chose, and the update is wrong without any error.
+
+## How to fix
+Keep the token ids of the engine and train on those. `skyrl-train` tokenises nothing twice
+(`skyrl_train/contracts/agent/transcript.py`); `skyrl-train show --tokenizer DIR` compares the tokens of a rollout with those of its
+text. If the tokens agree, look at precision and at the weight sync.
+
+## Example
+    Inconsistent training and inference tokenization detected (strict)
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+CAUSE = "text was tokenised again instead of keeping the engine's tokens"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"(?:[Rr]e-?tokeni[sz](?:ed|ation)|[Tt]okeni[sz]ation).{0,80}(?:mismatch|differs?|inconsistent|do(?:es)? not match)|[Tt]oken(?:s| ids?) (?:mismatch|differ).{0,80}(?:re-?encod|re-?tokeni)",
+        sample="ValueError: re-tokenized response does not match the ids of the engine at position 41",
+        explain=CAUSE,
+        versions="SkyRL, verifiers",
+    ),
+    Signature(
+        pattern=r"Inconsistent training and inference tokenization detected",
+        sample="Inconsistent training and inference tokenization detected (strict)",
+        explain=CAUSE,
+        versions="verl",
+    ),
+)

@@ -1,0 +1,10 @@
+"""How programs report that a GPU has no memory left."""
+
+ALLOCATOR_ERRORS = r"\b(?:NPU|XPU|MUSA|HPU) out of memory|Failed to CUDA (?:calloc|malloc|host alloc)|(?:CUDA driver|CUDA runtime|HIP|Triton) [Ee]rror(?: \[(?:CUDA|HIP)\])?: out of memory|CUDA_ERROR_OUT_OF_MEMORY|would exceed allowed memory|CU(?:DNN|SOLVER|SPARSE)_STATUS_ALLOC_FAILED"
+TORCH_OOM = (
+    r"CUDA out of memory\. Tried to allocate|\bOutOfMemoryError: (?:CUDA|HIP) out of memory|CUDA error: out of memory"
+)
+"""What torch prints."""
+OOM = rf"{TORCH_OOM}|cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|{ALLOCATOR_ERRORS}"
+"""All of them."""
+OOM_SAMPLE = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.16 GiB. GPU 0 has a total capacity of 19.62 GiB of which 1.02 GiB is free."

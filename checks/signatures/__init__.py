@@ -1,1 +1,0 @@
-"""Signatures of failures that have no check beside which they could stand."""

@@ -1,0 +1,23 @@
+"""Asks the trainer's memory model what this plan takes of this job's GPU. It uses other facts alone.
+
+A file of its own: skyrl_doctor.memory makes the record, so it imports `budget`, and this imports skyrl_doctor.memory.
+"""
+
+from skyrl_doctor.core.check import probe
+from skyrl_doctor.facts.environ import Environ
+from skyrl_doctor.facts.gpu.budget import GpuBudget
+from skyrl_doctor.facts.gpu.devices import Gpus
+from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.plan.answers import planned_gpu_type
+from skyrl_doctor.plan.model import Plan
+
+
+@probe(limit_s=5.0)
+def gpu_budget(plan: Plan, files: ModelFiles, gpus: Gpus | None, environ: Environ) -> GpuBudget:
+    if gpus is None:
+        planned_gpu_type(plan)  # says what is missing before the memory model is loaded
+    from skyrl_doctor.memory.job import memory_job
+    from skyrl_doctor.memory.question import answer, job_device, model_of, planned_device
+
+    device, free = (planned_device(plan), None) if gpus is None else job_device(gpus, environ)
+    return answer(model_of(files), memory_job(plan), device, free)

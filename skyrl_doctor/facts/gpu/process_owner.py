@@ -1,0 +1,21 @@
+"""Whose a process is, from /proc: its name, its user, and the Slurm job that its cgroup names."""
+
+import re
+
+from skyrl_doctor.facts.gpu.devices import Owner
+
+NAME = re.compile(r"^Name:[ \t]*(?P<name>.*)$", re.MULTILINE)
+# Uid:	1000	1000	1000	1000
+UID = re.compile(r"^Uid:\s+(?P<real>[0-9]{1,10})\s", re.MULTILINE)
+# 4:devices:/slurm/uid_1000/job_4711/step_batch/task_0 · 0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0
+JOB = re.compile(r"^[^:]*:[^:]*:[^\n]*slurm[^\n]*/job_(?P<job>[0-9]{1,12})(?:/|$)", re.MULTILINE)
+
+
+def parse_owner(status: str, cgroup: str) -> Owner | None:
+    """The texts of /proc/PID/status and /proc/PID/cgroup; None where the first names no user."""
+    uid = UID.search(status)
+    if uid is None:
+        return None
+    name = NAME.search(status)
+    job = JOB.search(cgroup)
+    return Owner(name=name["name"] if name else "unnamed", uid=int(uid["real"]), job=job["job"] if job else None)

@@ -1,1 +1,0 @@
-"""Probes: each reads one kind of fact off a machine, and has no opinion of it."""

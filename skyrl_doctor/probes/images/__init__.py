@@ -1,1 +1,0 @@
-"""Looks at the images that a run needs."""
