@@ -22,7 +22,6 @@ PARSERS = {
     "skyrl_train/contracts/proc_stat.py": "the one parser of both sides",
     "skyrl_train/sandbox/sandboxd/warden.py": "runs in a sandbox with the standard library alone",
     "skyrl_train/agent/inside/processes.py": "runs in a sandbox with the standard library alone",
-    "skyrl_doctor/facts/ancestors.py": "not converted yet",
     "skyrl_doctor/watch/act.py": "not converted yet",
     "skyrl_train/sandbox/runtime/podman/engine.py": "not converted yet",
 }
