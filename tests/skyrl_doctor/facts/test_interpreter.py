@@ -248,7 +248,7 @@ def test_what_an_interpreter_prints_at_its_start_is_not_its_answer(tmp_path: Pat
 
 def test_no_answer_is_no_fact(tmp_path: Path) -> None:
     silent = TrainingPython(str(script(tmp_path / "silent", "exit 0")), "test")
-    with pytest.raises(CouldNotLook, match="gave no answer that reads as one"):
+    with pytest.raises(CouldNotLook, match="printed no JSON object"):
         interpreter(LocalMachine(), silent)
     with pytest.raises(CouldNotLook, match="there is no such file"):
         interpreter(LocalMachine(), TrainingPython("/gone", "test", None, "there is no such file"))
