@@ -1,9 +1,7 @@
 """What one node found, on its way to the node that asked."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Outcome
@@ -11,6 +9,7 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.report.json import as_data, encode
 from skyrl_doctor.report.model import Report
 from skyrl_doctor.report.read import outcomes
+from skyrl_train.contracts.typed import FormatError, parse_object
 
 SCHEMA = 1
 
@@ -56,18 +55,19 @@ def write(node: str, report: Report, *, clock: Clock | None, unreached: str) -> 
 def read(text: str, node: str) -> Letter:
     """Raises CouldNotLook where the text is not this node's whole letter."""
     try:
-        said: Any = json.loads(text)
-        if said["schema"] != SCHEMA or said["node"] != node:
-            raise CouldNotLook(f"it is of schema {said['schema']} and of node {said['node']}")
-        clock, traits = said["clock"], said["traits"]
+        found = parse_object(text)
+        schema, sender = found.value("schema"), found.value("node")
+        if schema != SCHEMA or sender != node:
+            raise CouldNotLook(f"it is of schema {schema} and of node {sender}")
+        report, clock = found.inner("report"), found.inner_or_none("clock")
         return Letter(
             node=node,
-            outcomes=outcomes(said["report"]),
-            roles=tuple(str(said["report"]["role"]).split("+")),
-            dialect=str(said["report"]["target"]["dialect"]),
-            traits={str(name): str(value) for name, value in traits.items()},
-            clock=None if clock is None else Clock(float(clock["offset_s"]), float(clock["error_s"])),
-            unreached=str(said["unreached"]),
+            outcomes=outcomes(report),
+            roles=tuple(report.text("role").split("+")),
+            dialect=report.inner("target").text("dialect"),
+            traits=found.named_texts("traits"),
+            clock=None if clock is None else Clock(clock.number("offset_s"), clock.number("error_s")),
+            unreached=found.text("unreached"),
         )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise CouldNotLook(f"it does not read as one: {type(error).__name__}: {error}") from None
+    except FormatError as error:
+        raise CouldNotLook(str(error)) from None

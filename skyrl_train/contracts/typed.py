@@ -8,7 +8,7 @@ A value that is null counts as missing. A default is for a value that is missing
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TypeVar, overload
 
 T = TypeVar("T")
@@ -64,6 +64,13 @@ class Fields:
     def text(self, name: str, default: object = _REQUIRED) -> object:
         return self._typed(name, str, default)
 
+    def choice(self, name: str, choices: Collection[str]) -> str:
+        """One of these texts."""
+        value = self.text(name)
+        if value not in choices:
+            raise self.error(name, f"is {_shown(value)}; expected {', '.join(choices)}")
+        return value
+
     @overload
     def flag(self, name: str) -> bool: ...
     @overload
@@ -107,6 +114,10 @@ class Fields:
     def texts(self, name: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
         """A list of texts."""
         return self._items(name, str, default)
+
+    def values(self, name: str) -> tuple[object, ...]:
+        """A list of any values."""
+        return self._items(name, object, None)
 
     def numbers(self, name: str) -> tuple[float, ...]:
         """A list of numbers."""

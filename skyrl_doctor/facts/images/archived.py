@@ -1,18 +1,18 @@
 """Images that the runtime will load from archives: what lies at the paths that matter, as far as it was looked at."""
 
-import json
 from collections.abc import Mapping
-from typing import Any
 
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
+from skyrl_doctor.facts.child import answer_of, unknown_if_malformed
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import RUNNERS, TESTS, Node, StoredImage, StoredImages
 from skyrl_doctor.facts.images.supply import KEY
 from skyrl_doctor.machine.base import Machine, unless_absent
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.supply import archive_of
+from skyrl_train.contracts.typed import Fields
 
 WHO = "image archives"
 KINDS = ("dir", "file")
@@ -28,34 +28,24 @@ class ArchivedImages:
     of: int = 0
 
 
+@unknown_if_malformed()
 def parse_archives(text: str, names: Mapping[str, str]) -> tuple[StoredImage, ...]:
     """The answer of children/archive_paths.py. `names` are the images' own, by their archive."""
-    return tuple(_image(told, names) for told in _told(text))
+    return tuple(_image(found, names) for found in answer_of(text, WHO).objects("archives"))
 
 
-def _told(text: str) -> list[Any]:
-    for line in reversed(text.splitlines()):
-        if line.startswith("{"):
-            try:
-                told = json.loads(line).get("archives")
-            except (ValueError, RecursionError):
-                break
-            if isinstance(told, list):
-                return told
-    raise CouldNotLook(f"{WHO}: gave no answer that reads as one")
-
-
-def _image(told: object, names: Mapping[str, str]) -> StoredImage:
-    archive = told.get("archive") if isinstance(told, dict) else None
-    if not isinstance(told, dict) or not isinstance(archive, str) or archive not in names:
-        raise CouldNotLook(f"{WHO}: its answer has {str(told)[:80]!r}")
-    paths, why = told.get("paths"), told.get("why")
-    if not isinstance(paths, dict):
-        return StoredImage(id=archive, names=(names[archive],), unread=(f"{archive}: {why}",))
+def _image(found: Fields, names: Mapping[str, str]) -> StoredImage:
+    archive = found.text("archive")
+    if archive not in names:
+        raise found.error("archive", f"is {archive!r}; expected one that was asked for")
+    paths = found.inner_or_none("paths")
+    if paths is None:
+        return StoredImage(id=archive, names=(names[archive],), unread=(f"{archive}: {found.value('why')}",))
+    kinds = {path: paths.text(path) for path in paths}
     return StoredImage(
         id=archive,
         names=(names[archive],),
-        nodes={path: _node(kind) for path, kind in paths.items() if kind in ("", *KINDS)},
+        nodes={path: _node(kind) for path, kind in kinds.items() if kind in ("", *KINDS)},
         unread=(f"{archive}: a path in it is a link",),
     )
 

@@ -28,6 +28,7 @@ Ask = Callable[[Fields], object]
     ("ask", "value"),
     [
         (lambda f: f.text("text"), "a"),
+        (lambda f: f.choice("text", ["a", "b"]), "a"),
         (lambda f: f.flag("flag"), True),
         (lambda f: f.integer("integer"), 7),
         (lambda f: f.integer("integer", at_least=7, at_most=7), 7),
@@ -44,6 +45,7 @@ Ask = Callable[[Fields], object]
         (lambda f: f.numbers("numbers"), (1.0, 2.5)),
         (lambda f: f.value("rows"), [["a", "b"], ["c", "d"]]),
         (lambda f: f.value("gone"), None),
+        (lambda f: f.values("objects"), ({"x": 1}, {"x": "no"})),
         (lambda f: [*f.inner("inner")], ["deep"]),
         (lambda f: (len(f), "text" in f, "null" in f, "gone" in f), (14, True, False, False)),
     ],
@@ -86,6 +88,7 @@ def test_a_default_is_for_a_missing_value(name: str) -> None:
         (lambda f: f.text("integer"), "integer is 7; expected text"),
         (lambda f: f.text("integer", None), "integer is 7; expected text"),
         (lambda f: f.text("texts"), "texts is a list; expected text"),
+        (lambda f: f.choice("text", ["b", "c"]), 'text is "a"; expected b, c'),
         (lambda f: f.flag("integer"), "integer is 7; expected true or false"),
         (lambda f: f.integer("flag"), "flag is true; expected an integer"),
         (lambda f: f.integer("number"), "number is 1.5; expected an integer"),
