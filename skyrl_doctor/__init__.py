@@ -1,1 +1,1 @@
-"""skyrl-doctor: will this agent RL run fail, is it failing, why did it fail."""
+"""skyrl-doctor: checks agent RL training before, during and after a job."""

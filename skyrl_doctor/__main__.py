@@ -1,4 +1,4 @@
-"""Where the command starts. `--version` answers before anything else is imported."""
+"""The entry point of the command. `--version` works before anything else is imported."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ def _command(words: list[str]) -> int:
 
 
 def _age_s() -> float:
-    """Seconds since this process started: a --deadline counts from where the caller waits."""
+    """Age of this process in seconds. A --deadline counts from the start of the process."""
     from skyrl_train.contracts.proc_stat import parse_stat
 
     try:

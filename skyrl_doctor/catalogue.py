@@ -1,4 +1,4 @@
-"""The failure catalogue (checks/catalogue.toml): the one place for ids and slugs, built or not."""
+"""The failure catalogue (checks/catalogue.toml): the ids and slugs of all known failures."""
 
 import difflib
 import functools
@@ -17,7 +17,7 @@ _KEYS = {"slug", "when", "core"}
 
 
 class When(StrEnum):
-    """Where a failure shows."""
+    """When a failure can be detected."""
 
     PREFLIGHT = "P"
     WATCH = "W"
@@ -32,14 +32,14 @@ class When(StrEnum):
 _WORDS = {
     When.PREFLIGHT: "before the job",
     When.WATCH: "during the job",
-    When.LOG: "in its logs",
+    When.LOG: "in the job's logs",
     When.CONTRACT: "in a contract test",
 }
 
 
 @record(kw_only=True)
 class Entry:
-    """One known failure. `core` tells one that ended a real run of the first users."""
+    """One known failure. `core` marks failures that ended a real run of the first users."""
 
     id: str
     slug: str
@@ -55,17 +55,15 @@ class Entry:
 
 @record
 class Catalogue:
-    """Every known failure, in the order of the file; families by their code, with a title for people."""
+    """Every known failure in the order of the file. `families` are titles by code."""
 
     families: Mapping[str, str]
     entries: tuple[Entry, ...]
 
     def find(self, name: str) -> Entry | None:
-        """The entry of an id or a slug, in any case."""
-        wanted = name.strip()
-        return next(
-            (entry for entry in self.entries if wanted.upper() == entry.id or wanted.lower() == entry.slug), None
-        )
+        """The entry with this id or slug, ignoring case."""
+        text = name.strip()
+        return next((entry for entry in self.entries if text.upper() == entry.id or text.lower() == entry.slug), None)
 
 
 @functools.cache
@@ -73,12 +71,12 @@ def catalogue() -> Catalogue:
     """The catalogue that is installed with the checks."""
     data = pkgutil.get_data("checks", "catalogue.toml")
     if data is None:
-        raise FileNotFoundError("checks/catalogue.toml: the installation of skyrl-doctor is not whole")
+        raise FileNotFoundError("checks/catalogue.toml: file not found; install skyrl-doctor again")
     return parse(data.decode("utf-8"))
 
 
 def parse(text: str) -> Catalogue:
-    """The catalogue as a type; ValueError says what is wrong with it."""
+    """Parses the catalogue. Raises ValueError."""
     families: dict[str, str] = {}
     entries: list[Entry] = []
     for code, family in tomllib.loads(text).items():
@@ -87,25 +85,25 @@ def parse(text: str) -> Catalogue:
     slugs = [entry.slug for entry in entries]
     twice = sorted({slug for slug in slugs if slugs.count(slug) > 1})
     if twice:
-        raise ValueError(f"slug {twice[0]!r} is taken twice")
+        raise ValueError(f"slug {twice[0]!r} is used twice")
     return Catalogue(families, tuple(entries))
 
 
 def _entry(id_: str, family: str, row: Mapping[str, Any]) -> Entry:
     if not _ID.fullmatch(id_) or not id_.startswith(family):
-        raise ValueError(f"{id_}: wanted {family} and three digits")
+        raise ValueError(f"{id_}: expected {family} and three digits")
     if not _SLUG.fullmatch(row["slug"]):
-        raise ValueError(f"{id_}: slug {row['slug']!r}: wanted words of small letters with hyphens between")
+        raise ValueError(f"{id_}: slug {row['slug']!r}: expected lower-case words joined by hyphens")
     if set(row) - _KEYS:
         raise ValueError(f"{id_}: unknown key {min(set(row) - _KEYS)!r}")
     when = tuple(When(letter) for letter in row["when"])
     if not when or len(set(when)) < len(when):
-        raise ValueError(f"{id_}: when is {row['when']!r}; wanted some of P, W, L and K, each once")
+        raise ValueError(f"{id_}: when is {row['when']!r}; expected some of P, W, L and K, each once")
     return Entry(id=id_, slug=row["slug"], family=family, when=when, core=row.get("core", False))
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that a mistyped one was probably meant to be."""
+    """The known name that is most similar to a mistyped one."""
     by_case = {text.lower(): text for text in known}
     close = difflib.get_close_matches(name.strip().lower(), by_case, n=1)
     return by_case[close[0]] if close else None

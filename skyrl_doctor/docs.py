@@ -1,9 +1,9 @@
-"""python -m skyrl_doctor.docs [--check]: writes the pages that are made from the catalogue, the checks and the schema.
+"""python -m skyrl_doctor.docs [--check]: writes the pages generated from the catalogue, the checks and the schemas.
 
-docs/checks/<ID>.md   one for each known failure, from the docstring of its file
-docs/failures.md      the whole catalogue: what finds each failure, cures it and tests it
-docs/schema-1.json    the JSON Schema of the report
-docs/schema-diagnose-1.json    that of a diagnosis
+docs/checks/<ID>.md           the page of a known failure, from the docstring of its file
+docs/failures.md              the catalogue: the check, the fix and the test of each failure
+docs/schema-1.json            the JSON Schema of the report
+docs/schema-diagnose-1.json   the JSON Schema of a diagnosis
 """
 
 import argparse
@@ -26,25 +26,25 @@ _CODE = re.compile(r"(`[^`\n]*`)")
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m skyrl_doctor.docs", description="Writes the generated pages.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where a page is not current")
-    parser.add_argument("--root", type=Path, default=ROOT, help="the source tree (default: where this module lies)")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a page is out of date")
+    parser.add_argument("--root", type=Path, default=ROOT, help="source tree (default: the one of this module)")
     args = parser.parse_args(argv)
-    wanted = pages(our_checks())
-    stale = sorted(differing(args.root, wanted))
+    expected = pages(our_checks())
+    stale = sorted(stale_pages(args.root, expected))
     if not args.check:
-        write(args.root, wanted, stale)
+        write(args.root, expected, stale)
     for path in stale:
-        sys.stderr.write(f"{path}: {'not current' if args.check else 'written' if path in wanted else 'removed'}\n")
+        sys.stderr.write(f"{path}: {'out of date' if args.check else 'written' if path in expected else 'removed'}\n")
     return 1 if args.check and stale else 0
 
 
 def our_checks() -> tuple[Check, ...]:
-    """The checks of this project; those of other packages have their own pages."""
+    """The checks of this project. Checks of other packages have pages of their own."""
     return tuple(check for check in discover().checks if check.module.partition(".")[0] == OURS)
 
 
 def pages(checks: Sequence[Check]) -> dict[str, str]:
-    """Every generated file: path below the root -> text."""
+    """The text of every generated file, by path below the root."""
     built = {check.id: check for check in checks}
     schema = pkgutil.get_data("skyrl_doctor.report", "schema-1.json") or b""
     diagnosis = pkgutil.get_data("skyrl_doctor.logs", "schema-diagnose-1.json") or b""
@@ -56,22 +56,22 @@ def pages(checks: Sequence[Check]) -> dict[str, str]:
     }
 
 
-def differing(root: Path, wanted: Mapping[str, str]) -> Iterator[str]:
-    """The paths whose file is missing, differs, or is the page of a failure that no longer exists."""
-    for path, text in wanted.items():
+def stale_pages(root: Path, expected: Mapping[str, str]) -> Iterator[str]:
+    """The paths of files that are missing, differ, or belong to a removed failure."""
+    for path, text in expected.items():
         file = root / path
         if not file.is_file() or file.read_text(encoding="utf-8") != text:
             yield path
     there = (f"docs/checks/{file.name}" for file in (root / "docs/checks").glob("*.md"))
-    yield from (path for path in there if path not in wanted)
+    yield from (path for path in there if path not in expected)
 
 
-def write(root: Path, wanted: Mapping[str, str], paths: Sequence[str]) -> None:
+def write(root: Path, expected: Mapping[str, str], paths: Sequence[str]) -> None:
     for path in paths:
         file = root / path
-        if path in wanted:
+        if path in expected:
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(wanted[path], encoding="utf-8")
+            file.write_text(expected[path], encoding="utf-8")
         else:
             file.unlink()
 
@@ -87,27 +87,27 @@ def failure_page(entry: Entry, check: Check | None) -> str:
 
 
 def _facts(entry: Entry, check: Check | None) -> Iterator[tuple[str, str]]:
-    yield "Shows", ", ".join(when.words for when in entry.when)
+    yield "Appears", ", ".join(when.words for when in entry.when)
     if check is None:
         yield "Found by", ", ".join(f"`{finder}`" for finder in finders(entry))
         yield "Described in", f"`{_path(entry.module)}`"
         return
-    yield "Looked for on", ", ".join(sorted(check.roles))
-    yield "Found by", f"`{source_of(check)}`"
-    yield "Cured by", cure(check)
-    yield "Tested by", f"`{test_of(check)}`"
+    yield "Roles", ", ".join(sorted(check.roles))
+    yield "Check", f"`{source_of(check)}`"
+    yield "Fixed by", fix_of(check)
+    yield "Tests", f"`{test_of(check)}`"
 
 
 def failures(built: Mapping[str, Check]) -> Iterator[str]:
-    """The catalogue as a page."""
+    """The lines of docs/failures.md."""
     known = catalogue()
     yield "# Known failures"
     yield ""
-    yield f"{sum(entry.id in built for entry in known.entries)} of {len(known.entries)} known failures have a check that sees them before a job."
-    yield "Those in **bold** ended real runs of the first users."
-    yield f"When a failure shows: {', '.join(f'{when.value} {when.words}' for when in When)}."
+    yield f"{sum(entry.id in built for entry in known.entries)} of {len(known.entries)} known failures have a check that finds them before a job."
+    yield "Failures in **bold** ended real runs of the first users."
+    yield f"The column *When*: {', '.join(f'{when.value} {when.words}' for when in When)}."
     for code, title in known.families.items():
-        yield from ("", f"## {code}: {title}", "", "| Id | Failure | When | Found by | Cured by | Tested by |")
+        yield from ("", f"## {code}: {title}", "", "| Id | Failure | When | Check | Fixed by | Tests |")
         yield "|---|---|---|---|---|---|"
         yield from (_row(entry, built.get(entry.id)) for entry in known.entries if entry.family == code)
 
@@ -122,7 +122,8 @@ def test_of(check: Check) -> str:
     return str("tests" / source.with_name(f"test_{source.name}"))
 
 
-def cure(check: Check) -> str:
+def fix_of(check: Check) -> str:
+    """The file that fixes the failure, or what the operator does."""
     kind, _, why = check.fix.partition(":")
     return f"the operator: {_safe(why.strip())}" if kind == "operator" else f"`{check.fix}`"
 
@@ -133,7 +134,7 @@ def _row(entry: Entry, check: Check | None) -> str:
     link = f"[{entry.id}](checks/{entry.id}.md)"
     if check is None:
         return f"| {link} | {slug} | {when} | {found_by(entry)} | | |"
-    return f"| {link} | {slug} | {when} | `{source_of(check)}` | {cure(check)} | `{test_of(check)}` |"
+    return f"| {link} | {slug} | {when} | `{source_of(check)}` | {fix_of(check)} | `{test_of(check)}` |"
 
 
 def _page_path(entry: Entry) -> str:
@@ -145,7 +146,7 @@ def _path(module: str) -> str:
 
 
 def _safe(markdown: str) -> str:
-    """Markdown in which <function=…> of a sample is text and no tag: what stands in code is left as it is."""
+    """Escapes `<` and `|` outside of code, so that <function=…> is not read as a tag."""
     return "\n".join(
         line if line.startswith("    ") else "".join(_escape(part) for part in _CODE.split(line))
         for line in markdown.split("\n")

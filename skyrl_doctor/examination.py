@@ -1,4 +1,4 @@
-"""One examination from options to report: machine, plan, roles, selection, engine, waivers."""
+"""Runs one examination: reads the plan, selects and runs the checks, applies waivers, returns the report."""
 
 import contextlib
 import sys
@@ -34,67 +34,67 @@ T = TypeVar("T")
 READ_LIMIT_S = 5.0
 MOMENT_S = 0.25
 REPORTING_S = 0.4
-"""Ending what still runs and writing the report takes less."""
+"""Time reserved for ending open probes and writing the report."""
 DEFAULT_DEADLINE_S = 30.0
 
 
 @record(kw_only=True)
 class Options:
-    """What the caller asked for."""
+    """The options of an examination."""
 
     targets: tuple[str, ...] = ()
     roles: frozenset[Role] | None = None
-    wanted: tuple[str, ...] = ()
+    selected: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     waiver_file: str | None = None
     fail_on: Severity = Severity.ERROR
     deadline_s: float = DEFAULT_DEADLINE_S
     structure_only: bool = False
-    compared: bool = False
-    """Whether the report goes beside those of other nodes."""
+    is_one_of_many: bool = False
+    """Whether this is one node of --nodes, whose report is compared with the others."""
     started: float = field(default_factory=time.monotonic)
-    """When the caller began to wait, by the monotonic clock."""
+    """When the command started, by the monotonic clock."""
 
     @property
-    def looking_ends(self) -> float:
-        """When looking must end, so that the report is out by the deadline."""
+    def probes_end(self) -> float:
+        """When probing must end, so that the report is written before the deadline."""
         return self.started + self.deadline_s - min(REPORTING_S, 0.3 * self.deadline_s)
 
     @property
     def reading_s(self) -> float:
-        """What is left for reading files first; a moment even where nothing is left, since a file mostly takes none."""
-        return max(MOMENT_S, min(READ_LIMIT_S, self.looking_ends - time.monotonic()))
+        """Seconds for reading files before the checks. Never zero, because a small file takes almost no time."""
+        return max(MOMENT_S, min(READ_LIMIT_S, self.probes_end - time.monotonic()))
 
 
 @record
 class Context:
-    """What an examination starts from; `fix` and `env` start from it too."""
+    """The inputs of an examination, of `fix` and of `env`."""
 
     machine: Machine
     registry: Registry
     plan: Plan
     roles: Roles
     checks: tuple[Check, ...]
-    unasked: dict[type, None]
-    """Facts that checks only welcome, and that --structure-only leaves out."""
+    absent: dict[type, None]
+    """Optional facts that --structure-only does not gather."""
 
     def gathering(self, options: Options) -> Gathering:
-        """The facts of this machine, to be gathered as they are asked for."""
-        preset: dict[type, object] = {Machine: self.machine, Plan: self.plan, Roles: self.roles, **self.unasked}
-        left_s = options.looking_ends - time.monotonic()
+        """The facts of this machine. Each is gathered when a check needs it."""
+        preset: dict[type, object] = {Machine: self.machine, Plan: self.plan, Roles: self.roles, **self.absent}
+        left_s = options.probes_end - time.monotonic()
         return Gathering(self.registry.probes, preset, deadline_s=options.deadline_s, left_s=left_s)
 
 
 def prepare(machine: Machine, reader: Machine, options: Options) -> Context:
-    """`machine` is examined; `reader` reads the targets (they lie here even when the machine is a recording)."""
+    """Reads the plan and finds the checks. `reader` reads the targets, which are local even if `machine` is a recording."""
     plan = _in_time(options, lambda: load(reader, options.targets), "reading the target")
     registry = discover()
     if not options.structure_only:
         return Context(machine, registry, plan, _roles(machine, options), registry.checks, {})
     if not plan:
-        raise UsageError("--structure-only looks at a configuration alone: wanted a TARGET")
-    checks, unasked = config_only(registry.checks)
-    return Context(machine, registry, plan, Roles(frozenset(Role), asked=False), checks, unasked)
+        raise UsageError("--structure-only checks a configuration; pass a TARGET")
+    checks, absent = config_only(registry.checks)
+    return Context(machine, registry, plan, Roles(frozenset(Role), asked=False), checks, absent)
 
 
 def _roles(machine: Machine, options: Options) -> Roles:
@@ -102,14 +102,14 @@ def _roles(machine: Machine, options: Options) -> Roles:
         return Roles(options.roles, asked=True)
     try:
         return call_within(options.reading_s, lambda: guess_roles(machine), "guessing the role")
-    except CouldNotLook:  # then every check runs, and says itself what could not be seen
+    except CouldNotLook:  # then every check runs and reports UNKNOWN itself
         return Roles(frozenset(Role), asked=False)
 
 
 def run(machine: Machine, reader: Machine, options: Options, *, observe: Observer = silent) -> Report:
-    """Examines and reports; whatever it started is ended."""
+    """Runs the checks and returns the report; ends every process that it started."""
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # stdout is the report's, whatever a stranger's check prints
+        with contextlib.redirect_stdout(sys.stderr):  # a check of another package may print; stdout is for the report
             return _run(machine, reader, options, observe)
     finally:
         machine.close()
@@ -118,9 +118,9 @@ def run(machine: Machine, reader: Machine, options: Options, *, observe: Observe
 def _run(machine: Machine, reader: Machine, options: Options, observe: Observer) -> Report:
     context = prepare(machine, reader, options)
     known = {check.id for check in context.registry.checks}
-    chosen = select(context.checks, wanted=options.wanted, ignored=options.ignored, roles=context.roles.roles)
+    chosen = select(context.checks, wanted=options.selected, ignored=options.ignored, roles=context.roles.roles)
     if not (chosen.run or chosen.skipped):
-        raise UsageError("nothing is left to look at: --ignore takes away all that --select names")
+        raise UsageError("no check left to run: --ignore removes every check that --select names")
     waivers = _in_time(options, lambda: read_waivers(reader, options, known), "reading the waivers")
     today = today_utc()
     gathering = context.gathering(options)
@@ -133,19 +133,19 @@ def _run(machine: Machine, reader: Machine, options: Options, observe: Observer)
         dialect=context.plan.dialect,
         duration_s=time.monotonic() - options.started,
         version=VERSION,
-        host=_said(lambda: machine.identity().host, "an unnamed machine"),
+        host=_or_default(lambda: machine.identity().host, "unknown"),
         fail_on=options.fail_on,
         notes=(*context.registry.broken, *notes(waivers, today)),
-        gpus=inventory.devices(gathering.results),
-        versions=inventory.versions(gathering.results),
+        gpus=inventory.device_uuids(gathering.results),
+        versions=inventory.stack_versions(gathering.results),
         traits=_traits(gathering, options),
         finished_at=reader.now(),
     )
 
 
 def _traits(gathering: Gathering, options: Options) -> dict[str, str]:
-    """What is compared with other nodes, where this node is one of several."""
-    if not options.compared:
+    """The values to compare with the other nodes of --nodes."""
+    if not options.is_one_of_many:
         return {}
     from skyrl_doctor.nodes.traits import FACTS, traits
 
@@ -154,12 +154,12 @@ def _traits(gathering: Gathering, options: Options) -> dict[str, str]:
 
 
 def read_waivers(reader: Machine, options: Options, known: set[str]) -> tuple[Waiver, ...]:
-    """Those of --waivers, and those in a target's own [waivers]."""
+    """The waivers of --waivers and of the targets' [waivers] tables."""
     tables = [(path, _toml(reader, path).get("waivers")) for path in options.targets if path.endswith(".toml")]
     if options.waiver_file is not None:
         table = _toml(reader, options.waiver_file).get("waivers")
         if table is None:
-            raise UsageError(f"{options.waiver_file}: holds no [waivers]")
+            raise UsageError(f"{options.waiver_file}: no [waivers] table")
         tables.append((options.waiver_file, table))
     return tuple(
         waiver for path, table in tables if table is not None for waiver in parse(table, file=path, known=known)
@@ -167,21 +167,21 @@ def read_waivers(reader: Machine, options: Options, known: set[str]) -> tuple[Wa
 
 
 def _redactor(machine: Machine, plan: Plan) -> Redactor:
-    """Knows the secrets of the environment, and those that the user wrote into the configuration."""
+    """Hides the secrets of the environment and of the configuration."""
     written: list[tuple[str, object]] = []
     for value in plan.values.values():
         written.append((value.key.rpartition(".")[2], value.value))
         written.extend(value.value.items() if isinstance(value.value, dict) else ())
     known = [text for name, text in written if isinstance(text, str) and is_secret_key(name)]
-    return Redactor((*known, *secrets_of(_said(machine.environ, {}))))
+    return Redactor((*known, *secrets_of(_or_default(machine.environ, {}))))
 
 
-def _said(ask: Callable[[], T], otherwise: T) -> T:
-    """What the machine says; a recording may hold no answer."""
+def _or_default(read: Callable[[], T], default: T) -> T:
+    """What `read` returns, or the default if a recording does not hold it."""
     try:
-        return ask()
+        return read()
     except CouldNotLook:
-        return otherwise
+        return default
 
 
 def today_utc() -> date:
@@ -196,7 +196,7 @@ def _toml(reader: Machine, path: str) -> dict[str, Any]:
 
 
 def _in_time(options: Options, work: Callable[[], T], who: str) -> T:
-    """Runs what comes before the engine; what it cannot read is the caller's to mend."""
+    """Runs `work` within the reading limit. What cannot be read is a UsageError."""
     try:
         return call_within(options.reading_s, work, who)
     except CouldNotLook as error:

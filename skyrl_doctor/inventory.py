@@ -1,4 +1,4 @@
-"""What a verdict names beside the outcomes: the devices of this job and the versions of the training stack."""
+"""The devices and package versions that a verdict records."""
 
 from collections.abc import Mapping
 
@@ -10,8 +10,8 @@ from skyrl_doctor.facts.interpreter import Interpreter
 STACK = ("openhands-sdk", "ray", "torch", "transformers", "verl", "vllm")
 
 
-def devices(answers: Mapping[type, FactResult]) -> tuple[str, ...]:
-    """The UUIDs of what CUDA gives to this job; empty where the GPUs were not looked at."""
+def device_uuids(answers: Mapping[type, FactResult]) -> tuple[str, ...]:
+    """The UUIDs of the devices that CUDA gives to this job; empty if the GPUs were not examined."""
     gpus, environ = answers.get(Gpus), answers.get(Environ)
     if (
         not (isinstance(gpus, Gathered) and isinstance(environ, Gathered))
@@ -24,10 +24,10 @@ def devices(answers: Mapping[type, FactResult]) -> tuple[str, ...]:
     return tuple(device.uuid for device in usable(gpus.value, environ.value))
 
 
-def versions(answers: Mapping[type, FactResult]) -> dict[str, str]:
-    """Python's and the stack's, as the training interpreter has them; empty where it was not asked."""
+def stack_versions(answers: Mapping[type, FactResult]) -> dict[str, str]:
+    """Versions of Python and of the training packages; empty if the training interpreter was not examined."""
     found = answers.get(Interpreter)
-    if not isinstance(found, Gathered) or found.value is None:  # preset to nothing by --structure-only
+    if not isinstance(found, Gathered) or found.value is None:  # --structure-only presets it to None
         return {}
     assert isinstance(found.value, Interpreter)
     packages = found.value.packages

@@ -1,4 +1,4 @@
-"""A check's page: the docstring of its module, in a summary and four sections."""
+"""Parses a check's page: its module docstring with a summary and four sections."""
 
 import re
 import textwrap
@@ -24,7 +24,7 @@ class Page:
 
 
 def parse(docstring: str) -> Page:
-    """The page that a docstring holds; without headings it is all summary."""
+    """Parses a docstring. Without headings all of it is the summary."""
     summary, *parts = _HEADING.split(docstring.strip())
     headings = [heading.strip() for heading in parts[::2]]
     bodies = [body.strip("\n").rstrip() for body in parts[1::2]]
@@ -32,7 +32,7 @@ def parse(docstring: str) -> Page:
 
 
 def wrapped(markdown: str, width: int) -> Iterator[str]:
-    """Lines for a screen: paragraphs and list items filled anew, indented code as it stands."""
+    """Wraps paragraphs and list items to `width`; indented code stays as it is."""
     for block in re.split(r"\n[ \t]*\n", markdown):
         for kind, text in _pieces(block):
             if kind == "code":

@@ -1,4 +1,4 @@
-"""Guesses what a machine is in a launch: GPU node, runtime node, login node."""
+"""Guesses the role of a machine: GPU node, runtime node or login node."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ _GPU_SIGNS = ("/dev/nvidiactl", "/proc/driver/nvidia/version")
 
 
 def guess_roles(machine: Machine) -> Roles:
-    """By what is there: a GPU, a Slurm job, Podman. A machine may be several."""
+    """Guesses from GPUs, the Slurm job and Podman. A machine may have several roles."""
     environ = machine.environ()
     has_gpu = "CUDA_VISIBLE_DEVICES" in environ or any(machine.exists(path) for path in _GPU_SIGNS)
     has_podman = machine.which("podman") is not None
@@ -18,7 +18,7 @@ def guess_roles(machine: Machine) -> Roles:
 
 
 def roles_of(environ: Mapping[str, str], *, has_gpu: bool, has_podman: bool) -> set[Role]:
-    """In a job: GPU node or runtime node. Outside of one: a place to launch from, and whatever else it can be."""
+    """Inside a job: gpu or runtime. Outside: login, plus gpu with a GPU, plus runtime with Podman."""
     if environ.get("SLURM_JOB_ID"):
         return {Role.GPU} if has_gpu else {Role.RUNTIME}
     found = {Role.LOGIN}

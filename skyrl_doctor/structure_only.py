@@ -1,4 +1,4 @@
-"""Which checks judge a configuration alone: `--structure-only` runs these, on a laptop, and looks at no machine."""
+"""Selects the checks of `--structure-only`: those that need the configuration but no machine."""
 
 from collections.abc import Iterable
 
@@ -10,12 +10,12 @@ KINDS = (Plan, Roles)
 
 
 def config_only(checks: Iterable[Check]) -> tuple[tuple[Check, ...], dict[type, None]]:
-    """The checks that need no more than the plan, and the facts to preset as None because they are only welcome."""
+    """The checks that need only the plan, and their optional facts, preset to None."""
     chosen = tuple(
         check
         for check in checks
         if any(need.kind is Plan for need in check.needs)
         and all(need.kind in KINDS or need.optional for need in check.needs)
     )
-    welcome = {need.kind for check in chosen for need in check.needs if need.kind not in KINDS}
-    return chosen, dict.fromkeys(welcome)
+    optional = {need.kind for check in chosen for need in check.needs if need.kind not in KINDS}
+    return chosen, dict.fromkeys(optional)

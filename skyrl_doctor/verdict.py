@@ -1,4 +1,4 @@
-"""Turns a passing report into the verdict that the trainer asks for."""
+"""Writes the verdict of a passing report, which the trainer requires."""
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.machine.base import Machine
@@ -9,11 +9,11 @@ from skyrl_train.contracts.verdict import LIFETIME_S, Verdict, config_hash, writ
 
 
 def write_verdict(job_dir: str, report: Report, *, unknown_allowed: bool) -> str:
-    """Writes verdict.json into the job directory; its path."""
+    """Writes verdict.json into the job directory and returns its path."""
     machine = LocalMachine()
     now = machine.now()
     verdict = Verdict(
-        config_sha256=config_hash([_read(machine, target) for target in report.targets]),
+        config_sha256=config_hash([_target_bytes(machine, target) for target in report.targets]),
         node=report.host,
         role="+".join(report.roles),
         gpus=report.gpus,
@@ -29,8 +29,8 @@ def write_verdict(job_dir: str, report: Report, *, unknown_allowed: bool) -> str
         raise UsageError(f"cannot write the verdict into {job_dir}: {error.strerror}") from None
 
 
-def _read(machine: Machine, target: str) -> bytes:
-    """What a target says: the bytes of its file, or the command line that it is itself."""
+def _target_bytes(machine: Machine, target: str) -> bytes:
+    """The bytes of the target's file, or of the command line that is the target."""
     if read_source(machine, target).file == COMMAND_LINE:
         return target.encode("utf-8", "surrogateescape")
     return machine.read_bytes(target)

@@ -6,7 +6,7 @@ from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKi
 from skyrl_doctor.report.model import Report
 
 MIG = Finding(
-    message="CUDA_VISIBLE_DEVICES names the device by its MIG UUID; wanted an index, since vLLM reads the UUID as a number",
+    message="CUDA_VISIBLE_DEVICES names the device by its MIG UUID, but vLLM expects an index",
     evidence=("CUDA_VISIBLE_DEVICES=MIG-aaaaaaaa-0000-0000-0000-000000000001",),
     location=Location("run.toml", 12, "trainer.gpus"),
     remedy=Remedy(
@@ -17,9 +17,9 @@ MIG = Finding(
         safe=True,
     ),
 )
-SLOW = Finding(message="the cache lies on nfs4; wanted a local disk", severity=Severity.WARNING)
+SLOW = Finding(message="the cache is on nfs4; use a local disk", severity=Severity.WARNING)
 NOTE = Finding(message="node gpu-node-17 failed once before", severity=Severity.INFO)
-TAKEN = Finding(message="GPU 0 holds 9.8 GiB of another process; wanted none")
+TAKEN = Finding(message="another process holds 9.8 GiB of GPU 0")
 
 OUTCOMES = (
     Outcome(id="ENV001", slug="triton-python-h", status=Status.PASS, duration_s=0.001),
@@ -32,8 +32,10 @@ OUTCOMES = (
         findings=(TAKEN,),
         reason="waived by cluster team until 2027-01-31: the other job is ours",
     ),
-    Outcome(id="POD001", slug="pause-process-dead", status=Status.SKIP, reason="looks at a machine of role runtime"),
-    Outcome(id="POD002", slug="storage-stale", status=Status.SKIP, reason="looks at a machine of role runtime"),
+    Outcome(
+        id="POD001", slug="pause-process-dead", status=Status.SKIP, reason="runtime-node check; this is a GPU node"
+    ),
+    Outcome(id="POD002", slug="storage-stale", status=Status.SKIP, reason="runtime-node check; this is a GPU node"),
     Outcome(id="SLM001", slug="walltime-mismatch", status=Status.UNKNOWN, reason="squeue: no answer within 5 s"),
 )
 
@@ -45,7 +47,7 @@ MIXED = Report(
     duration_s=0.5,
     version="0.1.0",
     host="gpu-node-17",
-    notes=("CFG001: the waiver of ops expired on 2026-01-31 and counts no more (a test)",),
+    notes=('CFG001: waiver by "ops" (reason: a test) expired on 2026-01-31 and is ignored',),
     finished_at=1795000000.0,
 )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from skyrl_doctor.catalogue import When, catalogue
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.signature import Part
-from skyrl_doctor.docs import differing, our_checks, pages, source_of
+from skyrl_doctor.docs import our_checks, pages, source_of, stale_pages
 from skyrl_doctor.docs import test_of as mirrored_test_of
 from skyrl_doctor.found_by import page as page_of
 from skyrl_doctor.logs.match.signatures import known, topics
@@ -174,4 +174,4 @@ def test_every_setting_cures_a_known_failure() -> None:
 
 def test_generated_pages_are_current() -> None:
     """`python -m skyrl_doctor.docs` writes them."""
-    assert sorted(differing(ROOT, pages(CHECKS))) == []
+    assert sorted(stale_pages(ROOT, pages(CHECKS))) == []

@@ -21,8 +21,8 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.config.stops import KEEP_KEY, STOP_KEY
 from skyrl_train.contracts.agent.calls import STOP_STRING
 from skyrl_train.contracts.agent.golden_reply import breaking_stop

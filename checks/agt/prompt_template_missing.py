@@ -24,8 +24,8 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.agent_packages import AgentPackages
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.contracts.agent.tool_prompt import TEMPLATE
 
 CAUSE = "the prompt's template did not come along to the worker"

@@ -21,8 +21,8 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
 from skyrl_doctor.facts.oracle_reports import OracleReports, TriedData
+from skyrl_doctor.plan.findings import required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import required
 from skyrl_train.contracts.rewards.oracle import OracleReport, Verdict
 
 AGENTS = ("run-config", "skyrl-agent")

@@ -24,8 +24,8 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
+from skyrl_doctor.plan.findings import finding, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import finding, required
 from skyrl_train.config.batch import (
     MICRO_BATCHES,
     batch_violations,

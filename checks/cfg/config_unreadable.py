@@ -20,8 +20,8 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Severity
+from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault, required
 
 
 @check("CFG004", fix="skyrl_train/config/load.py")

@@ -26,8 +26,8 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.facts.data_files import DataFile, DataFiles
 from skyrl_doctor.facts.host import Host, Roles
 from skyrl_doctor.facts.images.needed import NeededImages
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 
 BATCH = "data.train_batch_size"
 

@@ -26,8 +26,8 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.prompts import PromptLengths
+from skyrl_doctor.plan.findings import finding, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import finding, required
 from skyrl_train.config.context import call_violations, trajectory_violations
 from skyrl_train.contracts.violation import Violation
 

@@ -21,8 +21,8 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.config.tool_parsers import KNOWN, nearest
 
 CAUSE = "the server was started without a parser for tool calls, or with an unknown one"

@@ -24,8 +24,8 @@ from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.checkpoints import Checkpoints, CheckpointSize
 from skyrl_doctor.facts.gpu.budget import in_gib
+from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.contracts.checkpoints.rules import at_once
 
 NO_DISK = r"(?i:inotify|fsnotify|/cgroup/|\bsem(?:get|_open)\b|cannot clone:|\bclone: |user namespace|/dev/shm)"

@@ -23,8 +23,8 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.facts.checkpoints import AUTO, Checkpoints
 from skyrl_doctor.facts.prompts import PromptLengths
+from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.contracts.checkpoints.rules import last_step
 
 STEPS, EPOCHS, BATCH = "trainer.steps", "trainer.epochs", "data.train_batch_size"

@@ -24,8 +24,8 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.checkpoints import AUTO, PATHS, Checkpoints
+from skyrl_doctor.plan.findings import required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import required
 from skyrl_train.contracts.checkpoints.layout import TRACKER
 
 STARTED_ANEW = "the run did not find the checkpoint that it was to go on from, and started anew"

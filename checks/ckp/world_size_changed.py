@@ -22,8 +22,8 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.checkpoints import AUTO, Checkpoints
+from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.contracts.checkpoints.rules import world_fault
 
 CAUSE = "the checkpoint was written by another number of GPUs"

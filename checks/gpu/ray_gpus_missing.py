@@ -27,8 +27,8 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.job import node_count
 from skyrl_doctor.facts.ray_clusters import RayClusters
+from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.node.ray import ADDRESS, starts_own_cluster
 
 CAUSE = "Ray has fewer GPUs than the run wants: a node did not join, or it is another's Ray"

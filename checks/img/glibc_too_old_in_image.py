@@ -24,8 +24,8 @@ from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.stored import StoredImage, StoredImages
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.contracts.sandbox.agent_server import BINARY
 from skyrl_train.contracts.sandbox.glibc import AGENT_SERVER_BUILDER, MUSL, runs_on, shown, system_of
 

@@ -27,8 +27,8 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.facts.images.supply import ImageSupply
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.contracts.sandbox.supply import (
     ANONYMOUS_PULLS,
     PULL_WINDOW_H,

@@ -24,8 +24,8 @@ from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.stored import TESTBED, Node, StoredImage, StoredImages
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.contracts.sandbox.image_user import Owner, may_write, user_of
 
 KEY = "sandbox.run_as_root"

@@ -22,12 +22,12 @@ entropy, checkpointing, shorter responses, a smaller share for a vLLM that does 
 from collections.abc import Iterator
 
 from checks.mem.shared import OOM, OOM_SAMPLE, TORCH_OOM
+from skyrl_doctor.budget.findings import fullness, largest, phase_of, too_much
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
-from skyrl_doctor.memory.findings import fullness, largest, phase_of, too_much
 from skyrl_doctor.plan.model import Plan
 
 CAUSE = "the update's logits and activations did not fit; chunk the entropy, remove padding, use micro-batch 1 and checkpointing"

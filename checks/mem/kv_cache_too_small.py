@@ -23,8 +23,8 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 
 CAUSE = "vLLM's share leaves no room for the KV cache of one request"
 

@@ -21,11 +21,11 @@ from collections.abc import Iterator
 
 from checks.mem.shared import ALLOCATOR_ERRORS, OOM_SAMPLE, TORCH_OOM
 from checks.vocabulary import NOT_ENOUGH
+from skyrl_doctor.budget.findings import too_much
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
-from skyrl_doctor.memory.findings import too_much
 from skyrl_doctor.plan.model import Plan
 
 CAUSE = "the GPU's memory does not hold the model and its training state; take a smaller model, LoRA or more memory"

@@ -23,8 +23,8 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Severity
 from skyrl_doctor.plan.answers import trainer_shares_gpu
+from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault, required
 
 KEY, TABLE, OFFLOAD = "model.gradient_checkpointing", "trainer.model", "actor.cpu_offload"
 

@@ -19,14 +19,14 @@ Lower the share to what the message says is left, or offload the trainer's weigh
 
 from collections.abc import Iterator
 
+from skyrl_doctor.budget.findings import phase_of
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
-from skyrl_doctor.memory.findings import phase_of
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 
 CAUSE = "vLLM's share is more than what is free when it starts; lower gpu_memory_utilization or start vLLM first"
 

@@ -18,12 +18,12 @@ Offload the trainer's optimiser (`optimizer_offload`), send smaller buckets, or 
 from collections.abc import Iterator
 
 from checks.mem.shared import OOM, OOM_SAMPLE, TORCH_OOM
+from skyrl_doctor.budget.findings import fullness, largest, phase_of, too_much
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
-from skyrl_doctor.memory.findings import fullness, largest, phase_of, too_much
 from skyrl_doctor.plan.model import Plan
 
 CAUSE = "vLLM woke up while the trainer still held the memory; empty the cache before wake_up"

@@ -22,8 +22,8 @@ from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.facts.model_types import ModelTypes
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.config.models import model_type
 
 MODEL_FAMILIES = r"(?:qwen|llama|mistral|ministral|gemma|phi|glm|deepseek|kimi|gpt_oss|olmo|granite|nemotron|seed_oss|ernie|minimax|hunyuan|falcon|cohere|exaone|smollm|bailing|longcat|mimo|apertus|dots)"

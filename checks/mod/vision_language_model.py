@@ -21,8 +21,8 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.config.models import sees_images
 
 CAUSE = "the model sees pictures, and the loader takes language models only"

@@ -20,8 +20,8 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.config.models import cannot_reload
 
 WEIGHT_SYNC = r"update_(?:params|weights)|sharding_manager|receive_weights|sync_weights|weight_transfer|weight_sync"

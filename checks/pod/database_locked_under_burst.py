@@ -24,8 +24,8 @@ from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_doctor.facts.runtime import Canary
+from skyrl_doctor.plan.findings import fault, finding
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault, finding
 from skyrl_train.contracts.sandbox.burst import LOCKED, burst_violations
 
 CAUSE = "more containers were started at once than Podman's database takes; start fewer at a time"

@@ -22,9 +22,9 @@ from checks.prm.shared import prime_only
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.plan.dialects.prime import SEED
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.prime_renames import Rename, renames
-from skyrl_doctor.plan.verdicts import fault
 
 TOLD_ELSEWHERE = ("orchestrator.sampling.top_p", "orchestrator.buffer.type", "trainer.model.experimental.lora")
 """Keys that PRM003, PRM004 and PRM006 tell of."""

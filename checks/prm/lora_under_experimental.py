@@ -21,8 +21,8 @@ from checks.prm.shared import below, prime_only, refused
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 
 CAUSE = "LoRA stands under [trainer.model.lora] in this version"
 

@@ -19,8 +19,8 @@ from checks.prm.shared import prime_only
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.plan.dialects.prime import TODAY
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 
 KEYS = ("deployment.inference_gpus", "deployment.trainer_gpus")
 

@@ -21,8 +21,8 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.plan.findings import finding, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import finding, required
 from skyrl_train.config.slots import RESERVED_CPUS, memory_slots, slot_violations, worker_slots
 
 TAKEN = r"(?:exhausted|used up|full|all taken|all busy|in use|busy|taken|occupied)"

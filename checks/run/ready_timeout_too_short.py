@@ -24,8 +24,8 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.stored import StoredImages
+from skyrl_doctor.plan.findings import finding, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import finding, required
 from skyrl_train.contracts.sandbox.agent_server import REPOSITORY
 from skyrl_train.contracts.sandbox.ready import KEY, ready_violations
 

@@ -25,8 +25,8 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.runtime import Canary
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 
 CAUSE = "the runtime breaks under that many starts at once; bound them"
 

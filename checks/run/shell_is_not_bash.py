@@ -25,8 +25,8 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.stored import StoredImages
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan, Value
-from skyrl_doctor.plan.verdicts import fault
 from skyrl_train.contracts.sandbox.shell import BASH, bash_only
 
 CAUSE = "commands run in /bin/sh, which is not bash here; run `/bin/bash script.sh`"

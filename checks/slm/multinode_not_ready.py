@@ -32,8 +32,8 @@ from skyrl_doctor.facts.fabric import Fabric, matching
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.job import node_count
 from skyrl_doctor.facts.mounts import Mounts
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 
 NODES, CHECKPOINTS = "slurm.nodes", "trainer.checkpoint_dir"
 INTERFACES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME")

@@ -19,8 +19,8 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.plan.findings import fault, finding, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault, finding, required
 from skyrl_train.config.walltime import minutes, walltime_violations
 
 CAUSE = "the job's wall time was over"

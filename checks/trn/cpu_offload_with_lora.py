@@ -20,8 +20,8 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.config.offload import moves_adapter_to_cpu
 
 CAUSE = "parameters are kept on the CPU while LoRA is trained"

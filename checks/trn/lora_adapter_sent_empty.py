@@ -27,8 +27,8 @@ from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.interpreter import Interpreter
 from skyrl_doctor.plan.answers import PRIME
+from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault, required
 from skyrl_train.config.adapter import arrives_empty, gathers_by_layers
 
 CAUSE = "the trainer sent vLLM a LoRA adapter without tensors"

@@ -33,10 +33,11 @@ drain() {
   noted health.log "node=$node drained: $found"
 }
 
-# The checks that found the fault must pass now: one that has no GPU to look at finds nothing either.
+# The checks that drained the node must all have run: none skipped (no GPU), none unknown.
+CLEAN='^skyrl-doctor: pass \([0-9]+ (passed|warnings?|infos?)(, [0-9]+ (warnings?|infos?))*\)$'
 undrain() {
   [ -s "$state/drained" ] || return
-  look "$(cat "$state/drained.ids")" && grep -q '0 skip, 0 unknown)$' "$state/report" && ask || return
+  look "$(cat "$state/drained.ids")" && grep -Eq "$CLEAN" "$state/report" && ask || return
   case $is in
     *DRAIN*)
       case $note in "$MARK"*) [ "$note" = "$(cat "$state/drained")" ] ;; *) false ;; esac &&

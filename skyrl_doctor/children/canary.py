@@ -11,7 +11,7 @@ import json
 
 def main():
     try:
-        from skyrl_train.sandbox.canary import main as fly
+        from skyrl_train.sandbox.client.canary import main as fly
     except ImportError as error:
         sys.stdout.write(json.dumps({"why": str(error) + "; pip install 'skyrl-doctor[runtime]'"}) + "\n")
         return 0

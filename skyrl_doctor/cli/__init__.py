@@ -1,1 +1,1 @@
-"""The command line: one module a command, each with `arguments(parser)` and `run(args) -> exit status`."""
+"""The command line: one module per command, each with `arguments(parser)` and `run(args) -> exit status`."""

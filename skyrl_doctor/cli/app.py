@@ -9,20 +9,20 @@ from skyrl_train.contracts.command_line import dispatch as run
 from skyrl_train.contracts.version import VERSION
 
 COMMANDS = {
-    "preflight": "look at this machine and this configuration, and say whether a run will fail",
-    "gate": "preflight, then run a command; refuse with exit status 78",
-    "budget": "how much of its GPU a run takes in each phase, whether that fits, and what would help",
-    "diagnose": "name the true cause out of a job's logs",
-    "watch": "follow a job while it runs: stalls, causes, memory, time; report, stop or hold",
-    "list": "the known failures that have a check",
-    "explain": "what a failure is, why it breaks training and how to fix it",
-    "env": "print the settings that this node needs, for eval or for a Slurm TaskProlog",
-    "fix": "show what would cure the findings; --apply does what is safe",
-    "record": "write what the probes see into a directory, without secrets",
+    "preflight": "check this machine and this configuration before a run",
+    "gate": "run the preflight checks, then start CMD; exit with status 78 if they refuse",
+    "budget": "estimate the GPU memory that a run needs in each phase, and what reduces it",
+    "diagnose": "find the root cause of a failed job in its logs",
+    "watch": "follow a running job and report its failures; stop or hold it on request",
+    "list": "list the known failures and what finds them",
+    "explain": "explain a failure: why it breaks training and how to fix it",
+    "env": "print the variables that this node needs, for eval or for a Slurm TaskProlog",
+    "fix": "show how to fix the findings; --apply edits the configuration and creates directories",
+    "record": "record what the probes read from this machine, without secrets",
 }
 SKYRL_DOCTOR = Program(
     name="skyrl-doctor",
-    description="Will this agent RL run fail? Checks before, during and after a job.",
+    description="Checks agent RL training before, during and after a job.",
     version=VERSION,
     package="skyrl_doctor.cli",
     commands=COMMANDS,
@@ -32,14 +32,14 @@ SKYRL_DOCTOR = Program(
 
 
 def dispatch(argv: Sequence[str], *, age_s: float = 0.0) -> int:
-    """Runs a command; its exit status. `age_s`: how long the caller waits already."""
+    """Runs a command and returns its exit status. `age_s` is the time that the caller has waited so far."""
     started = time.monotonic() - age_s
     words, rest = _split(argv)
     return run(SKYRL_DOCTOR, words, rest=rest, started=started)
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What stands after gate's first `--` is a command of the caller's; elsewhere it ends the options, as in any tool."""
+    """Splits off the command after gate's first `--`. For the other commands `--` ends the options, as usual."""
     words = list(argv)
     if "--" not in words or command_of(SKYRL_DOCTOR, words) != "gate":
         return words, []

@@ -1,4 +1,4 @@
-"""skyrl-doctor diagnose: the true cause out of a job's logs. Exit status 0 nothing, 1 a cause or an unknown error."""
+"""skyrl-doctor diagnose: finds the root cause in a job's logs. Exit status 0: no error, 1: an error was found."""
 
 import argparse
 import sys
@@ -16,6 +16,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="+", metavar="PATH", help="logs of one job: files, directories, globs, - for standard input"
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    parser.epilog = "Exit status: 0 no error found, 1 a known or an unknown error found, 2 a log is unreadable."
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,12 +39,12 @@ def run(args: argparse.Namespace) -> int:
     else:
         from skyrl_doctor.logs.show import text
 
-        shown = text(found.diagnosis, _check(found.diagnosis), redact, len(found.read))
-        sys.stdout.write("".join(f"{line}\n" for line in shown))
+        lines = text(found.diagnosis, _check(found.diagnosis), redact, len(found.read))
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
     if found.diagnosis.root or found.diagnosis.unknown:
         return FOUND
     if len(found.empty) == len(found.read):
-        sys.stderr.write(f"skyrl-doctor diagnose: nothing was written to {', '.join(found.empty)}\n")
+        sys.stderr.write(f"skyrl-doctor diagnose: no output in {', '.join(found.empty)}\n")
     return UNREADABLE if found.unread else 0
 
 

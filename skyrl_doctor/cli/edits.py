@@ -1,4 +1,4 @@
-"""The edits that remedies mean in the user's own files: shown as a diff, written when asked to."""
+"""Turns the settings of findings into edits of the user's files, and writes them."""
 
 import os
 import shutil
@@ -10,39 +10,40 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.edit import Proposal, propose
 from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.prime_migrate import migrate
-from skyrl_doctor.plan.source import COMMAND_LINE, decoded, read_source
+from skyrl_doctor.plan.source import COMMAND_LINE, decode, read_source
 
 MIGRATION, MIGRATION_SLUG = "PRM007", "key-renamed-since"
-"""Rewrites a whole file into another schema: only where it was asked for by name."""
+"""This fix rewrites the whole file, so it runs only if the user names it."""
 _BOM = b"\xef\xbb\xbf"
 
 
-def edits(
-    machine: Machine, targets: Sequence[str], failed: Iterable[Outcome], *, asked: Iterable[str]
+def proposed_edits(
+    machine: Machine, targets: Sequence[str], failed: Iterable[Outcome], *, selected: Iterable[str]
 ) -> tuple[Proposal, ...]:
-    """What the findings' settings make of the targets. Infos are left alone."""
+    """The targets with the settings of the findings worked in. Findings of severity info are skipped."""
     plan = load(machine, targets)
     sources = [read_source(machine, target) for target in targets]
     texts = {source.file: source.text for source in sources if source.file != COMMAND_LINE}
-    if any(name.upper() == MIGRATION or name.lower() == MIGRATION_SLUG for name in asked):
+    if any(name.upper() == MIGRATION or name.lower() == MIGRATION_SLUG for name in selected):
         migrations = [(file, text, migrate(plan, file, text)) for file, text in texts.items()]
         return tuple(Proposal(file, text, done.text, done.left) for file, text, done in migrations)
     findings = [one for outcome in failed for one in outcome.findings if one.severity > Severity.INFO]
     return propose(plan, findings, texts)
 
 
-def left_out(proposals: Iterable[Proposal]) -> Iterator[str]:
-    return (f"{proposal.file}: left to you: {text}" for proposal in proposals for text in proposal.left)
+def unapplied_settings(proposals: Iterable[Proposal]) -> Iterator[str]:
+    """A line for each setting that the user must edit by hand."""
+    return (f"{proposal.file}: not edited: {text}" for proposal in proposals for text in proposal.left)
 
 
 def write(proposal: Proposal) -> None:
-    """Replaces the file's text: whole or not at all, and only if it is still the text that was read."""
+    """Replaces the file in one step, if it has not changed since it was read."""
     path = os.path.realpath(proposal.file)
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         with open(path, "rb") as file:
             data = file.read()
-        if decoded(proposal.file, data) != proposal.old:
+        if decode(proposal.file, data) != proposal.old:
             raise UsageError(f"{proposal.file} has changed since it was read; nothing was written")
         with open(temporary, "wb") as new:
             new.write((_BOM if data.startswith(_BOM) else b"") + proposal.new.encode())

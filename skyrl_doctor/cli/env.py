@@ -1,4 +1,4 @@
-"""skyrl-doctor env: the settings that this node needs, as lines for a shell's eval or for a Slurm TaskProlog."""
+"""skyrl-doctor env: prints the variables that this node needs, for a shell's eval or for a Slurm TaskProlog."""
 
 import argparse
 import sys
@@ -9,11 +9,11 @@ from skyrl_doctor.cli.options import add_examination
 def arguments(parser: argparse.ArgumentParser) -> None:
     add_examination(parser)
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--shell", action="store_true", help='lines for eval "$(skyrl-doctor env)" (default)')
+    form.add_argument("--shell", action="store_true", help='print lines for eval "$(skyrl-doctor env)" (default)')
     form.add_argument(
         "--taskprolog",
         action="store_true",
-        help="Slurm's TaskProlog form; makes the directories and files that the variables name, since Slurm reads only variables",
+        help="print lines for Slurm's TaskProlog, and create the directories and files that the variables name",
     )
 
 
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
 
     advice = advice_of(args)
     for text in (*advice.prepared.refusals, *advice.unseen):
-        sys.stderr.write(f"skyrl-doctor env: left out: {text}\n")
+        sys.stderr.write(f"skyrl-doctor env: skipped: {text}\n")
     preparation = advice.prepared.preparation
     if args.taskprolog:
         try:

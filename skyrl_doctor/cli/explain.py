@@ -1,4 +1,4 @@
-"""skyrl-doctor explain: what a failure is, why it breaks training and how to fix it."""
+"""skyrl-doctor explain: prints the page of a failure."""
 
 import argparse
 import sys
@@ -13,41 +13,41 @@ WIDTH = 80
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="ID|SLUG", help="such as GPU001 or mig-uuid")
+    parser.add_argument("name", metavar="ID|SLUG", help="id or slug of a failure, such as GPU001 or mig-uuid")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
 
 
 def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.report.json import encode
 
-    entry, check = look_up(args.name)
+    entry, check = find_failure(args.name)
     if args.format == "json":
-        sys.stdout.write(encode(data(entry, check)))
+        sys.stdout.write(encode(page_data(entry, check)))
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in text(entry, check)))
+        sys.stdout.write("".join(f"{line}\n" for line in page_lines(entry, check)))
     return 0
 
 
-def look_up(name: str) -> "tuple[Entry | None, Check | None]":
-    """The failure of this id or slug; an unknown one is a usage error that names the closest."""
+def find_failure(name: str) -> "tuple[Entry | None, Check | None]":
+    """The catalogue entry and the check of this id or slug. Raises UsageError, which names the closest one."""
     from skyrl_doctor.catalogue import catalogue, closest
     from skyrl_doctor.core.errors import UsageError
     from skyrl_doctor.core.registry import discover
 
     checks = discover().checks
-    wanted = name.strip().lower()
-    check = next((check for check in checks if wanted in (check.id.lower(), check.slug.lower())), None)
+    key = name.strip().lower()
+    check = next((check for check in checks if key in (check.id.lower(), check.slug.lower())), None)
     entry = catalogue().find(check.id if check else name)
     if entry is None and check is None:
         ids = {entry.id: entry.slug for entry in catalogue().entries} | {check.id: check.slug for check in checks}
         close = closest(name, (*ids, *ids.values()))
-        hint = f"did you mean {close}?" if close else "`skyrl-doctor list` shows what there is"
-        raise UsageError(f"no failure is called {name!r}; {hint}")
+        hint = f"did you mean {close}?" if close else "run `skyrl-doctor list` for all failures"
+        raise UsageError(f"unknown failure {name!r}; {hint}")
     return entry, check
 
 
-def data(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
-    """The page as JSON types: those of `list`, and the sections."""
+def page_data(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
+    """The page as JSON types: the row of `list` and the sections."""
     from skyrl_doctor.cli.listing import row
     from skyrl_doctor.found_by import page
     from skyrl_doctor.page import parse
@@ -56,17 +56,17 @@ def data(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
     return {"schema": 1, **row(entry, check), "sections": sections}
 
 
-def text(entry: "Entry | None", check: "Check | None") -> Iterator[str]:
-    """The page for a screen."""
+def page_lines(entry: "Entry | None", check: "Check | None") -> Iterator[str]:
+    """The lines of the page, for a terminal of 80 columns."""
     from skyrl_doctor.found_by import found_by, page
     from skyrl_doctor.page import parse, wrapped
     from skyrl_doctor.report.plain import plain
 
     named = check or entry
-    assert named is not None, "look_up gives an entry, a check, or both"
+    assert named is not None, "find_failure returns an entry, a check, or both"
     yield f"{named.id} {named.slug}"
     if entry is not None:
-        yield f"Shows {', '.join(when.words for when in entry.when)}."
+        yield f"Appears {', '.join(when.words for when in entry.when)}."
     parsed = parse(plain(page(entry, check)))
     yield ""
     yield from wrapped(parsed.summary, WIDTH)
@@ -75,11 +75,11 @@ def text(entry: "Entry | None", check: "Check | None") -> Iterator[str]:
         yield "-" * len(heading)
         yield from wrapped(body, WIDTH)
     if check is not None:
-        yield f"Looked for on: {', '.join(sorted(check.roles))}. {_cure(check.fix)}"
+        yield f"Roles: {', '.join(sorted(check.roles))}. {_fix_line(check.fix)}"
     elif entry is not None:
-        yield f"No check sees it before the job. {found_by(entry)}"
+        yield f"No check finds it before the job. {found_by(entry)}"
 
 
-def _cure(fix: str) -> str:
+def _fix_line(fix: str) -> str:
     kind, _, why = fix.partition(":")
-    return f"The operator fixes it: {why.strip().rstrip('.')}." if kind == "operator" else f"Fixed by {fix}."
+    return f"Fixed by the operator: {why.strip().rstrip('.')}." if kind == "operator" else f"Fixed by {fix}."

@@ -1,7 +1,7 @@
-"""skyrl-doctor fix: what would cure the findings. Settings of a configuration are shown as a diff of the user's file.
+"""skyrl-doctor fix: shows how to fix the findings. Changes of a configuration are shown as a diff.
 
---apply writes that diff, and makes this job's own directories and files. A process cannot change the variables of the
-shell that started it: for those it names the line to paste.
+--apply writes that diff and creates this job's directories and files. A process cannot change the variables of the
+shell that started it, so for variables the command prints the line to paste.
 """
 
 import argparse
@@ -22,10 +22,13 @@ EVAL = 'eval "$(skyrl-doctor env --role {})"'
 def arguments(parser: argparse.ArgumentParser) -> None:
     add_examination(parser, targets=False)
     parser.add_argument(
-        "words", nargs="*", metavar="ID|TARGET", help="only these findings; a configuration to examine with"
+        "words",
+        nargs="*",
+        metavar="ID|TARGET",
+        help="an id or slug: fix only these findings; a configuration: examine and edit it",
     )
     parser.add_argument(
-        "--apply", action="store_true", help="write the diff; make the directories and files that safe remedies name"
+        "--apply", action="store_true", help="write the diff, and create the directories and files of this job"
     )
 
 
@@ -36,18 +39,18 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.examination import run as examine
     from skyrl_doctor.machine.local import LocalMachine
 
-    args.targets, ids = _sorted_out(args.words)
+    args.targets, ids = _split_words(args.words)
     args.select = [*args.select, *ids]
     if args.apply and args.bundle is not None:
-        raise UsageError("--apply changes this machine and --from looks at another; wanted one of the two")
+        raise UsageError("--apply changes this machine, but --from examines a recording; use only one of them")
     report = examine(machine_of(args), LocalMachine(), options_of(args))
     failed = [outcome for outcome in report.outcomes if outcome.status is Status.FAIL]
     for outcome in failed:
-        sys.stdout.write("".join(f"{line}\n" for line in _shown(outcome)))
+        sys.stdout.write("".join(f"{line}\n" for line in _finding_lines(outcome)))
     if not failed:
         unseen = " ".join(outcome.id for outcome in report.outcomes if outcome.status is Status.UNKNOWN)
-        not_seen = f" was found; could not be looked at, as preflight tells: {unseen}" if unseen else ""
-        sys.stdout.write(f"nothing to fix{not_seen}\n")
+        not_known = f" in the checks that ran; unknown: {unseen} (preflight prints the reasons)" if unseen else ""
+        sys.stdout.write(f"nothing to fix{not_known}\n")
         return report.code
     edited = _edit(args, failed)
     if args.apply:
@@ -56,33 +59,33 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _edit(args: argparse.Namespace, failed: "Sequence[Outcome]") -> set[str]:
-    """Shows the diffs of the targets, and writes them with --apply; the ids whose settings they hold."""
+    """Prints the diffs of the targets and, with --apply, writes them. Returns the ids whose settings were written."""
     if not args.targets:
         return set()
-    from skyrl_doctor.cli.edits import edits, left_out, write
+    from skyrl_doctor.cli.edits import proposed_edits, unapplied_settings, write
     from skyrl_doctor.machine.local import LocalMachine
     from skyrl_doctor.plan.edit import diff
 
-    proposals = edits(LocalMachine(), args.targets, failed, asked=args.select)
+    proposals = proposed_edits(LocalMachine(), args.targets, failed, selected=args.select)
     changed = [proposal for proposal in proposals if proposal.new != proposal.old]
     for proposal in changed:
         sys.stdout.write(diff(proposal))
         if args.apply:
             write(proposal)
             sys.stdout.write(f"wrote {proposal.file}\n")
-    sys.stdout.write("".join(f"{line}\n" for line in left_out(proposals)))
+    sys.stdout.write("".join(f"{line}\n" for line in unapplied_settings(proposals)))
     if not (changed and args.apply):
         return set()
     return {one.id for one in failed if any(finding.remedy and finding.remedy.settings for finding in one.findings)}
 
 
-def _sorted_out(words: list[str]) -> tuple[list[str], list[str]]:
-    """Targets are files, or look like paths; the rest are ids and slugs."""
+def _split_words(words: list[str]) -> tuple[list[str], list[str]]:
+    """Targets and ids: a word that is a file or looks like a path is a target."""
     targets = [word for word in words if "/" in word or "." in word or os.path.exists(word)]
     return targets, [word for word in words if word not in targets]
 
 
-def _shown(outcome: "Outcome") -> Iterator[str]:
+def _finding_lines(outcome: "Outcome") -> Iterator[str]:
     yield f"{outcome.id} {outcome.slug}"
     for finding in outcome.findings:
         yield f"  {finding.message}"
@@ -90,26 +93,28 @@ def _shown(outcome: "Outcome") -> Iterator[str]:
         if remedy is None:
             yield f"  by hand: skyrl-doctor explain {outcome.id}"
             continue
-        yield f"  {_how(remedy)} ({remedy.kind}): {remedy.summary}"
+        yield f"  {_label(remedy)}: {remedy.summary}"
         yield from (f"      $ {command}" for command in remedy.commands)
-        yield from (f"      {name} = {value}" for name, value in remedy.settings.items())
+        for name, value in remedy.settings.items():
+            if not any(f"{name}={value}" in command for command in remedy.commands):  # not twice
+                yield f"      {name} = {value}"
 
 
-def _how(remedy: "Remedy") -> str:
+def _label(remedy: "Remedy") -> str:
     if remedy.kind == "FIX_CONFIG" and remedy.settings:
-        return "an edit"
+        return "edit"
     return "safe" if remedy.safe else "by hand"
 
 
 def _apply(args: argparse.Namespace, failed: set[str]) -> None:
-    """Makes what the rules for the failed checks name; what they cannot do is left to the caller, in words."""
+    """Creates the directories and files of the failed checks; prints the rest as lines to paste or fixes by hand."""
     from skyrl_doctor.cli.session import advice_of
     from skyrl_doctor.core.errors import UsageError
     from skyrl_doctor.core.model import Role
     from skyrl_train.node.apply import apply
 
     for role in (Role.GPU, Role.RUNTIME):
-        args.started = time.monotonic()  # the deadline is that of one look
+        args.started = time.monotonic()  # each examination gets the full deadline
         preparation = advice_of(args, role).prepared.preparation
         cured = sorted({setting.cures for setting in preparation.settings} & failed)
         if not cured:
@@ -118,8 +123,8 @@ def _apply(args: argparse.Namespace, failed: set[str]) -> None:
             made = apply(preparation)
         except OSError as error:
             raise UsageError(str(error)) from None
-        sys.stdout.write("".join(f"made {path}\n" for path in made))
-        sys.stdout.write(f"for {', '.join(cured)}, in the shell that starts the job: {EVAL.format(role)}\n")
+        sys.stdout.write("".join(f"created {path}\n" for path in made))
+        sys.stdout.write(f"for {', '.join(cured)}, run in the shell that starts the job: {EVAL.format(role)}\n")
         failed -= set(cured)
     if failed:
-        sys.stdout.write(f"left to you: {', '.join(sorted(failed))}\n")
+        sys.stdout.write(f"fix by hand: {', '.join(sorted(failed))}\n")

@@ -1,4 +1,4 @@
-"""skyrl-doctor list: every known failure in one line."""
+"""skyrl-doctor list: prints every known failure and what finds it."""
 
 import argparse
 import sys
@@ -11,7 +11,13 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text, one line a failure")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="default: text, one line per failure"
+    )
+    parser.epilog = (
+        "Columns: id, slug, when it appears (P before the job, W during the job, L in the logs, K in a contract test), "
+        "the roles that the check runs on, summary."
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -29,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def rows(checks: "tuple[Check, ...]") -> list[dict[str, Any]]:
-    """The catalogue in its order, then the checks of other packages by id."""
+    """The catalogue in its order, then the checks of other packages by id, as JSON types."""
     from skyrl_doctor.catalogue import catalogue
 
     built = {check.id: check for check in checks}
@@ -39,12 +45,12 @@ def rows(checks: "tuple[Check, ...]") -> list[dict[str, Any]]:
 
 
 def row(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
-    """What is known of one failure, as JSON types. Without an entry it is the check of another package."""
+    """One failure as JSON types. A check of another package has no entry."""
     from skyrl_doctor.found_by import finders, page
     from skyrl_doctor.page import parse
 
     named = check or entry
-    assert named is not None, "a row is of an entry, of a check, or of both"
+    assert named is not None, "a row needs an entry, a check, or both"
     return {
         "id": named.id,
         "slug": named.slug,
@@ -60,7 +66,7 @@ def row(entry: "Entry | None", check: "Check | None") -> dict[str, Any]:
 
 
 def table(known: list[dict[str, Any]]) -> Iterator[str]:
-    """One line a failure, so that grep finds it whole."""
+    """One line per failure, so that grep prints all of it."""
     from skyrl_doctor.report.plain import plain
 
     width = max(len(row["slug"]) for row in known)

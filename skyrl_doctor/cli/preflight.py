@@ -1,4 +1,4 @@
-"""skyrl-doctor preflight: examine, report, exit with the verdict."""
+"""skyrl-doctor preflight: runs the checks, prints the report, exits with the verdict."""
 
 import argparse
 import os
@@ -13,15 +13,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--structure-only",
         action="store_true",
-        help="judge the configuration alone, and look at no machine: for a laptop",
+        help="check only the configuration, not the machine: for a laptop",
     )
+    parser.epilog = "Exit status: 0 pass, 1 fail, 2 bad input, 3 unknown (a check could not run)."
 
 
 def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.cli.session import examine, publish
 
     report = examine(args)
-    if args.letter:
+    if args.node_report:
         from skyrl_doctor.nodes.examine import send
 
         send(report, args, os.environ)

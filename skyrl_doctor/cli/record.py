@@ -1,4 +1,4 @@
-"""skyrl-doctor record: ask every probe, keep what the machine said, without secrets."""
+"""skyrl-doctor record: runs every probe and stores what it read, without secrets."""
 
 import argparse
 import sys
@@ -7,9 +7,14 @@ from skyrl_doctor.cli.options import add_examination
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("directory", metavar="DIR", help="where the bundle goes; must not hold one yet")
+    parser.add_argument("directory", metavar="DIR", help="new directory for the recording")
     parser.add_argument(
-        "--target", action="append", default=[], dest="targets", metavar="TARGET", help="the configuration"
+        "--target",
+        action="append",
+        default=[],
+        dest="targets",
+        metavar="TARGET",
+        help="configuration, as for preflight",
     )
     add_examination(parser, targets=False)
 
@@ -31,11 +36,11 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_train.contracts.version import VERSION
 
     if os.path.exists(os.path.join(args.directory, "machine.json")):
-        raise UsageError(f"{args.directory} holds a recording already; wanted a new directory")
+        raise UsageError(f"{args.directory} already holds a recording; give a new directory")
     machine = machine_of(args)
     recorder = Recorder(machine)
-    options = dataclasses.replace(options_of(args), roles=frozenset(Role))  # a bundle serves every role
-    with contextlib.suppress(CouldNotLook):  # what a role is guessed from is part of the bundle too
+    options = dataclasses.replace(options_of(args), roles=frozenset(Role))  # a recording must serve every role
+    with contextlib.suppress(CouldNotLook):  # the recording needs what the role is guessed from
         call_within(READ_LIMIT_S, lambda: guess_roles(recorder), "guessing the role")
     report = examine(recorder, LocalMachine(), options)
     about = {"source": "real", "date": today(machine.now()), "doctor": VERSION, "verdict": report.verdict}
@@ -44,6 +49,6 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         raise UsageError(f"cannot write the recording into {args.directory}: {error.strerror}") from None
     sys.stdout.write(
-        f"recorded {recorder.size} answers in {args.directory}; secrets are replaced by tokens; look through it before you send it\n"
+        f"recorded {recorder.size} answers in {args.directory}; secrets are replaced by tokens; check it before you send it\n"
     )
     return 0

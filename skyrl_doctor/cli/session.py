@@ -1,11 +1,11 @@
-"""From parsed arguments to an examination and its report on the screen or in a file."""
+"""Runs an examination from parsed arguments and writes its report."""
 
 import argparse
 import os
 import sys
 from typing import TYPE_CHECKING
 
-from skyrl_doctor.cli.options import listed
+from skyrl_doctor.cli.options import split_lists
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Role, Severity
 from skyrl_doctor.examination import Options, prepare, run
@@ -23,19 +23,19 @@ def options_of(args: argparse.Namespace) -> Options:
     return Options(
         targets=tuple(args.targets),
         roles=None if args.role == "auto" else frozenset({Role(args.role)}),
-        wanted=listed(args.select),
-        ignored=listed(args.ignore),
+        selected=split_lists(args.select),
+        ignored=split_lists(args.ignore),
         waiver_file=args.waivers,
         fail_on=Severity[args.fail_on.upper()],
         deadline_s=args.deadline,
         started=args.started,
         structure_only=getattr(args, "structure_only", False),
-        compared=bool(getattr(args, "letter", None)),
+        is_one_of_many=bool(getattr(args, "node_report", None)),
     )
 
 
 def machine_of(args: argparse.Namespace) -> Machine:
-    """This machine, or the recorded one of --from."""
+    """This machine, or the recording of --from."""
     if args.bundle is None:
         return LocalMachine()
     from skyrl_doctor.machine.recorded import RecordedMachine
@@ -44,7 +44,7 @@ def machine_of(args: argparse.Namespace) -> Machine:
 
 
 def examine(args: argparse.Namespace) -> Report:
-    """Examines as asked; on a terminal, with the open probes shown while they run."""
+    """Runs the examination. On a terminal it shows the probes that still run."""
     if getattr(args, "nodes", False):
         from skyrl_doctor.nodes.examine import all_nodes
 
@@ -56,7 +56,7 @@ def examine(args: argparse.Namespace) -> Report:
 
 
 def advice_of(args: argparse.Namespace, role: Role | None = None) -> "Advice":
-    """The settings that this machine needs in a role: a runtime node's only where it is nothing else."""
+    """The settings that this machine needs in this role. Without a role: runtime if that is its only role, else gpu."""
     from skyrl_doctor.advice import advise
 
     machine = machine_of(args)
@@ -70,9 +70,9 @@ def advice_of(args: argparse.Namespace, role: Role | None = None) -> "Advice":
 
 
 def publish(report: Report, args: argparse.Namespace) -> None:
-    """Writes the report where it was asked for."""
+    """Writes the report to the file of --output, or to stdout."""
     if args.output is not None:
-        write_whole(args.output, render(report, args.format))
+        write_report(args.output, render(report, args.format))
     elif args.format == "auto" and sys.stdout.isatty():
         from skyrl_doctor.report import terminal
 
@@ -82,8 +82,8 @@ def publish(report: Report, args: argparse.Namespace) -> None:
         sys.stdout.flush()
 
 
-def write_whole(path: str, text: str) -> None:
-    """Writes a file by rename: a reader sees the old text or the new one. A link stays, a device or FIFO is written to."""
+def write_report(path: str, text: str) -> None:
+    """Writes a file by rename, so a reader sees the old text or the new one. Links stay; devices and FIFOs are opened."""
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             _write_through(path, text)
@@ -94,7 +94,7 @@ def write_whole(path: str, text: str) -> None:
 
 
 def _write_through(path: str, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)  # a FIFO that nobody reads is an error, not a wait
+    descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)  # a FIFO without a reader is an error, not a wait
     os.set_blocking(descriptor, True)
     with open(descriptor, "w", encoding="utf-8") as stream:
         stream.write(text)

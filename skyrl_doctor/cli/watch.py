@@ -1,4 +1,4 @@
-"""skyrl-doctor watch: a job while it runs. Exit status 0 no root finding, 1 a root finding, 2 bad input."""
+"""skyrl-doctor watch: follows a running job. Exit status 0: no root cause, 1: root cause found, 2: bad input."""
 
 import argparse
 import os
@@ -15,44 +15,49 @@ WEBHOOK = "SKYRL_WATCH_WEBHOOK"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("job_dir", metavar="JOB_DIR", help="the job's directory, or any with its logs")
+    parser.add_argument("job_dir", metavar="JOB_DIR", help="the job directory, or a directory with its logs")
     parser.add_argument(
         "--logs",
         action="append",
         default=[],
         metavar="PATH",
-        help="a log or a directory of logs elsewhere, such as /tmp/vllm.log",
+        help="another log or directory of logs, such as /tmp/vllm.log",
     )
-    parser.add_argument("--vllm", action="append", default=[], metavar="URL", help="an inference server: its /metrics")
+    parser.add_argument("--vllm", action="append", default=[], metavar="URL", help="/metrics of an inference server")
     parser.add_argument(
         "--config",
         action="append",
         default=[],
         metavar="TARGET",
-        help="the job's configuration (default: the one in JOB_DIR)",
+        help="configuration of the job (default: the one in JOB_DIR)",
     )
-    parser.add_argument("--checkpoints", default="", metavar="DIR", help="default: JOB_DIR/checkpoints")
-    parser.add_argument("--tui", action="store_true", help="a live view; q leaves it")
-    once = parser.add_mutually_exclusive_group()
-    once.add_argument("--once", action="store_true", help="look at everything one time, and end")
-    once.add_argument("--post-mortem", action="store_true", help="write summary.md of a job that is over, and end")
     parser.add_argument(
-        "--no-summary", action="store_true", help="leave summary.md to whoever asks for the --post-mortem afterwards"
+        "--checkpoints", default="", metavar="DIR", help="directory of the checkpoints (default: JOB_DIR/checkpoints)"
+    )
+    parser.add_argument("--tui", action="store_true", help="show a live view (q: quit)")
+    once = parser.add_mutually_exclusive_group()
+    once.add_argument("--once", action="store_true", help="examine everything once, then exit")
+    once.add_argument("--post-mortem", action="store_true", help="write summary.md of a job that has ended, then exit")
+    parser.add_argument(
+        "--no-summary", action="store_true", help="do not write summary.md at the end; --post-mortem can write it later"
     )
     _policy(parser)
     parser.add_argument(
         "--webhook",
         default="",
         metavar="URL",
-        help=f"tell this address of findings (better: ${WEBHOOK}, which ps does not show)",
+        help=f"send findings to this address (better: set ${WEBHOOK}, which ps does not show)",
     )
     parser.add_argument(
-        "--job-log", default="auto", metavar="FILE", help="the log that gets a line a finding; none for none"
+        "--job-log",
+        default="auto",
+        metavar="FILE",
+        help="append a line per finding to this log; `none` turns it off (default: auto)",
     )
     parser.add_argument(
-        "--tick", type=_seconds, default=1.0, metavar="S", help="seconds between looks at the logs (default: 1)"
+        "--tick", type=_seconds, default=1.0, metavar="S", help="seconds between reads of the logs (default: 1)"
     )
-    parser.add_argument("--no-samplers", action="store_true", help="look at the logs alone")
+    parser.add_argument("--no-samplers", action="store_true", help="read only the logs; run no other probes")
 
 
 def _policy(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +65,7 @@ def _policy(parser: argparse.ArgumentParser) -> None:
         "--on-root",
         choices=("report", "stop", "hold"),
         default="report",
-        help="what to do when a root cause is sure (default: report)",
+        help="what to do when a root cause is certain (default: report)",
     )
     parser.add_argument(
         "--pid",
@@ -68,27 +73,27 @@ def _policy(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="N",
-        help="the trainer's process: whom to stop, and whose end is the job's",
+        help="process of the trainer: the watch stops it, and the job ends with it",
     )
-    parser.add_argument("--job", default="", metavar="N", help="the trainer's Slurm job")
+    parser.add_argument("--job", default="", metavar="N", help="Slurm job of the trainer")
     parser.add_argument(
-        "--runtime-job", default="", metavar="N", help="the runtime's Slurm job (default: from its log's name)"
+        "--runtime-job", default="", metavar="N", help="Slurm job of the runtime (default: from the name of its log)"
     )
     parser.add_argument(
         "--settle",
         type=_seconds,
         default=120.0,
         metavar="S",
-        help="a root out of a log counts when nothing moves for so long after it (default: 120)",
+        help="a root cause from a log counts if the job makes no progress for S seconds after it (default: 120)",
     )
     parser.add_argument(
         "--grace",
         type=_seconds,
         default=60.0,
         metavar="S",
-        help="between asking the job to end and ending it (default: 60)",
+        help="seconds between asking the job to end and killing it (default: 60)",
     )
-    parser.add_argument("--dry-run", action="store_true", help="say what the policy would do")
+    parser.add_argument("--dry-run", action="store_true", help="print what the policy would do, but do not do it")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -96,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.machine.local import LocalMachine
 
     if not os.path.isdir(args.job_dir):
-        raise UsageError(f"{args.job_dir}: no such directory; wanted the directory of a job")
+        raise UsageError(f"{args.job_dir}: no such directory; give the job directory")
     if args.post_mortem:
         return _post_mortem(args.job_dir)
     from skyrl_doctor.watch.setup import locked
@@ -114,10 +119,12 @@ def _watched(args: argparse.Namespace, machine: "Machine", *, writes: bool) -> i
     from skyrl_doctor.watch.setup import build
 
     if not writes and not args.tui:
-        raise UsageError(f"{args.job_dir} is watched already, or cannot be written to; --tui looks on beside")
+        raise UsageError(
+            f"{args.job_dir} has another watch, or is not writable; use --tui to follow it without writing"
+        )
     watch = build(_settings(args, writes=writes), machine, _silent if args.tui else _tell)
     why = _until_the_end(args, watch)
-    watch.finish(why or "the watch was told to end")
+    watch.finish(why or "the watch was stopped")
     if writes and not args.once and not args.no_summary:
         _post_mortem(args.job_dir)
     return FOUND if watch.roots else 0
@@ -131,7 +138,7 @@ def _until_the_end(args: argparse.Namespace, watch: "Watch") -> str:
     with Told() as told:
         if args.once:
             once(watch, sleep=told.wait)
-            return "one look was asked for"
+            return "the watch ran with --once"
         if not args.tui:
             return turns(watch, sleep=told.wait, goes_on=lambda: not told.number)
         from skyrl_doctor.watch.tui.live import Live
@@ -171,7 +178,7 @@ def _post_mortem(job_dir: str) -> int:
 
 
 def _tell(text: str) -> None:
-    """A closed pipe must not end the watch."""
+    """Prints a line. A closed pipe must not end the watch."""
     try:
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
@@ -186,5 +193,5 @@ def _silent(_text: str) -> None:
 def _seconds(text: str) -> float:
     value = float(text)
     if not 0 <= value <= 86_400:
-        raise argparse.ArgumentTypeError(f"{text}: wanted seconds between 0 and 86400")
+        raise argparse.ArgumentTypeError(f"{text}: expected 0 to 86400 seconds")
     return value

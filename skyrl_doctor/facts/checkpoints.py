@@ -106,8 +106,8 @@ def checkpoint_size(plan: Plan, files: ModelFiles) -> CheckpointSize:
     written = [value.shown for key, value in plan.own.items() if key in CONTENTS and value.written]
     if written:
         raise NotApplicable(f"{written[0]}: what is saved differs from verl's default, and its size is not described")
-    from skyrl_doctor.memory.job import memory_job
-    from skyrl_doctor.memory.question import model_of
+    from skyrl_doctor.budget.job import memory_job
+    from skyrl_doctor.budget.question import model_of
     from skyrl_train.memory.checkpoint import checkpoint_size as bytes_of
 
     model = model_of(files)

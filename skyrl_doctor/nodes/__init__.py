@@ -1,1 +1,1 @@
-"""Every node of a Slurm job examined at once: one report, what differs between them, and who may run."""
+"""Examines all nodes of a Slurm job at once: one report, the differences between nodes, and lists of nodes."""

@@ -1,6 +1,6 @@
-"""One clock asked over TCP by all nodes, as NTP does it: the best of a few exchanges, with its possible error.
+"""Compares clocks over TCP as NTP does: the best of a few exchanges, with its possible error.
 
-A node that cannot ask is one that could not join a Ray cluster either, so the answer is worth the connection alone.
+A node that cannot connect could not join a Ray cluster either, so the connection is a test of its own.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from skyrl_doctor.core.errors import CouldNotLook
-from skyrl_doctor.nodes.letter import Clock
+from skyrl_doctor.nodes.node_report import Clock
 
 EXCHANGES = 5
 CONNECT_S = 5.0
@@ -21,8 +21,8 @@ _ASK = b"?"
 
 
 @contextmanager
-def telling(ports: Sequence[int] = ()) -> Iterator[int]:
-    """Tells the time to whoever asks, on the first of these ports that is free, else on one of the kernel's: the port."""
+def serve_time(ports: Sequence[int] = ()) -> Iterator[int]:
+    """Serves the time on the first free port of `ports`, else on any free port. Yields the port."""
     with _server(ports) as server:
         threading.Thread(target=_serve, args=(server,), name="clock", daemon=True).start()
         try:
@@ -41,8 +41,8 @@ def _server(ports: Sequence[int]) -> socket.socket:
     return socket.create_server(("", 0), family=family, dualstack_ipv6=both, backlog=128)
 
 
-def ask(host: str, port: int, now: Callable[[], float] = time.time) -> Clock:
-    """How far our clock is ahead of the one there. Raises CouldNotLook."""
+def measure_clock(host: str, port: int, now: Callable[[], float] = time.time) -> Clock:
+    """The offset of our clock from the one at host:port. Raises CouldNotLook."""
     try:
         with socket.create_connection((host, port), timeout=CONNECT_S) as connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -52,16 +52,16 @@ def ask(host: str, port: int, now: Callable[[], float] = time.time) -> Clock:
 
 
 def _exchange(connection: socket.socket, now: Callable[[], float]) -> Clock:
-    asked = now()
+    sent = now()
     connection.sendall(_ASK)
-    told = b""
-    while len(told) < _TIME.size:
-        part = connection.recv(_TIME.size - len(told))
+    reply = b""
+    while len(reply) < _TIME.size:
+        part = connection.recv(_TIME.size - len(reply))
         if not part:
-            raise ConnectionResetError(None, "closed before it told the time")
-        told += part
-    answered = now()
-    return Clock((asked + answered) / 2 - _TIME.unpack(told)[0], max(0.0, answered - asked) / 2)
+            raise ConnectionResetError(None, "connection closed before the time arrived")
+        reply += part
+    received = now()
+    return Clock((sent + received) / 2 - _TIME.unpack(reply)[0], max(0.0, received - sent) / 2)
 
 
 def _serve(server: socket.socket) -> None:
@@ -70,10 +70,10 @@ def _serve(server: socket.socket) -> None:
             connection, _ = server.accept()
         except OSError:
             return
-        threading.Thread(target=_tell, args=(connection,), name="clock-answer", daemon=True).start()
+        threading.Thread(target=_send_time, args=(connection,), name="clock-answer", daemon=True).start()
 
 
-def _tell(connection: socket.socket) -> None:
+def _send_time(connection: socket.socket) -> None:
     with connection, contextlib.suppress(OSError):
         connection.settimeout(CONNECT_S)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -1,4 +1,4 @@
-"""Runs the doctor on every node of the allocation, one task each, and reads what they wrote. A silent node is a Silence."""
+"""Runs the doctor on every node of the allocation, one task each, and reads the reports."""
 
 import contextlib
 import os
@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.process import Child
-from skyrl_doctor.nodes.clock import telling
-from skyrl_doctor.nodes.letter import Answer, Silence, read
+from skyrl_doctor.nodes.clock import serve_time
+from skyrl_doctor.nodes.node_report import NodeResult, NoReport, read
 from skyrl_train.node.hostlist import NotAHostlist, expand
 
 MOST_BYTES = 8 << 20
@@ -18,7 +18,7 @@ _FINISH_S, _END_S = 10.0, 5.0
 
 @record(kw_only=True)
 class Round:
-    """One look at all nodes. `step` is the command line to which the doctor's words for one node are added."""
+    """One examination of all nodes. `step` is the command that starts the tasks, `words` the doctor's arguments."""
 
     nodes: tuple[str, ...]
     directory: str
@@ -26,20 +26,18 @@ class Round:
     words: tuple[str, ...]
     limit_s: float
     ports: tuple[int, ...] = ()
-    """Where to tell the time: at a port at which Ray's head will be, if it is free."""
+    """Ports for the clock: those of Ray's head, so that the same ports are tested."""
 
 
 def allocated(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The nodes of this Slurm job."""
+    """The nodes of this Slurm job. Raises UsageError."""
     text = environ.get("SLURM_JOB_NODELIST", "")
     try:
         nodes = expand(text)
     except NotAHostlist as error:
         raise UsageError(f"SLURM_JOB_NODELIST: {error}") from None
     if not nodes:
-        raise UsageError(
-            "--nodes looks at the nodes of a Slurm job, and SLURM_JOB_NODELIST names none: run it in a job"
-        )
+        raise UsageError("--nodes needs a Slurm job, but SLURM_JOB_NODELIST is empty; run it inside a job")
     return nodes
 
 
@@ -48,32 +46,32 @@ def default_step(count: int) -> tuple[str, ...]:
     return ("srun", "--export=ALL", *counts, "--kill-on-bad-exit=0", "--wait=0")
 
 
-def letter_path(directory: str, node: str) -> str:
+def report_path(directory: str, node: str) -> str:
     return os.path.join(directory, f"{node}.json")
 
 
-def collect(one: Round) -> dict[str, Answer]:
-    """What every node says, within the limit."""
+def collect(one: Round) -> dict[str, NodeResult]:
+    """The report of every node, or the reason why it has none."""
     try:
         os.makedirs(one.directory, exist_ok=True)
         for node in one.nodes:
-            _remove(letter_path(one.directory, node))
+            _remove(report_path(one.directory, node))
     except OSError as error:
-        raise UsageError(f"--node-dir {one.directory} cannot be used: {error.strerror}") from None
-    with telling(one.ports) as port:
-        how = _run(one, port)
-    return {node: _answer(one.directory, node, how) for node in one.nodes}
+        raise UsageError(f"cannot use --node-dir {one.directory}: {error.strerror}") from None
+    with serve_time(one.ports) as port:
+        reason = _run(one, port)
+    return {node: _read_report(one.directory, node, reason) for node in one.nodes}
 
 
 def _run(one: Round, port: int) -> str:
-    """Runs the step to its end or to the limit; what became of it, for the nodes that wrote nothing."""
+    """Runs the step until its end or the limit. Returns the reason for nodes that wrote no report."""
     words = (
         *one.step,
         sys.executable,
         "-m",
         "skyrl_doctor",
         *one.words,
-        "--letter",
+        "--node-report",
         one.directory,
         "--clock",
         str(port),
@@ -81,32 +79,32 @@ def _run(one: Round, port: int) -> str:
     try:
         child = Child(words)
     except OSError as error:
-        raise UsageError(f"{one.step[0]} cannot be run: {error.strerror}") from None
+        raise UsageError(f"cannot run {one.step[0]}: {error.strerror}") from None
     in_time = False
     try:
-        in_time = child.wait(one.limit_s, until=lambda: _all_wrote(one))
+        in_time = child.wait(one.limit_s, until=lambda: _all_reported(one))
     finally:
         # A step that has written everything may finish: srun kills its tasks on SIGTERM, and they may have to clean up.
         status = child.end(finish_s=_FINISH_S if in_time else 0.0, grace_s=_END_S)
     if not in_time:
-        return f"no answer within {one.limit_s:g} s"
-    return f"its task wrote nothing ({one.step[0]} ended with {status})"
+        return f"no report within {one.limit_s:g} s"
+    return f"its task wrote no report ({one.step[0]} exited with status {status})"
 
 
-def _all_wrote(one: Round) -> bool:
-    return all(os.path.exists(letter_path(one.directory, node)) for node in one.nodes)
+def _all_reported(one: Round) -> bool:
+    return all(os.path.exists(report_path(one.directory, node)) for node in one.nodes)
 
 
-def _answer(directory: str, node: str, how: str) -> Answer:
+def _read_report(directory: str, node: str, reason: str) -> NodeResult:
     try:
-        with open(letter_path(directory, node), encoding="utf-8", errors="replace") as file:
+        with open(report_path(directory, node), encoding="utf-8", errors="replace") as file:
             return read(file.read(MOST_BYTES), node)
     except FileNotFoundError:
-        return Silence(how)
+        return NoReport(reason)
     except OSError as error:
-        return Silence(f"its report cannot be read: {error.strerror}")
+        return NoReport(f"its report cannot be read: {error.strerror}")
     except CouldNotLook as error:
-        return Silence(f"its report is damaged: {error}")
+        return NoReport(f"its report is damaged: {error}")
 
 
 def _remove(path: str) -> None:
@@ -115,7 +113,7 @@ def _remove(path: str) -> None:
 
 
 def write_lists(directory: str, states: Mapping[str, Sequence[str]]) -> None:
-    """nodes_passing.txt and its kin: one name a line, as sbatch --exclude takes a file."""
+    """Writes nodes_passing.txt and so on: one name per line, as `sbatch --exclude` reads it."""
     from skyrl_train.contracts.files import write_whole
 
     for state, names in states.items():

@@ -1,4 +1,4 @@
-"""SLM003: what differs between the nodes of one job. The value of the most is the right one; without such, all are named."""
+"""SLM003: finds differences between the nodes of a job. The majority's value is right; without a majority all are named."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,58 +6,58 @@ from statistics import median
 
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
 from skyrl_doctor.core.record import record
-from skyrl_doctor.nodes.letter import Letter
+from skyrl_doctor.nodes.node_report import NodeReport
 from skyrl_doctor.nodes.traits import DEVICES
 
 FATAL = ("ray", "python", "torch", "verl", "vllm", DEVICES)
-"""Ray refuses another Ray or Python; verl wants as many GPUs of every node, and NCCL like ones."""
+"""Ray refuses another version of Ray or Python; verl needs the same number of GPUs on every node, NCCL the same type."""
 CLOCK_LIMIT_S = 1.0
-"""Beyond this, log lines and verdicts of two nodes cannot be put in order."""
+"""With a larger offset, log lines and verdicts of two nodes have no certain order."""
 MOST_NAMED = 8
 VARIABLE, UNSET = "$", "unset"
-"""How the name of a trait begins that is a variable, and its value where it is none."""
+"""Prefix of a trait that is a variable, and the value of an unset variable."""
 
 
 @record
-class Odd:
-    """A finding, and the nodes that are on the wrong side of it: none where nobody knows which side that is."""
+class Difference:
+    """A finding, and the nodes that differ from the majority; none if there is no majority."""
 
     finding: Finding
     nodes: tuple[str, ...]
 
 
-def drift(letters: Sequence[Letter]) -> Iterator[Odd]:
-    """Every trait in which the nodes differ, then their clocks, then those that do not reach the asker."""
-    names = dict.fromkeys(name for letter in letters for name in letter.traits)
+def drift(reports: Sequence[NodeReport]) -> Iterator[Difference]:
+    """Differences of traits, then of clocks, then nodes that cannot connect to the first node."""
+    names = dict.fromkeys(name for report in reports for name in report.traits)
     for name in names:
-        seen = {letter.node: value for letter in letters if (value := _value(letter, name)) is not None}
+        seen = {report.node: value for report in reports if (value := _value(report, name)) is not None}
         if len(set(seen.values())) > 1:
             yield _trait(name, seen)
-    yield from _clocks(letters)
-    yield from _unreached(letters)
+    yield from _clocks(reports)
+    yield from _unreached(reports)
 
 
-def _value(letter: Letter, name: str) -> str | None:
-    """None where the node did not look. A variable that it has not is unset, where it told its variables at all."""
-    tells_variables = any(known.startswith(VARIABLE) for known in letter.traits)
-    return letter.traits.get(name, UNSET if name.startswith(VARIABLE) and tells_variables else None)
+def _value(report: NodeReport, name: str) -> str | None:
+    """The trait of a node; None if it was not gathered. A missing variable is unset if the node reported variables."""
+    has_variables = any(known.startswith(VARIABLE) for known in report.traits)
+    return report.traits.get(name, UNSET if name.startswith(VARIABLE) and has_variables else None)
 
 
-def _trait(name: str, seen: Mapping[str, str]) -> Odd:
+def _trait(name: str, seen: Mapping[str, str]) -> Difference:
     severity = Severity.ERROR if name in FATAL else Severity.WARNING
     (value, count), *rest = Counter(seen.values()).most_common(2)
     if count == rest[0][1]:
-        sides = "; ".join(f"{said} on {_named(nodes)}" for said, nodes in _by_value(seen).items())
-        return Odd(_finding(f"{name} differs: {sides}; wanted one value on every node", severity, ()), ())
-    odd = tuple(node for node, said in seen.items() if said != value)
-    sides = "; ".join(f"{said} on {_named(nodes)}" for said, nodes in _by_value(seen).items() if said != value)
-    message = f"{name} differs: {sides}; wanted {value}, as on {count} of {len(seen)} nodes"
-    return Odd(_finding(message, severity, odd), odd)
+        sides = "; ".join(f"{text} on {_named(nodes)}" for text, nodes in _by_value(seen).items())
+        return Difference(_finding(f"{name} differs: {sides}; it must be equal on all nodes", severity, ()), ())
+    odd = tuple(node for node, text in seen.items() if text != value)
+    sides = "; ".join(f"{text} on {_named(nodes)}" for text, nodes in _by_value(seen).items() if text != value)
+    message = f"{name} differs: {sides}; {count} of {len(seen)} nodes have {value}"
+    return Difference(_finding(message, severity, odd), odd)
 
 
-def _clocks(letters: Sequence[Letter]) -> Iterator[Odd]:
-    """Against the median, and only as far as the measurement cannot be wrong."""
-    known = {letter.node: letter.clock for letter in letters if letter.clock is not None}
+def _clocks(reports: Sequence[NodeReport]) -> Iterator[Difference]:
+    """Clocks that differ from the median by more than the limit and the error of measurement."""
+    known = {report.node: report.clock for report in reports if report.clock is not None}
     if len(known) < 2:
         return
     middle = median(clock.offset_s for clock in known.values())
@@ -69,44 +69,43 @@ def _clocks(letters: Sequence[Letter]) -> Iterator[Odd]:
         first, second = known
         apart = abs(off[first] - off[second])
         message = f"the clocks of {first} and {second} are {apart:.1f} s apart"
-        yield Odd(_finding(f"{message}; wanted at most {CLOCK_LIMIT_S:g} s", Severity.WARNING, ()), ())
+        yield Difference(_finding(f"{message}; the limit is {CLOCK_LIMIT_S:g} s", Severity.WARNING, ()), ())
         return
-    shown = ", ".join(f"{node} by {off[node]:+.1f} s" for node in late[:MOST_NAMED])
-    message = f"clocks differ from the others: {shown}; wanted at most {CLOCK_LIMIT_S:g} s"
-    yield Odd(_finding(message, Severity.WARNING, tuple(late)), tuple(late))
+    offsets = ", ".join(f"{node} by {off[node]:+.1f} s" for node in late[:MOST_NAMED])
+    message = f"clocks differ from the other nodes: {offsets}; the limit is {CLOCK_LIMIT_S:g} s"
+    yield Difference(_finding(message, Severity.WARNING, tuple(late)), tuple(late))
 
 
 def _limit(count: int) -> float:
-    """Of two clocks each is half of the way from their median."""
+    """The largest offset from the median. With two clocks each has half of their difference."""
     return CLOCK_LIMIT_S / 2 if count == 2 else CLOCK_LIMIT_S
 
 
-def _unreached(letters: Sequence[Letter]) -> Iterator[Odd]:
-    for letter in letters:
-        if letter.unreached:
-            message = f"{letter.node} does not reach the first node of the job: {letter.unreached}"
-            wanted = "wanted a connection, since every node of Ray keeps one"
-            yield Odd(_finding(f"{message}; {wanted}", Severity.ERROR, (letter.node,)), (letter.node,))
+def _unreached(reports: Sequence[NodeReport]) -> Iterator[Difference]:
+    for report in reports:
+        if report.unreached:
+            message = f"{report.node} cannot connect to the first node of the job ({report.unreached})"
+            yield Difference(
+                _finding(f"{message}; Ray needs this connection", Severity.ERROR, (report.node,)), (report.node,)
+            )
 
 
 def _finding(message: str, severity: Severity, odd: tuple[str, ...]) -> Finding:
-    return Finding(message=message, severity=severity, remedy=exclude(odd) if odd else _ask())
+    return Finding(message=message, severity=severity, remedy=exclude(odd) if odd else _ask_admin())
 
 
 def exclude(nodes: Sequence[str]) -> Remedy:
-    """To submit without these nodes."""
+    """The remedy to submit without these nodes."""
     return Remedy(
         kind=RemedyKind.EXCLUDE_NODE,
-        summary="submit without them until they are as the others",
+        summary="submit without these nodes until they match the others",
         commands=(f"sbatch --exclude={','.join(nodes)} …",),
         settings={"slurm.exclude": "[" + ", ".join(f'"{node}"' for node in nodes) + "]"},
     )
 
 
-def _ask() -> Remedy:
-    return Remedy(
-        kind=RemedyKind.ASK_ADMIN, summary="find out which of them is as it should be, and exclude the others"
-    )
+def _ask_admin() -> Remedy:
+    return Remedy(kind=RemedyKind.ASK_ADMIN, summary="find out which node is right and exclude the others")
 
 
 def _by_value(seen: Mapping[str, str]) -> dict[str, list[str]]:

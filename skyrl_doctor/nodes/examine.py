@@ -1,4 +1,4 @@
-"""`--nodes`: from parsed arguments to one report of all nodes; and `--letter`: one node's part of it."""
+"""`--nodes`: from parsed arguments to one report of all nodes; and `--node-report`: the report of one node."""
 
 import argparse
 import os
@@ -10,13 +10,13 @@ from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.inventory import STACK
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.nodes import clock, letter
+from skyrl_doctor.nodes import clock, node_report
 from skyrl_doctor.nodes.collect import (
     Round,
     allocated,
     collect,
     default_step,
-    letter_path,
+    report_path,
     write_lists,
 )
 from skyrl_doctor.nodes.merge import merge
@@ -28,20 +28,22 @@ from skyrl_train.node.ray_cluster import LAUNCH_ADDRESS, ports
 
 NAME = "SLURMD_NODENAME"
 SLACK_S = 30.0
-"""For srun, and for a Python on a network file system that starts everywhere at once."""
+"""Extra time for srun, and for Python starting on all nodes at once from a network file system."""
 
 
 def all_nodes(args: argparse.Namespace, environ: Mapping[str, str]) -> Report:
-    """Examines every node of this Slurm job, and merges what they say."""
+    """Examines every node of this Slurm job and merges their reports."""
     if args.bundle is not None:
-        raise UsageError("--nodes looks at the nodes of this job, and --from at a recording; wanted one of the two")
+        raise UsageError(
+            "--nodes examines the nodes of this job, but --from examines a recording; use only one of them"
+        )
     if getattr(args, "structure_only", False):
-        raise UsageError("--nodes looks at machines, and --structure-only at none; wanted one of the two")
+        raise UsageError("--nodes examines machines, but --structure-only examines none; use only one of them")
     nodes = allocated(environ)
     directory = os.path.abspath(args.node_dir or _directory(args, environ))
     step = tuple(shlex.split(args.step)) if args.step else default_step(len(nodes))
     limit_s = args.deadline + SLACK_S
-    answers = collect(
+    results = collect(
         Round(
             nodes=nodes,
             directory=directory,
@@ -52,11 +54,11 @@ def all_nodes(args: argparse.Namespace, environ: Mapping[str, str]) -> Report:
         )
     )
     fail_on = Severity[args.fail_on.upper()]
-    merged = merge(answers, fail_on)
+    merged = merge(results, fail_on)
     states = {state: getattr(merged.nodes, state) for state in ("passing", "failing", "unknown")}
     write_lists(directory, states)
     machine = LocalMachine()
-    first = next((one for one in answers.values() if isinstance(one, letter.Letter)), None)
+    first = next((one for one in results.values() if isinstance(one, node_report.NodeReport)), None)
     return Report(
         outcomes=merged.outcomes,
         roles=first.roles if first else (args.role if args.role != "auto" else "gpu",),
@@ -66,7 +68,7 @@ def all_nodes(args: argparse.Namespace, environ: Mapping[str, str]) -> Report:
         version=VERSION,
         host=machine.identity().host,
         fail_on=fail_on,
-        notes=(*merged.notes, f"{_counted(states)}; lists for sbatch --exclude: {directory}/nodes_*.txt"),
+        notes=(*merged.notes, f"{_node_counts(states)}; lists for sbatch --exclude: {directory}/nodes_*.txt"),
         versions={name: value for name, value in (first.traits if first else {}).items() if _is_version(name, value)},
         nodes=states,
         finished_at=machine.now(),
@@ -74,26 +76,28 @@ def all_nodes(args: argparse.Namespace, environ: Mapping[str, str]) -> Report:
 
 
 def send(report: Report, args: argparse.Namespace, environ: Mapping[str, str]) -> None:
-    """Writes this node's letter into the directory that all nodes see."""
+    """Writes this node's report into the directory that all nodes share."""
     node = environ.get(NAME, "")
     if not node:
-        raise UsageError(f"--letter is for a task of srun, which has {NAME}")
+        raise UsageError(f"--node-report needs {NAME}, which only tasks of srun have")
     found, unreached = None, ""
     try:
         host = environ.get(LAUNCH_ADDRESS, "")
         if not host:
-            raise CouldNotLook(f"srun told it no {LAUNCH_ADDRESS}")
-        found = clock.ask(host, args.clock)
+            raise CouldNotLook(f"{LAUNCH_ADDRESS} is not set")
+        found = clock.measure_clock(host, args.clock)
     except CouldNotLook as error:
         unreached = str(error)
     try:
-        write_whole(letter_path(args.letter, node), letter.write(node, report, clock=found, unreached=unreached))
+        write_whole(
+            report_path(args.node_report, node), node_report.write(node, report, clock=found, unreached=unreached)
+        )
     except OSError as error:
-        raise UsageError(f"cannot write into {args.letter}: {error.strerror}") from None
+        raise UsageError(f"cannot write into {args.node_report}: {error.strerror}") from None
 
 
 def _words(args: argparse.Namespace) -> tuple[str, ...]:
-    """The same examination for one node."""
+    """The doctor's arguments for the same examination of one node."""
     lists = [(option, value) for option in ("select", "ignore") for value in getattr(args, option)]
     named = [*lists, ("role", args.role), ("fail-on", args.fail_on), ("deadline", f"{args.deadline:g}")]
     if args.waivers:
@@ -111,7 +115,7 @@ def _directory(args: argparse.Namespace, environ: Mapping[str, str]) -> str:
     return os.path.join(job_dir, "nodes") if job_dir else f".skyrl_nodes/{environ.get('SLURM_JOB_ID', 'job')}"
 
 
-def _counted(states: Mapping[str, tuple[str, ...]]) -> str:
+def _node_counts(states: Mapping[str, tuple[str, ...]]) -> str:
     """`nodes: 3 passing, 1 failing (gpu7), 0 unknown`"""
     named = [
         f"{len(names)} {state}" + (f" ({', '.join(names)})" if names and state != "passing" else "")

@@ -1,4 +1,4 @@
-"""What of a node must be as on the other nodes of its job, out of the facts that were gathered anyway."""
+"""The traits of a node that must be equal on all nodes of a job."""
 
 import re
 from collections import Counter
@@ -22,15 +22,15 @@ COMPARED = re.compile(
     r"|^(?:https?|no|all)_proxy$",
     re.IGNORECASE,
 )
-"""Variables that a run reads on every node. Slurm's own differ by their nature."""
-OWN = frozenset({VARIABLE, "CUDA_DEVICE_ORDER_LIST"})
-"""These name the node's own devices."""
+"""Variables that a run reads on every node. Slurm's own variables differ between nodes."""
+PER_NODE = frozenset({VARIABLE, "CUDA_DEVICE_ORDER_LIST"})
+"""Variables that name the node's own devices."""
 DEVICES, ABSENT = "set of GPUs", "absent"
 MOST = 300
 
 
 def traits(answers: Mapping[type, FactResult]) -> dict[str, str]:
-    """By name. What was not looked at is left out, and then not compared."""
+    """Traits by name. A fact that was not gathered gives none and is not compared."""
     environ, host = _value(answers, Environ), _value(answers, Host)
     gpus, python = _value(answers, Gpus), _value(answers, Interpreter)
     found: dict[str, str] = {}
@@ -38,7 +38,7 @@ def traits(answers: Mapping[type, FactResult]) -> dict[str, str]:
         found["python"] = python.version
         found |= {name: python.packages.get(name, ABSENT) for name in STACK}
     if gpus is not None:
-        found["driver"] = gpus.driver or "not told"
+        found["driver"] = gpus.driver or "unknown"
         if environ is not None:
             found[DEVICES] = _devices(gpus, environ)
     if host is not None:
@@ -47,7 +47,7 @@ def traits(answers: Mapping[type, FactResult]) -> dict[str, str]:
 
 
 def _devices(gpus: Gpus, environ: Environ) -> str:
-    """`2 x NVIDIA H200, 1 x MIG 2g.20gb of NVIDIA A100`: what CUDA gives to the job here."""
+    """`2 x NVIDIA H200, 1 x MIG 2g.20gb of NVIDIA A100`: the devices that CUDA gives to this job."""
     names = {gpu.uuid: gpu.name for gpu in gpus.gpus}
     kinds = Counter(
         f"MIG {device.profile or 'slice'} of {names.get(device.parent, 'a GPU')}"
@@ -62,12 +62,12 @@ def _variables(environ: Environ) -> dict[str, str]:
     return {
         f"${name}": _without_secrets(value)[:MOST]
         for name, value in sorted(environ.items())
-        if COMPARED.search(name) and name not in OWN and not is_secret_name(name)
+        if COMPARED.search(name) and name not in PER_NODE and not is_secret_name(name)
     }
 
 
 def _without_secrets(value: str) -> str:
-    """A proxy's password and its kin, overwritten in the same way on every node: a token would differ from node to node."""
+    """The value without secrets. All nodes hide them alike, because tokens would differ between nodes."""
     return Redactor().in_place(value.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
 
 

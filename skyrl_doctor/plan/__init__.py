@@ -1,1 +1,1 @@
-"""The plan: what the user's configuration says, in one vocabulary, each value with the place where it was written."""
+"""The plan: the user's configuration under canonical keys, each value with its location."""

@@ -1,4 +1,4 @@
-"""Which dialect a text is written in: by what stands in it; the name of the file only breaks ties."""
+"""Detects the kind of a target from its text; the file name only breaks ties."""
 
 import re
 import tomllib
@@ -15,11 +15,11 @@ _TOML_HEADER = re.compile(r"^\s*\[\[?[\w\"'.\- ]+\]\]?\s*(?:#.*)?$", re.MULTILIN
 _YAML_KEY = re.compile(r"^[\w.\-]+:(?:\s|$)", re.MULTILINE)
 
 
-def kind_of(source: Source) -> str:
+def detect_kind(source: Source) -> str:
     """One of: verl-command, conf, toml, yaml."""
     text, suffix = source.text, source.suffix
     if not text.strip():
-        raise UsageError(f"target {source.file}: holds nothing")
+        raise UsageError(f"target {source.file}: the file is empty")
     if source.file == COMMAND_LINE or (suffix not in (*_YAML_SUFFIXES, ".toml") and _MAIN_PPO.search(text)):
         return "verl-command"
     if suffix == ".toml":
@@ -32,7 +32,7 @@ def kind_of(source: Source) -> str:
 
 
 def _guess(source: Source) -> str:
-    """A file whose name says nothing."""
+    """The kind of a file without a known suffix. Raises UsageError."""
     if _TOML_HEADER.search(source.text) or _is_toml_of_tables(source.text):
         return "toml"
     if _ASSIGNMENT.search(source.text):
@@ -40,7 +40,7 @@ def _guess(source: Source) -> str:
     if _YAML_KEY.search(source.text):
         return "yaml"
     raise UsageError(
-        f"target {source.file}: no configuration that is known here; wanted a RunConfig or prime-rl TOML, "
+        f"target {source.file}: unknown format; expected a RunConfig or prime-rl TOML, "
         "a dev.conf, a SkyRL-agent or Hydra YAML, or a command line or script that calls verl's main_ppo"
     )
 

@@ -1,6 +1,6 @@
-"""The edit that a remedy's settings mean, in the user's own file: one value replaced or one line added, nothing else.
+"""Edits the user's file for a remedy's settings: replaces one value or adds one line, nothing else.
 
-`propose` gives the new text of each file; `diff` shows it. What has no certain place is left to the user, with the reason.
+`propose` returns the new text of each file, `diff` renders it. A setting without a certain place is returned with a reason.
 """
 
 import difflib
@@ -16,7 +16,7 @@ from skyrl_doctor.plan.source import COMMAND_LINE
 
 @record
 class Proposal:
-    """A file, its text before and after, and the settings that were not worked in, each with why."""
+    """A file, its text before and after, and the settings that were not applied, each with the reason."""
 
     file: str
     old: str
@@ -26,7 +26,7 @@ class Proposal:
 
 @record
 class Change:
-    """Characters `start` to `end` become `text`."""
+    """Replaces the characters from `start` to `end` by `text`."""
 
     start: int
     end: int
@@ -34,13 +34,13 @@ class Change:
 
 
 def propose(plan: Plan, findings: Iterable[Finding], texts: Mapping[str, str]) -> tuple[Proposal, ...]:
-    """What the settings of these findings make of the targets. `texts` are the files as the plan was read from them.
+    """The targets with the settings of these findings applied. `texts` are the files that the plan was read from.
 
-    Where two findings set one key to different values, the first counts.
+    If two findings set one key to different values, the first counts.
     """
     changes: dict[str, dict[str, Change]] = {file: {} for file in texts}
     left: dict[str, list[str]] = {file: [] for file in texts}
-    for key, value, file in _wanted(findings, plan):
+    for key, value, file in _settings(findings, plan):
         if file not in texts or key in changes[file]:
             continue
         made = _change(plan, key, value, texts[file], file)
@@ -49,18 +49,18 @@ def propose(plan: Plan, findings: Iterable[Finding], texts: Mapping[str, str]) -
         else:
             left[file].append(f"{key} = {value}: {made}")
     return tuple(
-        Proposal(file, text, _applied(text, changes[file].values()), tuple(left[file])) for file, text in texts.items()
+        Proposal(file, text, _apply(text, changes[file].values()), tuple(left[file])) for file, text in texts.items()
     )
 
 
 def diff(proposal: Proposal) -> str:
-    """The proposal as a unified diff; empty where nothing changes."""
+    """The proposal as a unified diff; empty if nothing changes."""
     old, new = (text.splitlines(keepends=True) for text in (proposal.old, proposal.new))
     lines = difflib.unified_diff(old, new, f"a/{proposal.file.lstrip('/')}", f"b/{proposal.file.lstrip('/')}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def _wanted(findings: Iterable[Finding], plan: Plan) -> Iterable[tuple[str, str, str]]:
+def _settings(findings: Iterable[Finding], plan: Plan) -> Iterable[tuple[str, str, str]]:
     for finding in findings:
         remedy = finding.remedy
         if remedy is None or remedy.kind is not RemedyKind.FIX_CONFIG:
@@ -72,9 +72,9 @@ def _wanted(findings: Iterable[Finding], plan: Plan) -> Iterable[tuple[str, str,
 
 
 def _change(plan: Plan, key: str, value: str, text: str, file: str) -> Change | str:
-    """The change, or why there is none."""
+    """The change, or the reason why the user must edit by hand."""
     if file == COMMAND_LINE:
-        return "change the command line by hand"
+        return "edit the command line by hand"
     found = plan.own.get(key)
     if found is None or found.location is None or found.location.file != file or found.span is None:
         return _addition(plan, key, value, text, file)
@@ -84,9 +84,9 @@ def _change(plan: Plan, key: str, value: str, text: str, file: str) -> Change | 
 
 
 def _in_shell(found: Value, value: str, text: str) -> Change | str:
-    """A shell text: the spans of its words are offsets of bytes, and a word may hold the key."""
+    """The change in a shell script. Spans are byte offsets there, and a word may include the key."""
     if not text.isascii() or "\r" in text or found.span is None:
-        return "change the line by hand: the file has letters beyond ASCII or Windows line ends"
+        return "edit the line by hand: the file has non-ASCII letters or Windows line ends"
     start, end = found.span
     word = text[start:end]
     if word.startswith(f"{found.own}="):
@@ -94,16 +94,16 @@ def _in_shell(found: Value, value: str, text: str) -> Change | str:
     if "=" not in word and "$" not in word:
         quote = word[0] if word[:1] in ("'", '"') else ""
         return Change(start, end, f"{quote}{value}{quote}")
-    return f"change it by hand: it is written as {word}"
+    return f"edit it by hand: the file has {word}"
 
 
 def _addition(plan: Plan, key: str, value: str, text: str, file: str) -> Change | str:
-    """A line for a key that the file does not hold yet: under its table's header, or beside its sibling."""
+    """Adds a line for a missing key: under the header of its table, or before another key of the table."""
     table, _, name = key.rpartition(".")
     if file.endswith((".yaml", ".yml")):
         sibling = next((one for own, one in plan.own.items() if own.rpartition(".")[0] == table and table), None)
         if sibling is None or sibling.span is None or sibling.location is None or sibling.location.file != file:
-            return f"add it by hand: nothing else of {table or 'the top'} is in {file}"
+            return f"add it by hand: {file} has no other key of {table or 'the top level'}"
         start = text.rfind("\n", 0, sibling.span[0]) + 1
         indent = text[start : len(text) - len(text[start:].lstrip(" "))]
         return Change(start, start, f"{indent}{name}: {value}\n")
@@ -115,13 +115,13 @@ def _addition(plan: Plan, key: str, value: str, text: str, file: str) -> Change 
         gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
         return Change(len(text), len(text), f"{gap}[{table}]\n{line}")
     if not text.startswith("[", header.span[0]):
-        return f"add it by hand: {table} is not a table of its own lines"
+        return f"add it by hand: {file} has no [{table}] header"
     after = text.find("\n", header.span[1]) + 1
     return Change(after, after, line) if after else Change(len(text), len(text), f"\n{line}")
 
 
 def _literal(value: str, old: object, file: str) -> str:
-    """A setting as the format writes it. Settings are texts; TOML alone tells a text from a number."""
+    """A setting as the file format writes it. Settings are strings; TOML needs quotes for strings."""
     if not file.endswith(".toml"):
         return value
     try:
@@ -137,8 +137,8 @@ def _is_shell(plan: Plan, found: Value) -> bool:
     return not file.endswith((".toml", ".yaml", ".yml")) and plan.is_of("verl", "skyrl-agent")
 
 
-def _applied(text: str, changes: Iterable[Change]) -> str:
-    """Back to front, so that offsets hold."""
+def _apply(text: str, changes: Iterable[Change]) -> str:
+    """Applies changes from the end, so that earlier offsets stay valid."""
     for change in sorted(changes, key=lambda one: (one.start, one.end), reverse=True):
         text = text[: change.start] + change.text + text[change.end :]
     return text

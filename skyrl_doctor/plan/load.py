@@ -1,10 +1,10 @@
-"""Reads targets into one Plan, through the machine seam. Each dialect's module is imported when it is needed."""
+"""Reads targets into one Plan. A dialect's module is imported when it is needed."""
 
 from collections.abc import Mapping, Sequence
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.plan.detect import kind_of
+from skyrl_doctor.plan.detect import detect_kind
 from skyrl_doctor.plan.dialects.reading import Reading
 from skyrl_doctor.plan.model import Plan, Problem, Value
 from skyrl_doctor.plan.source import Source, read_source
@@ -14,7 +14,7 @@ VERL_KEYS = frozenset({"actor_rollout_ref", "defaults", "critic", "algorithm"})
 
 
 def load(machine: Machine, targets: Sequence[str]) -> Plan:
-    """The plan of all targets together. A later one overrides an earlier, and nothing that is written yields to a default."""
+    """The plan of all targets. A later target overrides an earlier one; a default never overrides a written value."""
     readings = [read(machine, read_source(machine, target)) for target in targets]
     values: dict[str, Value] = {}
     own: dict[str, Value] = {}
@@ -24,13 +24,13 @@ def load(machine: Machine, targets: Sequence[str]) -> Plan:
         _merge(own, reading.own)
         problems.extend(reading.problems)
     dialects = list(dict.fromkeys(reading.dialect for reading in readings))
-    told = tuple(problem for problem in problems if not _said_elsewhere(problem, values))
-    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, told)
+    remaining = tuple(problem for problem in problems if not _is_set_elsewhere(problem, values))
+    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, remaining)
 
 
 def read(machine: Machine, source: Source) -> Reading:
-    """One target."""
-    match kind_of(source):
+    """Reads one target in its dialect."""
+    match detect_kind(source):
         case "toml":
             return _read_toml(source)
         case "yaml":
@@ -44,7 +44,7 @@ def read(machine: Machine, source: Source) -> Reading:
     reading = skyrl.read_conf(machine, source)
     if not skyrl.is_conf(set(reading.own)):
         raise UsageError(
-            f"target {source.file}: a shell text with no call of main_ppo and no setting of a dev.conf in it"
+            f"target {source.file}: a shell script without a call of main_ppo and without dev.conf settings"
         )
     return reading
 
@@ -71,7 +71,7 @@ def _read_yaml(machine: Machine, source: Source) -> Reading:
 
         return read_yaml(machine, source)
     raise UsageError(
-        f"target {source.file}: a YAML of neither SkyRL-agent (generator, agent_cls) nor verl (actor_rollout_ref, defaults)"
+        f"target {source.file}: unknown YAML; expected SkyRL-agent's keys (generator, agent_cls) or verl's (actor_rollout_ref, defaults)"
     )
 
 
@@ -81,7 +81,7 @@ def _merge(into: dict[str, Value], more: Mapping[str, Value]) -> None:
             into[key] = value
 
 
-def _said_elsewhere(problem: Problem, values: Mapping[str, Value]) -> bool:
-    """A setting that one target lacks and another has."""
+def _is_set_elsewhere(problem: Problem, values: Mapping[str, Value]) -> bool:
+    """Whether the problem is a missing setting that another target sets."""
     found = values.get(problem.location.key or "")
     return problem.location.line is None and found is not None and found.written

@@ -1,7 +1,7 @@
-"""A Plan is a table of values by canonical key; each knows its place in the user's own file.
+"""A Plan is a table of values by canonical key; each value knows its location in the user's file.
 
-Canonical keys are the dotted names of RunConfig (skyrl_train.config), and the few of plan/keys.py beside them.
-Every dialect is read into them; `own` keeps the same file under the dialect's own names.
+Canonical keys are the dotted names of RunConfig (skyrl_train.config) and the few more of plan/keys.py.
+Every dialect is read into canonical keys; `own` has the same values under the dialect's own names.
 """
 
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 @record
 class Value:
-    """What a key is set to. `written` tells what the user wrote from what a default supplied.
+    """The value of a key. `written` is true if the user wrote it, false for a default.
 
-    `own` is the dialect's name of the key, `source` says whose default it is, and `unknown` why a value that
-    was written cannot be told (a command substitution, an unset variable): then `value` is the text as written.
+    `own` is the dialect's name of the key and `source` the origin of a default. `unknown` is the reason why a written
+    value is not known (a command substitution, an unset variable); then `value` is the text as written.
     """
 
     key: str
@@ -34,20 +34,20 @@ class Value:
 
     @property
     def name(self) -> str:
-        """The key as the user would write it."""
+        """The key in the user's dialect."""
         return self.own or (self.location.key if self.location and self.location.key else self.key)
 
     @property
     def shown(self) -> str:
-        """The user's own key with its value, for messages."""
-        whose = f" ({self.source})" if self.source else ""
-        shown = repr(self.value) if isinstance(self.value, str) else str(self.value)
-        return f"{self.name} = {shown}{whose}"
+        """`key = value` in the user's dialect, for messages."""
+        origin = f" ({self.source})" if self.source else ""
+        value = repr(self.value) if isinstance(self.value, str) else str(self.value)
+        return f"{self.name} = {value}{origin}"
 
 
 @record(kw_only=True)
 class Problem:
-    """Something in a target that its own program would refuse, or would not see as it was meant."""
+    """A mistake in a target that its own program would refuse or misread."""
 
     message: str
     location: Location
@@ -57,7 +57,7 @@ class Problem:
 
 @record
 class Plan:
-    """All that is known of the run before it starts. Empty where no target was given."""
+    """The configuration of a run. Empty (false) if no target was given."""
 
     targets: tuple[str, ...] = ()
     dialect: str = "none"
@@ -73,9 +73,9 @@ class Plan:
         return bool(set(self.dialect.split("+")) & set(dialects))
 
     def find(self, key: str) -> Value | None:
-        """The value of a canonical key, or None where neither the user nor a default says.
+        """The value of a canonical key, or None if neither the user nor a default sets it.
 
-        Raises CouldNotLook where it is written and cannot be told.
+        Raises CouldNotLook if it is written but unknown.
         """
         found = self.values.get(key)
         if found is not None and found.unknown:
@@ -83,19 +83,19 @@ class Plan:
         return None if found is None or found.value is None else found
 
     def name(self, key: str) -> str:
-        """A canonical key as this dialect writes it."""
+        """The name of a canonical key in this dialect."""
         found = self.values.get(key)
         return found.name if found is not None else key
 
     def place(self, key: str) -> Location | None:
-        """Where a canonical key is written; where it would be, if it is a default."""
+        """The location of a canonical key; for a default, the last target without a line."""
         found = self.values.get(key)
         if found is not None and found.location is not None:
             return found.location
         return Location(self.targets[-1], None, self.name(key)) if self.targets else None
 
     def text(self, key: str) -> str | None:
-        return self._typed(key, str, "a text")
+        return self._typed(key, str, "a string")
 
     def integer(self, key: str) -> int | None:
         return self._typed(key, int, "a whole number")
@@ -115,13 +115,13 @@ class Plan:
             return None
         items = [found.value] if isinstance(found.value, str) else found.value
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-            raise CouldNotLook(f"{found.shown}: wanted a list of texts")
+            raise CouldNotLook(f"{found.shown}: expected a list of strings")
         return tuple(items)
 
-    def _typed(self, key: str, kind: type[T], wanted: str) -> T | None:
+    def _typed(self, key: str, kind: type[T], expected: str) -> T | None:
         found = self.find(key)
         if found is None:
             return None
         if not isinstance(found.value, kind) or (isinstance(found.value, bool) and kind is not bool):
-            raise CouldNotLook(f"{found.shown}: wanted {wanted}")
+            raise CouldNotLook(f"{found.shown}: expected {expected}")
         return found.value

@@ -1,4 +1,4 @@
-"""A prime-rl TOML of January 2026 in today's schema: lines move with their comments, the rest stays as it is."""
+"""Rewrites a prime-rl TOML of January 2026 to today's schema: renamed lines keep their comments, the rest is unchanged."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from skyrl_doctor.plan.prime_renames import Rename, renames
 
 @record
 class Migration:
-    """The new text, and for each key that could not be moved why."""
+    """The new text, and a reason for each key that was not moved."""
 
     text: str
     left: tuple[str, ...]
@@ -18,7 +18,7 @@ class Migration:
 
 @record
 class Move:
-    """One line that goes to another table; `home` is the line of the table that it leaves, 0 for the top."""
+    """One line that moves to another table. `home` is the line of its old table header, 0 for the top level."""
 
     line: int
     home: int
@@ -27,7 +27,7 @@ class Move:
 
 
 def migrate(plan: Plan, file: str, text: str) -> Migration:
-    """The file's text with every key renamed that has a successor."""
+    """The file's text with renamed keys, where a new name exists."""
     lines = text.splitlines(keepends=True)
     moves: list[Move] = []
     left: list[str] = []
@@ -40,21 +40,21 @@ def migrate(plan: Plan, file: str, text: str) -> Migration:
         else:
             left.append(f"line {rename.line}: {rename.old.own}: {made}")
     if trainer_shares_gpu(plan):
-        left.append("trainer and inference shared a GPU: today's launcher gives each its own")
+        left.append("trainer and inference share a GPU, but today's launcher gives each its own")
     return Migration(_written(lines, moves, plan), tuple(left))
 
 
 def _move(rename: Rename, plan: Plan, text: str, lines: list[str]) -> Move | str:
-    """Where the line of an old key goes, or why it stays."""
+    """The move of an old key's line, or the reason why it stays."""
     if not rename.settings:
         return rename.wanted
     ((target, value),) = rename.settings.items()
     span, line = rename.old.span, rename.line
     if span is None or line is None or "\n" in text[slice(*span)] or isinstance(rename.old.value, dict):
-        return f"{rename.wanted}; move it by hand: it is more than one line"
+        return f"{rename.wanted}; move it by hand, because it spans several lines"
     start = sum(map(len, lines[: line - 1]))
     if "=" not in text[start : span[0]] or "{" in text[start : span[0]]:
-        return f"{rename.wanted}; move it by hand: it shares its line"
+        return f"{rename.wanted}; move it by hand, because other keys share its line"
     table, _, name = target.rpartition(".")
     rest = text[span[1] : start + len(lines[line - 1])].rstrip("\r\n")
     header = plan.own.get(rename.old.own.rpartition(".")[0])
@@ -96,7 +96,7 @@ def _is_header(value: Value, lines: list[str]) -> bool:
 
 
 def _is_emptied(home: int, lines: list[str], gone: set[int]) -> bool:
-    """Whether nothing but moved lines stands under a header."""
+    """Whether all lines below a header are moved."""
     body = range(home + 1, _end(home, lines) + 1)
     return all(number in gone or not lines[number - 1].strip() for number in body)
 
@@ -110,7 +110,7 @@ def _end(home: int, lines: list[str]) -> int:
 
 
 def _tidy(text: str) -> str:
-    """Moved blocks leave empty lines behind: never two together, none at the end."""
+    """Removes double empty lines and those at the end, which moved blocks leave."""
     while "\n\n\n" in text:
         text = text.replace("\n\n\n", "\n\n")
     return text.rstrip("\n") + "\n"

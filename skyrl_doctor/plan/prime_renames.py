@@ -1,4 +1,4 @@
-"""From the prime-rl schema of January 2026 to today's, key by key; a key without a successor says why."""
+"""Renames from the prime-rl schema of January 2026 to today's; a removed key has a reason instead."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from skyrl_doctor.plan.model import Plan, Value
 
 @record
 class Rename:
-    """One old key, and what takes its place."""
+    """One old key, what to do, and the new settings."""
 
     old: Value
     wanted: str
@@ -23,21 +23,21 @@ class Rename:
 
 
 def renames(plan: Plan) -> Iterator[Rename]:
-    """Every old key that the file holds, in the file's order. Of a table and its keys, those with an answer of their own."""
+    """Every old key of the file, in its order. A table is skipped if its keys have rules of their own."""
     known: Mapping[str, Mapping[str, str]] = table("prime_rl_renames.json")["keys"]
     for key, value in plan.own.items():
         rule = _rule(key, known)
-        if rule is None or _has_told_children(key, plan, known):
+        if rule is None or _has_renamed_children(key, plan, known):
             continue
         if "to" in rule:
             made = _written(value.value, rule.get("value", ""))
-            yield Rename(value, f"wanted {rule['to']}", {rule["to"]: made})
+            yield Rename(value, f"use {rule['to']}", {rule["to"]: made})
         else:
             yield Rename(value, rule["why"])
 
 
 def _rule(key: str, known: Mapping[str, Mapping[str, str]]) -> Mapping[str, str] | None:
-    """The rule of the key itself, or what became of its whole table."""
+    """The rule of the key itself, or of its table."""
     if key in known:
         return known[key]
     parent, _, name = key.rpartition(".")
@@ -47,13 +47,13 @@ def _rule(key: str, known: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]
     return found if "why" in found else {"to": f"{found['to']}.{name}"} if found.get("value") == "table" else None
 
 
-def _has_told_children(key: str, plan: Plan, known: Mapping[str, Mapping[str, str]]) -> bool:
+def _has_renamed_children(key: str, plan: Plan, known: Mapping[str, Mapping[str, str]]) -> bool:
     children = (other for other in plan.own if other.startswith(f"{key}.") and "[" not in other)
     return any(_rule(child, known) is not None for child in children)
 
 
 def _written(value: object, how: str) -> str:
-    """A value as TOML writes it."""
+    """The value in TOML syntax."""
     if how == "count":
         return str(len(value)) if isinstance(value, list) else "1"
     if isinstance(value, dict):

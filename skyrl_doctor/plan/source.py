@@ -1,4 +1,4 @@
-"""The text of a target, read through the machine: too large, binary, a directory are usage errors."""
+"""Reads the text of a target. A file that is too large, binary or a directory is a UsageError."""
 
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.core.record import record
@@ -10,7 +10,7 @@ COMMAND_LINE = "command line"
 
 @record
 class Source:
-    """A target and its text, without a byte-order mark."""
+    """A target and its text without byte-order mark."""
 
     file: str
     text: str
@@ -22,9 +22,9 @@ class Source:
 
 
 def read_source(machine: Machine, target: str) -> Source:
-    """A file, or a command line given as the target itself."""
+    """Reads a file, or takes a command line that is the target itself."""
     if not target.strip():
-        raise UsageError("a target is empty; wanted the path of a configuration or a verl command line")
+        raise UsageError("a target is empty; give the path of a configuration or a verl command line")
     try:
         data = machine.read_bytes(target, limit_bytes=LIMIT_BYTES + 1)
     except Absent:
@@ -36,16 +36,16 @@ def read_source(machine: Machine, target: str) -> Source:
             return Source(COMMAND_LINE, target)
         raise UsageError(f"target {error}") from None
     if len(data) > LIMIT_BYTES:
-        raise UsageError(f"target {target}: larger than {LIMIT_BYTES >> 20} MiB; this is no configuration")
-    return Source(target, decoded(target, data))
+        raise UsageError(f"target {target}: larger than {LIMIT_BYTES >> 20} MiB, too large for a configuration")
+    return Source(target, decode(target, data))
 
 
-def decoded(target: str, data: bytes) -> str:
-    """UTF-8 text; anything else is no configuration."""
+def decode(target: str, data: bytes) -> str:
+    """Decodes UTF-8 text. Raises UsageError."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UsageError(f"target {target}: not UTF-8 text (byte {error.start}); this is no configuration") from None
+        raise UsageError(f"target {target}: not UTF-8 text (byte {error.start}), so not a configuration") from None
     if "\0" in text:
-        raise UsageError(f"target {target}: holds NUL bytes; this is no configuration")
+        raise UsageError(f"target {target}: contains NUL bytes, so not a configuration")
     return text

@@ -1,4 +1,4 @@
-"""The formats by name; each module is loaded when it is asked for."""
+"""The report formats by name. A format's module is imported when it is used."""
 
 import importlib
 from typing import TYPE_CHECKING
@@ -10,6 +10,6 @@ FORMATS = ("auto", "text", "json", "junit", "github", "prometheus")
 
 
 def render(report: "Report", format_name: str) -> str:
-    """The report in a format; `auto` is the plain text."""
+    """The report in this format; `auto` means plain text."""
     name = "text" if format_name == "auto" else format_name
     return str(importlib.import_module(f"skyrl_doctor.report.{name}").render(report))

@@ -1,4 +1,4 @@
-"""GitHub workflow commands: an annotation for each finding, none for a pass.
+"""GitHub workflow commands: an annotation for each finding and for each unknown check.
 
 https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 """
@@ -6,7 +6,7 @@ https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 from collections.abc import Iterator
 
 from skyrl_doctor.core.model import Finding, Location, Outcome, Severity, Status
-from skyrl_doctor.report.lines import finding_text, ranked
+from skyrl_doctor.report.lines import counts, finding_text, ranked
 from skyrl_doctor.report.model import Report
 from skyrl_doctor.report.plain import plain
 
@@ -19,27 +19,26 @@ def render(report: Report) -> str:
 
 def _lines(report: Report) -> Iterator[str]:
     for outcome, finding in ranked(report.outcomes):
-        yield _found(outcome, finding)
+        yield _annotation(outcome, finding)
     for outcome in report.outcomes:
         if outcome.status is Status.UNKNOWN:
             yield command("warning", f"unknown: {outcome.reason}", title=_title(outcome))
     for note in report.notes:
         yield command("notice", note, title="skyrl-doctor")
-    counts = ", ".join(f"{count} {status}" for status, count in report.summary.items())
-    yield f"skyrl-doctor: {report.verdict} ({counts})"
+    yield f"skyrl-doctor: {report.verdict} ({counts(report)})"
 
 
 def command(name: str, message: str, *, title: str, location: Location | None = None) -> str:
-    """`::name file=…,line=…,title=…::message`, escaped so that no text can end it early."""
+    """`::name file=…,line=…,title=…::message`, escaped so that the message cannot end the command."""
     properties = {"title": title}
     if location is not None:
         line = {} if location.line is None else {"line": str(location.line)}
         properties = {"file": location.file, **line, "title": title}
-    said = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{name} {said}::{_data(message)}"
+    attributes = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{name} {attributes}::{_data(message)}"
 
 
-def _found(outcome: Outcome, finding: Finding) -> str:
+def _annotation(outcome: Outcome, finding: Finding) -> str:
     return command(_COMMANDS[finding.severity], finding_text(finding), title=_title(outcome), location=finding.location)
 
 

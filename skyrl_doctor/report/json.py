@@ -16,12 +16,12 @@ def render(report: Report) -> str:
 
 
 def encode(data: object) -> str:
-    """JSON in ASCII, so that it is whole in any locale and whatever bytes the machine's texts held."""
+    """JSON in ASCII, which any locale can print."""
     return json.dumps(_encodable(data), indent=2, allow_nan=False) + "\n"
 
 
 def as_data(report: Report) -> dict[str, Any]:
-    """The report as JSON types."""
+    """The report as JSON types, schema 1."""
     return {
         "schema": SCHEMA,
         "verdict": report.verdict,

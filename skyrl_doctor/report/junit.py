@@ -1,7 +1,7 @@
 """JUnit XML: one test case a check.
 
-A finding that counts (--fail-on) is a failure, UNKNOWN is an error, SKIP is skipped. A lesser finding leaves its case
-passed, with the finding as its output, so that the suite is red exactly when the doctor says fail or unknown.
+A finding at or above --fail-on is a failure, UNKNOWN is an error, SKIP is skipped. With a less severe finding the case
+passes and the finding is its output. So the suite fails exactly when the verdict is fail or unknown.
 """
 
 from datetime import UTC, datetime
@@ -31,19 +31,19 @@ def render(report: Report) -> str:
     if report.notes:
         ET.SubElement(suite, "system-out").text = plain("\n".join(report.notes))
     ET.indent(root)
-    text = ET.tostring(root, encoding="us-ascii", xml_declaration=False).decode("ascii")  # whole in any locale
+    text = ET.tostring(root, encoding="us-ascii", xml_declaration=False).decode("ascii")  # any locale can print it
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
 def _properties(suite: ET.Element, report: Report) -> None:
-    said = {
+    values = {
         "version": report.version,
         "verdict": report.verdict,
         "role": "+".join(report.roles),
         "target": " ".join(report.targets),
     }
     properties = ET.SubElement(suite, "properties")
-    for name, value in said.items():
+    for name, value in values.items():
         ET.SubElement(properties, "property", {"name": name, "value": plain(value)})
 
 
@@ -62,7 +62,7 @@ def _case(outcome: Outcome, fail_on: Severity) -> ET.Element:
             message = plain("; ".join(finding.message for finding in findings))
             ET.SubElement(case, "failure", {"message": message, "type": outcome.severity.word}).text = text
             return case
-    if text:  # a lesser finding, or one that was waived
+    if text:  # a less severe finding, or a waived one
         ET.SubElement(case, "system-out").text = text
     return case
 

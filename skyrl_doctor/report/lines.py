@@ -1,10 +1,11 @@
-"""The report for people, line by line: what stands where, apart from colour.
+"""Lays out the report for people as lines; the terminal reporter adds colour.
 
-Findings come first, the worst of them foremost; what could not be looked at next; the verdict last.
-Prose is wrapped; places, commands and settings are not, since they are there to be pasted.
+The order is: findings (errors first), unknown, skipped and passed checks, notes, the verdict.
+Prose is wrapped. Locations, commands and settings are not, because users paste them.
 """
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, Severity, Status
@@ -13,42 +14,43 @@ from skyrl_doctor.report.model import Report
 from skyrl_doctor.report.plain import plain
 
 MARGIN = 9
-"""Columns of the label at the left."""
+"""Width of the label column at the left."""
+_SAFE = " (safe: it changes nothing outside this job)"
 
 
 @record
 class Line:
-    """One line. `look` is what a terminal may colour: the label where there is one, else the text."""
+    """One line. `style` colours the label on a terminal, or the text if there is no label."""
 
     text: str = ""
     label: str = ""
-    look: str = ""
+    style: str = ""
 
     def __str__(self) -> str:
         return f"{self.label:<{MARGIN}}{self.text}".rstrip() if self.text or self.label else ""
 
 
 def lines(report: Report, width: int) -> Iterator[Line]:
-    """The whole report for a screen of this width."""
-    page = _Page(width - MARGIN)
+    """The lines of the report, wrapped to `width` columns."""
+    layout = _Layout(width - MARGIN)
     sections = [
-        page.head(report),
-        *(page.found(outcome, finding) for outcome, finding in ranked(report.outcomes)),
-        page.grouped(report.outcomes, Status.UNKNOWN),
-        page.grouped(report.outcomes, Status.SKIP),
-        page.passed(report.outcomes),
-        [line for note in report.notes for line in page.prose(note, label="NOTE", look="note")],
+        layout.header(report),
+        *(layout.finding_block(outcome, finding) for outcome, finding in ranked(report.outcomes)),
+        layout.by_reason(report.outcomes, Status.UNKNOWN),
+        layout.by_reason(report.outcomes, Status.SKIP),
+        layout.passed(report.outcomes),
+        [line for note in report.notes for line in layout.prose(note, label="NOTE", style="note")],
         [Line(f"skyrl-doctor explain {id_}", "MORE", "note") for id_ in found_ids(report.outcomes)],
     ]
     for section in sections:
         if section:
             yield from section
             yield Line()
-    yield from page.verdict(report)
+    yield from layout.verdict(report)
 
 
 def ranked(outcomes: Iterable[Outcome]) -> list[tuple[Outcome, Finding]]:
-    """The findings that count, errors before warnings before infos, otherwise in the order of the outcomes."""
+    """The findings that are not waived: errors, then warnings, then infos; each in the order of the outcomes."""
     found = [
         (outcome, finding) for outcome in outcomes if outcome.status is Status.FAIL for finding in outcome.findings
     ]
@@ -56,28 +58,44 @@ def ranked(outcomes: Iterable[Outcome]) -> list[tuple[Outcome, Finding]]:
 
 
 def found_ids(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
-    """The ids with findings that count, each once, the worst first."""
+    """The ids of the checks with findings that are not waived, each once, the most severe first."""
     return tuple(dict.fromkeys(outcome.id for outcome, _ in ranked(outcomes)))
 
 
+def counts(report: Report) -> str:
+    """`50 passed, 2 failed, 1 warning, 41 skipped, 1 unknown`, without zeros.
+
+    A check fails by an error. Warnings and infos are findings, so a failed check may have some too.
+    """
+    failed = sum(outcome.severity is Severity.ERROR for outcome in report.outcomes if outcome.status is Status.FAIL)
+    number = Counter(finding.severity for _, finding in ranked(report.outcomes))
+    parts = [(report.summary["pass"], "passed"), (failed, "failed")]
+    parts += [
+        (number[severity], severity.word if number[severity] == 1 else f"{severity.word}s")
+        for severity in (Severity.WARNING, Severity.INFO)
+    ]
+    parts += [(report.summary["skip"], "skipped"), (report.summary["unknown"], "unknown")]
+    return ", ".join(f"{count} {word}" for count, word in parts if count) or "no checks"
+
+
 def finding_text(finding: Finding) -> str:
-    """A finding as plain lines of any length, for formats that have their own frame."""
-    return "\n".join(line.text for line in _Page(None).finding(finding))
+    """A finding as unwrapped lines, for formats with a frame of their own."""
+    return "\n".join(line.text for line in _Layout(None).finding(finding))
 
 
-class _Page:
-    """Lays out the parts of a report in a column; `columns` None does not wrap."""
+class _Layout:
+    """Lays out the parts of a report in a text column; with `columns` None nothing is wrapped."""
 
     def __init__(self, columns: int | None) -> None:
         self._columns = columns
 
-    def head(self, report: Report) -> list[Line]:
-        target = " ".join(report.targets) or "none"
+    def header(self, report: Report) -> list[Line]:
+        target = f"target {' '.join(report.targets)}" if report.targets else "no target"
         return self.prose(
-            f"{report.version} on {report.host}: role {'+'.join(report.roles)}, target {target}", label="doctor:"
+            f"{report.version}, host {report.host}, role {'+'.join(report.roles)}, {target}", label="doctor:"
         )
 
-    def found(self, outcome: Outcome, finding: Finding) -> list[Line]:
+    def finding_block(self, outcome: Outcome, finding: Finding) -> list[Line]:
         word = finding.severity.word
         return [
             Line(f"{outcome.id} {outcome.slug}", word.upper(), word),
@@ -88,24 +106,23 @@ class _Page:
     def finding(self, finding: Finding) -> list[Line]:
         return [
             *self.prose(finding.message),
-            *([Line(f"at:   {place(finding.location)}", look="place")] if finding.location else ()),
-            *(line for text in finding.evidence for line in self.prose(text, lead="seen: ")),
+            *([Line(f"at:   {location_text(finding.location)}", style="place")] if finding.location else ()),
+            *(line for text in finding.evidence for line in self.prose(text, lead="note: ")),
             *(self._remedy(finding.remedy) if finding.remedy else ()),
         ]
 
     def _remedy(self, remedy: Remedy) -> Iterator[Line]:
-        safe = ", safe" if remedy.safe else ""
-        yield from self.prose(f"{remedy.summary} ({remedy.kind}{safe})", lead="do:   ")
+        yield from self.prose(f"{remedy.summary}{_SAFE if remedy.safe else ''}", lead="fix:  ")
         for command in remedy.commands:
             first, *rest = plain(command).split("\n")
-            yield Line(f"      $ {first}", look="command")
-            yield from (Line(f"        {more}", look="command") for more in rest)
+            yield Line(f"      $ {first}", style="command")
+            yield from (Line(f"        {more}", style="command") for more in rest)
         for name, value in remedy.settings.items():
-            if not any(f"{name}={value}" in command for command in remedy.commands):  # said already
-                yield Line(f"      {plain(name)} = {plain(value)}", look="command")
+            if not any(f"{name}={value}" in command for command in remedy.commands):  # not twice
+                yield Line(f"      {plain(name)} = {plain(value)}", style="command")
 
-    def grouped(self, outcomes: Iterable[Outcome], status: Status) -> list[Line]:
-        """Outcomes of one status, those with the same reason together."""
+    def by_reason(self, outcomes: Iterable[Outcome], status: Status) -> list[Line]:
+        """The outcomes of one status; those with the same reason share a paragraph."""
         groups: dict[str, list[Outcome]] = {}
         for outcome in outcomes:
             if outcome.status is status:
@@ -114,28 +131,29 @@ class _Page:
 
     def _group(self, reason: str, group: list[Outcome], status: Status) -> Iterator[Line]:
         names = f"{group[0].id} {group[0].slug}" if len(group) == 1 else " ".join(outcome.id for outcome in group)
-        yield from self.prose(f"{names}: {reason}", label=status.upper(), look=status.value)
+        yield from self.prose(f"{names}: {reason}", label=status.upper(), style=status.value)
         for outcome in group:  # only a waived outcome has findings here
             for finding in outcome.findings:
                 yield from self.prose(f"{finding.severity.word}: {finding.message}", lead="  ")
 
     def passed(self, outcomes: Iterable[Outcome]) -> list[Line]:
         ids = " ".join(outcome.id for outcome in outcomes if outcome.status is Status.PASS)
-        return self.prose(ids, label="PASS", look="pass") if ids else []
+        return self.prose(ids, label="PASS", style="pass") if ids else []
 
     def verdict(self, report: Report) -> list[Line]:
-        counts = ", ".join(f"{count} {status}" for status, count in report.summary.items())
-        below = "" if report.fail_on is Severity.ERROR else f" on {report.fail_on.word}s too"
+        strict = "" if report.fail_on is Severity.ERROR else f"; --fail-on {report.fail_on.word}"
         return self.prose(
-            f"{report.verdict}{below} ({counts}; {report.duration_s:.2f} s)", label="verdict:", look=report.verdict
+            f"{report.verdict} ({counts(report)}{strict}) in {report.duration_s:.2f}s",
+            label="verdict:",
+            style=report.verdict,
         )
 
-    def prose(self, text: str, *, label: str = "", lead: str = "", look: str = "") -> list[Line]:
-        """Wrapped text: the label left of its first line, the lead before it, the rest indented as far."""
+    def prose(self, text: str, *, label: str = "", lead: str = "", style: str = "") -> list[Line]:
+        """Wrapped text. The first line has the label and the lead; the other lines are indented below it."""
         texts = [line for part in plain(text).split("\n") for line in self._wrap(part, len(lead))]
         indent = " " * len(lead)
         return [
-            Line((indent if at else lead) + line, "" if at else label, "" if at and label else look)
+            Line((indent if at else lead) + line, "" if at else label, "" if at and label else style)
             for at, line in enumerate(texts)
         ]
 
@@ -143,12 +161,12 @@ class _Page:
         if self._columns is None:
             return [text]
         columns = max(self._columns - indent, 20)
-        # A path, a URL or an id that is cut in two cannot be pasted: long words stay whole.
+        # Users paste paths, URLs and ids, so long words are never cut.
         return textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False) or [""]
 
 
-def place(location: Location) -> str:
-    """`file:line (key)`, as far as known."""
+def location_text(location: Location) -> str:
+    """`file:line (key)`, without the parts that are not known."""
     line = "" if location.line is None else f":{location.line}"
     key = f" ({location.key})" if location.key else ""
     return plain(f"{location.file}{line}{key}").replace("\n", "\\n")

@@ -1,4 +1,4 @@
-"""What a reporter gets: the whole examination as data."""
+"""The result of an examination, as the reporters get it."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,9 +14,9 @@ _BY_CODE = {0: "pass", 1: "fail", 3: "unknown"}
 
 @record(kw_only=True)
 class Report:
-    """One examination. `notes` are sentences about the examination itself: expired waivers, packages that do not load.
+    """One examination. `notes` are about the examination itself: expired waivers, packages that do not load.
 
-    `finished_at` is in seconds since the epoch, by the clock of whoever examined.
+    `finished_at` is in seconds since the epoch, by the clock of the machine that ran the doctor.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -31,9 +31,9 @@ class Report:
     gpus: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     traits: Mapping[str, str] = field(default_factory=dict)
-    """What must be alike on the nodes of one job."""
+    """Values that must be equal on all nodes of a job, by name."""
     nodes: Mapping[str, tuple[str, ...]] | None = None
-    """Where several were examined: those that pass, that fail, and of which nothing is known."""
+    """With --nodes: the names of the passing, failing and unknown nodes."""
     finished_at: float | None = None
 
     @property

@@ -1,6 +1,6 @@
-"""Foreign text made fit to print: no colour codes, no control characters, nothing that UTF-8 or XML cannot say.
+"""Makes quoted text safe to print: no colour codes, no control characters, nothing that UTF-8 or XML cannot hold.
 
-Messages and evidence quote logs, variables and paths of the user's machine: any byte may be in them.
+Messages and evidence quote logs, variables and paths of the user's machine, so they may hold any byte.
 """
 
 import re
@@ -9,24 +9,24 @@ _COLOUR = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|
 _LINE_END = re.compile(r"\r\n?")
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, DEL, C1
-    "\u2028\u2029\u202a-\u202e\u2066-\u2069"  # ends of line that are none here; marks that turn the text around
+    "\u2028\u2029\u202a-\u202e\u2066-\u2069"  # Unicode line ends; marks that reverse the text
     "\ud800-\udfff\ufffe\uffff]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def plain(text: str) -> str:
-    """The text without terminal codes; what else cannot be printed stands there as an escape such as \\x00."""
+    """The text without terminal codes. Other unprintable characters become escapes such as \\x00."""
     return _UNPRINTABLE.sub(_escaped, _COLOUR.sub("", _LINE_END.sub("\n", text)))
 
 
 def encodable(text: str) -> str:
-    """The text with every byte that was no UTF-8 as an escape; all else as it is."""
+    """The text with each byte that was not UTF-8 as an escape."""
     return _SURROGATE.sub(_escaped, text)
 
 
 def _escaped(match: re.Match[str]) -> str:
     code = ord(match[0])
-    if 0xDC80 <= code <= 0xDCFF:  # how Python carries a byte that is no UTF-8
+    if 0xDC80 <= code <= 0xDCFF:  # how Python stores a byte that is not UTF-8
         code -= 0xDC00
     return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"

@@ -1,7 +1,7 @@
-"""Shows on a terminal which probes are still open.
+"""Shows on a terminal which probes are still running.
 
-It draws when it is told something, and starts no thread of its own: on a node without processes to spare,
-a spinner must not be what ends the doctor.
+It redraws only when the engine reports progress and starts no thread: on a node at its process limit,
+a spinner thread could end the doctor.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ _NAMED = 4
 def progress(
     *, enabled: bool, stream: TextIO | None = None, environ: Mapping[str, str] = os.environ
 ) -> Iterator[Observer]:
-    """An observer that draws on a terminal's stderr, and one that looks away everywhere else."""
+    """An observer that draws on stderr if that is a terminal, else one that does nothing."""
     out = sys.stderr if stream is None else stream
     if not enabled or not out.isatty() or environ.get("TERM") == "dumb":
         yield silent
@@ -35,15 +35,16 @@ def progress(
     ) as live:
 
         def observe(pending: Sequence[str], done: int) -> None:
-            live.update(Text(said(pending, done), no_wrap=True, overflow="ellipsis"), refresh=True)
+            live.update(Text(progress_text(pending, done), no_wrap=True, overflow="ellipsis"), refresh=True)
 
         yield observe
 
 
-def said(pending: Sequence[str], done: int) -> str:
-    """What stands on the line of progress."""
+def progress_text(pending: Sequence[str], done: int) -> str:
+    """The progress line: the number of finished checks and the names of running probes."""
+    finished = f"{done} check{'' if done == 1 else 's'} done"
     if not pending:
-        return f"{done} checks done"
+        return finished
     more = len(pending) - _NAMED
     names = ", ".join(pending[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return plain(f"{done} checks done, waiting for {names}")
+    return plain(f"{finished}, waiting for {names}")

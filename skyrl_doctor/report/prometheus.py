@@ -28,12 +28,12 @@ def render(report: Report) -> str:
 def _gauges(report: Report) -> Iterator[Gauge]:
     yield Gauge(
         "skyrl_doctor_check_status",
-        "1 for the status that a check has, 0 for those that it has not.",
+        "1 for the current status of the check, 0 for its other statuses.",
         tuple(sample for outcome in report.outcomes for sample in _status(outcome)),
     )
     yield Gauge(
         "skyrl_doctor_check_findings",
-        "Findings of a check that are not waived, by severity.",
+        "Findings of the check that are not waived, by severity.",
         tuple(sample for outcome in report.outcomes for sample in _findings(outcome)),
     )
     yield Gauge(
@@ -41,13 +41,19 @@ def _gauges(report: Report) -> Iterator[Gauge]:
         "1 for the verdict of the last examination, 0 for the others.",
         tuple(({"verdict": verdict}, int(verdict == report.verdict)) for verdict in VERDICTS),
     )
-    yield Gauge("skyrl_doctor_duration_seconds", "How long the examination took.", (({}, report.duration_s),))
+    yield Gauge(
+        "skyrl_doctor_duration_seconds", "Duration of the last examination in seconds.", (({}, report.duration_s),)
+    )
     if report.finished_at is not None:
         yield Gauge(
-            "skyrl_doctor_last_run_timestamp_seconds", "When the examination ended.", (({}, report.finished_at),)
+            "skyrl_doctor_last_run_timestamp_seconds",
+            "End of the last examination, in seconds since the epoch.",
+            (({}, report.finished_at),),
         )
     info = {"version": report.version, "role": "+".join(report.roles), "host": report.host}
-    yield Gauge("skyrl_doctor_info", "What examined which machine as what; always 1.", ((info, 1),))
+    yield Gauge(
+        "skyrl_doctor_info", "Version of the doctor, role and host of the last examination; always 1.", ((info, 1),)
+    )
 
 
 def _status(outcome: Outcome) -> Iterator[Sample]:

@@ -1,11 +1,11 @@
-"""A report's JSON (schema 1) as outcomes again: what another node wrote. Strict: what is odd was not looked at."""
+"""Parses the JSON report (schema 1) of another node into outcomes. Malformed JSON is a FormatError."""
 
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Severity, Status
 from skyrl_train.contracts.typed import Fields
 
 
 def outcomes(report: Fields) -> tuple[Outcome, ...]:
-    """Those of a whole report. Raises FormatError."""
+    """The outcomes of a report. Raises FormatError."""
     return tuple(map(_outcome, report.objects("outcomes")))
 
 

@@ -1,4 +1,4 @@
-"""The text report in colour, for a screen. Foreign text is never read as rich's markup."""
+"""The text report in colour, for a terminal. Quoted text is never parsed as rich's markup."""
 
 import os
 import sys
@@ -29,9 +29,9 @@ STYLES = {
 
 
 def show(report: Report, *, stream: TextIO | None = None, environ: Mapping[str, str] = os.environ) -> None:
-    """Prints the report on a terminal, in colour unless the user wants none."""
+    """Prints the report on a terminal, in colour unless the user turned colour off."""
     out = sys.stdout if stream is None else stream
-    if not colour_wanted(environ):
+    if not use_colour(environ):
         out.write(text.render(report))
         out.flush()
         return
@@ -42,17 +42,17 @@ def show(report: Report, *, stream: TextIO | None = None, environ: Mapping[str, 
         console.print(_styled(line))
 
 
-def colour_wanted(environ: Mapping[str, str]) -> bool:
-    """https://no-color.org: set and not empty means no colour. A dumb terminal has none."""
+def use_colour(environ: Mapping[str, str]) -> bool:
+    """Whether to print colours. https://no-color.org: a variable that is set and not empty turns them off."""
     return not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
 def _styled(line: Line) -> "Text":
     from rich.text import Text
 
-    whole = str(line)
-    end = min(MARGIN, len(whole)) if line.label else len(whole)
-    styled = Text(whole)
-    if line.look:
-        styled.stylize(STYLES[line.look], 0, end)
+    full = str(line)
+    end = min(MARGIN, len(full)) if line.label else len(full)
+    styled = Text(full)
+    if line.style:
+        styled.stylize(STYLES[line.style], 0, end)
     return styled

@@ -1,4 +1,4 @@
-"""Plain text for logs and pipes: stable, 80 columns, never a colour."""
+"""The report as plain text for logs and pipes: 80 columns, no colour."""
 
 from skyrl_doctor.report.lines import lines
 from skyrl_doctor.report.model import Report

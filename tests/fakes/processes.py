@@ -22,7 +22,7 @@ from skyrl_train.sandbox.runtime.engine import (
     ImageAbsentError,
     Phase,
 )
-from skyrl_train.sandbox.runtime.podman.ending import until_ended
+from skyrl_train.sandbox.runtime.podman.process_end import until_ended
 
 FACTS = ImageFacts(pythons=(Python(path=sys.executable, version=(3, 11, 0)),))
 

@@ -12,15 +12,15 @@ import httpx
 
 from fakes.engine import IMAGE, FakeEngine
 from skyrl_train.sandbox.runtime.app import application
-from skyrl_train.sandbox.runtime.book import Book
 from skyrl_train.sandbox.runtime.builds import Builds
+from skyrl_train.sandbox.runtime.database import Book
 from skyrl_train.sandbox.runtime.events import Events
+from skyrl_train.sandbox.runtime.lifecycle import Running
 from skyrl_train.sandbox.runtime.metrics import Metrics
-from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.plan import by_mount, planner
-from skyrl_train.sandbox.runtime.running import Running
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 from skyrl_train.sandbox.runtime.slots import Slots
+from skyrl_train.sandbox.runtime.store import Parts
 
 KEY = "the-key-of-this-job"
 SETTINGS = RuntimeSettings(slots=4, queue=2, hold_s=5.0, start_limit_s=5.0, reap_every_s=3600.0)

@@ -9,19 +9,19 @@ from pathlib import Path
 from fakes.processes import ProcessEngine
 from fakes.runtime import KEY, SETTINGS
 from skyrl_train.sandbox.runtime.app import application
-from skyrl_train.sandbox.runtime.book import Book
 from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.connections import HEAD_S
 from skyrl_train.sandbox.runtime.connections import http_server as connections
-from skyrl_train.sandbox.runtime.doors import listen
+from skyrl_train.sandbox.runtime.database import Book
 from skyrl_train.sandbox.runtime.engine import Engine
 from skyrl_train.sandbox.runtime.events import Events
+from skyrl_train.sandbox.runtime.lifecycle import Running
 from skyrl_train.sandbox.runtime.metrics import Metrics
-from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.plan import by_mount, planner
-from skyrl_train.sandbox.runtime.running import Running
+from skyrl_train.sandbox.runtime.ports import listen
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 from skyrl_train.sandbox.runtime.slots import Slots
+from skyrl_train.sandbox.runtime.store import Parts
 from skyrl_train.sandbox.sandboxd.bundle import write_zipapp
 
 

@@ -28,12 +28,12 @@ def test_finds_by_id_or_slug_in_any_case() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("GPU005", "ENV005", "ENV005: wanted GPU and three digits"),
-        ("GPU005", "GPU05", "GPU05: wanted GPU and three digits"),
-        ("no-gres-requested", "mig-uuid", "slug 'mig-uuid' is taken twice"),
-        ("no-gres-requested", "No_Gres", "GPU005: slug 'No_Gres': wanted words of small letters with hyphens between"),
-        ('"K"', '"KK"', "GPU005: when is 'KK'; wanted some of P, W, L and K, each once"),
-        ('"K"', '""', "GPU005: when is ''; wanted some of P, W, L and K, each once"),
+        ("GPU005", "ENV005", "ENV005: expected GPU and three digits"),
+        ("GPU005", "GPU05", "GPU05: expected GPU and three digits"),
+        ("no-gres-requested", "mig-uuid", "slug 'mig-uuid' is used twice"),
+        ("no-gres-requested", "No_Gres", "GPU005: slug 'No_Gres': expected lower-case words joined by hyphens"),
+        ('"K"', '"KK"', "GPU005: when is 'KK'; expected some of P, W, L and K, each once"),
+        ('"K"', '""', "GPU005: when is ''; expected some of P, W, L and K, each once"),
         ('"K"', '"X"', "'X' is not a valid When"),
         ('"K"', '"K", cor = true', "GPU005: unknown key 'cor'"),
     ],

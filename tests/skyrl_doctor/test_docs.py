@@ -8,11 +8,11 @@ import pytest
 from skyrl_doctor.catalogue import Entry, When, catalogue
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Role
-from skyrl_doctor.docs import cure, differing, failure_page, failures, main, our_checks, pages
+from skyrl_doctor.docs import failure_page, failures, fix_of, main, our_checks, pages, stale_pages
 from skyrl_doctor.facts.environ import Environ
 
 
-@check("GPU001", roles=[Role.GPU], fix="operator: a <driver> | nobody")
+@check("GPU001", roles=[Role.GPU], fix="operator: a <driver> | none")
 def mig_uuid(environ: Environ) -> Iterator[Finding]:
     yield from ()
 
@@ -24,11 +24,11 @@ def test_a_page() -> None:
     assert page.endswith(
         "## Example\n\n    Unknown vLLM environment variable detected: VLLM_USE_V1\n\n"
         "| | |\n|---|---|\n"
-        "| Shows | before the job, in its logs |\n"
-        "| Looked for on | gpu, login |\n"
-        "| Found by | `checks/env/stale_vllm_variable.py` |\n"
-        "| Cured by | `skyrl_train/node/vllm.py` |\n"
-        "| Tested by | `tests/checks/env/test_stale_vllm_variable.py` |"
+        "| Appears | before the job, in the job's logs |\n"
+        "| Roles | gpu, login |\n"
+        "| Check | `checks/env/stale_vllm_variable.py` |\n"
+        "| Fixed by | `skyrl_train/node/vllm.py` |\n"
+        "| Tests | `tests/checks/env/test_stale_vllm_variable.py` |"
     )
 
 
@@ -40,14 +40,14 @@ def test_the_page_of_a_failure_without_a_check() -> None:
     )
     assert page.endswith(
         "| | |\n|---|---|\n"
-        "| Shows | in its logs, in a contract test |\n"
+        "| Appears | in the job's logs, in a contract test |\n"
         "| Found by | `skyrl-doctor diagnose` |\n"
         "| Described in | `checks/trn/tracker_used_as_logger.py` |"
     )
 
 
 def test_samples_of_the_call_format_are_no_tags() -> None:
-    assert cure(mig_uuid) == "the operator: a &lt;driver> &#124; nobody"
+    assert fix_of(mig_uuid) == "the operator: a &lt;driver> &#124; none"
 
 
 def test_the_table_of_failures() -> None:
@@ -72,10 +72,10 @@ def test_writes_checks_and_removes(tmp_path: Path, capsys: pytest.CaptureFixture
     (tmp_path / "docs/checks/OLD001.md").write_text("of a check that is gone", encoding="utf-8")
     (tmp_path / "docs/failures.md").unlink()
     stale = ["docs/checks/ENV016.md", "docs/checks/OLD001.md", "docs/failures.md"]
-    assert sorted(differing(tmp_path, pages(our_checks()))) == stale
+    assert sorted(stale_pages(tmp_path, pages(our_checks()))) == stale
     capsys.readouterr()
     assert main([*at, "--check"]) == 1
-    assert capsys.readouterr().err.splitlines() == [f"{path}: not current" for path in stale]
+    assert capsys.readouterr().err.splitlines() == [f"{path}: out of date" for path in stale]
     assert main(at) == 0
     assert main([*at, "--check"]) == 0
     assert not (tmp_path / "docs/checks/OLD001.md").exists()

@@ -16,8 +16,8 @@ from skyrl_doctor.plan.model import Plan
 def gpu_budget(plan: Plan, files: ModelFiles, gpus: Gpus | None, environ: Environ) -> GpuBudget:
     if gpus is None:
         planned_gpu_type(plan)  # says what is missing before the memory model is loaded
-    from skyrl_doctor.memory.job import memory_job
-    from skyrl_doctor.memory.question import answer, job_device, model_of, planned_device
+    from skyrl_doctor.budget.job import memory_job
+    from skyrl_doctor.budget.question import estimate, job_device, model_of, planned_device
 
     device, free = (planned_device(plan), None) if gpus is None else job_device(gpus, environ)
-    return answer(model_of(files), memory_job(plan), device, free)
+    return estimate(model_of(files), memory_job(plan), device, free)

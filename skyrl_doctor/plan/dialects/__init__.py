@@ -1,1 +1,1 @@
-"""Dialects: leaves of a file become canonical values. One module each."""
+"""Dialects: each module turns the leaves of a file into canonical values."""

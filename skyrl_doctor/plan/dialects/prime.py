@@ -1,4 +1,4 @@
-"""prime-rl's TOML: today's schema, and the one of January 2026, told apart by the keys that only one of them has."""
+"""Reads prime-rl's TOML in today's schema and in that of January 2026."""
 
 import functools
 import json
@@ -20,42 +20,42 @@ DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
 
 @functools.cache
 def table(name: str) -> Mapping[str, Any]:
-    """One of the shipped tables of facts: names, defaults, renames, each with its source and date."""
+    """A shipped JSON table of names, defaults or renames, with its source and date."""
     with open(os.path.join(DATA, name), encoding="utf-8") as file:
         found: Mapping[str, Any] = json.load(file)
     return found
 
 
 def read(source: Source) -> Reading:
-    """Values of a prime-rl TOML, with the defaults of its schema."""
+    """Values of a prime-rl TOML and the defaults of its schema."""
     own = own_values(leaves(source), source.file)
     dialect = schema_of(own) or TODAY
     facts = table("prime_rl.json" if dialect == TODAY else "prime_rl_2025.json")
     names: Mapping[str, str] = facts["names"]
-    whose = f"default of prime-rl, schema {'of today' if dialect == TODAY else 'of January 2026'}"
+    source_name = f"default of prime-rl, schema {'of today' if dialect == TODAY else 'of January 2026'}"
     return Reading(
         dialect=dialect,
         values=by_key(
             reversed(list(renamed(own, names))),
-            _derived(own, facts, whose, source.file),
-            (default(names[key], value, own=key, source=whose) for key, value in facts["defaults"].items()),
+            _derived(own, facts, source_name, source.file),
+            (default(names[key], value, own=key, source=source_name) for key, value in facts["defaults"].items()),
         ),
         own=own,
     )
 
 
-def _derived(own: Mapping[str, Value], facts: Mapping[str, Any], whose: str, file: str) -> Iterator[Value]:
+def _derived(own: Mapping[str, Value], facts: Mapping[str, Any], source_name: str, file: str) -> Iterator[Value]:
     checkpointing = own.get("trainer.model.ac")
     if checkpointing is None:
         yield default(
-            "model.gradient_checkpointing", facts["checkpointing_default"], own="trainer.model.ac", source=whose
+            "model.gradient_checkpointing", facts["checkpointing_default"], own="trainer.model.ac", source=source_name
         )
     elif isinstance(checkpointing.value, dict):
         yield _like(checkpointing, "model.gradient_checkpointing", made=True)
     wandb = own.get("monitors.wandb") or own.get("wandb")
     if wandb is not None:
         yield _like(wandb, "trainer.logger", made=["wandb"])
-    yield from _gpus(own, whose)
+    yield from _gpus(own, source_name)
     ids = [own[key] for key in ("inference_gpu_ids", "trainer_gpu_ids") if key in own]
     devices = {item for value in ids if isinstance(value.value, list) for item in value.value if isinstance(item, int)}
     if devices:
@@ -67,8 +67,8 @@ def _derived(own: Mapping[str, Value], facts: Mapping[str, Any], whose: str, fil
         )
 
 
-def _gpus(own: Mapping[str, Value], whose: str) -> Iterator[Value]:
-    """Of today's schema, where the file does not say how many. Without [inference] the launcher starts none, and takes none."""
+def _gpus(own: Mapping[str, Value], source_name: str) -> Iterator[Value]:
+    """Default numbers of GPUs in today's schema. Without [inference] the launcher uses none for inference."""
     if schema_of(own) != TODAY:
         return
     tables = {key.split(".")[0] for key in own}
@@ -78,9 +78,9 @@ def _gpus(own: Mapping[str, Value], whose: str) -> Iterator[Value]:
         written=None, in_slurm="slurm" in tables, inference=inference if "inference" in tables else 0, trainer=trainer
     )
     if "deployment.gpus_per_node" not in own:
-        yield default("slurm.gpus_per_node", made, own="deployment.gpus_per_node", source=whose)
+        yield default("slurm.gpus_per_node", made, own="deployment.gpus_per_node", source=source_name)
     if "inference" not in tables and "deployment.num_infer_gpus" not in own:
-        yield default("deployment.inference_gpus", 0, own="deployment.num_infer_gpus", source=whose)
+        yield default("deployment.inference_gpus", 0, own="deployment.num_infer_gpus", source=source_name)
 
 
 def _like(value: Value, key: str, *, made: object) -> Value:

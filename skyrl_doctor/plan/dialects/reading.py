@@ -1,4 +1,4 @@
-"""What every dialect gives back, and how its leaves become values."""
+"""The result of reading a target, and helpers that turn leaves into values."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
@@ -11,7 +11,7 @@ from skyrl_doctor.plan.syntax.leaf import Leaf
 
 @record(kw_only=True)
 class Reading:
-    """One target, read: canonical values, the same under the dialect's own names, and what is wrong with it."""
+    """One target: its canonical values, the same values under the dialect's names, and its problems."""
 
     dialect: str
     values: Mapping[str, Value] = field(default_factory=dict)
@@ -20,7 +20,7 @@ class Reading:
 
 
 def own_values(leaves: Iterable[Leaf], file: str) -> dict[str, Value]:
-    """Each leaf under its own dotted name, tables included."""
+    """Each leaf by its dotted name, tables included."""
     return {
         leaf.key: Value(
             leaf.key,
@@ -43,7 +43,7 @@ def renamed(own: Mapping[str, Value], names: Mapping[str, str]) -> Iterator[Valu
 
 
 def with_key(value: Value, key: str) -> Value:
-    """The same value, place and all, under another canonical key."""
+    """The same value with its location under another canonical key."""
     return Value(
         key,
         value.value,

@@ -1,4 +1,4 @@
-"""Our own TOML: the canonical keys as they are."""
+"""Reads RunConfig TOML, whose keys are the canonical keys."""
 
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
@@ -19,19 +19,19 @@ SOURCE = "default"
 
 
 def read(source: Source) -> Reading:
-    """Values and defaults of a RunConfig; what RunConfig itself would refuse is a problem, each of them."""
+    """Values and defaults of a RunConfig. Everything that RunConfig would refuse is a problem."""
     found = [leaf for leaf in leaves(source) if leaf.path[0] not in IGNORED]
     own = own_values(found, source.file)
     known = schema.rules()
     written = [value for key, value in own.items() if key in known or key.startswith("env.")]
     values = by_key(written, _defaults(known))
-    # A rule between settings means nothing while one of them has the wrong shape.
-    problems = tuple(_problems(found, own, known, source.file)) or tuple(_broken_rules(values, source.file))
+    # Rules between settings need settings of the right type.
+    problems = tuple(_problems(found, own, known, source.file)) or tuple(_rule_problems(values, source.file))
     return Reading(dialect=NAME, values=values, own=own, problems=problems)
 
 
-def _broken_rules(values: Mapping[str, Value], file: str) -> Iterator[Problem]:
-    """The rules that have no check of their own, judged on the values as RunConfig would hold them."""
+def _rule_problems(values: Mapping[str, Value], file: str) -> Iterator[Problem]:
+    """Problems of the rules without a check of their own."""
     tables: dict[str, dict[str, object]] = {}
     for key, value in values.items():
         table, _, name = key.partition(".")
@@ -58,22 +58,29 @@ def _problems(
         if leaf.key.startswith("env."):
             continue
         rule = known.get(leaf.key)
-        reason = schema.why_not(leaf.value, rule) if rule is not None else _unknown(leaf)
-        if reason is not None:
-            yield Problem(message=f"{own[leaf.key].shown}: {reason}", location=Location(file, leaf.line, leaf.key))
+        if rule is None:
+            message = _unknown(leaf)
+        else:
+            reason = schema.why_invalid(leaf.value, rule)
+            message = None if reason is None else f"{own[leaf.key].shown}: {reason}"
+        if message is not None:
+            yield Problem(message=message, location=Location(file, leaf.line, leaf.key))
     for key, rule in known.items():
         if rule["required"] and key not in own:
-            yield Problem(message=f"{key} is not set; wanted {rule['description']}", location=Location(file, None, key))
+            expected = rule["description"]
+            message = f"{key} is not set; set it to {expected[0].lower()}{expected[1:].rstrip('.')}"
+            yield Problem(message=message, location=Location(file, None, key))
 
 
 def _unknown(leaf: Leaf) -> str | None:
+    """The message for a key that RunConfig does not have; None if its table has one already."""
     parts = [str(part) for part in leaf.path]
     is_section = len(parts) == 1 and parts[0] in schema.tables()
     if is_section:
-        return None if isinstance(leaf.value, dict) else "wanted a table"
+        return None if isinstance(leaf.value, dict) else f"`{leaf.key}` must be a table"
     if len(parts) > 1 and parts[0] not in schema.tables():
-        return None  # its table is told of already
+        return None  # its table is a problem already
     if len(parts) > 2 or isinstance(leaf.path[-1], int):
         return None  # so is its parent
-    near = schema.close_to(leaf.key)
-    return "no such setting" + (f"; did you mean {near}?" if near else "")
+    closest = schema.closest_key(leaf.key)
+    return f"unknown setting `{leaf.key}`; " + (f"did you mean `{closest}`?" if closest else "remove it")

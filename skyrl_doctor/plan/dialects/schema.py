@@ -1,4 +1,4 @@
-"""A JSON Schema made flat: dotted key -> what its value must be. Reading RunConfig itself would cost pydantic's import."""
+"""RunConfig's JSON Schema by dotted key. RunConfig itself would import pydantic, which is slow."""
 
 import functools
 import json
@@ -11,13 +11,13 @@ from typing import Any
 FILE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "defaults", "run_config.schema.json")
 Rule = Mapping[str, Any]
 _WORDS = {
-    "string": "a text",
+    "string": "a string",
     "integer": "a whole number",
     "number": "a number",
     "boolean": "true or false",
     "array": "a list",
     "object": "a table",
-    "null": "nothing",
+    "null": "null",
 }
 
 
@@ -34,27 +34,27 @@ def tables() -> frozenset[str]:
     return frozenset(key.partition(".")[0] for key in rules() if "." in key)
 
 
-def why_not(value: object, rule: Rule) -> str | None:
-    """Why a value breaks its rule, in words; None where it keeps it."""
+def why_invalid(value: object, rule: Rule) -> str | None:
+    """What the rule expects, if the value breaks it; else None."""
     options = rule.get("anyOf")
     if options is not None:
-        reasons = [why_not(value, option) for option in options]
+        reasons = [why_invalid(value, option) for option in options]
         return None if None in reasons else reasons[0]
     kind = rule.get("type")
     if kind is not None and not _is(value, kind):
-        return f"wanted {_WORDS[kind]}"
+        return f"expected {_WORDS[kind]}"
     return next(_broken(value, rule), None)
 
 
-def close_to(key: str) -> str | None:
-    """The known key that was probably meant."""
+def closest_key(key: str) -> str | None:
+    """The known key that is most similar."""
     names = [*rules(), *sorted(tables())]
     tail = key.rpartition(".")[2]
-    import difflib  # for a key that nobody knows alone
+    import difflib  # imported late: only unknown keys need it
 
-    near = difflib.get_close_matches(key, names, n=1, cutoff=0.8)
+    similar = difflib.get_close_matches(key, names, n=1, cutoff=0.8)
     same = [name for name in names if name.rpartition(".")[2] == tail]
-    return near[0] if near else same[0] if same else None
+    return similar[0] if similar else same[0] if same else None
 
 
 def _flat(node: Rule, definitions: Mapping[str, Rule], prefix: str) -> Iterator[tuple[str, Rule]]:
@@ -86,19 +86,19 @@ def _is(value: object, kind: str) -> bool:
 
 def _broken(value: Any, rule: Rule) -> Iterator[str]:
     if "enum" in rule and value not in rule["enum"]:
-        yield f"wanted one of {', '.join(map(repr, rule['enum']))}"
+        yield f"expected one of {', '.join(map(repr, rule['enum']))}"
     if "minimum" in rule and value < rule["minimum"]:
-        yield f"wanted at least {rule['minimum']}"
+        yield f"expected at least {rule['minimum']}"
     if "maximum" in rule and value > rule["maximum"]:
-        yield f"wanted at most {rule['maximum']}"
+        yield f"expected at most {rule['maximum']}"
     if "exclusiveMinimum" in rule and value <= rule["exclusiveMinimum"]:
-        yield f"wanted more than {rule['exclusiveMinimum']}"
+        yield f"expected more than {rule['exclusiveMinimum']}"
     if "minLength" in rule and len(value) < rule["minLength"]:
-        yield "wanted a text that is not empty"
+        yield "expected a string that is not empty"
     if "pattern" in rule and not re.search(rule["pattern"], value):
-        yield f"wanted the form {rule['pattern']}"
+        yield f"expected the form {rule['pattern']}"
     if "items" in rule:
-        yield from (f"{item!r} in it: {reason}" for item in value if (reason := why_not(item, rule["items"])))
+        yield from (f"item {item!r}: {reason}" for item in value if (reason := why_invalid(item, rule["items"])))
     if isinstance(rule.get("additionalProperties"), dict):
         inner = rule["additionalProperties"]
-        yield from (f"{name} in it: {reason}" for name, item in value.items() if (reason := why_not(item, inner)))
+        yield from (f"{name}: {reason}" for name, item in value.items() if (reason := why_invalid(item, inner)))

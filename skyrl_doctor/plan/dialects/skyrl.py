@@ -1,4 +1,4 @@
-"""The seeds' two files: dev.conf (shell, KEY=VALUE) and SkyRL-agent's task YAML."""
+"""Reads SkyRL-agent's two files: dev.conf (shell variables) and the task YAML."""
 
 from collections.abc import Iterator, Mapping
 
@@ -15,7 +15,7 @@ from skyrl_doctor.plan.syntax.yaml import leaves, scalar
 NAME = "skyrl-agent"
 SOURCE = "default of SkyRL-agent"
 NOTE_TOKENS = 3000
-"""SkyRL-agent tells the model that its tokens run out from max_prompt_length - 3000 on."""
+"""SkyRL-agent warns the model when fewer tokens than this are left of max_prompt_length."""
 
 CONF = {
     "MODEL": "model.path",
@@ -51,7 +51,7 @@ _TIMES = {
     "RUNTIME_TIME_LIMIT": ("slurm.runtime_time_limit",),
     "TIME_LIMIT": ("slurm.trainer_time_limit", "slurm.runtime_time_limit"),
 }
-"""The limit of one job goes before that of both."""
+"""The limit of a single job takes precedence over TIME_LIMIT."""
 _LISTS = {
     "TRAIN_DATA": "data.train_files",
     "VAL_DATA": "data.val_files",
@@ -71,17 +71,17 @@ TASK = {
     "generator.qwen3_enable_thinking": "agent.enable_thinking",
     "dispatcher.max_parallel_agents": "agent.max_parallel",
 }
-"""generator.max_prompt_length bounds a trajectory's RESPONSE, over all turns: that is what SkyRL-agent does with it."""
+"""SkyRL-agent uses generator.max_prompt_length as the limit of the RESPONSE of a rollout over all turns."""
 _CONF_SIGNS = frozenset({*CONF, *_MEMORY, *_TIMES, *_LISTS})
 
 
 def is_conf(names: Mapping[str, object] | set[str]) -> bool:
-    """Whether these are variables of a dev.conf: two of its keys, or its first."""
+    """Whether these are variables of a dev.conf: two of its keys, or MODEL."""
     return len(_CONF_SIGNS & set(names)) >= 2 or "MODEL" in names
 
 
 def read_conf(machine: Machine, source: Source) -> Reading:
-    """A dev.conf. A value that cannot be told here (a command, a variable that is not set) is a problem."""
+    """Reads a dev.conf. An unknown value (a command, an unset variable) is a problem."""
     script = read_script(source, machine.environ())
     own = {name: _own(found, source.file) for name, found in script.variables.items()}
     problems = [
@@ -93,7 +93,7 @@ def read_conf(machine: Machine, source: Source) -> Reading:
 
 
 def read_task(source: Source) -> Reading:
-    """SkyRL-agent's task YAML, with what its code takes where nothing is said."""
+    """Reads SkyRL-agent's task YAML with the defaults of its code."""
     own = own_values(leaves(source), source.file)
     defaults = (
         default(
@@ -128,7 +128,7 @@ def _conf_values(own: Mapping[str, Value]) -> Iterator[Value]:
 
 
 def _typed(value: Value, key: str) -> Value:
-    """A shell knows texts only: numbers are numbers again."""
+    """Turns a number that the shell holds as a string back into a number."""
     try:
         made = scalar(value.value) if isinstance(value.value, str) else value.value
     except ValueError:
@@ -144,5 +144,5 @@ def _listed(value: object) -> list[str]:
 
 
 def _made(value: Value, key: str, made: object) -> Value:
-    shown = value.value if value.unknown else made
-    return Value(key, shown, value.location, own=value.own, unknown=value.unknown, span=value.span)
+    kept = value.value if value.unknown else made
+    return Value(key, kept, value.location, own=value.own, unknown=value.unknown, span=value.span)

@@ -1,6 +1,6 @@
-"""Hydra's override grammar: `a.b=c`, `+a.b=[1,2]`, `++a={x:1}`, `~a`, and the values on its right.
+"""Hydra's override grammar: `a.b=c`, `+a.b=[1,2]`, `++a={x:1}`, `~a`, and the values on the right.
 
-Hydra's own parser costs half a second of import; the verl lane holds this one against it.
+Importing Hydra's own parser takes half a second; the verl lane compares this one with it.
 """
 
 import re
@@ -25,7 +25,7 @@ MAX_DEPTH = 40
 
 
 class OverrideError(ValueError):
-    """Hydra would refuse this text; the message says why."""
+    """Hydra would refuse this text, for the reason in the message."""
 
 
 @record
@@ -40,27 +40,27 @@ class Override:
 
 
 def looks_like_override(text: str) -> bool:
-    """Whether a word is meant as an override: `a.b=…`, `+a=…`, `~a`."""
+    """Whether a word has the form of an override: `a.b=…`, `+a=…`, `~a`."""
     found = _OVERRIDE.fullmatch(text)
     return found is not None and (found["value"] is not None or found["mode"] == "~")
 
 
 def parse(text: str) -> Override:
-    """An override. Raises OverrideError."""
+    """Parses an override. Raises OverrideError."""
     found = _OVERRIDE.fullmatch(text)
     if found is None or (found["value"] is None and found["mode"] != "~"):
-        raise OverrideError("wanted KEY=VALUE")
+        raise OverrideError("expected KEY=VALUE")
     if found["value"] is None:
         return Override(found["key"], None, "~", found["package"], has_value=False)
     return Override(found["key"], parse_value(found["value"]), found["mode"] or "", found["package"])
 
 
 def parse_value(text: str) -> Any:
-    """A value: nothing at all is an empty text; a list, a table, a quoted text or a plain one."""
+    """Parses a value: a list, a table, a quoted or a plain string. Nothing is an empty string."""
     reader = _Reader(text)
     value = reader.value(top=True)
     if reader.at < len(text):
-        raise OverrideError(f"{text[reader.at :][:20]!r} is left over; a value with commas or brackets wants quotes")
+        raise OverrideError(f"{text[reader.at :][:20]!r} is unexpected; quote a value that has commas or brackets")
     return value
 
 
@@ -91,10 +91,10 @@ class _Reader:
         self.at += 1
         while True:
             self._skip()
-            if self._take("]"):
+            if self._skip_if("]"):
                 return items
-            if items and not self._take(","):
-                raise OverrideError("a list lacks its ]")
+            if items and not self._skip_if(","):
+                raise OverrideError("a list has no closing ]")
             items.append(self.value())
 
     def _table(self) -> dict[str, Any]:
@@ -102,16 +102,16 @@ class _Reader:
         self.at += 1
         while True:
             self._skip()
-            if self._take("}"):
+            if self._skip_if("}"):
                 return made
-            if made and not self._take(","):
-                raise OverrideError("a table lacks its }")
+            if made and not self._skip_if(","):
+                raise OverrideError("a table has no closing }")
             self._skip()
             first = self._text[self.at : self.at + 1]
             name = self._quoted(first) if first in _QUOTES else self._plain(top=False, ends=":")
             self._skip()
-            if not self._take(":"):
-                raise OverrideError("a table wants NAME: VALUE")
+            if not self._skip_if(":"):
+                raise OverrideError("a table needs NAME: VALUE")
             made[str(name)] = self.value()
 
     def _quoted(self, quote: str) -> str:
@@ -122,7 +122,7 @@ class _Reader:
         if at >= len(self._text):
             raise OverrideError(f"a quote {quote} is not closed")
         self.at = at + 1
-        # backslashes count in pairs only where a quote follows, or the end; elsewhere each means itself
+        # pairs of backslashes are escapes only before a quote or the end
         return re.sub(rf"(\\+)({quote}|\Z)", lambda run: "\\" * (len(run[1]) // 2) + run[2], self._text[start:at])
 
     def _plain(self, *, top: bool, ends: str = "") -> Any:
@@ -134,7 +134,7 @@ class _Reader:
             elif self._text.startswith("$", self.at) and self._text.startswith("${", self.at):
                 self._interpolation()
             elif not _PLAIN.match(self._text, self.at):
-                raise OverrideError(f"{self._text[self.at]!r} wants quotes around the value")
+                raise OverrideError(f"{self._text[self.at]!r} needs quotes around the value")
             else:
                 is_sweep = is_sweep or self._text[self.at] == ","
                 self.at += 1
@@ -142,7 +142,7 @@ class _Reader:
         if not text and not top:
             raise OverrideError("a value is missing")
         if is_sweep:
-            raise OverrideError("several values are a sweep; a single text with a comma wants quotes")
+            raise OverrideError("several values are a sweep; quote a single value that has a comma")
         return _primitive(text)
 
     def _interpolation(self) -> None:
@@ -158,9 +158,9 @@ class _Reader:
                     self.at += 1
                     return
             self.at += 1
-        raise OverrideError("an interpolation lacks its }")
+        raise OverrideError("an interpolation has no closing }")
 
-    def _take(self, text: str) -> bool:
+    def _skip_if(self, text: str) -> bool:
         if not self._text.startswith(text, self.at):
             return False
         self.at += len(text)

@@ -1,4 +1,4 @@
-"""OmegaConf's interpolations, as far as verl's configuration uses them: `${a.b}`, `${.a}`, `${oc.select:a.b,0}`, `${oc.env:X,d}`."""
+"""Resolves the OmegaConf interpolations that verl's configuration uses: `${a.b}`, `${.a}`, `${oc.select:a.b,0}`, `${oc.env:X,d}`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -10,17 +10,17 @@ Find = Callable[[str], Any]
 
 
 class UnresolvedError(ValueError):
-    """The value cannot be told; the text says why."""
+    """The value is unknown, for the reason in the message."""
 
 
 class MissingError(UnresolvedError):
-    """There is no such key."""
+    """The key does not exist."""
 
 
 def resolve(text: str, *, key: str, find: Find, environ: Mapping[str, str], steps: int = MAX_STEPS) -> Any:
-    """The value of a text with interpolations in it. `find` gives the raw value of a dotted key or raises MissingError."""
+    """The value of a text with interpolations. `find` returns the raw value of a dotted key or raises MissingError."""
     if steps <= 0:
-        raise UnresolvedError("its interpolations go in a circle")
+        raise UnresolvedError("its interpolations form a cycle")
     parts = list(_parts(text))
     resolver = _Resolver(key, find, environ, steps)
     if len(parts) == 1 and parts[0][0]:
@@ -45,7 +45,7 @@ class _Resolver:
             return self._select(arguments)
         if name == "oc.env":
             return self._variable(arguments)
-        raise UnresolvedError(f"the interpolation ${{{name}:…}} is not one that OmegaConf has")
+        raise UnresolvedError(f"unknown interpolation ${{{name}:…}}")
 
     def _select(self, arguments: list[str]) -> Any:
         try:
@@ -71,11 +71,11 @@ class _Resolver:
         return raw
 
     def _inner(self, code: str) -> str:
-        """Interpolations inside of an interpolation: their values, as the grammar writes them."""
+        """Replaces the interpolations inside of an interpolation by their values."""
         if "${" not in code:
             return code
         if self._steps <= 1:
-            raise UnresolvedError("its interpolations go in a circle")
+            raise UnresolvedError("its interpolations form a cycle")
         inner = _Resolver(self._key, self._find, self._environ, self._steps - 1)
         return "".join(_as_code(inner.value(part)) if is_code else part for is_code, part in _parts(code))
 
@@ -94,7 +94,7 @@ def _literal(text: str) -> Any:
 
 
 def _absolute(path: str, key: str) -> str:
-    """`.a` is beside the key, `..a` one level up."""
+    """The absolute key: `.a` is in the table of the key, `..a` one level up."""
     dots = len(path) - len(path.lstrip("."))
     if dots == 0:
         return path
@@ -128,11 +128,11 @@ def _end(text: str, start: int) -> int:
             if depth == 0:
                 return at
         at += 1
-    raise UnresolvedError("an interpolation lacks its }")
+    raise UnresolvedError("an interpolation has no closing }")
 
 
 def _split(text: str) -> list[str]:
-    """At commas that stand in no bracket."""
+    """Splits at commas outside of brackets."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter in "[{(") - (letter in "]})")

@@ -1,4 +1,4 @@
-"""One value of a file, wherever it was written."""
+"""One value of a configuration file with its location."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ Path = tuple[Part, ...]
 
 @record
 class Leaf:
-    """A value by its path. Tables are leaves too where they are empty or where a rule asks for their line.
+    """A value by its path. Tables are leaves too, because rules need their lines.
 
-    `unknown` says why the value cannot be told; `value` is then the text as written.
+    `unknown` is the reason why the value is not known; `value` is then the text as written.
     """
 
     path: Path

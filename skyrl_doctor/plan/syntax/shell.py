@@ -1,7 +1,7 @@
-"""A shell text -> its variables and its commands, worked out as far as can be told without running anything.
+"""Reads the variables and commands of a shell script without running anything.
 
-tree-sitter-bash reads the syntax; nothing is executed. What depends on a command, a branch or a variable that is
-not set is kept as written, with the reason why it is unknown.
+tree-sitter-bash parses the syntax. A value that depends on a command, a branch or an unset variable is kept as
+written, with the reason why it is unknown.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ _SOURCES = ("source", ".")
 
 @record
 class Command:
-    """One simple command: its words, and the variables that were set for it alone."""
+    """One simple command: its words, and the variables set only for it."""
 
     words: tuple[Word, ...]
     line: int
@@ -40,7 +40,7 @@ class Command:
 
 @dataclass(slots=True)
 class Script:
-    """What a text says, in order. `sourced` are the files that it reads and that are not read here."""
+    """The content of a script, in order. `sourced` are files that it sources; they are not read."""
 
     variables: dict[str, Variable] = field(default_factory=dict)
     exported: set[str] = field(default_factory=set)
@@ -51,7 +51,7 @@ class Script:
 
 
 def read_script(source: Source, environ: Mapping[str, str]) -> Script:
-    """Walks the script once, top to bottom."""
+    """Reads the script from top to bottom. Raises UsageError."""
     data = source.text.replace("\r\n", "\n").encode("utf-8", "surrogatepass")
     try:
         root = parse(data)
@@ -70,7 +70,7 @@ class _Walk:
         self._expand = Expander(self.script.variables, environ)
 
     def block(self, node: Any, depends_on: str) -> None:
-        """Statements one after the other; `depends_on` says what decides whether they run."""
+        """Reads the statements of a block. `depends_on` names the branch that decides whether they run."""
         for child in node.children:
             self._statement(child, depends_on)
 
@@ -93,7 +93,7 @@ class _Walk:
         name_node = node.child_by_field_name("name")
         value_node = node.child_by_field_name("value")
         if name_node is None or name_node.type != "variable_name":
-            return None  # NAME[index]=…: no configuration does that
+            return None  # NAME[index]=…, which configurations do not use
         made = self._variable(name_node.text.decode(), value_node, node, depends_on)
         if any(child.type == "+=" for child in node.children):
             made = _appended(self.script.variables.get(made.name), made)
@@ -154,7 +154,7 @@ class _Walk:
             self.script.commands.append(command)
 
     def _declare_words(self, command: Command, depends_on: str) -> None:
-        """`export A=b` that the grammar took for a plain command."""
+        """Reads `export A=b` that the grammar parses as a plain command."""
         for word in command.words[1:]:
             name, equals, text = word.text.partition("=")
             if command.name == "export" and name.isidentifier():
@@ -170,7 +170,7 @@ class _Walk:
         return self._variable(name_node.text.decode(), node.child_by_field_name("value"), node, depends_on)
 
     def _ends_line(self, assigned: list[Any], name_node: Any) -> bool:
-        """`A=1 B=2` and a command in the next line: the grammar joins them, bash does not."""
+        """Whether the command is on the line after `A=1 B=2`. The grammar joins them, bash does not."""
         if not assigned:
             return False
         between = self._data[assigned[-1].end_byte : name_node.start_byte]
@@ -188,5 +188,5 @@ def _appended(old: Variable | None, new: Variable) -> Variable:
 
 
 def assignments(script: Script) -> Iterator[Variable]:
-    """The variables that stand in the text, each as it is at the end."""
+    """The variables of the script with their last values."""
     yield from script.variables.values()

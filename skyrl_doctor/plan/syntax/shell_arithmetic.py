@@ -1,4 +1,4 @@
-"""$((…)) of a shell text: whole numbers, variables, the usual operators."""
+"""Evaluates $((…)) of a shell script: whole numbers, variables, the usual operators."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,11 +24,11 @@ _LARGEST = 1 << 63
 
 
 class UnclearError(ValueError):
-    """The expression cannot be worked out; the text says why."""
+    """The expression has no known value, for the reason in the message."""
 
 
 def evaluate(node: Any, number_of: Callable[[str], int]) -> int:
-    """The number that a node of an arithmetic expansion stands for."""
+    """The value of a node of an arithmetic expansion. Raises UnclearError."""
     kind, text = node.type, node.text.decode("utf-8", "replace")
     named = node.named_children
     if kind == "number":
@@ -45,7 +45,7 @@ def evaluate(node: Any, number_of: Callable[[str], int]) -> int:
         return evaluate(named[1] if evaluate(named[0], number_of) else named[2], number_of)
     if kind == "binary_expression" and len(named) == 2:
         return _binary(node.children[1].type, evaluate(named[0], number_of), evaluate(named[1], number_of))
-    raise UnclearError(f"{text} is not worked out")
+    raise UnclearError(f"{text} is not supported")
 
 
 def _expansion(named: list[Any], text: str, number_of: Callable[[str], int]) -> int:
@@ -67,19 +67,19 @@ def _binary(operator: str, left: int, right: int) -> int:
     if operator == "**" and 0 <= right <= 64:
         return _bounded(left**right)
     if operator not in _BINARY:
-        raise UnclearError(f"operator {operator} is not worked out")
+        raise UnclearError(f"operator {operator} is not supported")
     return _bounded(_BINARY[operator](left, right))
 
 
 def _bounded(value: int) -> int:
     if abs(value) >= _LARGEST:
-        raise UnclearError("larger than a shell counts")
+        raise UnclearError("larger than 64 bits")
     return value
 
 
 def _signed(operator: str, value: int) -> int:
     if operator not in ("-", "+", "!"):
-        raise UnclearError(f"operator {operator} is not worked out")
+        raise UnclearError(f"operator {operator} is not supported")
     return -value if operator == "-" else int(not value) if operator == "!" else value
 
 
@@ -87,4 +87,4 @@ def _number(text: str) -> int:
     try:
         return _bounded(int(text, 8) if text.startswith("0") and text.isdigit() and text != "0" else int(text, 0))
     except ValueError:
-        raise UnclearError(f"{text} is no whole number") from None
+        raise UnclearError(f"{text} is not a whole number") from None

@@ -1,28 +1,28 @@
-"""The syntax tree of a shell text, by tree-sitter-bash.
+"""Parses a shell script into a syntax tree with tree-sitter-bash.
 
-The grammar's scanner asks C's isalnum about code points that it has no table for, and dies of some. So letters beyond
-ASCII are hidden from it behind as many x, which bash would read alike: as parts of words.
+The grammar's scanner calls C's isalnum with code points outside of its table and crashes on some. So each non-ASCII byte
+is replaced by an x for parsing; bash reads both as parts of words.
 """
 
 import re
 from typing import Any
 
-_BEYOND = re.compile(rb"[\x80-\xff]")
+_NON_ASCII = re.compile(rb"[\x80-\xff]")
 
 
 def parse(data: bytes) -> Any:
-    """The root node. Nodes tell the text as it is, hidden letters included."""
+    """The root node. The text of the nodes is the original text."""
     import tree_sitter
     import tree_sitter_bash
 
     parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
     if data.isascii():
         return parser.parse(data).root_node
-    return _Node(parser.parse(_BEYOND.sub(b"x", data)).root_node, data)
+    return _Node(parser.parse(_NON_ASCII.sub(b"x", data)).root_node, data)
 
 
 class _Node:
-    """A node of the tree over the hidden text, that tells the real one."""
+    """A node of the tree over the ASCII text that returns the original text."""
 
     __slots__ = ("_data", "_node")
 

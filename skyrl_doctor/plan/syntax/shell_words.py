@@ -1,4 +1,4 @@
-"""Words of a shell text: quotes, variables, defaults, arrays and arithmetic worked out; the rest named as unknown."""
+"""Expands words of a shell script: quotes, variables, defaults, arrays, arithmetic. The rest is unknown."""
 
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
@@ -14,7 +14,7 @@ _POSITIONAL = re.compile(r"[0-9]+|[@*]")
 
 @record
 class Word:
-    """One word after expansion. `span` is where it stands; `unknown` why its text cannot be told."""
+    """One word after expansion, with its span. `unknown` is the reason why its text is not known."""
 
     text: str
     line: int
@@ -24,7 +24,7 @@ class Word:
 
 @record
 class Variable:
-    """A variable and where it was set; an array holds several words."""
+    """A variable and the line that sets it. An array has several words."""
 
     name: str
     words: tuple[Word, ...]
@@ -35,7 +35,7 @@ class Variable:
 
 @record
 class Piece:
-    """Part of a word. What an unquoted variable gives is split at white space."""
+    """Part of a word. `splits` marks an unquoted variable, which bash splits at white space."""
 
     text: str
     splits: bool = False
@@ -50,7 +50,7 @@ class Expander:
         self._environ = environ
 
     def words(self, node: Any) -> Iterator[Word]:
-        """The words that an argument becomes: one, none (an empty variable) or several (an array)."""
+        """The words of an argument: one, none (an empty variable) or several (an array)."""
         array = self._array(node)
         if array is not None:
             yield from array
@@ -65,7 +65,7 @@ class Expander:
             yield Word(text, line, span, unknown)
 
     def word(self, node: Any) -> Word:
-        """The one text of a value on the right of an equals sign: never split."""
+        """The word on the right of an equals sign, which bash does not split."""
         pieces = list(self._pieces(node, quoted=False))
         unknown = next((piece.unknown for piece in pieces if piece.unknown), "")
         text = "".join(piece.text for piece in pieces)
@@ -77,7 +77,7 @@ class Expander:
         while inner.type == "string" and len(inner.named_children) == 1:
             inner = inner.named_children[0]
         if inner.type == "simple_expansion" and _text(inner)[1:] in ("@", "*"):
-            return ()  # a script that is read, not called, has no arguments
+            return ()  # the script is not called, so it has no arguments
         if inner.type != "expansion" or not inner.named_children or inner.named_children[0].type != "subscript":
             return None
         name, _, index = _text(inner.named_children[0]).partition("[")
@@ -98,7 +98,7 @@ class Expander:
         elif kind == "raw_string":
             yield Piece(text[1:-1])
         elif kind == "ansi_c_string":
-            yield Piece(text[2:-1], unknown="" if "\\" not in text else "holds C escapes")
+            yield Piece(text[2:-1], unknown="" if "\\" not in text else "contains C escapes")
         elif kind == "string":
             yield from self._string(node)
         elif kind == "concatenation":
@@ -112,7 +112,7 @@ class Expander:
             yield Piece(text, unknown=_why(kind))
 
     def _string(self, node: Any) -> Iterator[Piece]:
-        """What stands between double quotes: blanks between its parts are no nodes of the grammar, but text."""
+        """The pieces between double quotes. The grammar has no nodes for blanks there."""
         at = node.start_byte + 1
         for child in node.named_children:
             gap = child.start_byte - at
@@ -129,7 +129,7 @@ class Expander:
         name = _text(names[0]) if names else ""
         operators = [child.type for child in node.children if not child.is_named and child.type not in ("$", "${", "}")]
         if not name:
-            return Piece(text, unknown="this expansion is not worked out")
+            return Piece(text, unknown="this expansion is not supported")
         value, why = self._value(name)
         if not operators:
             return Piece(text if value is None else value, splits=not quoted, unknown=why)
@@ -142,7 +142,7 @@ class Expander:
         """`${X:-d}` and its relatives."""
         text = _text(node)
         if operator not in (":-", "-", ":=", "=", ":?", "?", ":+", "+"):
-            return Piece(text, unknown="this expansion is not worked out")
+            return Piece(text, unknown="this expansion is not supported")
         is_missing = value is None or (value == "" and operator.startswith(":"))
         if operator.endswith("?"):
             return Piece(text if is_missing else value or "", splits=not quoted, unknown=why)
@@ -163,7 +163,7 @@ class Expander:
         self._variables[name] = Variable(name, (word,), word.line)
 
     def _value(self, name: str) -> tuple[str | None, str]:
-        """A variable's text, and why it cannot be told."""
+        """A variable's text, and the reason if it is unknown."""
         if _POSITIONAL.fullmatch(name):
             return None, f"${name} is an argument of the script"
         found = self._variables.get(name)
@@ -187,16 +187,16 @@ class Expander:
         try:
             return int(value.strip() or "0", 0)
         except ValueError:
-            raise UnclearError(f"{name} is {value!r}, no whole number") from None
+            raise UnclearError(f"{name} is {value!r}, not a whole number") from None
 
 
 def _split(pieces: list[Piece]) -> list[str]:
-    """Word splitting: only what unquoted variables gave is split, and an unquoted nothing is no word."""
+    """Splits unquoted variables into words; an unquoted empty variable gives no word."""
     words: list[str | None] = [None]
     for piece in pieces:
-        is_whole = not piece.splits or bool(piece.unknown)
-        first, *more = [piece.text] if is_whole else re.split(r"[ \t\n]+", piece.text)
-        if first or is_whole:
+        is_unsplit = not piece.splits or bool(piece.unknown)
+        first, *more = [piece.text] if is_unsplit else re.split(r"[ \t\n]+", piece.text)
+        if first or is_unsplit:
             words[-1] = (words[-1] or "") + first
         words.extend(part or None for part in more)
     return [word for word in words if word is not None]
@@ -219,7 +219,7 @@ def _why(kind: str) -> str:
         "command_substitution": "the output of a command is not known before it runs",
         "process_substitution": "the output of a command is not known before it runs",
         "brace_expression": "bash expands unquoted braces; quote the value",
-    }.get(kind, "this shell syntax is not worked out")
+    }.get(kind, "this shell syntax is not supported")
 
 
 def _text(node: Any) -> str:

@@ -1,4 +1,4 @@
-"""TOML -> leaves. tomllib reads the values; the scanner finds where each stands, in a text known to be valid."""
+"""Reads TOML into leaves. tomllib parses the values; a scanner finds their locations."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -7,30 +7,30 @@ from typing import Any
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.leaf import Leaf, Part, Path
-from skyrl_doctor.plan.syntax.toml_places import Place, places
+from skyrl_doctor.plan.syntax.toml_places import Position, places
 
 MAX_DEPTH = 40
 
 
 def parse(source: Source) -> dict[str, Any]:
-    """The table; a text that is no TOML, or holds a key twice, is a usage error."""
+    """Parses the text. Raises UsageError for invalid TOML and duplicate keys."""
     try:
         return tomllib.loads(source.text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        said = str(error) or type(error).__name__
-        raise UsageError(f"target {source.file}: not valid TOML: {said}") from None
+        reason = str(error) or type(error).__name__
+        raise UsageError(f"target {source.file}: not valid TOML: {reason}") from None
 
 
 def leaves(source: Source) -> tuple[Leaf, ...]:
-    """Every value, and every table, with its place."""
+    """Every value and every table with its location."""
     table = parse(source)
     if _depth(table) > MAX_DEPTH:
-        raise UsageError(f"target {source.file}: nested deeper than {MAX_DEPTH} tables; this is no configuration")
+        raise UsageError(f"target {source.file}: nested deeper than {MAX_DEPTH} tables")
     found = places(source.text)
     return tuple(_leaf(path, value, found.get(path)) for path, value in _walk(table, ()))
 
 
-def _leaf(path: Path, value: Any, place: Place | None) -> Leaf:
+def _leaf(path: Path, value: Any, place: Position | None) -> Leaf:
     is_table = isinstance(value, dict) or _is_tables(value)
     if place is None:
         return Leaf(path, value, is_table=is_table)
@@ -56,7 +56,7 @@ def _is_tables(value: Any) -> bool:
 
 
 def _depth(root: Any) -> int:
-    """Without recursion: the depth is what is in question."""
+    """The depth of nesting, without recursion, because the depth is not yet limited."""
     deepest, todo = 0, [(root, 1)]
     while todo:
         node, depth = todo.pop()

@@ -1,6 +1,6 @@
-"""Where each key of a valid TOML text stands. Nothing is checked here: tomllib has accepted the text before.
+"""Finds the location of each key in valid TOML. tomllib has accepted the text, so nothing is checked here.
 
-`tomllib.loads("x = " + text[start:end])["x"]` is the value of the key: that is the property that the tests hold.
+`tomllib.loads("x = " + text[start:end])["x"]` is the value of the key; a property test checks this.
 """
 
 import re
@@ -21,15 +21,15 @@ _STRINGS = (
 
 
 @record
-class Place:
+class Position:
     """A line, counted from 1, and the span of the value (of the header, for a table)."""
 
     line: int
     span: tuple[int, int]
 
 
-def places(text: str) -> dict[Path, Place]:
-    """Path -> place, for values, tables, arrays of tables and their members."""
+def places(text: str) -> dict[Path, Position]:
+    """Locations of values, tables, arrays of tables and their members, by path."""
     return _Scanner(text).scan()
 
 
@@ -39,9 +39,9 @@ class _Scanner:
         self._at = 0
         self._line, self._counted_to = 1, 0
         self._arrays: dict[Path, int] = {}
-        self._found: dict[Path, Place] = {}
+        self._found: dict[Path, Position] = {}
 
-    def scan(self) -> dict[Path, Place]:
+    def scan(self) -> dict[Path, Position]:
         table: Path = ()
         while self._skip() < len(self._text):
             if self._text[self._at] == "[":
@@ -113,7 +113,7 @@ class _Scanner:
         else:
             plain = _PLAIN.match(self._text, start)
             self._at = start + len(plain[0].rstrip(" \t\r")) if plain else start + 1
-        self._found.setdefault(path, Place(line, (start, self._at)))
+        self._found.setdefault(path, Position(line, (start, self._at)))
 
     def _inline_table(self, path: Path) -> None:
         self._at += 1
@@ -143,7 +143,7 @@ class _Scanner:
         self._at += 1
 
     def _skip(self) -> int:
-        """Over white space, line ends and comments."""
+        """Skips white space, line ends and comments; returns the new position."""
         found = _SPACE.match(self._text, self._at)
         self._at = found.end() if found else self._at
         return self._at
@@ -153,10 +153,10 @@ class _Scanner:
             self._at += 1
 
     def _keep(self, path: Path, start: int, end: int) -> None:
-        self._found.setdefault(path, Place(self._line_of(start), (start, end)))
+        self._found.setdefault(path, Position(self._line_of(start), (start, end)))
 
     def _line_of(self, offset: int) -> int:
-        """Offsets come nearly in order: counting from the last one keeps this linear."""
+        """The line of an offset. Offsets come nearly in order, so counting from the last one is linear."""
         if offset < self._counted_to:
             return self._line - self._text.count("\n", offset, self._counted_to)
         self._line += self._text.count("\n", self._counted_to, offset)

@@ -1,6 +1,6 @@
-"""YAML -> leaves, as OmegaConf reads it: PyYAML's rules, floats such as 1e-5, no dates.
+"""Reads YAML into leaves as OmegaConf does: PyYAML's rules, floats such as 1e-5, no dates.
 
-Duplicate keys are refused, aliases are followed and merge keys merged; a circle or a bomb of aliases is refused.
+Duplicate keys are refused. Aliases and merge keys are followed, up to a limit of values and levels.
 """
 
 import functools
@@ -23,21 +23,21 @@ _TIMESTAMP = "tag:yaml.org,2002:timestamp"
 
 
 def leaves(source: Source) -> tuple[Leaf, ...]:
-    """Every value and every table, with its place. What is no YAML mapping is a usage error."""
+    """Every value and every table with its location. Raises UsageError if the text is not a YAML mapping."""
     yaml = _yaml()
     try:
         loader = _loader_type()(source.text)
         try:
             root = loader.get_single_node()
             if root is None:
-                raise UsageError(f"target {source.file}: holds nothing")
+                raise UsageError(f"target {source.file}: the file is empty")
             if not isinstance(root, yaml.MappingNode):
-                raise UsageError(f"target {source.file}: a YAML configuration is a mapping; found {root.id}")
+                raise UsageError(f"target {source.file}: expected a YAML mapping, found a {root.id}")
             return tuple(_Walk(loader, source.file).table((), root))
         finally:
             loader.dispose()
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise UsageError(f"target {source.file}: not valid YAML: {_said(error)}") from None
+        raise UsageError(f"target {source.file}: not valid YAML: {_one_line(error)}") from None
 
 
 def scalar(text: str) -> Any:
@@ -46,11 +46,11 @@ def scalar(text: str) -> Any:
     try:
         return yaml.load(text, Loader=_loader_type())
     except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(_said(error)) from None
+        raise ValueError(_one_line(error)) from None
 
 
 class _Walk:
-    """Follows a node tree, counting, so that aliases cannot make it endless."""
+    """Walks a node tree and counts nodes, so that aliases cannot make it endless."""
 
     def __init__(self, loader: Any, file: str) -> None:
         self._loader = loader
@@ -84,7 +84,7 @@ class _Walk:
                 yield from self._node((*path, index), item, item)
 
     def _pairs(self, node: Any, path: Path) -> Iterator[tuple[Any, Any]]:
-        """The members of a mapping; what it merges from elsewhere comes after its own and yields to them."""
+        """The members of a mapping. Merged members come last and do not override its own."""
         seen: set[Any] = set()
         merged: list[Any] = []
         for key_node, value_node in node.value:
@@ -94,14 +94,12 @@ class _Walk:
                 continue
             name = self._name(key_node)
             if name in seen:
-                raise UsageError(
-                    f"target {self._file}: line {key_node.start_mark.line + 1}: key {name!r} is written twice"
-                )
+                raise UsageError(f"target {self._file}: line {key_node.start_mark.line + 1}: duplicate key {name!r}")
             seen.add(name)
             yield key_node, value_node
         for other in merged:
             if not isinstance(other, self._yaml.MappingNode) or len(path) > MAX_DEPTH:
-                raise UsageError(f"target {self._file}: line {other.start_mark.line + 1}: << wants a mapping")
+                raise UsageError(f"target {self._file}: line {other.start_mark.line + 1}: << needs a mapping")
             for key_node, value_node in self._pairs(other, (*path, "<<")):
                 name = self._name(key_node)
                 if name not in seen:
@@ -110,17 +108,17 @@ class _Walk:
 
     def _name(self, key_node: Any) -> Any:
         if not isinstance(key_node, self._yaml.ScalarNode):
-            raise UsageError(f"target {self._file}: line {key_node.start_mark.line + 1}: a key is a plain text")
+            raise UsageError(f"target {self._file}: line {key_node.start_mark.line + 1}: a key must be a plain string")
         return self._loader.construct_object(key_node)
 
 
 def _key(name: Any) -> str:
-    """YAML 1.1 reads a bare `n:`, `on:` or `1:` as no text; OmegaConf keeps what it got."""
+    """The key as a string. YAML 1.1 reads `on:` as a boolean and `1:` as a number."""
     return name if isinstance(name, str) else str(name)
 
 
-def _said(error: BaseException) -> str:
-    """PyYAML's several lines as one."""
+def _one_line(error: BaseException) -> str:
+    """PyYAML's message on one line."""
     return re.sub(r"\s+", " ", str(error)).strip() or type(error).__name__
 
 
@@ -138,7 +136,7 @@ def _loader_type() -> Any:
 
 
 def _yaml() -> Any:
-    """PyYAML, imported when a YAML is read."""
+    """PyYAML, imported when a YAML file is read."""
     import yaml
 
     return yaml

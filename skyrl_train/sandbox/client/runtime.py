@@ -20,8 +20,8 @@ from skyrl_train.contracts.sandbox.references import fault_of
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError, Sink, silent
 from skyrl_train.sandbox.client.http import Http, Request, Sleep, finished
 from skyrl_train.sandbox.client.sandbox import Sandbox
-from skyrl_train.sandbox.client.seen import Seen, read_seen
-from skyrl_train.sandbox.client.waiting import Waiting
+from skyrl_train.sandbox.client.session import Seen, read_seen
+from skyrl_train.sandbox.client.startup import Waiting
 from skyrl_train.sandbox.start_request import is_session_id
 
 COMMAND = f"{BINARY} --port {wire.AGENT_PORT}"

@@ -11,7 +11,7 @@ from skyrl_train.contracts import sandboxd_api as agent
 from skyrl_train.sandbox.client.commands import Command
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError
 from skyrl_train.sandbox.client.http import Http, Request
-from skyrl_train.sandbox.client.seen import Seen
+from skyrl_train.sandbox.client.session import Seen
 from skyrl_train.sandbox.client.transfer import Transfer
 
 if TYPE_CHECKING:

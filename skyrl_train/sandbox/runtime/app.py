@@ -13,16 +13,16 @@ from starlette.routing import Route
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.sandbox import wire
 from skyrl_train.contracts.sandbox.references import fault_of
-from skyrl_train.sandbox.runtime.body import Json, read_json
 from skyrl_train.sandbox.runtime.builds import Builds
+from skyrl_train.sandbox.runtime.exceeded_limits import noticed
 from skyrl_train.sandbox.runtime.guard import Guard, Refusals
 from skyrl_train.sandbox.runtime.limits import gauges as limit_gauges
-from skyrl_train.sandbox.runtime.notices import noticed
 from skyrl_train.sandbox.runtime.openapi import DOCUMENT
-from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.refusals import RefusedError
+from skyrl_train.sandbox.runtime.request_body import Json, read_json
 from skyrl_train.sandbox.runtime.sessions import Sessions
+from skyrl_train.sandbox.runtime.store import Parts
 from skyrl_train.sandbox.start_request import RequestError, StartRequest, is_session_id, read_start
 
 RESERVED = frozenset({"batch"})

@@ -18,11 +18,11 @@ from starlette.requests import ClientDisconnect, Request
 
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.sandbox.wire import BuildStatus
-from skyrl_train.sandbox.runtime.book import BookError
 from skyrl_train.sandbox.runtime.build_form import LARGEST_FORM, BuildForm, read_form
+from skyrl_train.sandbox.runtime.database import BookError
 from skyrl_train.sandbox.runtime.engine import BuildFailedError, BuildLateError
-from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.refusals import RefusedError
+from skyrl_train.sandbox.runtime.store import Parts
 
 _SETTING = "build "
 _AT_ONCE, _WAITING = 2, 16

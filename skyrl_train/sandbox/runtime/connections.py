@@ -17,7 +17,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from skyrl_train.sandbox.runtime.body import Json
+from skyrl_train.sandbox.runtime.request_body import Json
 
 LONGEST_HEAD = 32 * 1024
 """Bytes of a request's line and headers, where they do not come at once. More is 431."""

@@ -5,12 +5,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skyrl_train.contracts.sandbox.wire import HEALTH, RUNTIME_KEY_HEADER
-from skyrl_train.sandbox.runtime.body import Json
 from skyrl_train.sandbox.runtime.engine import EngineUnsureError
 from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.keys import same_key
 from skyrl_train.sandbox.runtime.metrics import Metrics
 from skyrl_train.sandbox.runtime.refusals import RefusedError
+from skyrl_train.sandbox.runtime.request_body import Json
 
 _OPEN = (HEALTH, "/alive")
 """Says that the server is there, and nothing else."""

@@ -17,7 +17,7 @@ from skyrl_train.sandbox.inject_server import Asked, guarded, mount_bundle, moun
 from skyrl_train.sandbox.mounted_python import bundle_python
 from skyrl_train.sandbox.recipe import Recipe, recipe_of
 from skyrl_train.sandbox.runtime.plan import Inject, by_mount
-from skyrl_train.sandbox.runtime.podman.inside import usable_python
+from skyrl_train.sandbox.runtime.podman.namespace_client import usable_python
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 from skyrl_train.sandbox.sandboxd.bundle import write_zipapp

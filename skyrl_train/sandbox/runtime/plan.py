@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from skyrl_train.sandbox.inject import ImageFacts, Injection, MountedPython, mount
 from skyrl_train.sandbox.runtime.engine import ContainerSpec
-from skyrl_train.sandbox.runtime.parts import Plan
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
+from skyrl_train.sandbox.runtime.store import Plan
 
 LABEL = "skyrl.runtime"
 """Marks what this kind of server made; its value is the server's store."""

@@ -6,9 +6,9 @@ They use slots that nobody else wants, and give them up as soon as somebody does
 from dataclasses import replace
 
 from skyrl_train.contracts.sandbox.wire import State
-from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.reaper import end
 from skyrl_train.sandbox.runtime.record import Record
+from skyrl_train.sandbox.runtime.store import Parts
 from skyrl_train.sandbox.start_request import StartRequest
 
 

@@ -8,10 +8,10 @@ import asyncio
 
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.sandbox.wire import State
-from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.reconcile import sweep_one
 from skyrl_train.sandbox.runtime.record import COMING_UP
 from skyrl_train.sandbox.runtime.remover import remove
+from skyrl_train.sandbox.runtime.store import Parts
 
 
 async def reap_for_ever(parts: Parts) -> None:

@@ -5,14 +5,14 @@ is made anew, what nobody asked for goes.
 """
 
 from skyrl_train.contracts.sandbox.wire import State
-from skyrl_train.sandbox.runtime.doors import listen
 from skyrl_train.sandbox.runtime.engine import Container, Phase
-from skyrl_train.sandbox.runtime.entry import open_door
-from skyrl_train.sandbox.runtime.parts import Parts
+from skyrl_train.sandbox.runtime.ports import listen
 from skyrl_train.sandbox.runtime.record import COMING_UP, Record
 from skyrl_train.sandbox.runtime.remover import remove
+from skyrl_train.sandbox.runtime.sandboxes import open_door
 from skyrl_train.sandbox.runtime.slots import Answer
 from skyrl_train.sandbox.runtime.starter import Starter
+from skyrl_train.sandbox.runtime.store import Parts
 from skyrl_train.sandbox.runtime.watcher import watch, why_ended
 
 _ALIVE = (Phase.RUNNING, Phase.PAUSED)

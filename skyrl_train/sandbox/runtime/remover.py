@@ -3,7 +3,7 @@
 import asyncio
 
 from skyrl_train.contracts.errors import TrainError
-from skyrl_train.sandbox.runtime.parts import Parts
+from skyrl_train.sandbox.runtime.store import Parts
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 10.0
 

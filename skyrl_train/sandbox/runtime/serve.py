@@ -14,28 +14,28 @@ from skyrl_train.config.sections.sandbox import SandboxSection
 from skyrl_train.contracts.errors import TrainError, UsageError
 from skyrl_train.node.podman_store import LOCAL_BASE
 from skyrl_train.sandbox.runtime.app import application
-from skyrl_train.sandbox.runtime.book import Book
 from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.connections import http_server
-from skyrl_train.sandbox.runtime.doors import listen
+from skyrl_train.sandbox.runtime.database import Book
 from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.injection import choose, injector, ways_of
 from skyrl_train.sandbox.runtime.job_files import publish, remove_stale, withdraw
 from skyrl_train.sandbox.runtime.keys import new_key
+from skyrl_train.sandbox.runtime.lifecycle import Running
 from skyrl_train.sandbox.runtime.limits import effective
 from skyrl_train.sandbox.runtime.limits import told as told_of
 from skyrl_train.sandbox.runtime.metrics import Metrics
-from skyrl_train.sandbox.runtime.only_one import only_one
-from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.plan import planner
 from skyrl_train.sandbox.runtime.podman.engine import PodmanEngine
-from skyrl_train.sandbox.runtime.podman.examine import Examine, by_doctor
-from skyrl_train.sandbox.runtime.podman.home import find_home, state_directory
+from skyrl_train.sandbox.runtime.podman.image_supply import ImageSupply
 from skyrl_train.sandbox.runtime.podman.service import Service
-from skyrl_train.sandbox.runtime.podman.supply import ImageSupply
-from skyrl_train.sandbox.runtime.running import Running
+from skyrl_train.sandbox.runtime.podman.store_check import Examine, by_doctor
+from skyrl_train.sandbox.runtime.podman.store_directory import find_home, state_directory
+from skyrl_train.sandbox.runtime.ports import listen
+from skyrl_train.sandbox.runtime.server_lock import only_one
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 from skyrl_train.sandbox.runtime.slots import Slots
+from skyrl_train.sandbox.runtime.store import Parts
 
 _ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _KEY, _PORT = "key", "port"

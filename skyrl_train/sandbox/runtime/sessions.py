@@ -5,9 +5,7 @@ import secrets
 
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.sandbox.wire import RUNTIME_ID_PREFIX, State
-from skyrl_train.sandbox.runtime.doors import listen
-from skyrl_train.sandbox.runtime.entry import open_door
-from skyrl_train.sandbox.runtime.parts import Parts
+from skyrl_train.sandbox.runtime.ports import listen
 from skyrl_train.sandbox.runtime.prewarm import Prewarm
 from skyrl_train.sandbox.runtime.record import COMING_UP, Record
 from skyrl_train.sandbox.runtime.refusals import (
@@ -21,8 +19,10 @@ from skyrl_train.sandbox.runtime.refusals import (
     too_big,
 )
 from skyrl_train.sandbox.runtime.remover import remove
+from skyrl_train.sandbox.runtime.sandboxes import open_door
 from skyrl_train.sandbox.runtime.slots import Answer
 from skyrl_train.sandbox.runtime.starter import Starter
+from skyrl_train.sandbox.runtime.store import Parts
 from skyrl_train.sandbox.start_request import StartRequest
 
 _KEY_BYTES = 32

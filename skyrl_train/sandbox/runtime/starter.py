@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 from skyrl_train.contracts.sandbox.wire import State
 from skyrl_train.sandbox.inject import ImageFacts, InjectionError
-from skyrl_train.sandbox.runtime.book import BookError
+from skyrl_train.sandbox.runtime.database import BookError
 from skyrl_train.sandbox.runtime.engine import (
     BuildFailedError,
     Container,
@@ -16,9 +16,9 @@ from skyrl_train.sandbox.runtime.engine import (
     ImageAbsentError,
 )
 from skyrl_train.sandbox.runtime.health import wait_until_healthy
-from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.remover import remove
+from skyrl_train.sandbox.runtime.store import Parts
 from skyrl_train.sandbox.runtime.watcher import watch, why_ended
 
 _AGAIN_S = 0.5

@@ -4,9 +4,9 @@ import asyncio
 
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.sandbox.runtime.engine import Container, Phase
-from skyrl_train.sandbox.runtime.notices import limits_in
-from skyrl_train.sandbox.runtime.parts import Parts
+from skyrl_train.sandbox.runtime.exceeded_limits import limits_in
 from skyrl_train.sandbox.runtime.remover import remove
+from skyrl_train.sandbox.runtime.store import Parts
 
 _SIGNALLED = 128
 _NAMES = {9: "SIGKILL", 11: "SIGSEGV", 15: "SIGTERM", 6: "SIGABRT", 7: "SIGBUS"}

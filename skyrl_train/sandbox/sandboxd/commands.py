@@ -9,8 +9,8 @@ import time
 from skyrl_train.contracts.sandboxd_api import ALLOCATOR, SESSION_KEY_VARIABLES, TIMED_OUT
 from skyrl_train.sandbox.sandboxd.children import Child, Children
 from skyrl_train.sandbox.sandboxd.events import Events, command_event, output_event
-from skyrl_train.sandbox.sandboxd.reading import LEFTOVER_S, Reading
-from skyrl_train.sandbox.sandboxd.warden import Warden
+from skyrl_train.sandbox.sandboxd.limit_enforcer import Warden
+from skyrl_train.sandbox.sandboxd.output_reader import LEFTOVER_S, Reading
 
 OUTPUT_LIMIT = 4 * 1024 * 1024
 """Bytes kept of each of a command's two streams. The end is kept too: that is where tests print their summary."""

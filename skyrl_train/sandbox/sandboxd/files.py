@@ -7,9 +7,9 @@ import errno
 import os
 import stat
 
-from skyrl_train.sandbox.sandboxd.fields import absolute_path, missing
 from skyrl_train.sandbox.sandboxd.http import HttpError, Request
 from skyrl_train.sandbox.sandboxd.multipart import file_chunks
+from skyrl_train.sandbox.sandboxd.request_fields import absolute_path, missing
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_RIGHT = (errno.EACCES, errno.EPERM, errno.EROFS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from skyrl_train.sandbox.sandboxd.children import Children
-from skyrl_train.sandbox.sandboxd.reading import run
+from skyrl_train.sandbox.sandboxd.output_reader import run
 
 LIMIT_S = 30.0
 MAX_FILE = 1024 * 1024

@@ -9,13 +9,13 @@ import sys
 import time
 
 from skyrl_train.contracts.sandboxd_api import PORT, SESSION_KEY_VARIABLES
-from skyrl_train.sandbox.sandboxd import first
+from skyrl_train.sandbox.sandboxd import init_process
 from skyrl_train.sandbox.sandboxd.children import Children
 from skyrl_train.sandbox.sandboxd.commands import OUTPUT_LIMIT, Commands, child_environment
 from skyrl_train.sandbox.sandboxd.events import Events
+from skyrl_train.sandbox.sandboxd.limit_enforcer import Warden
 from skyrl_train.sandbox.sandboxd.routes import VERSION, Routes
 from skyrl_train.sandbox.sandboxd.server import Server, listen, log
-from skyrl_train.sandbox.sandboxd.warden import Warden
 
 USAGE = f"""usage: sandboxd [--host HOST] [--port PORT] [--output-limit BYTES] [--processes N] [--memory-mib N]
        sandboxd [--processes N] [--memory-mib N] --run -- COMMAND…
@@ -43,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
             sys.stdout.write(USAGE)
             return 0
         if "run" in options:
-            return first.run(command, start_warden=warden_of(options).start, log=log)
+            return init_process.run(command, start_warden=warden_of(options).start, log=log)
         keys = session_keys(dict(os.environ))
         host = options.get("host") or (EVERYWHERE if keys else LOOPBACK[0])
         if not keys and host not in LOOPBACK:

@@ -9,11 +9,17 @@ import time
 from collections.abc import Callable
 
 from skyrl_train.contracts import sandboxd_api
-from skyrl_train.sandbox.sandboxd import answers, files, git
+from skyrl_train.sandbox.sandboxd import files, git, responses
 from skyrl_train.sandbox.sandboxd.children import Children
 from skyrl_train.sandbox.sandboxd.commands import Commands
-from skyrl_train.sandbox.sandboxd.fields import absolute_path, command_request, identifier, query, search_request
 from skyrl_train.sandbox.sandboxd.http import HttpError, Request
+from skyrl_train.sandbox.sandboxd.request_fields import (
+    absolute_path,
+    command_request,
+    identifier,
+    query,
+    search_request,
+)
 
 VERSION = "0.1.0"
 SPEAKS = "1.58.0"
@@ -140,7 +146,7 @@ class Download:
 
     def send(self, connection: socket.socket, *, close: bool) -> bool:
         try:
-            return answers.send_file(connection, self._file, self._headers, close=close)
+            return responses.send_file(connection, self._file, self._headers, close=close)
         finally:
             os.close(self._file)
 

@@ -12,8 +12,8 @@ import threading
 from _operator import _compare_digest  # constant-time; what hmac offers, without OpenSSL
 
 from skyrl_train.contracts.sandboxd_api import SESSION_KEY_HEADER
-from skyrl_train.sandbox.sandboxd.answers import send_json
 from skyrl_train.sandbox.sandboxd.http import DisconnectedError, HttpError, Request, Stream, read_request
+from skyrl_train.sandbox.sandboxd.responses import send_json
 from skyrl_train.sandbox.sandboxd.routes import Download, Routes
 
 WAITING = 4

@@ -5,7 +5,7 @@ import pytest
 from checks.agt.function_calling_not_native import function_calling_not_native
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from skyrl_train.contracts.agent.golden_reply import GOLDEN, breaking_stop
 from support import plan_of
 

@@ -3,7 +3,7 @@
 from checks.agt.stop_string_stripped import stop_string_stripped
 from plans import MIG20, example, found, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from support import plan_of
 
 TASK = "examples/skyrl-agent/verl_oh.yaml"

@@ -3,7 +3,7 @@
 from checks.agt.token_note_always_on import token_note_always_on
 from plans import MIG20, example, found
 from skyrl_doctor.core.model import Location, Severity
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from support import plan_of
 
 TASK = "examples/skyrl-agent/verl_oh.yaml"

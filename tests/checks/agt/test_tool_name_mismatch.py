@@ -3,7 +3,7 @@
 from checks.agt.tool_name_mismatch import tool_name_mismatch
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from support import plan_of
 
 ALL = {"agent.tools": '["terminal", "file_editor", "finish", "think"]'}

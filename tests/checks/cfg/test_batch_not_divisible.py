@@ -3,7 +3,7 @@
 from checks.cfg.batch_not_divisible import batch_not_divisible
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from support import plan_of
 
 BROKEN = "examples/verl/grpo_broken.sh"

@@ -3,8 +3,8 @@
 from checks.cfg.config_unreadable import config_unreadable
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
+from skyrl_doctor.plan.findings import NO_PLAN, fault
 from skyrl_doctor.plan.model import Plan, Problem
-from skyrl_doctor.plan.verdicts import NO_PLAN, fault
 
 
 def test_tells_each_problem_of_the_plan() -> None:
@@ -26,7 +26,7 @@ def test_tells_each_problem_of_the_plan() -> None:
 def test_reproduces_two_faults_in_one_file() -> None:
     made = plan("[model]\npath = 'x'\nattention = 'sdpa'\n[rolout]\nn = 3\n")
     assert found("CFG004", made) == [
-        fault("rolout = {'n': 3}: no such setting; did you mean rollout?", Location("run.toml", 4, "rolout")),
+        fault("unknown setting `rolout`; did you mean `rollout`?", Location("run.toml", 4, "rolout")),
     ]
     assert found("CFG004", plan("[model]\npath = 'x'\nattention = 'sdpa'\n[trainer]\nresume = 'path'\n")) == [
         fault(

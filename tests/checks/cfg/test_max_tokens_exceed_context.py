@@ -4,7 +4,7 @@ from checks.cfg.max_tokens_exceed_context import max_tokens_exceed_context
 from plans import MIG20, ROOT, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
 from skyrl_doctor.facts.prompts import PromptLengths
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from support import judge, plan_of
 
 SEED = "examples/prime-rl-2025/v4.toml"

@@ -4,7 +4,7 @@ from checks.cfg.model_context_too_short import model_context_too_short
 from plans import MIG20, example
 from skyrl_doctor.core.model import Location, Outcome, Status
 from skyrl_doctor.facts.model_files import ModelFiles
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from support import judge, plan_of
 
 

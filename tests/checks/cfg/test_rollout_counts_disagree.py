@@ -3,7 +3,7 @@
 from checks.cfg.rollout_counts_disagree import rollout_counts_disagree
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from support import plan_of
 
 CONF, TASK = "examples/skyrl-agent/long_context.conf", "examples/skyrl-agent/long_context.yaml"

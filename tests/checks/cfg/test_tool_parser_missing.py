@@ -3,7 +3,7 @@
 from checks.cfg.tool_parser_missing import tool_parser_missing
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from support import plan_of
 
 HEAD = "[model]\nname = 'x'\n[orchestrator]\nrollouts_per_example = 2\n[inference.model]\n"

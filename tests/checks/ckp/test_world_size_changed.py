@@ -4,7 +4,7 @@ from checks.ckp.world_size_changed import world_size_changed
 from plans import MIG20, example, plan
 from skyrl_doctor.core.model import Location, Outcome, Status
 from skyrl_doctor.facts.checkpoints import Checkpoints, Found
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from support import judge, plan_of
 
 VERL = "python -m verl.trainer.main_ppo trainer.default_local_dir=/ckpt/run trainer.n_gpus_per_node={gpus}\n"

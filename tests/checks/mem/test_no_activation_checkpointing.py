@@ -9,7 +9,7 @@ from checks.mem.no_activation_checkpointing import no_activation_checkpointing
 from plans import MIG20, ROOT, example, found, plan, verdict
 from skyrl_doctor.cli.app import dispatch
 from skyrl_doctor.core.model import Location, Severity, Status
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from support import plan_of
 
 FIRST = "examples/prime-rl-2025/v1.toml"

@@ -8,7 +8,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Location, Outcome, Status
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.facts.model_types import ModelTypes
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from support import judge, plan_of
 
 KNOWN = ModelTypes(frozenset({"qwen2", "llama"}), frozenset({"qwen2"}), "/py")

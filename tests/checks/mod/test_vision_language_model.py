@@ -4,8 +4,8 @@ from checks.mod.vision_language_model import vision_language_model
 from plans import MIG20, example, plan
 from skyrl_doctor.core.model import Location, Outcome, Status
 from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan, Value
-from skyrl_doctor.plan.verdicts import fault
 from support import judge, plan_of
 
 TEXT = "MODEL=/models/qwen3-vl-8b\nROLLOUT_N=2\n"

@@ -4,7 +4,7 @@ from checks.mod.weight_reload_unsupported import weight_reload_unsupported
 from plans import MIG20, example
 from skyrl_doctor.core.model import Location, Outcome, Status
 from skyrl_doctor.facts.model_files import ModelFiles
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from support import judge, plan_of, recorded
 
 GPT_OSS = "examples/prime-rl-2025/gpt_oss.toml"

@@ -32,7 +32,7 @@ def test_finds_more_starts_than_the_database_takes() -> None:
             message="400 containers are started at once on Podman's SQLite database; wanted at most 64",
             location=PLACE,
             remedy=Remedy(
-                kind=RemedyKind.FIX_CONFIG, summary="change the setting", settings={"agent.max_parallel": "64"}
+                kind=RemedyKind.FIX_CONFIG, summary="use this setting", settings={"agent.max_parallel": "64"}
             ),
             severity=Severity.WARNING,
         )

@@ -3,7 +3,7 @@
 from checks.prm.ac_is_not_a_table import ac_is_not_a_table
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 
 WORD = "examples/prime-rl-2025/v3.toml"
 

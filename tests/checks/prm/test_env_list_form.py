@@ -3,7 +3,7 @@
 from checks.prm.env_list_form import env_list_form
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 
 FIRST = "examples/prime-rl-2025/first.toml"
 

@@ -3,7 +3,7 @@
 from checks.prm.lora_under_experimental import lora_under_experimental
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 
 FIRST = "examples/prime-rl-2025/first.toml"
 

@@ -3,7 +3,7 @@
 from checks.prm.one_gpu_cannot_be_shared import one_gpu_cannot_be_shared
 from plans import example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 
 HALF = "examples/prime-rl/half_migrated.toml"
 

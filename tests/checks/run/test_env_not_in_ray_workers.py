@@ -8,8 +8,8 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Severity, Status
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.ray_workers import RayWorkers
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 from support import judge, plan_of, recorded
 
 URL = "SANDBOX_REMOTE_RUNTIME_API_URL"

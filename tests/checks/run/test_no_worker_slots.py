@@ -3,7 +3,7 @@
 from checks.run.no_worker_slots import no_worker_slots
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from support import plan_of
 
 CONF, TASK = "examples/skyrl-agent/long_context.conf", "examples/skyrl-agent/long_context.yaml"

@@ -22,7 +22,7 @@ def finding(limit_s: int, wanted: str, severity: Severity = Severity.ERROR) -> F
         message=f"sandboxes get {limit_s} s until they must answer; wanted {wanted}",
         location=Location("plan.toml", None, KEY),
         remedy=Remedy(
-            kind=RemedyKind.FIX_CONFIG, summary="change the setting", settings={KEY: wanted.split(maxsplit=1)[0]}
+            kind=RemedyKind.FIX_CONFIG, summary="use this setting", settings={KEY: wanted.split(maxsplit=1)[0]}
         ),
         severity=severity,
     )

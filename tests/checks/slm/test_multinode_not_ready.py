@@ -9,8 +9,8 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.fabric import Fabric
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.mounts import parse_mountinfo
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 from support import judge, plan_of, recorded
 
 IN_JOB = {"SLURM_JOB_ID": "4711", "SLURM_JOB_NUM_NODES": "2"}

@@ -3,7 +3,7 @@
 from checks.slm.walltime_mismatch import walltime_mismatch
 from plans import MIG20, example, found, plan
 from skyrl_doctor.core.model import Location
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from support import plan_of
 
 CONF = "examples/skyrl-agent/long_context.conf"

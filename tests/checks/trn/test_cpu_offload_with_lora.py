@@ -3,7 +3,7 @@
 from checks.trn.cpu_offload_with_lora import cpu_offload_with_lora
 from plans import MIG20, example, found, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from support import plan_of
 
 SECOND = "examples/prime-rl-2025/v2.toml"

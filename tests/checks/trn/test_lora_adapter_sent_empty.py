@@ -8,7 +8,7 @@ from checks.trn.lora_adapter_sent_empty import lora_adapter_sent_empty
 from plans import MIG20, example, plan
 from skyrl_doctor.core.model import Location, Severity, Status
 from skyrl_doctor.facts.interpreter import Interpreter, TrainingPython
-from skyrl_doctor.plan.verdicts import fault
+from skyrl_doctor.plan.findings import fault
 from skyrl_train.config.adapter import arrives_empty, gathers_by_layers
 from support import judge
 

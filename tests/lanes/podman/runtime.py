@@ -20,8 +20,8 @@ import httpx
 from lanes.podman.lab import IMAGE, SHORT_S, Lab, state_of, strays, wait_until
 from skyrl_doctor.cli.app import dispatch
 from skyrl_train.config.sections.sandbox import SandboxSection
-from skyrl_train.sandbox.runtime.podman.examine import CHECKS, Examined, read_report
-from skyrl_train.sandbox.runtime.podman.home import Home, made_home
+from skyrl_train.sandbox.runtime.podman.store_check import CHECKS, Examined, read_report
+from skyrl_train.sandbox.runtime.podman.store_directory import Home, made_home
 from skyrl_train.sandbox.runtime.serve import Options, serve
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 

@@ -21,7 +21,7 @@ from skyrl_doctor.facts import runtime as probes
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_train.contracts.agent.arguments import Action
 from skyrl_train.contracts.agent.ports import Task
-from skyrl_train.sandbox.canary import Trial, fly
+from skyrl_train.sandbox.client.canary import Trial, fly
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError
 from skyrl_train.sandbox.client.runtime import Limits, RuntimeClient, Wanted
 from skyrl_train.sandbox.client.sandbox import Sandbox
@@ -164,7 +164,7 @@ def test_the_canary_sees_a_good_runtime(server: Server) -> None:
 def test_a_canary_that_is_killed_leaves_nothing(server: Server) -> None:
     """SIGKILL as soon as its sandboxes are there: the process that waits on its pipe removes them."""
     words = [f"file {server.job_dir}/runtime_api_key.txt", IMAGE, "4", "60"]
-    code = "import sys; from skyrl_train.sandbox.canary import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from skyrl_train.sandbox.client.canary import main; sys.exit(main(sys.argv[1:]))"
     process = subprocess.Popen([sys.executable, "-c", code, server.url, *words], start_new_session=True)
     wait_until(lambda: len(live(server)) == 4)
     os.killpg(process.pid, signal.SIGKILL)

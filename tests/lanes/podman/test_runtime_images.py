@@ -22,7 +22,7 @@ from lanes.podman.lab import IMAGE, Lab, state_of, wait_until
 from lanes.podman.runtime import SETTINGS, Server, agent, say, start
 from lanes.podman.stand_in import stand_in_bundle
 from skyrl_train.config.sections.sandbox import SandboxSection
-from skyrl_train.sandbox.runtime.podman.earlier import MARK
+from skyrl_train.sandbox.runtime.podman.previous_server import MARK
 from skyrl_train.sandbox.server_bundle import ServerBundle
 
 pytestmark = pytest.mark.podman

@@ -37,14 +37,16 @@ def test_does_not_fit_is_status_1_and_names_changes_in_the_users_words(capsys: p
     status, out, _ = budget(capsys, MIG20, "--gpu-memory", "9GiB")
     assert status == 1
     assert "fits:    no, " in out
-    assert "what would help most:" in out
+    assert "changes that help most:" in out
     assert "model.lora_rank = 32" in out
 
 
 def test_a_key_that_does_not_help_is_told_with_the_phase_that_is_full(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = budget(capsys, MIG20, "--gpu-memory", "7GiB", "--solve", "rollout.n")
     assert status == 1
-    assert re.search(r"^solve:   no n fits; at the smallest the peak is [0-9.]+ GiB in [a-z]", out, re.MULTILINE)
+    assert re.search(
+        r"^solve:   no value of n fits; with the smallest the peak is [0-9.]+ GiB in [a-z]", out, re.MULTILINE
+    )
 
 
 def test_a_sequence_beyond_the_models_positions_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +54,7 @@ def test_a_sequence_beyond_the_models_positions_is_noted(capsys: pytest.CaptureF
         "python -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-0.5B data.max_response_length=40000"
     )
     _, out, _ = budget(capsys, words, "--gpu", "H200")
-    assert "note:    40512 tokens of prompt and response, and the model has positions for 32768 (CFG005)\n" in out
+    assert "note:    prompt + response = 40512 tokens, but the model has only 32768 positions (CFG005)\n" in out
 
 
 def test_json_holds_what_the_design_promises(capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,11 +84,11 @@ def test_the_parts_of_each_phase_add_up(capsys: pytest.CaptureFixture[str]) -> N
         ((MIG20, "--gpu", "voodoo2"), "no GPU known as 'voodoo2'"),
         ((MIG20, "--gpu-memory=-3GiB"), "'-3GiB' is not a size"),
         ((MIG20, "--gpu-memory", "0GiB"), "'0GiB' is not a size"),
-        ((MIG20, "--gpu", "voodoo2"), "any other by its size: --gpu-memory 20GiB"),
+        ((MIG20, "--gpu", "voodoo2"), "for another GPU give its size, such as --gpu-memory 20GiB"),
         ((MIG20, "--gpu", "H200", "--solve", "nope"), "'nope'"),
         ((MIG20, "--gpu", "H200", "--solve", ""), "no value of ''"),
-        ((MIG20, "--gpu", "H200", "--figure", ""), "wanted a name that ends in .svg or .png"),
-        ((MIG20, "--gpu", "H200", "--figure", "a.pdf"), "wanted a name that ends in .svg or .png"),
+        ((MIG20, "--gpu", "H200", "--figure", ""), "the file name must end in .svg or .png"),
+        ((MIG20, "--gpu", "H200", "--figure", "a.pdf"), "the file name must end in .svg or .png"),
         (("no-such-file.toml", "--gpu", "H200"), "no-such-file.toml"),
     ],
 )
@@ -134,8 +136,8 @@ def test_a_setting_that_is_none_is_told_beside_the_figures(
     status, out, err = budget(capsys, str(target), "--gpu", "H200", "--format", form)
     assert (status, bool(out)) == (0, True)
     assert re.fullmatch(
-        rf"skyrl-doctor budget: {target}:\d+: rollout.gpu_memory_utilisation = 0.9: no such setting; did you mean "
-        r"rollout.gpu_memory_utilization\?\n",
+        rf"skyrl-doctor budget: {target}:\d+: unknown setting `rollout.gpu_memory_utilisation`; did you mean "
+        r"`rollout.gpu_memory_utilization`\?\n",
         err,
     )
 
@@ -144,7 +146,7 @@ def test_no_gpu_here_says_how_to_name_one(capsys: pytest.CaptureFixture[str], mo
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     status, out, err = budget(capsys, MIG20)
     assert (status, out) == (2, "")
-    assert "say --gpu NAME or --gpu-memory SIZE" in err
+    assert "pass --gpu NAME or --gpu-memory SIZE" in err
 
 
 def test_draws_the_same_figure_twice_and_leaves_nothing_else(

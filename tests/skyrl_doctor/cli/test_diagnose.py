@@ -69,7 +69,7 @@ def test_of_logs_that_hold_nothing_it_says_so(tmp_path: Path, capsys: pytest.Cap
     empty, other = tmp_path / "a.log", tmp_path / "b.log"
     empty.touch()
     assert dispatch(["diagnose", str(empty)]) == 0
-    assert capsys.readouterr().err == f"skyrl-doctor diagnose: nothing was written to {empty}\n"
+    assert capsys.readouterr().err == f"skyrl-doctor diagnose: no output in {empty}\n"
     other.write_text("fine\n", encoding="utf-8")
     assert dispatch(["diagnose", str(tmp_path)]) == 0
     assert capsys.readouterr().err == ""

@@ -39,20 +39,20 @@ def test_what_another_machine_needs_is_not_made_here(
     assert len(made) == 1
 
 
-def test_two_slices_are_left_as_they_are_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_slices_are_skipped_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     shell, said = env("--from", str(MACHINES / "mig_two_slices"), "--role", "gpu", capsys=capsys)
     assert "CUDA_VISIBLE_DEVICES" not in shell
-    assert "skyrl-doctor env: left out: GPU001: CUDA_VISIBLE_DEVICES names 2 MIG slices" in said
+    assert "skyrl-doctor env: skipped: GPU001: CUDA_VISIBLE_DEVICES names 2 MIG slices" in said
 
 
-def test_what_was_not_seen_is_left_out_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_fact_is_skipped_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recording = {"environ": {"CUDA_VISIBLE_DEVICES": "MIG-x", "VLLM_USE_V1": "0"}, "identity": IDENTITY, "now": 1.0}
     (tmp_path / "about.toml").write_text("format = 1", encoding="utf-8")
     (tmp_path / "machine.json").write_text(json.dumps(recording), encoding="utf-8")
     shell, said = env("--from", str(tmp_path), "--role", "gpu", capsys=capsys)
     assert "unset VLLM_USE_V1;\n" in shell
     assert "CUDA_VISIBLE_DEVICES" not in shell
-    assert "left out: not in this recording" in said
+    assert "skipped: not in this recording" in said
 
 
 def test_the_doctors_own_interpreter_is_not_exported(
@@ -105,13 +105,13 @@ def test_fix_shows_and_changes_nothing(capsys: pytest.CaptureFixture[str]) -> No
     assert dispatch(["fix", "GPU001", "--from", MIG, "--role", "gpu"]) == 1
     out = capsys.readouterr().out
     assert out.startswith("GPU001 mig-uuid\n")
-    assert "  safe (FIX_ENV): " in out
-    assert "      CUDA_VISIBLE_DEVICES = 0\n" in out
+    assert "  safe: name the slice by number" in out
+    assert "      $ export CUDA_VISIBLE_DEVICES=0\n" in out
 
 
 def test_fix_of_another_machine_is_not_applied_here(capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["fix", "GPU001", "--from", MIG, "--apply"]) == 2
-    assert "--apply changes this machine and --from looks at another" in capsys.readouterr().err
+    assert "--apply changes this machine, but --from examines a recording" in capsys.readouterr().err
 
 
 def test_fix_with_nothing_to_fix(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,7 +124,9 @@ def test_fix_does_not_pass_over_what_it_could_not_see(tmp_path: Path, capsys: py
     (tmp_path / "about.toml").write_text("format = 1", encoding="utf-8")
     (tmp_path / "machine.json").write_text("{}", encoding="utf-8")
     assert dispatch(["fix", "ENV016", "--from", str(tmp_path)]) == 3
-    assert capsys.readouterr().out == ("nothing to fix was found; could not be looked at, as preflight tells: ENV016\n")
+    assert capsys.readouterr().out == (
+        "nothing to fix in the checks that ran; unknown: ENV016 (preflight prints the reasons)\n"
+    )
 
 
 IDENTITY = {

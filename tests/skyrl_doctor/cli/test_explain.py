@@ -7,14 +7,14 @@ import pytest
 
 from skyrl_doctor.catalogue import Entry, When
 from skyrl_doctor.cli.app import dispatch
-from skyrl_doctor.cli.explain import text
+from skyrl_doctor.cli.explain import page_lines
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.facts.environ import Environ
 
 STALE = """\
 ENV016 stale-vllm-variable
-Shows before the job.
+Appears before the job.
 
 A variable of an older vLLM is set.
 
@@ -38,7 +38,7 @@ Example
 -------
     Unknown vLLM environment variable detected: VLLM_USE_V1
 
-Looked for on: gpu, login. Fixed by skyrl_train/node/vllm.py.
+Roles: gpu, login. Fixed by skyrl_train/node/vllm.py.
 """
 
 
@@ -55,10 +55,10 @@ def test_the_page_by_id_or_slug(name: str, capsys: pytest.CaptureFixture[str]) -
 
 def test_a_failure_without_a_check_names_the_command_that_finds_it() -> None:
     entry = Entry(id="TRN002", slug="tracker-used-as-logger", family="TRN", when=(When.LOG, When.CONTRACT), core=True)
-    lines = list(text(entry, None))
+    lines = list(page_lines(entry, None))
     assert lines[:7] == [
         "TRN002 tracker-used-as-logger",
-        "Shows in its logs, in a contract test.",
+        "Appears in the job's logs, in a contract test.",
         "",
         "verl's metrics tracker is used as a logger.",
         "",
@@ -70,32 +70,32 @@ def test_a_failure_without_a_check_names_the_command_that_finds_it() -> None:
         "-------",
         "    AttributeError: 'Tracking' object has no attribute 'warning'",
         "",
-        "No check sees it before the job. Found by skyrl-doctor diagnose.",
+        "No check finds it before the job. Found by skyrl-doctor diagnose.",
     ]
 
 
 def test_a_check_that_is_missing_says_so() -> None:
     entry = Entry(id="PRM008", slug="one-gpu-cannot-be-shared", family="PRM", when=(When.PREFLIGHT, When.LOG))
-    assert list(text(entry, None))[-1] == "No check sees it before the job. Not built yet."
+    assert list(page_lines(entry, None))[-1] == "No check finds it before the job. Not built yet."
 
 
 def test_the_check_of_another_package_has_no_entry() -> None:
-    assert list(text(None, site_closed)) == [
+    assert list(page_lines(None, site_closed)) == [
         "SITE001 site-closed",
         "",
         "skyrl-doctor explain.",
         "",
-        "Looked for on: gpu. The operator fixes it: only the site can open it.",
+        "Roles: gpu. Fixed by the operator: only the site can open it.",
     ]
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("GPU01", "no failure is called 'GPU01'; did you mean GPU001?"),
-        ("mig_uuid", "no failure is called 'mig_uuid'; did you mean mig-uuid?"),
-        ("", "no failure is called ''; `skyrl-doctor list` shows what there is"),
-        ("~~~", "no failure is called '~~~'; `skyrl-doctor list` shows what there is"),
+        ("GPU01", "unknown failure 'GPU01'; did you mean GPU001?"),
+        ("mig_uuid", "unknown failure 'mig_uuid'; did you mean mig-uuid?"),
+        ("", "unknown failure ''; run `skyrl-doctor list` for all failures"),
+        ("~~~", "unknown failure '~~~'; run `skyrl-doctor list` for all failures"),
     ],
 )
 def test_an_unknown_name_is_bad_input(name: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,7 +63,7 @@ def test_a_schema_is_rewritten_only_where_it_is_asked_for(stuck: Path, capsys: p
         dispatch(["fix", name, str(stuck)])
         out = capsys.readouterr().out
         assert "+num_infer_gpus = 1\n" in out
-        assert "left to you: line 25: orchestrator.env: " in out
+        assert "not edited: line 25: orchestrator.env: " in out
 
 
 def test_a_file_that_changed_meanwhile_is_left(stuck: Path) -> None:

@@ -30,7 +30,7 @@ def test_a_finding_refuses_with_78_and_starts_nothing() -> None:
     done = gate(*PASSING, "--fail-on", "warning", "--", "echo", "ran", env={**ENV, "VLLM_USE_V1": "0"})
     assert (done.returncode, done.stdout) == (78, "")
     assert done.stderr.endswith(
-        "skyrl-doctor gate: refused: the verdict is fail; echo was not started (exit status 78)\n"
+        "skyrl-doctor gate: refused: the verdict is fail; echo was not started; exit status 78\n"
     )
 
 
@@ -50,7 +50,7 @@ def test_no_command_is_a_usage_error() -> None:
         done = gate(*words)
         assert (done.returncode, done.stderr) == (
             2,
-            "skyrl-doctor gate: no command: wanted `gate [TARGET …] -- CMD …`\n",
+            "skyrl-doctor gate: no command given; use `skyrl-doctor gate [TARGET …] -- CMD …`\n",
         )
 
 
@@ -85,7 +85,7 @@ def test_a_recorded_machine_gives_no_verdict(tmp_path: Path) -> None:
     done = gate(*PASSING, "--from", recorded, "--job-dir", str(tmp_path), "--", "echo", "ran")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "skyrl-doctor gate: a verdict is of this machine, and --from looks at another; wanted one of the two\n"
+        "skyrl-doctor gate: --from examines a recording, but a verdict must be about this machine; use --from without a job directory\n"
     )
 
 

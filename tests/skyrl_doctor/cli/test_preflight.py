@@ -58,7 +58,7 @@ def test_a_recording_with_holes_is_unknown_with_the_question(
         ),
         (
             [*ONE, "--ignore", "stale-vllm-variable"],
-            "nothing is left to look at: --ignore takes away all that --select names",
+            "no check left to run: --ignore removes every check that --select names",
         ),
         ([*ONE, "--output", "/no/such/dir/file"], "cannot write /no/such/dir/file: No such file or directory"),
     ],
@@ -99,7 +99,7 @@ def test_a_broken_waiver_file_is_status_2(tmp_path: Path, capsys: pytest.Capture
     file = tmp_path / "waivers.toml"
     for text, said in (
         ("[waivers", "not valid TOML"),
-        ("x = 1", "holds no [waivers]"),
+        ("x = 1", "no [waivers] table"),
         ("[waivers.GPU999]", "no check has this id"),
     ):
         file.write_text(text, encoding="utf-8")
@@ -155,7 +155,7 @@ def test_record_then_replay_gives_the_same_outcomes(tmp_path: Path, capsys: pyte
     first = json.loads(capsys.readouterr().out)
     assert [o for o in first["outcomes"] if "not in this recording" in o["reason"]] == []
     assert dispatch(["record", str(bundle)]) == 2
-    assert "holds a recording already" in capsys.readouterr().err
+    assert "already holds a recording" in capsys.readouterr().err
 
 
 def test_a_bundle_is_guessed_to_be_what_its_machine_is(
@@ -194,6 +194,6 @@ def test_structure_only_looks_at_no_machine(capsys: pytest.CaptureFixture[str]) 
     assert "redacted" not in json.dumps(report)
 
 
-def test_structure_only_wants_a_target(capsys: pytest.CaptureFixture[str]) -> None:
+def test_structure_only_needs_a_target(capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["preflight", "--structure-only"]) == 2
-    assert "wanted a TARGET" in capsys.readouterr().err
+    assert "pass a TARGET" in capsys.readouterr().err

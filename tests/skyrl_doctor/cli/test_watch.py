@@ -64,7 +64,7 @@ def test_killed_and_started_again_it_neither_repeats_nor_misses(tmp_path: Path) 
         second.wait(300)
     found = keys(tmp_path)
     assert (len(found), len(set(found)), found[0]) == (3, 3, "CFG001.log.root")
-    assert keys(tmp_path, "end") == ["the watch was told to end"]
+    assert keys(tmp_path, "end") == ["the watch was stopped"]
 
 
 def test_a_signal_in_the_middle_of_a_turn_waits_for_its_end(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_signal_in_the_middle_of_a_turn_waits_for_its_end(tmp_path: Path) -> N
         until(lambda: keys(tmp_path, "start") != [])
         watch.terminate()
         assert watch.wait(300) == 1
-    assert (keys(tmp_path), keys(tmp_path, "end")) == (["CFG001.log.root"], ["the watch was told to end"])
+    assert (keys(tmp_path), keys(tmp_path, "end")) == (["CFG001.log.root"], ["the watch was stopped"])
 
 
 def test_a_root_is_told_soon_after_its_line(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_only_one_watch_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str
         until(lambda: keys(tmp_path, "start") != [])
         assert dispatch(["watch", str(tmp_path), "--once"]) == 2
     assert capsys.readouterr().err == (
-        f"skyrl-doctor watch: {tmp_path} is watched already, or cannot be written to; --tui looks on beside\n"
+        f"skyrl-doctor watch: {tmp_path} has another watch, or is not writable; use --tui to follow it without writing\n"
     )
 
 
@@ -145,7 +145,7 @@ def test_one_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_bad_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for options, text in (
-        ([str(tmp_path / "none")], "no such directory; wanted the directory of a job"),
+        ([str(tmp_path / "none")], "no such directory; give the job directory"),
         ([str(tmp_path), "--once", "--on-root", "stop"], "--on-root stop wants --pid N or --job N"),
         ([str(tmp_path), "--once", "--on-root", "hold"], "--on-root hold wants --job N"),
         ([str(tmp_path), "--once", "--webhook", "nowhere"], "--webhook: wanted an address"),

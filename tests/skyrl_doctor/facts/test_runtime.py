@@ -22,7 +22,7 @@ from skyrl_doctor.facts.runtime import (
 from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.job_files import one_url
-from skyrl_train.sandbox.canary import Sighting
+from skyrl_train.sandbox.client.canary import Sighting
 from support import plan_of
 
 SEEN = {

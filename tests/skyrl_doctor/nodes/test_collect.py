@@ -9,7 +9,7 @@ import pytest
 from skyrl_doctor.cli.app import dispatch
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.nodes.collect import Round, allocated, collect
-from skyrl_doctor.nodes.letter import Silence
+from skyrl_doctor.nodes.node_report import NoReport
 
 
 def a_step(at: Path, text: str) -> str:
@@ -34,7 +34,7 @@ def test_every_node_is_examined_and_compared(
     said = {one["id"]: [found["message"] for found in one["findings"]] for one in report["outcomes"]}
     assert said == {
         "ENV016": [],
-        "SLM003": ["$NCCL_DEBUG differs: n1 on n1; n2 on n2; wanted one value on every node"],
+        "SLM003": ["$NCCL_DEBUG differs: n1 on n1; n2 on n2; it must be equal on all nodes"],
     }
 
 
@@ -44,23 +44,27 @@ def silent(at: Path, text: str, limit_s: float = 20.0) -> dict[str, object]:
 
 
 def test_a_node_that_hangs_is_given_up_at_the_limit(tmp_path: Path) -> None:
-    assert silent(tmp_path, "exec sleep 60", 0.2) == {"n1": Silence("no answer within 0.2 s")}
+    assert silent(tmp_path, "exec sleep 60", 0.2) == {"n1": NoReport("no report within 0.2 s")}
 
 
 def test_a_task_that_ends_without_a_word(tmp_path: Path) -> None:
-    assert silent(tmp_path, "exit 3") == {"n1": Silence(f"its task wrote nothing ({tmp_path}/step.sh ended with 3)")}
+    assert silent(tmp_path, "exit 3") == {
+        "n1": NoReport(f"its task wrote no report ({tmp_path}/step.sh exited with status 3)")
+    }
 
 
 def test_half_a_letter_is_no_answer(tmp_path: Path) -> None:
     said = silent(tmp_path, f"echo '{{' > {tmp_path}/d/n1.json")["n1"]
-    assert isinstance(said, Silence)
+    assert isinstance(said, NoReport)
     assert said.reason.startswith("its report is damaged")
 
 
 def test_a_letter_of_an_earlier_look_is_none_of_this_one(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "n1.json").write_text("{}")
-    assert silent(tmp_path, "true") == {"n1": Silence(f"its task wrote nothing ({tmp_path}/step.sh ended with 0)")}
+    assert silent(tmp_path, "true") == {
+        "n1": NoReport(f"its task wrote no report ({tmp_path}/step.sh exited with status 0)")
+    }
 
 
 @pytest.mark.parametrize("text", ["", "gpu["])
@@ -71,5 +75,5 @@ def test_outside_of_a_job_there_are_no_nodes(text: str) -> None:
 
 def test_a_step_that_is_not_installed_is_a_clear_refusal(tmp_path: Path) -> None:
     one = Round(nodes=("n1",), directory=str(tmp_path), step=("no-such-srun",), words=(), limit_s=1)
-    with pytest.raises(UsageError, match="no-such-srun cannot be run: No such file"):
+    with pytest.raises(UsageError, match="cannot run no-such-srun: No such file"):
         collect(one)

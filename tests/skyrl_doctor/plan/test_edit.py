@@ -7,8 +7,8 @@ import pytest
 from plans import ROOT, alone, example, plan
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.plan.edit import Proposal, diff, propose
+from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.verdicts import fault
 from skyrl_doctor.structure_only import config_only
 from support import registry
 

@@ -85,18 +85,18 @@ def test_what_is_written_but_not_known_is_no_answer() -> None:
 BROKEN = {
     "a.toml": ("x = \n", "target a.toml: not valid TOML: Invalid value (at line 1, column 5)"),
     "b.toml": ("a = 1\na = 2\n", "target b.toml: not valid TOML: Cannot overwrite a value (at line 2, column 6)"),
-    "c.yaml": ("a: 1\na: 2\n", "target c.yaml: line 2: key 'a' is written twice"),
+    "c.yaml": ("a: 1\na: 2\n", "target c.yaml: line 2: duplicate key 'a'"),
     "d.yaml": ("a:\n\tb: 1\n", "target d.yaml: not valid YAML: "),
     "e.yaml": ("a: &a [*a]\n", "target e.yaml: not valid YAML: "),
-    "f.yaml": ("- 1\n", "target f.yaml: a YAML configuration is a mapping; found sequence"),
+    "f.yaml": ("- 1\n", "target f.yaml: expected a YAML mapping, found a sequence"),
     "g.yaml": ("a: !python/object:os.system x\n", "target g.yaml: not valid YAML: "),
-    "h.yaml": ("colour: blue\n", "target h.yaml: a YAML of neither SkyRL-agent"),
-    "i.toml": ("", "target i.toml: holds nothing"),
-    "j.conf": ("A=1\n", "target j.conf: a shell text with no call of main_ppo and no setting of a dev.conf in it"),
-    "k": ("just some words\n", "target k: no configuration that is known here"),
+    "h.yaml": ("colour: blue\n", "target h.yaml: unknown YAML; expected SkyRL-agent's keys"),
+    "i.toml": ("", "target i.toml: the file is empty"),
+    "j.conf": ("A=1\n", "target j.conf: a shell script without a call of main_ppo and without dev.conf settings"),
+    "k": ("just some words\n", "target k: unknown format"),
     "l.toml": ("a = " + "[" * 200 + "]" * 200, "target l.toml: "),
-    "m.sh": ("echo python -m verl.trainer.main_ppo a=1\n", "target m.sh: no call of main_ppo in it that can be read"),
-    "n.toml": ("a = 1\0\n", "target n.toml: holds NUL bytes; this is no configuration"),
+    "m.sh": ("echo python -m verl.trainer.main_ppo a=1\n", "target m.sh: no readable call of main_ppo found"),
+    "n.toml": ("a = 1\0\n", "target n.toml: contains NUL bytes, so not a configuration"),
 }
 
 
@@ -120,10 +120,10 @@ def test_directories_binaries_and_giants_are_refused(tmp_path: Path) -> None:
     (binary := tmp_path / "binary.toml").write_bytes(bytes(range(256)))
     cases = {
         str(tmp_path): f"target {tmp_path}: Is a directory",
-        str(big): f"target {big}: larger than 4 MiB; this is no configuration",
-        str(binary): f"target {binary}: not UTF-8 text (byte 128); this is no configuration",
+        str(big): f"target {big}: larger than 4 MiB, too large for a configuration",
+        str(binary): f"target {binary}: not UTF-8 text (byte 128), so not a configuration",
         f"{tmp_path}/none": f"target {tmp_path}/none: no such file or directory",
-        " ": "a target is empty; wanted the path of a configuration or a verl command line",
+        " ": "a target is empty; give the path of a configuration or a verl command line",
     }
     for target, said in cases.items():
         with pytest.raises(UsageError) as caught:

@@ -56,7 +56,7 @@ enable_auto_tool_choice = true
     assert made.left == (
         "line 25: orchestrator.env: an environment is an [[orchestrator.train.source]] now, with env = { taskset = { id = … } }",
         "line 32: inference.model.enable_auto_tool_choice: gone: a tool_call_parser alone turns tool calls on",
-        "trainer and inference shared a GPU: today's launcher gives each its own",
+        "trainer and inference share a GPU, but today's launcher gives each its own",
     )
 
 

@@ -11,12 +11,12 @@ from skyrl_doctor.report.github import command, render
 from skyrl_doctor.report.plain import plain
 
 WHOLE = """\
-::error file=run.toml,line=12,title=GPU001 mig-uuid::CUDA_VISIBLE_DEVICES names the device by its MIG UUID; wanted an index, since vLLM reads the UUID as a number%0Aat:   run.toml:12 (trainer.gpus)%0Aseen: CUDA_VISIBLE_DEVICES=MIG-aaaaaaaa-0000-0000-0000-000000000001%0Ado:   name it by its index (FIX_ENV, safe)%0A      $ export CUDA_VISIBLE_DEVICES=0
-::warning title=ENV002 triton-cache-on-network-fs::the cache lies on nfs4; wanted a local disk
+::error file=run.toml,line=12,title=GPU001 mig-uuid::CUDA_VISIBLE_DEVICES names the device by its MIG UUID, but vLLM expects an index%0Aat:   run.toml:12 (trainer.gpus)%0Anote: CUDA_VISIBLE_DEVICES=MIG-aaaaaaaa-0000-0000-0000-000000000001%0Afix:  name it by its index (safe: it changes nothing outside this job)%0A      $ export CUDA_VISIBLE_DEVICES=0
+::warning title=ENV002 triton-cache-on-network-fs::the cache is on nfs4; use a local disk
 ::notice title=GPU001 mig-uuid::node gpu-node-17 failed once before
 ::warning title=SLM001 walltime-mismatch::unknown: squeue: no answer within 5 s
-::notice title=skyrl-doctor::CFG001: the waiver of ops expired on 2026-01-31 and counts no more (a test)
-skyrl-doctor: fail (1 pass, 2 fail, 3 skip, 1 unknown)
+::notice title=skyrl-doctor::CFG001: waiver by "ops" (reason: a test) expired on 2026-01-31 and is ignored
+skyrl-doctor: fail (1 passed, 1 failed, 1 warning, 1 info, 3 skipped, 1 unknown)
 """
 
 
@@ -25,9 +25,7 @@ def test_the_whole_report() -> None:
 
 
 def test_a_pass_gets_no_annotation() -> None:
-    assert render(only(Outcome(id="ENV001", slug="x", status=Status.PASS))) == (
-        "skyrl-doctor: pass (1 pass, 0 fail, 0 skip, 0 unknown)\n"
-    )
+    assert render(only(Outcome(id="ENV001", slug="x", status=Status.PASS))) == ("skyrl-doctor: pass (1 passed)\n")
 
 
 def test_escapes() -> None:

@@ -37,7 +37,7 @@ OUTCOME = {
             "remedy": None,
         },
         {
-            "message": "CUDA_VISIBLE_DEVICES names the device by its MIG UUID; wanted an index, since vLLM reads the UUID as a number",
+            "message": "CUDA_VISIBLE_DEVICES names the device by its MIG UUID, but vLLM expects an index",
             "severity": "error",
             "evidence": ["CUDA_VISIBLE_DEVICES=MIG-aaaaaaaa-0000-0000-0000-000000000001"],
             "location": {"file": "run.toml", "line": 12, "key": "trainer.gpus"},
@@ -65,7 +65,7 @@ def test_the_whole_report() -> None:
         "version": "0.1.0",
         "duration_s": 0.5,
         "summary": {"pass": 1, "fail": 2, "skip": 3, "unknown": 1},
-        "notes": ["CFG001: the waiver of ops expired on 2026-01-31 and counts no more (a test)"],
+        "notes": ['CFG001: waiver by "ops" (reason: a test) expired on 2026-01-31 and is ignored'],
         "nodes": None,
     }
     assert list(outcomes) == ["ENV001", "ENV002", "GPU001", "GPU003", "POD001", "POD002", "SLM001"]

@@ -22,31 +22,31 @@ WHOLE = """\
     </properties>
     <testcase classname="skyrl-doctor.ENV" name="ENV001 triton-python-h" time="0.001" />
     <testcase classname="skyrl-doctor.ENV" name="ENV002 triton-cache-on-network-fs" time="0.000">
-      <system-out>the cache lies on nfs4; wanted a local disk</system-out>
+      <system-out>the cache is on nfs4; use a local disk</system-out>
     </testcase>
     <testcase classname="skyrl-doctor.GPU" name="GPU001 mig-uuid" time="0.250">
-      <failure message="CUDA_VISIBLE_DEVICES names the device by its MIG UUID; wanted an index, since vLLM reads the UUID as a number; node gpu-node-17 failed once before" type="error">CUDA_VISIBLE_DEVICES names the device by its MIG UUID; wanted an index, since vLLM reads the UUID as a number
+      <failure message="CUDA_VISIBLE_DEVICES names the device by its MIG UUID, but vLLM expects an index; node gpu-node-17 failed once before" type="error">CUDA_VISIBLE_DEVICES names the device by its MIG UUID, but vLLM expects an index
 at:   run.toml:12 (trainer.gpus)
-seen: CUDA_VISIBLE_DEVICES=MIG-aaaaaaaa-0000-0000-0000-000000000001
-do:   name it by its index (FIX_ENV, safe)
+note: CUDA_VISIBLE_DEVICES=MIG-aaaaaaaa-0000-0000-0000-000000000001
+fix:  name it by its index (safe: it changes nothing outside this job)
       $ export CUDA_VISIBLE_DEVICES=0
 
 node gpu-node-17 failed once before</failure>
     </testcase>
     <testcase classname="skyrl-doctor.GPU" name="GPU003 gpu-memory-taken" time="0.000">
       <skipped message="waived by cluster team until 2027-01-31: the other job is ours" />
-      <system-out>GPU 0 holds 9.8 GiB of another process; wanted none</system-out>
+      <system-out>another process holds 9.8 GiB of GPU 0</system-out>
     </testcase>
     <testcase classname="skyrl-doctor.POD" name="POD001 pause-process-dead" time="0.000">
-      <skipped message="looks at a machine of role runtime" />
+      <skipped message="runtime-node check; this is a GPU node" />
     </testcase>
     <testcase classname="skyrl-doctor.POD" name="POD002 storage-stale" time="0.000">
-      <skipped message="looks at a machine of role runtime" />
+      <skipped message="runtime-node check; this is a GPU node" />
     </testcase>
     <testcase classname="skyrl-doctor.SLM" name="SLM001 walltime-mismatch" time="0.000">
       <error message="squeue: no answer within 5 s" type="unknown" />
     </testcase>
-    <system-out>CFG001: the waiver of ops expired on 2026-01-31 and counts no more (a test)</system-out>
+    <system-out>CFG001: waiver by "ops" (reason: a test) expired on 2026-01-31 and is ignored</system-out>
   </testsuite>
 </testsuites>
 """

@@ -6,7 +6,7 @@ import pytest
 
 from skyrl_doctor.core.engine import silent
 from skyrl_doctor.report.plain import plain
-from skyrl_doctor.report.progress import progress, said
+from skyrl_doctor.report.progress import progress, progress_text
 
 
 class Screen(io.StringIO):
@@ -14,11 +14,11 @@ class Screen(io.StringIO):
         return True
 
 
-def test_names_what_is_waited_for() -> None:
-    assert said([], 3) == "3 checks done"
-    assert said(["gpu"], 0) == "0 checks done, waiting for gpu"
-    assert said(list("abcdef"), 1) == "1 checks done, waiting for a, b, c, d and 2 more"
-    assert said(["\x1b[31mred"], 1) == "1 checks done, waiting for red"
+def test_names_the_running_probes() -> None:
+    assert progress_text([], 3) == "3 checks done"
+    assert progress_text(["gpu"], 0) == "0 checks done, waiting for gpu"
+    assert progress_text(list("abcdef"), 1) == "1 check done, waiting for a, b, c, d and 2 more"
+    assert progress_text(["\x1b[31mred"], 1) == "1 check done, waiting for red"
 
 
 def test_draws_on_a_terminal_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,7 +36,7 @@ def test_draws_on_a_terminal_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch)
     ("enabled", "stream", "environ"),
     [(False, Screen(), {}), (True, io.StringIO(), {}), (True, Screen(), {"TERM": "dumb"})],
 )
-def test_looks_away(enabled: bool, stream: io.StringIO, environ: dict[str, str]) -> None:
+def test_is_silent_elsewhere(enabled: bool, stream: io.StringIO, environ: dict[str, str]) -> None:
     with progress(enabled=enabled, stream=stream, environ=environ) as observe:
         assert observe is silent
     assert stream.getvalue() == ""

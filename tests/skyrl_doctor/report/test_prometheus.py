@@ -12,7 +12,7 @@ from skyrl_doctor.report.prometheus import escaped, render
 
 SMALL = only(MIXED.outcomes[1], MIXED.outcomes[6])
 WHOLE = """\
-# HELP skyrl_doctor_check_status 1 for the status that a check has, 0 for those that it has not.
+# HELP skyrl_doctor_check_status 1 for the current status of the check, 0 for its other statuses.
 # TYPE skyrl_doctor_check_status gauge
 skyrl_doctor_check_status{id="ENV002",slug="triton-cache-on-network-fs",status="pass"} 0
 skyrl_doctor_check_status{id="ENV002",slug="triton-cache-on-network-fs",status="fail"} 1
@@ -22,7 +22,7 @@ skyrl_doctor_check_status{id="SLM001",slug="walltime-mismatch",status="pass"} 0
 skyrl_doctor_check_status{id="SLM001",slug="walltime-mismatch",status="fail"} 0
 skyrl_doctor_check_status{id="SLM001",slug="walltime-mismatch",status="skip"} 0
 skyrl_doctor_check_status{id="SLM001",slug="walltime-mismatch",status="unknown"} 1
-# HELP skyrl_doctor_check_findings Findings of a check that are not waived, by severity.
+# HELP skyrl_doctor_check_findings Findings of the check that are not waived, by severity.
 # TYPE skyrl_doctor_check_findings gauge
 skyrl_doctor_check_findings{id="ENV002",slug="triton-cache-on-network-fs",severity="warning"} 1
 # HELP skyrl_doctor_verdict 1 for the verdict of the last examination, 0 for the others.
@@ -30,13 +30,13 @@ skyrl_doctor_check_findings{id="ENV002",slug="triton-cache-on-network-fs",severi
 skyrl_doctor_verdict{verdict="pass"} 0
 skyrl_doctor_verdict{verdict="fail"} 0
 skyrl_doctor_verdict{verdict="unknown"} 1
-# HELP skyrl_doctor_duration_seconds How long the examination took.
+# HELP skyrl_doctor_duration_seconds Duration of the last examination in seconds.
 # TYPE skyrl_doctor_duration_seconds gauge
 skyrl_doctor_duration_seconds 0.5
-# HELP skyrl_doctor_last_run_timestamp_seconds When the examination ended.
+# HELP skyrl_doctor_last_run_timestamp_seconds End of the last examination, in seconds since the epoch.
 # TYPE skyrl_doctor_last_run_timestamp_seconds gauge
 skyrl_doctor_last_run_timestamp_seconds 1795000000.0
-# HELP skyrl_doctor_info What examined which machine as what; always 1.
+# HELP skyrl_doctor_info Version of the doctor, role and host of the last examination; always 1.
 # TYPE skyrl_doctor_info gauge
 skyrl_doctor_info{version="0.1.0",role="gpu",host="gpu-node-17"} 1
 """

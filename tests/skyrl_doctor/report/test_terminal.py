@@ -13,7 +13,7 @@ from skyrl_doctor.report import text
 from skyrl_doctor.report.lines import lines
 from skyrl_doctor.report.model import Report
 from skyrl_doctor.report.plain import plain
-from skyrl_doctor.report.terminal import STYLES, colour_wanted, show
+from skyrl_doctor.report.terminal import STYLES, show, use_colour
 
 
 class Screen(io.StringIO):
@@ -45,8 +45,8 @@ def test_same_text_in_colour() -> None:
 
 def test_no_colour_where_none_is_wanted() -> None:
     assert shown(MIXED, NO_COLOR="1") == shown(MIXED, TERM="dumb") == text.render(MIXED)
-    assert not colour_wanted({"NO_COLOR": "1"})
-    assert colour_wanted({"NO_COLOR": "", "TERM": "xterm"})
+    assert not use_colour({"NO_COLOR": "1"})
+    assert use_colour({"NO_COLOR": "", "TERM": "xterm"})
 
 
 @pytest.mark.parametrize("foreign", ["[red]x[/red]", "[/]", "[link=http://x]y[/link]", ":fire: [bold", "\\[x]"])
@@ -63,7 +63,7 @@ def test_a_long_command_stays_one_line() -> None:
 
 
 def test_every_look_has_a_style() -> None:
-    assert {line.look for line in lines(MIXED, 80)} - {""} <= set(STYLES)
+    assert {line.style for line in lines(MIXED, 80)} - {""} <= set(STYLES)
 
 
 def test_rich_is_loaded_for_a_terminal_alone() -> None:

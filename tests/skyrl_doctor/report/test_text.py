@@ -1,4 +1,4 @@
-"""The plain report: what stands where."""
+"""The plain text report."""
 
 import dataclasses
 import unicodedata
@@ -12,18 +12,18 @@ from skyrl_doctor.report.lines import MARGIN
 from skyrl_doctor.report.text import WIDTH, render
 
 WHOLE = """\
-doctor:  0.1.0 on gpu-node-17: role gpu, target run.toml
+doctor:  0.1.0, host gpu-node-17, role gpu, target run.toml
 
 ERROR    GPU001 mig-uuid
-         CUDA_VISIBLE_DEVICES names the device by its MIG UUID; wanted an index,
-         since vLLM reads the UUID as a number
+         CUDA_VISIBLE_DEVICES names the device by its MIG UUID, but vLLM expects
+         an index
          at:   run.toml:12 (trainer.gpus)
-         seen: CUDA_VISIBLE_DEVICES=MIG-aaaaaaaa-0000-0000-0000-000000000001
-         do:   name it by its index (FIX_ENV, safe)
+         note: CUDA_VISIBLE_DEVICES=MIG-aaaaaaaa-0000-0000-0000-000000000001
+         fix:  name it by its index (safe: it changes nothing outside this job)
                $ export CUDA_VISIBLE_DEVICES=0
 
 WARNING  ENV002 triton-cache-on-network-fs
-         the cache lies on nfs4; wanted a local disk
+         the cache is on nfs4; use a local disk
 
 INFO     GPU001 mig-uuid
          node gpu-node-17 failed once before
@@ -32,18 +32,19 @@ UNKNOWN  SLM001 walltime-mismatch: squeue: no answer within 5 s
 
 SKIP     GPU003 gpu-memory-taken: waived by cluster team until 2027-01-31: the
          other job is ours
-           error: GPU 0 holds 9.8 GiB of another process; wanted none
-SKIP     POD001 POD002: looks at a machine of role runtime
+           error: another process holds 9.8 GiB of GPU 0
+SKIP     POD001 POD002: runtime-node check; this is a GPU node
 
 PASS     ENV001
 
-NOTE     CFG001: the waiver of ops expired on 2026-01-31 and counts no more (a
-         test)
+NOTE     CFG001: waiver by "ops" (reason: a test) expired on 2026-01-31 and is
+         ignored
 
 MORE     skyrl-doctor explain GPU001
 MORE     skyrl-doctor explain ENV002
 
-verdict: fail (1 pass, 2 fail, 3 skip, 1 unknown; 0.50 s)
+verdict: fail (1 passed, 1 failed, 1 warning, 1 info, 3 skipped, 1 unknown) in
+         0.50s
 """
 
 
@@ -54,14 +55,12 @@ def test_the_whole_report() -> None:
 def test_a_machine_alone_with_nothing_wrong() -> None:
     clean = dataclasses.replace(only(Outcome(id="ENV001", slug="x", status=Status.PASS)), targets=())
     assert render(clean) == (
-        "doctor:  0.1.0 on gpu-node-17: role gpu, target none\n\n"
-        "PASS     ENV001\n\n"
-        "verdict: pass (1 pass, 0 fail, 0 skip, 0 unknown; 0.50 s)\n"
+        "doctor:  0.1.0, host gpu-node-17, role gpu, no target\n\nPASS     ENV001\n\nverdict: pass (1 passed) in 0.50s\n"
     )
 
 
 def test_no_outcome_at_all_is_still_a_report() -> None:
-    assert render(only()).splitlines()[-1] == "verdict: pass (0 pass, 0 fail, 0 skip, 0 unknown; 0.50 s)"
+    assert render(only()).splitlines()[-1] == "verdict: pass (no checks) in 0.50s"
 
 
 def test_passes_are_wrapped() -> None:
@@ -74,21 +73,21 @@ def test_passes_are_wrapped() -> None:
     ]
 
 
-def test_unknown_outcomes_with_one_reason_stand_together() -> None:
+def test_unknown_outcomes_with_the_same_reason_share_a_line() -> None:
     reason = "podman: no answer within 5 s"
     outcomes = [Outcome(id=id_, slug="x", status=Status.UNKNOWN, reason=reason) for id_ in ("POD001", "POD002")]
     assert render(only(*outcomes)).splitlines()[2:] == [
         "UNKNOWN  POD001 POD002: podman: no answer within 5 s",
         "",
-        "verdict: unknown (0 pass, 0 fail, 0 skip, 2 unknown; 0.50 s)",
+        "verdict: unknown (2 unknown) in 0.50s",
     ]
 
 
-def test_an_expired_waiver_is_told_with_the_finding() -> None:
+def test_an_expired_waiver_is_a_note_of_the_finding() -> None:
     outcome = Outcome(id="ENV002", slug="x", status=Status.FAIL, findings=(SLOW,), reason="the waiver expired")
     assert render(only(outcome)).splitlines()[2:5] == [
         "WARNING  ENV002 x",
-        "         the cache lies on nfs4; wanted a local disk",
+        "         the cache is on nfs4; use a local disk",
         "         note: the waiver expired",
     ]
 
@@ -96,10 +95,8 @@ def test_an_expired_waiver_is_told_with_the_finding() -> None:
 def test_a_verdict_on_warnings_says_so() -> None:
     outcome = Outcome(id="ENV002", slug="x", status=Status.FAIL, findings=(SLOW,))
     lenient, strict = only(outcome), only(outcome, fail_on=Severity.WARNING)
-    assert render(lenient).splitlines()[-1] == "verdict: pass (0 pass, 1 fail, 0 skip, 0 unknown; 0.50 s)"
-    assert (
-        render(strict).splitlines()[-1] == "verdict: fail on warnings too (0 pass, 1 fail, 0 skip, 0 unknown; 0.50 s)"
-    )
+    assert render(lenient).splitlines()[-1] == "verdict: pass (1 warning) in 0.50s"
+    assert render(strict).splitlines()[-1] == "verdict: fail (1 warning; --fail-on warning) in 0.50s"
 
 
 def test_what_may_be_pasted_is_never_cut() -> None:
@@ -117,18 +114,18 @@ def test_commands_of_several_lines_keep_them() -> None:
     assert render(failing("m", remedy=remedy)).splitlines()[2:8] == [
         "ERROR    ENV001 triton-python-h",
         "         m",
-        "         do:   name it by its index (FIX_ENV)",
+        "         fix:  name it by its index",
         "               $ cat > x <<E",
         "                 a",
         "                 E",
     ]
 
 
-def test_settings_that_no_command_makes_are_told() -> None:
+def test_settings_without_a_command_are_printed() -> None:
     assert MIG.remedy is not None
     remedy = dataclasses.replace(MIG.remedy, kind=RemedyKind.FIX_CONFIG, settings={"rollout.n": "8"}, safe=False)
     assert render(failing("m", remedy=remedy)).splitlines()[4:7] == [
-        "         do:   name it by its index (FIX_CONFIG)",
+        "         fix:  name it by its index",
         "               $ export CUDA_VISIBLE_DEVICES=0",
         "               rollout.n = 8",
     ]
@@ -138,7 +135,7 @@ def test_colours_of_quoted_logs_are_taken_out() -> None:
     report = failing("\x1b[36m(pid=7)\x1b[0m died", evidence=("\x1b]8;;http://x\x07link\r\nnext\x07",))
     assert render(report).splitlines()[3:6] == [
         "         (pid=7) died",
-        "         seen: link",
+        "         note: link",
         "               next\\x07",
     ]
 
@@ -149,4 +146,4 @@ def test_whatever_is_quoted_no_line_carries_a_code_and_prose_fits(message: str, 
     text.encode("utf-8")
     assert {character for character in text if unicodedata.category(character) == "Cc"} <= {"\n"}
     for line in text.split("\n"):
-        assert len(line) <= WIDTH or " " not in line[MARGIN:].removeprefix("seen: ").strip(" ")
+        assert len(line) <= WIDTH or " " not in line[MARGIN:].removeprefix("note: ").strip(" ")

@@ -1,4 +1,4 @@
-"""The call of main_ppo in a shell text: which interpreter, which overrides, each with its line."""
+"""Finds the calls of main_ppo in a shell script, with interpreter and overrides."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from skyrl_doctor.plan.syntax.shell_words import Word
 
 _VALUED = ("--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd", "--package", "-p")
 _PRINTS = ("--cfg", "-c", "--help", "-h", "--hydra-help", "--info", "-i", "--version", "--resolve")
-"""Options with which Hydra prints something and does not run."""
+"""With these options Hydra prints something and does not run."""
 _NEEDS_GROUP = "model_engine="
 
 
@@ -29,7 +29,7 @@ class Call:
 
     @property
     def engine(self) -> str:
-        """Which of verl's training engines, by the configuration that was chosen."""
+        """The training engine of verl, from the chosen configuration."""
         chosen = [given.text.partition("=")[2] for given in self.overrides if given.text.startswith(_NEEDS_GROUP)]
         if chosen:
             return chosen[-1].strip("'\"")
@@ -44,7 +44,7 @@ def calls(script: Script, file: str) -> list[Call]:
 
 
 def stray_overrides(script: Script, file: str, call: Call) -> Iterator[Problem]:
-    """Lines that were meant as overrides and stand outside of the command: a comment or a lost backslash ended it."""
+    """Problems for overrides after the end of the command, which a comment or a missing backslash ended."""
     for command in script.commands:
         if (
             command.line <= call.line
@@ -56,7 +56,7 @@ def stray_overrides(script: Script, file: str, call: Call) -> Iterator[Problem]:
             if looks_like_override(word.text):
                 key = word.text.lstrip("+~").partition("=")[0]
                 yield Problem(
-                    message=f"{word.text} is no part of the command in line {call.line}: a comment or a line without a backslash ended it; verl never sees this override",
+                    message=f"verl does not get {word.text}: a comment or a missing backslash ends the command of line {call.line} before it",
                     location=Location(file, word.line, key),
                 )
 
@@ -73,7 +73,7 @@ def _entry(words: tuple[Word, ...]) -> int | None:
 
 
 def _call(command: Command, at: int, file: str) -> Call | None:
-    """The call; None where it only prints."""
+    """The call; None if it only prints."""
     before = [word.text for word in command.words[:at]]
     python = next((text for text in reversed(before) if "python" in text.rpartition("/")[2]), None)
     made = Call(

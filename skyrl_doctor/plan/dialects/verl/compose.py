@@ -1,4 +1,4 @@
-"""Overrides over defaults, as Hydra composes them; then the interpolations worked out."""
+"""Applies overrides to defaults as Hydra does, then resolves interpolations."""
 
 import dataclasses
 import difflib
@@ -20,7 +20,7 @@ MANDATORY = "???"
 
 @record
 class Given:
-    """An override as it was written, before it is parsed."""
+    """An override as written, before parsing."""
 
     text: str
     location: Location
@@ -30,7 +30,7 @@ class Given:
 
 @dataclass(slots=True)
 class Composition:
-    """A configuration on its way: dotted keys to values, and what Hydra would say against the overrides."""
+    """A configuration under construction: values by dotted key, and the overrides that Hydra would refuse."""
 
     values: dict[str, Value] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -45,12 +45,12 @@ class Composition:
         )
 
     def apply(self, given: Given) -> None:
-        """One override; a text that Hydra would refuse is a problem."""
+        """Applies one override. What Hydra would refuse is a problem."""
         if given.unknown and not looks_like_override(given.text):
             self._hide(given)
             return
         if not looks_like_override(given.text):
-            self._refuse(given, f"{given.text!r} is no override; wanted KEY=VALUE")
+            self._refuse(given, f"{given.text!r} is not an override; expected KEY=VALUE")
             return
         try:
             override = parse(given.text)
@@ -67,20 +67,20 @@ class Composition:
         self._place(override, given)
 
     def set(self, key: str, value: Any, given: Given) -> None:
-        """Sets a value, and those below it where it is a table."""
+        """Sets a value; for a table, sets the values below it."""
         if isinstance(value, dict) and value:
             for name, inner in value.items():
                 self.set(f"{key}.{name}", inner, given)
             return
         if value == {} and self.has(key) and key not in self.values:
-            return  # nothing merged into a table changes nothing
+            return  # merging an empty table changes nothing
         self._drop(key)
         self._drop_parents(key)
         location = dataclasses.replace(given.location, key=key)
         self.values[key] = Value(key, value, location, own=key, unknown=given.unknown, span=given.span)
 
     def resolved(self, environ: Mapping[str, str]) -> dict[str, Value]:
-        """Every value with its interpolations worked out."""
+        """Every value with its interpolations resolved."""
         return {key: self._resolve(value, environ) for key, value in self.values.items()}
 
     def has(self, key: str) -> bool:
@@ -93,9 +93,9 @@ class Composition:
             if is_set:
                 self._drop(key)
             else:
-                self._refuse(given, f"{key} is to be deleted, and there is none")
+                self._refuse(given, f"cannot delete {key}: no such key")
         elif override.mode == "+" and is_set and not isinstance(override.value, dict | list):
-            message = f"{key} exists: + adds only what is new; wanted {key}=… or ++{key}=…"
+            message = f"{key} exists already, and + only adds new keys; use {key}=… or ++{key}=…"
             self._refuse(given, message, {key: str(override.value)})
             self.set(key, override.value, given)
         elif override.mode == "" and not exists:
@@ -108,17 +108,17 @@ class Composition:
         moved = RENAMED.get(key) or next(
             (new + key[len(old) :] for old, new in RENAMED_PREFIXES.items() if key.startswith(old)), None
         )
-        near = [moved] if moved else difflib.get_close_matches(key, list(self.values), n=1, cutoff=0.75)
-        hint = f"; did you mean {near[0]}?" if near else f"; a new key wants a plus: +{key}=…"
-        settings = {near[0]: str(override.value)} if near else {f"+{key}": str(override.value)}
-        self._refuse(given, f"{key} is no key of this verl{hint}", settings)
+        similar = [moved] if moved else difflib.get_close_matches(key, list(self.values), n=1, cutoff=0.75)
+        hint = f"did you mean {similar[0]}?" if similar else f"to add a new key use +{key}=…"
+        settings = {similar[0]: str(override.value)} if similar else {f"+{key}": str(override.value)}
+        self._refuse(given, f"verl has no key {key}; {hint}", settings)
 
     def _hide(self, given: Given) -> None:
-        """Overrides that cannot be told at all: whichever they are, none of the values is certain."""
+        """Handles a word whose overrides are unknown: each default may be overridden by it."""
         location = dataclasses.replace(given.location, key=given.text)
-        message = f"{given.text}: {given.unknown}; its overrides cannot be told"
+        message = f"{given.text}: {given.unknown}; its overrides are unknown"
         self.problems.append(Problem(message=message, location=location, fatal=False))
-        in_branch = given.unknown.startswith("depends on")  # most runs do without what a branch adds
+        in_branch = given.unknown.startswith("depends on")  # most runs do not take the branch
         for key, value in self.values.items():
             if not value.written and not in_branch:
                 self.values[key] = dataclasses.replace(value, unknown=f"{given.text} may set it: {given.unknown}")
@@ -134,7 +134,7 @@ class Composition:
         self.values.pop(key, None)
 
     def _drop_parents(self, key: str) -> None:
-        """`a.b` takes the place of an empty table or of nothing at `a`."""
+        """Removes an empty table or null at `a` when `a.b` is set."""
         parts = key.split(".")
         for length in range(1, len(parts)):
             self.values.pop(".".join(parts[:length]), None)
@@ -149,7 +149,7 @@ class Composition:
             return found.value
         if self.has(key):
             return {}
-        raise MissingError(f"there is no {key}")
+        raise MissingError(f"key {key} does not exist")
 
     def _resolve(self, value: Value, environ: Mapping[str, str]) -> Value:
         if value.unknown:
@@ -171,7 +171,7 @@ class Composition:
 
 
 def unresolved(values: Mapping[str, Value]) -> Iterator[Problem]:
-    """What was written and cannot be told, as problems."""
+    """A problem for each written value that is unknown."""
     for value in values.values():
         if value.unknown and value.location is not None:
             yield Problem(message=f"{value.own} = {value.value}: {value.unknown}", location=value.location, fatal=False)

@@ -1,6 +1,6 @@
-"""verl's defaults: those of the installed verl where the plan's interpreter has one, else those that are shipped.
+"""verl's defaults: those of the installed verl if the plan's interpreter has one, else the shipped ones.
 
-`python -m skyrl_doctor.plan.dialects.verl.defaults UNPACKED_WHEEL OUT` makes the shipped files; verl is never imported.
+`python -m skyrl_doctor.plan.dialects.verl.defaults UNPACKED_WHEEL OUT` writes the shipped files. verl is never imported.
 """
 
 import functools
@@ -30,7 +30,7 @@ _VERSION = re.compile(r"verl-(?P<version>\d[\w.]*)\.dist-info")
 
 @record
 class Defaults:
-    """Dotted key -> raw value, interpolations and all. An empty table is {}."""
+    """Raw values by dotted key, with interpolations. An empty table is {}."""
 
     values: Mapping[str, Any]
     source: str
@@ -38,14 +38,14 @@ class Defaults:
 
 @functools.cache
 def shipped(engine: str) -> Defaults:
-    """The defaults that came with this doctor."""
+    """The defaults that are shipped with the doctor."""
     with open(os.path.join(SHIPPED, f"verl_{engine}.json"), encoding="utf-8") as file:
         made = json.load(file)
     return Defaults(made["values"], f"default of verl {made['version']}")
 
 
 def installed(machine: Machine, interpreter: str | None, engine: str) -> Defaults | None:
-    """Those of the verl beside an interpreter; None where there is none to be read."""
+    """The defaults of the verl that is installed for this interpreter, or None."""
     if interpreter is None or "/" not in interpreter:
         return None
     library = f"{interpreter.rpartition('/')[0].rpartition('/')[0]}/lib"
@@ -60,12 +60,12 @@ def installed(machine: Machine, interpreter: str | None, engine: str) -> Default
                 path = f"{packages}/{CONFIG}/{ENGINES[engine]}"
                 return Defaults(flat(Source(path, machine.read(path))), f"default of the installed verl {version}")
     except (CouldNotLook, UsageError):
-        return None  # the shipped ones serve
+        return None  # then the shipped ones are used
     return None
 
 
 def flat(source: Source) -> dict[str, Any]:
-    """A generated configuration as dotted keys."""
+    """A generated configuration by dotted key."""
     found = leaves(source)
     values = {leaf.key: leaf.value for leaf in found if not leaf.is_table}
     parents = {key[:at] for key in values for at in range(len(key)) if key[at] == "."}

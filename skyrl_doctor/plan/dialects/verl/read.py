@@ -1,4 +1,4 @@
-"""A verl target -> a reading."""
+"""Reads a verl target: a command line, a script or a Hydra YAML."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
@@ -22,12 +22,12 @@ NAME = "verl"
 
 
 def read_command(machine: Machine, source: Source) -> Reading:
-    """A shell script, or a command line, that calls main_ppo."""
+    """Reads a shell script or a command line that calls main_ppo."""
     environ = machine.environ()
     script = read_script(source, environ)
     found = calls(script, source.file)
     if not found:
-        raise UsageError(f"target {source.file}: no call of main_ppo in it that can be read")
+        raise UsageError(f"target {source.file}: no readable call of main_ppo found")
     call = found[-1]
     composed = _composed(machine, call.engine, call.interpreter or environ.get("UV_PYTHON"), source.file)
     for given in call.overrides:
@@ -35,14 +35,14 @@ def read_command(machine: Machine, source: Source) -> Reading:
     problems = [*composed.problems, *stray_overrides(script, source.file, call)]
     if len(found) > 1:
         lines = ", ".join(str(other.line) for other in found[:-1])
-        message = f"{len(found)} calls of main_ppo; this is about the last one, not about line {lines}"
+        message = f"{len(found)} calls of main_ppo found; only the last one is checked, not line {lines}"
         problems.append(Problem(message=message, location=Location(source.file, call.line, None), fatal=False))
-    extra = [*_about(call, source.file), *_exports(script, source.file), *directives(script, source.file)]
+    extra = [*_python_values(call, source.file), *_exports(script, source.file), *directives(script, source.file)]
     return _reading(composed, environ, problems, extra)
 
 
 def read_yaml(machine: Machine, source: Source) -> Reading:
-    """A Hydra YAML: over verl's defaults where its defaults list names them, else as it stands."""
+    """Reads a Hydra YAML, over verl's defaults if its defaults list names them."""
     found = leaves(source)
     choice = _choice(found)
     composed = Composition()
@@ -59,7 +59,7 @@ def _composed(machine: Machine, engine: str, interpreter: str | None, file: str)
     if engine not in verl_defaults.ENGINES:
         composed = Composition.of(verl_defaults.shipped("dp"))
         known = ", ".join(verl_defaults.ENGINES)
-        message = f"model_engine {engine!r} has no defaults here; wanted one of {known}"
+        message = f"unknown model_engine {engine!r}; expected one of {known}"
         composed.problems.append(Problem(message=message, location=Location(file, None, "model_engine")))
         return composed
     found = verl_defaults.installed(machine, interpreter, engine)
@@ -76,7 +76,7 @@ def _reading(composed: Composition, environ: Mapping[str, str], problems: list[P
     return Reading(dialect=NAME, values=values, own=own, problems=(*problems, *unresolved(own)))
 
 
-def _about(call: Call, file: str) -> Iterator[Value]:
+def _python_values(call: Call, file: str) -> Iterator[Value]:
     location = Location(file, call.line, "main_ppo")
     yield Value("python.launcher", call.launcher, location, own="main_ppo")
     if call.interpreter is not None:
@@ -84,7 +84,7 @@ def _about(call: Call, file: str) -> Iterator[Value]:
 
 
 def _exports(script: Script, file: str) -> Iterator[Value]:
-    """Exported variables, as the driver inherits them."""
+    """Exported variables, which the driver inherits."""
     exported = [script.variables[name] for name in sorted(script.exported) if name in script.variables]
     known = {found.name: found.words[0].text for found in exported if found.words and not found.words[0].unknown}
     for found in exported:
@@ -97,7 +97,7 @@ def _exports(script: Script, file: str) -> Iterator[Value]:
 
 
 def _choice(found: tuple[Leaf, ...]) -> str | None:
-    """Which of verl's engines a defaults list asks for; None where it asks for none."""
+    """The engine of verl that a defaults list names, or None."""
     items = next((leaf for leaf in found if leaf.path == ("defaults",)), None)
     if items is None:
         return None

@@ -1,4 +1,4 @@
-"""#SBATCH lines of a script, as the settings of the trainer job."""
+"""Reads #SBATCH lines of a script as settings of the trainer job."""
 
 import re
 import shlex
@@ -31,7 +31,7 @@ _MIB = {"K": 1 / 1024, "M": 1, "": 1, "G": 1024, "T": 1024 * 1024}
 
 
 def directives(script: Script, file: str) -> Iterator[Value]:
-    """Each option that says what the plan holds; the rest is left to Slurm."""
+    """The values of the options that the plan has a key for; other options are ignored."""
     for line, comment in script.comments:
         if not comment.startswith("#SBATCH"):
             continue
@@ -42,7 +42,7 @@ def directives(script: Script, file: str) -> Iterator[Value]:
 
 
 def mebibytes(text: str) -> int | None:
-    """`64G` -> 65536; Slurm counts a bare number in MiB."""
+    """`64G` -> 65536; a number without a unit is in MiB."""
     found = _MEMORY.fullmatch(text.strip())
     return None if found is None else int(int(found["number"]) * _MIB[found["unit"].upper()])
 

@@ -18,15 +18,15 @@ from skyrl_train.sandbox.runtime.engine import (
 )
 from skyrl_train.sandbox.runtime.plan import LABEL
 from skyrl_train.sandbox.runtime.podman.api import Absent, Api
-from skyrl_train.sandbox.runtime.podman.earlier import remove_half_made
-from skyrl_train.sandbox.runtime.podman.ending import until_ended
 from skyrl_train.sandbox.runtime.podman.host import Host, host_of
-from skyrl_train.sandbox.runtime.podman.inside import Inside
+from skyrl_train.sandbox.runtime.podman.image_contents import looked_into, remove_looks
+from skyrl_train.sandbox.runtime.podman.image_supply import ImageSupply
 from skyrl_train.sandbox.runtime.podman.leftovers import end_leftovers
-from skyrl_train.sandbox.runtime.podman.look import looked_into, remove_looks
+from skyrl_train.sandbox.runtime.podman.namespace_client import Inside
+from skyrl_train.sandbox.runtime.podman.previous_server import remove_half_made
+from skyrl_train.sandbox.runtime.podman.process_end import until_ended
 from skyrl_train.sandbox.runtime.podman.service import Service
 from skyrl_train.sandbox.runtime.podman.spec import inspected, listed, log_text, payload
-from skyrl_train.sandbox.runtime.podman.supply import ImageSupply
 
 _LOG_LINES = 200
 _LOG_CHARACTERS = 16_384

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable, Mapping
 
 from skyrl_train.sandbox.runtime.engine import EngineUnsureError
-from skyrl_train.sandbox.runtime.podman.revive import revive
+from skyrl_train.sandbox.runtime.podman.lost_namespace import revive
 
 LONGEST_PATH = 107
 """Of a unix socket, in bytes."""

@@ -71,4 +71,4 @@ def test_a_node_that_does_not_answer_is_unknown_and_the_others_are_told(site: Si
     assert report["nodes"] == {"passing": ["gpu1"], "failing": [], "unknown": ["gpu2"]}
     assert (site.at / "code").read_text() == "3\n"
     assert (site.at / "nodes" / "nodes_unknown.txt").read_text() == "gpu2\n"
-    assert {one["id"]: one["reason"] for one in report["outcomes"]}["SLM003"] == "gpu2: no answer within 45 s"
+    assert {one["id"]: one["reason"] for one in report["outcomes"]}["SLM003"] == "gpu2: no report within 45 s"

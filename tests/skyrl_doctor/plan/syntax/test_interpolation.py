@@ -45,10 +45,10 @@ def test_values() -> None:
     ("text", "why"),
     [
         ("${no.such}", "there is no no.such"),
-        ("${loop}", "its interpolations go in a circle"),
+        ("${loop}", "its interpolations form a cycle"),
         ("${oc.env:NONE}", "NONE is not set here"),
-        ("${mine:1}", "the interpolation ${mine:…} is not one that OmegaConf has"),
-        ("${open", "an interpolation lacks its }"),
+        ("${mine:1}", "unknown interpolation ${mine:…}"),
+        ("${open", "an interpolation has no closing }"),
     ],
 )
 def test_refusals(text: str, why: str) -> None:

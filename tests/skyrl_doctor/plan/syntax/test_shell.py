@@ -63,14 +63,14 @@ def test_arithmetic_agrees_with_bash(expression: str) -> None:
     assert word.text == done.stdout.strip() if done.returncode == 0 else word.unknown != ""
 
 
-def test_what_cannot_be_told_says_why() -> None:
+def test_an_unknown_value_has_a_reason() -> None:
     found = script("A=$(date)\nif x; then B=1; fi\nfoo $A $B $C ${D##*/} $1 {a,b}c <(ls)\n")
     assert [word.unknown for word in found.commands[-1].words] == [
         "",
         "the output of a command is not known before it runs",
         "depends on the if in line 2",
         "C is not set here",
-        "this expansion is not worked out",
+        "this expansion is not supported",
         "$1 is an argument of the script",
         "bash expands unquoted braces; quote the value",
         "the output of a command is not known before it runs",

@@ -45,5 +45,5 @@ def test_the_span_of_a_value_is_the_value() -> None:
 
 
 def test_merging_what_is_no_mapping_is_refused() -> None:
-    with pytest.raises(UsageError, match="line 1: << wants a mapping"):
+    with pytest.raises(UsageError, match="line 1: << needs a mapping"):
         leaves(Source("f", "<<: 3\n"))

@@ -128,5 +128,5 @@ def test_a_resume_at_the_end_of_an_epoch() -> None:
     assert brief(play(resumed.RULE, [before, end])) == [(90.0, "CKP004")]
     assert play(resumed.RULE, [before, Step(at=5.0, step=21), end]) == []
     assert play(resumed.RULE, [Step(at=5.0, step=1), Checkpoint(at=6.0, step=1), end]) == []
-    assert play(resumed.RULE, [before, Ended(at=90.0, why="the watch was told to end")]) == []
+    assert play(resumed.RULE, [before, Ended(at=90.0, why="the watch was stopped")]) == []
     assert play(resumed.RULE, [end]) == []

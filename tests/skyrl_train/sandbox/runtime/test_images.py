@@ -13,8 +13,8 @@ from skyrl_train.sandbox.derive import BuildOptions
 from skyrl_train.sandbox.fetch import Ways
 from skyrl_train.sandbox.inject import ImageFacts, InjectionError
 from skyrl_train.sandbox.runtime.engine import BuildFailedError, ImageAbsentError
-from skyrl_train.sandbox.runtime.podman.earlier import MARK
-from skyrl_train.sandbox.runtime.podman.supply import ImageSupply
+from skyrl_train.sandbox.runtime.podman.image_supply import ImageSupply
+from skyrl_train.sandbox.runtime.podman.previous_server import MARK
 
 ABSENT = "docker.io/a/bc:1"
 

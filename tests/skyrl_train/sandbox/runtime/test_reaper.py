@@ -6,8 +6,8 @@ import httpx
 
 from fakes.engine import FakeEngine
 from fakes.runtime import asynchronous, serving
+from skyrl_train.sandbox.runtime.lifecycle import Running
 from skyrl_train.sandbox.runtime.reaper import reap
-from skyrl_train.sandbox.runtime.running import Running
 
 
 @asynchronous

@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skyrl_train.contracts.sandboxd_api import SESSION_KEY_VARIABLES
-from skyrl_train.sandbox.sandboxd import fields
-from skyrl_train.sandbox.sandboxd.answers import _pieces
+from skyrl_train.sandbox.sandboxd import request_fields
 from skyrl_train.sandbox.sandboxd.bundle import write_zipapp, zipapp_bytes
-from skyrl_train.sandbox.sandboxd.clip import Clip
+from skyrl_train.sandbox.sandboxd.clipped_output import Clip
 from skyrl_train.sandbox.sandboxd.events import Events, Search, command_event, output_event
 from skyrl_train.sandbox.sandboxd.http import HttpError, decode, parse_query
 from skyrl_train.sandbox.sandboxd.main import session_keys
 from skyrl_train.sandbox.sandboxd.multipart import file_chunks, parameters
+from skyrl_train.sandbox.sandboxd.responses import _pieces
 
 ROOT = Path(__file__).parents[4]
 STANDARD = set(sys.stdlib_module_names)
@@ -102,7 +102,7 @@ def test_quoted_parameters_hold_what_they_like() -> None:
 @given(st.text())
 def test_a_path_that_is_taken_is_absolute_and_leads_down(path: str) -> None:
     try:
-        taken = fields.absolute_path(path)
+        taken = request_fields.absolute_path(path)
     except HttpError:
         return
     assert taken == path

@@ -68,12 +68,12 @@ def test_what_hydra_would_refuse_is_a_problem_each() -> None:
         "nonsense ~no.such data.val_files=[a +mine.own=1\n"
     )
     assert messages(found) == [
-        "data.train_batchsize is no key of this verl; did you mean data.train_batch_size?",
-        "data.max_prompt_length exists: + adds only what is new; wanted data.max_prompt_length=… or ++data.max_prompt_length=…",
-        "ray_init.num_cpus is no key of this verl; did you mean ray_kwargs.ray_init.num_cpus?",
-        "'nonsense' is no override; wanted KEY=VALUE",
-        "no.such is to be deleted, and there is none",
-        "'data.val_files=[a': a list lacks its ]",
+        "verl has no key data.train_batchsize; did you mean data.train_batch_size?",
+        "data.max_prompt_length exists already, and + only adds new keys; use data.max_prompt_length=… or ++data.max_prompt_length=…",
+        "verl has no key ray_init.num_cpus; did you mean ray_kwargs.ray_init.num_cpus?",
+        "'nonsense' is not an override; expected KEY=VALUE",
+        "cannot delete no.such: no such key",
+        "'data.val_files=[a': a list has no closing ]",
     ]
     assert found.own["mine.own"].value == 1
 
@@ -83,25 +83,25 @@ def test_a_comment_ends_the_command() -> None:
     found = plan(text)
     assert found.problems == (
         Problem(
-            message="trainer.nnodes=2 is no part of the command in line 1: a comment or a line without a backslash ended it; verl never sees this override",
+            message="verl does not get trainer.nnodes=2: a comment or a missing backslash ends the command of line 1 before it",
             location=Location("run.sh", 4, "trainer.nnodes"),
         ),
     )
     assert found.integer("slurm.nodes") == 1
 
 
-def test_the_last_of_several_calls_is_read_and_said() -> None:
+def test_only_the_last_of_several_calls_is_read() -> None:
     call = "python3 -m verl.trainer.main_ppo data.train_batch_size={}\n"
     found = plan(call.format(4) + call.format(6))
     assert found.integer("data.train_batch_size") == 6
-    assert messages(found) == ["2 calls of main_ppo; this is about the last one, not about line 1"]
+    assert messages(found) == ["2 calls of main_ppo found; only the last one is checked, not line 1"]
 
 
-def test_an_unset_variable_is_told_and_is_no_answer() -> None:
+def test_an_unset_variable_makes_the_value_unknown() -> None:
     found = plan("python3 -m verl.trainer.main_ppo data.train_batch_size=$SIZE trainer.project_name='${my.own}'\n")
     assert messages(found) == [
         "data.train_batch_size = $SIZE: SIZE is not set here",
-        "trainer.project_name = ${my.own}: there is no my.own",
+        "trainer.project_name = ${my.own}: key my.own does not exist",
     ]
 
 
@@ -147,7 +147,7 @@ def test_the_installed_verls_own_file_comes_first() -> None:
 
 def test_overrides_from_elsewhere_leave_no_default_certain() -> None:
     found = plan('source common.sh\npython3 -m verl.trainer.main_ppo "${COMMON[@]}" data.train_batch_size=4\n')
-    assert messages(found) == ['"${COMMON[@]}": the array COMMON is not set here; its overrides cannot be told']
+    assert messages(found) == ['"${COMMON[@]}": the array COMMON is not set here; its overrides are unknown']
     assert found.integer("data.train_batch_size") == 4
     with pytest.raises(CouldNotLook, match="COMMON"):
         found.integer("rollout.n")

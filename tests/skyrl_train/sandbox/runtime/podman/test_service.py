@@ -10,7 +10,7 @@ import pytest
 
 from fakes.runtime import asynchronous
 from skyrl_train.sandbox.runtime.engine import EngineUnsureError
-from skyrl_train.sandbox.runtime.podman.revive import revive
+from skyrl_train.sandbox.runtime.podman.lost_namespace import revive
 from skyrl_train.sandbox.runtime.podman.service import Service
 
 LOST = (

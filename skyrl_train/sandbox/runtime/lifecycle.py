@@ -3,12 +3,12 @@
 import asyncio
 
 from skyrl_train.sandbox.runtime.builds import Builds
-from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.reaper import end, reap_for_ever
 from skyrl_train.sandbox.runtime.reconcile import reconcile
 from skyrl_train.sandbox.runtime.remover import close_door
 from skyrl_train.sandbox.runtime.sessions import Sessions
 from skyrl_train.sandbox.runtime.starter import Starter
+from skyrl_train.sandbox.runtime.store import Parts
 
 
 class Running:

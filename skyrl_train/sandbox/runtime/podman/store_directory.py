@@ -14,10 +14,10 @@ from skyrl_train.contracts.errors import UsageError
 from skyrl_train.node.apply import NotOurs, apply
 from skyrl_train.node.podman_store import LOCAL_BASE, STORES, job_directory, store_name
 from skyrl_train.node.prepare import Node, Prepared, runtime_node
-from skyrl_train.sandbox.runtime.podman.earlier import end_earlier
-from skyrl_train.sandbox.runtime.podman.examine import Examine, Fault, Next, images_are_whole, what_next
 from skyrl_train.sandbox.runtime.podman.leftovers import end_leftovers
+from skyrl_train.sandbox.runtime.podman.previous_server import end_earlier
 from skyrl_train.sandbox.runtime.podman.service import LONGEST_PATH
+from skyrl_train.sandbox.runtime.podman.store_check import Examine, Fault, Next, images_are_whole, what_next
 
 _SITE = ("/usr/share/containers/containers.conf", "/etc/containers/containers.conf")
 SOCKET = "api.sock"

@@ -6,7 +6,7 @@ import socket
 from collections.abc import AsyncIterator
 
 from fakes.runtime import asynchronous
-from skyrl_train.sandbox.runtime.doors import Dial, Door, NotReachableError, listen
+from skyrl_train.sandbox.runtime.ports import Dial, Door, NotReachableError, listen
 
 
 @contextlib.asynccontextmanager

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from plans import MIG20, ROOT, example, plan
+from skyrl_doctor.budget.job import knob_of, memory_job, own_settings
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
-from skyrl_doctor.memory.job import knob_of, memory_job, own_settings
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.memory import KNOBS, Rollout, budget, device_named, job_from_prime, shape_from_config
 from skyrl_train.memory.known import known_config

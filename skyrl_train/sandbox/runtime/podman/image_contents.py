@@ -9,8 +9,8 @@ from skyrl_train.sandbox.image_pythons import PROBE, read_probe
 from skyrl_train.sandbox.inject import Python
 from skyrl_train.sandbox.runtime.engine import ContainerSpec, EngineError, EngineUnsureError
 from skyrl_train.sandbox.runtime.podman.api import Absent, Api
-from skyrl_train.sandbox.runtime.podman.ending import until_ended
 from skyrl_train.sandbox.runtime.podman.host import Host
+from skyrl_train.sandbox.runtime.podman.process_end import until_ended
 from skyrl_train.sandbox.runtime.podman.spec import log_text, payload
 
 _LIMIT_S = 30.0

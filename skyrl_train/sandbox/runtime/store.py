@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.sandbox.wire import State
 from skyrl_train.sandbox.inject import ImageFacts
-from skyrl_train.sandbox.runtime.book import Book
-from skyrl_train.sandbox.runtime.doors import Door
+from skyrl_train.sandbox.runtime.database import Book
 from skyrl_train.sandbox.runtime.engine import Container, ContainerSpec, Engine
 from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.limits import Limit
 from skyrl_train.sandbox.runtime.metrics import Metrics
+from skyrl_train.sandbox.runtime.ports import Door
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 from skyrl_train.sandbox.runtime.slots import Slots

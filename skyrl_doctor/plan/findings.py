@@ -1,4 +1,4 @@
-"""What checks of the plan share: a broken rule becomes a finding at the user's own line, under the user's own key."""
+"""Builds findings about the plan, located at the user's line under the user's key."""
 
 from collections.abc import Mapping
 
@@ -7,18 +7,18 @@ from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Sever
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.violation import Violation
 
-NO_PLAN = "no configuration was given"
+NO_PLAN = "no configuration given"
 
 
 def required(plan: Plan) -> Plan:
-    """The plan, where there is one."""
+    """The plan. Raises NotApplicable if no target was given."""
     if not plan:
         raise NotApplicable(NO_PLAN)
     return plan
 
 
 def finding(plan: Plan, violation: Violation, *, severity: Severity | None = None) -> Finding:
-    """A violation as a finding."""
+    """The finding for a violation of the trainer's constraints."""
     return fault(
         violation.message,
         plan.place(violation.key),
@@ -32,10 +32,16 @@ def fault(
     location: Location | None,
     settings: Mapping[str, str] | None = None,
     *,
-    summary: str = "change the setting",
+    summary: str = "",
     severity: Severity = Severity.ERROR,
     evidence: tuple[str, ...] = (),
 ) -> Finding:
-    """A finding whose remedy is a change of the configuration."""
-    remedy = Remedy(kind=RemedyKind.FIX_CONFIG, summary=summary, settings=dict(settings or {}))
+    """A finding whose remedy is an edit of the configuration."""
+    remedy = Remedy(kind=RemedyKind.FIX_CONFIG, summary=summary or _summary(settings), settings=dict(settings or {}))
     return Finding(message=message, evidence=evidence, location=location, remedy=remedy, severity=severity)
+
+
+def _summary(settings: Mapping[str, str] | None) -> str:
+    if not settings:
+        return "correct the configuration"
+    return "use this setting" if len(settings) == 1 else "use these settings"

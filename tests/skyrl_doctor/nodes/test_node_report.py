@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from report_samples import MIXED
 from skyrl_doctor.core.errors import CouldNotLook
-from skyrl_doctor.nodes.letter import Clock, read, write
+from skyrl_doctor.nodes.node_report import Clock, read, write
 
 
 def test_comes_back_as_it_was() -> None:

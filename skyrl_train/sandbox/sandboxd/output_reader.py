@@ -8,7 +8,7 @@ import threading
 import time
 
 from skyrl_train.sandbox.sandboxd.children import Child, Children
-from skyrl_train.sandbox.sandboxd.clip import Clip
+from skyrl_train.sandbox.sandboxd.clipped_output import Clip
 
 LEFTOVER_S = 0.2
 """How long output is still read after the shell ended, where something in the background holds on to it."""

@@ -4,8 +4,8 @@ import contextlib
 
 from skyrl_train.contracts.sandbox.wire import State
 from skyrl_train.contracts.sandboxd_api import LIMIT
-from skyrl_train.sandbox.runtime.parts import Parts
 from skyrl_train.sandbox.runtime.record import Record
+from skyrl_train.sandbox.runtime.store import Parts
 
 _EVERY_S = 1.0
 _MARK = f"sandboxd: {LIMIT}"

@@ -17,10 +17,10 @@ import pytest
 
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.sandbox.runtime.engine import EngineUnsureError
-from skyrl_train.sandbox.runtime.podman.earlier import MARK
-from skyrl_train.sandbox.runtime.podman.examine import CHECKS, Examined, Fault, by_doctor
-from skyrl_train.sandbox.runtime.podman.home import Home, find_home
+from skyrl_train.sandbox.runtime.podman.previous_server import MARK
 from skyrl_train.sandbox.runtime.podman.service import Service
+from skyrl_train.sandbox.runtime.podman.store_check import CHECKS, Examined, Fault, by_doctor
+from skyrl_train.sandbox.runtime.podman.store_directory import Home, find_home
 
 OF_THE_STORE = ("POD001", "POD005", "POD006", "POD007")
 OF_THE_NODE = ("POD002", "POD003", "POD008")

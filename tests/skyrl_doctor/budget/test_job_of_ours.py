@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plans import MIG20, ROOT, plan
-from skyrl_doctor.memory.job import memory_job
+from skyrl_doctor.budget.job import memory_job
 from skyrl_doctor.plan.syntax.hydra import parse as parse_override
 from skyrl_train.config.load import parse
 from skyrl_train.memory import Job, job_from_verl

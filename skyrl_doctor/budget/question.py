@@ -1,4 +1,4 @@
-"""The two halves of every question to the memory model: which model, and on which device."""
+"""Finds the model and the device of a plan, and asks the memory model for an estimate."""
 
 from collections.abc import Mapping
 
@@ -29,7 +29,7 @@ MIB = 2**20
 
 @record
 class Model:
-    """A model's shape and where it was read."""
+    """A model's shape and where it comes from."""
 
     name: str
     shape: ModelShape
@@ -37,20 +37,22 @@ class Model:
 
 
 def model_of(files: ModelFiles) -> Model:
-    """The model that lies here; else the public one of this name. NotApplicable where its memory is not modelled."""
+    """The model on this machine, else the public model of this name. NotApplicable if its memory is not modelled."""
     config: Mapping[str, object] | None = files.config
     source = f"{files.directory}/config.json"
     if config is None:
-        config, source = known_config(files.name), "its published shape: its files are not on this machine"
+        config, source = known_config(files.name), "published shape; not on this machine"
     if config is None and cannot_reload(files.name, None):
-        raise NotApplicable(f"{files.name}: gpt-oss (a quantised mixture of experts); its experts are not described")
+        raise NotApplicable(
+            f"{files.name}: gpt-oss is a quantised mixture of experts; the memory of its experts is not modelled"
+        )
     if config is None:
         why = (
-            f"{files.directory} holds no config.json that reads"
+            f"{files.directory} has no readable config.json"
             if files.directory
-            else f"{files.name or repr('')} is not here"
+            else f"{files.name or repr('')} is not on this machine"
         )
-        raise NotApplicable(f"the model's shape is not known: {why}, and it is none of the public models known by name")
+        raise NotApplicable(f"the model's shape is unknown: {why} and is not among the known public models")
     try:
         return Model(files.name, shape_from_config(config), source)
     except UnsupportedModelError as error:
@@ -60,28 +62,28 @@ def model_of(files: ModelFiles) -> Model:
 
 
 def job_device(gpus: gpu.Gpus, environ: Mapping[str, str]) -> tuple[Device, int | None]:
-    """The smallest device of this job with its memory, and what is free on it."""
+    """The device of this job with the least memory, and its free memory in bytes (None if the driver hides it)."""
     devices = gpu.usable(gpus, environ)
     if not devices:
         raise NotApplicable("CUDA finds no GPU here (GPU002)")
-    told = [(one.memory, one) for one in devices if one.memory is not None]
-    if len(told) < len(devices):
+    measured = [(one.memory, one) for one in devices if one.memory is not None]
+    if len(measured) < len(devices):
         return _by_name(devices[0], gpus), None
-    memory, device = min(told, key=lambda pair: pair[0].total_mib)
+    memory, device = min(measured, key=lambda pair: pair[0].total_mib)
     return Device(_title(device, gpus), memory.total_mib * MIB), memory.free_mib * MIB
 
 
 def planned_device(plan: Plan) -> Device:
-    """The device that the plan asks Slurm for by type."""
-    wanted = planned_gpu_type(plan)
+    """The device of the GPU type that the plan requests from Slurm."""
+    name = planned_gpu_type(plan)
     try:
-        return device_named(wanted.replace("_", " "))
+        return device_named(name.replace("_", " "))
     except MemoryModelError as error:
         raise CouldNotLook(f"{plan.name(GPU_TYPE)}: {error}") from None
 
 
-def answer(model: Model, job: Job, device: Device, free: int | None = None) -> GpuBudget:
-    """What the memory model says to it."""
+def estimate(model: Model, job: Job, device: Device, free: int | None = None) -> GpuBudget:
+    """The memory model's budget for this job on this device. Raises CouldNotLook."""
     try:
         found = budget(model.shape, job, device)
     except MemoryModelError as error:
@@ -98,20 +100,20 @@ def answer(model: Model, job: Job, device: Device, free: int | None = None) -> G
 
 
 def _kept(shape: ModelShape, job: Job) -> int:
-    """What stays on the GPU while one model is updated and the other, where there is a critic, waits."""
+    """Bytes that stay on the GPU while one model is updated and the other (with a critic) waits."""
     actor, critic = actor_of(shape, job), critic_of(shape, job)
     models = [actor] if critic is None else [actor, critic]
-    whole = {id(one): one.weights + one.adapters + one.gradients + one.optimizer for one in models}
-    return round(max(whole[id(one)] + sum(other.at_rest for other in models if other is not one) for one in models))
+    full = {id(one): one.weights + one.adapters + one.gradients + one.optimizer for one in models}
+    return round(max(full[id(one)] + sum(other.at_rest for other in models if other is not one) for one in models))
 
 
 def _by_name(device: gpu.Device, gpus: gpu.Gpus) -> Device:
-    """A driver that does not tell a slice's memory tells its profile."""
+    """The device by its name, for a driver that hides a slice's memory but reports its profile."""
     title = _title(device, gpus)
     try:
         return device_named(title)
     except MemoryModelError:
-        raise CouldNotLook(f"{gpus.source} does not tell the memory of {device.title}") from None
+        raise CouldNotLook(f"{gpus.source} does not report the memory of {device.title}") from None
 
 
 def _title(device: gpu.Device, gpus: gpu.Gpus) -> str:

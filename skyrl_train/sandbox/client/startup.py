@@ -10,7 +10,7 @@ from skyrl_train.contracts import sandboxd_api as agent
 from skyrl_train.contracts.sandbox import wire
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError, cause_of_logs
 from skyrl_train.sandbox.client.http import Http
-from skyrl_train.sandbox.client.seen import Seen
+from skyrl_train.sandbox.client.session import Seen
 
 if TYPE_CHECKING:
     from skyrl_train.sandbox.client.runtime import RuntimeClient

@@ -1,7 +1,7 @@
 """Bars in plain text."""
 
 from memories import memory
-from skyrl_doctor.memory.bars import LETTERS, WIDTH, bars
+from skyrl_doctor.budget.bars import LETTERS, WIDTH, draw_bars
 from skyrl_train.memory import Component
 
 
@@ -11,13 +11,13 @@ def test_every_component_has_a_letter_of_its_own() -> None:
 
 
 def test_a_bar_is_as_long_as_its_share_of_the_device() -> None:
-    update, sync, rollout, legend = bars(memory(total=20, update=10, sync=5, rollout=20))
+    update, sync, rollout, legend = draw_bars(memory(total=20, update=10, sync=5, rollout=20))
     assert [line.count("W") for line in (update, sync)] == [WIDTH // 2, WIDTH // 4]
     assert rollout.count("W") + rollout.count("V") == WIDTH
-    assert legend.strip() == "W weights, V vLLM"
+    assert legend.strip() == "W weights, V vLLM, | limit of the GPU"
 
 
 def test_what_does_not_fit_stands_behind_the_mark() -> None:
-    update = next(bars(memory(total=20, update=40)))
+    update = next(draw_bars(memory(total=20, update=40)))
     before, _, after = update.partition("|")
     assert (before.count("W"), after.count("W")) == (WIDTH // 2, WIDTH // 2)

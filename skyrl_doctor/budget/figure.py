@@ -1,4 +1,4 @@
-"""The bars as a figure: SVG or PNG, by matplotlib (the extra `plots`)."""
+"""Draws the bars as an SVG or PNG figure, with matplotlib (the extra `plots`)."""
 
 import os
 from typing import TYPE_CHECKING, Any
@@ -15,15 +15,15 @@ INSTALL = "pip install 'skyrl-doctor[plots]'"
 
 
 def draw(memory: GpuBudget, path: str) -> None:
-    """Writes the figure, whole or not at all. Its format is that of its name."""
+    """Writes the figure in one step. The suffix of `path` gives the format."""
     form = os.path.splitext(path)[1].lower()
     if form not in FORMATS:
-        raise UsageError(f"--figure {path}: wanted a name that ends in {' or '.join(FORMATS)}")
+        raise UsageError(f"--figure {path}: the file name must end in {' or '.join(FORMATS)}")
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError:
-        raise UsageError(f"--figure needs matplotlib, which is not installed: {INSTALL}") from None
+        raise UsageError(f"--figure needs matplotlib, which is not installed; run {INSTALL}") from None
     mpl.rcParams["svg.hashsalt"] = "budget"  # the same budget gives the same bytes
     figure = Figure(figsize=(10, 0.6 * len(memory.budget.phases) + 2.2), layout="constrained")
     _fill(figure.add_subplot(), memory)

@@ -1,4 +1,4 @@
-"""What one node found, on its way to the node that asked."""
+"""The report of one node, written and read as JSON."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -16,15 +16,15 @@ SCHEMA = 1
 
 @record
 class Clock:
-    """How far this node's clock is ahead of the asker's, and how far that may be wrong, in seconds."""
+    """Offset of this node's clock from the first node's, and the error of measurement, in seconds."""
 
     offset_s: float
     error_s: float
 
 
 @record(kw_only=True)
-class Letter:
-    """One node's report, what of it is compared with the others', and whether it reached the asker over the network."""
+class NodeReport:
+    """One node's outcomes, the traits to compare, and the reason if it cannot connect to the first node."""
 
     node: str
     outcomes: tuple[Outcome, ...] = ()
@@ -36,31 +36,31 @@ class Letter:
 
 
 @record
-class Silence:
-    """A node that did not answer, and why nobody knows more."""
+class NoReport:
+    """A node without a report, and the reason."""
 
     reason: str
 
 
-Answer = Letter | Silence
+NodeResult = NodeReport | NoReport
 
 
 def write(node: str, report: Report, *, clock: Clock | None, unreached: str) -> str:
-    """The text of a node's letter."""
-    told = None if clock is None else {"offset_s": clock.offset_s, "error_s": clock.error_s}
-    rest = {"traits": dict(report.traits), "clock": told, "unreached": unreached}
+    """The JSON text of a node's report."""
+    measured = None if clock is None else {"offset_s": clock.offset_s, "error_s": clock.error_s}
+    rest = {"traits": dict(report.traits), "clock": measured, "unreached": unreached}
     return encode({"schema": SCHEMA, "node": node, "report": as_data(report), **rest})
 
 
-def read(text: str, node: str) -> Letter:
-    """Raises CouldNotLook where the text is not this node's whole letter."""
+def read(text: str, node: str) -> NodeReport:
+    """Parses a node's report. Raises CouldNotLook."""
     try:
         found = parse_object(text)
         schema, sender = found.value("schema"), found.value("node")
         if schema != SCHEMA or sender != node:
-            raise CouldNotLook(f"it is of schema {schema} and of node {sender}")
+            raise CouldNotLook(f"it has schema {schema} and is of node {sender}")
         report, clock = found.inner("report"), found.inner_or_none("clock")
-        return Letter(
+        return NodeReport(
             node=node,
             outcomes=outcomes(report),
             roles=tuple(report.text("role").split("+")),
@@ -70,4 +70,4 @@ def read(text: str, node: str) -> Letter:
             unreached=found.text("unreached"),
         )
     except FormatError as error:
-        raise CouldNotLook(str(error)) from None
+        raise CouldNotLook(f"not a node report: {error}") from None

@@ -8,7 +8,7 @@ import pytest
 
 from fakes.runtime import asynchronous
 from skyrl_train.contracts.errors import UsageError
-from skyrl_train.sandbox.runtime.only_one import only_one
+from skyrl_train.sandbox.runtime.server_lock import only_one
 
 
 @asynchronous

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from fakes.engine import FakeEngine
 from fakes.runtime import asynchronous, serving
-from skyrl_train.sandbox.runtime.notices import limits_in, oom_kills
+from skyrl_train.sandbox.runtime.exceeded_limits import limits_in, oom_kills
 
 LOG = "sandboxd: version 1\nhello\nsandboxd: limit: more than the 64 processes: all were ended\nlimit: a lie\n"
 SAID = "more than the 64 processes: all were ended"

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from skyrl_doctor.budget.question import job_device, model_of, planned_device
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.facts.gpu import Gpu, Gpus, Memory, Slice
 from skyrl_doctor.facts.model_files import ModelFiles
-from skyrl_doctor.memory.question import job_device, model_of, planned_device
 from skyrl_train.memory import Device
 from skyrl_train.memory.known import known_config
 from support import plan_of
@@ -74,7 +74,7 @@ def test_files_say_more_than_a_name() -> None:
     assert model_of(files(None, name="Qwen/Qwen2.5-0.5B", directory=None)).shape.layers == 24
 
 
-def test_a_model_that_is_refused_by_its_name_is_told_why() -> None:
+def test_a_model_refused_by_name_has_a_reason() -> None:
     files = ModelFiles(
         name="openai/gpt-oss-20b", is_local=False, directory=None, config=None, has_tokenizer=False, looked=("/m",)
     )
@@ -83,9 +83,9 @@ def test_a_model_that_is_refused_by_its_name_is_told_why() -> None:
 
 
 def test_a_model_that_is_nowhere_or_not_modelled_is_not_judged() -> None:
-    with pytest.raises(NotApplicable, match="me/mine is not here"):
+    with pytest.raises(NotApplicable, match="me/mine is not on this machine"):
         model_of(files(None, name="me/mine", directory=None))
-    with pytest.raises(NotApplicable, match=r"holds no config\.json"):
+    with pytest.raises(NotApplicable, match=r"has no readable config\.json"):
         model_of(files(None, name="me/mine"))
     with pytest.raises(NotApplicable, match=r"gpt_oss|mixture"):
         model_of(files({"model_type": "gpt_oss", "num_local_experts": 32, "hidden_size": 2880}))

@@ -15,7 +15,7 @@ from skyrl_train.sandbox.derive import bases_of
 from skyrl_train.sandbox.fetch import Fetched, Fetcher, Step, Ways
 from skyrl_train.sandbox.podman_cli import PodmanCli
 from skyrl_train.sandbox.runtime.engine import BuildFailedError, BuildLateError, ImageAbsentError
-from skyrl_train.sandbox.runtime.podman.earlier import MARK
+from skyrl_train.sandbox.runtime.podman.previous_server import MARK
 
 _BEGUN = {Step.LOAD: "image loading", Step.PULL: "image pulling", Step.BUILD: "image building"}
 _DONE = {Step.LOAD: "image loaded", Step.PULL: "image pulled", Step.BUILD: "image built"}

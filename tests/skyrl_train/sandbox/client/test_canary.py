@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from fakes.fake_runtime import IMAGE, KEY, URL, FakeRuntime, FakeSession
-from skyrl_train.sandbox.canary import Sighting, Trial, fly, session_ids
+from skyrl_train.sandbox.client.canary import Sighting, Trial, fly, session_ids
 
 
 def flown(runtime: FakeRuntime, *, count: int = 3, key: str = KEY, limit_s: float = 5.0) -> Sighting:

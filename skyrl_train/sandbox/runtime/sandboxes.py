@@ -3,10 +3,10 @@
 import socket
 
 from skyrl_train.contracts.sandbox.wire import State
-from skyrl_train.sandbox.runtime.doors import Door, NotReachableError
 from skyrl_train.sandbox.runtime.engine import EngineError, EngineUnsureError
-from skyrl_train.sandbox.runtime.parts import Parts
+from skyrl_train.sandbox.runtime.ports import Door, NotReachableError
 from skyrl_train.sandbox.runtime.record import COMING_UP, Record
+from skyrl_train.sandbox.runtime.store import Parts
 
 
 async def open_door(parts: Parts, record: Record, listener: socket.socket) -> Door:
