@@ -13,7 +13,6 @@ RUNNERS = {
     "skyrl_train/process_async.py": "the trainer's runner for coroutines",
     "skyrl_train/sandbox/sandboxd/children.py": "runs in a sandbox with the standard library alone",
     "skyrl_train/agent/inside/processes.py": "runs in a sandbox with the standard library alone",
-    "skyrl_train/sandbox/runtime/podman/store_check.py": "not converted yet",
 }
 PARSERS = {
     "skyrl_train/contracts/proc_stat.py": "the one parser of both sides",
