@@ -1,8 +1,11 @@
 """Who imports what: the command line starts light, and the contracts of pyproject.toml hold."""
 
+import ast
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -135,3 +138,27 @@ def test_the_import_contracts_hold() -> None:
         [sys.executable, "-c", code, "--no-cache"], capture_output=True, text=True, timeout=300, cwd=ROOT, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def imports_of(path: Path, modules: Mapping[str, Path]) -> set[str]:
+    """The modules of ours that a file imports, anywhere in it: at its head, in a function, or for types alone."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found |= {name if (name := f"{node.module}.{each.name}") in modules else node.module for each in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+    return found & modules.keys()
+
+
+def test_no_file_imports_itself_through_others() -> None:
+    modules = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for top in ("checks", "skyrl_doctor", "skyrl_train")
+        for path in (ROOT / top).rglob("*.py")
+    }
+    graph = {name: imports_of(path, modules) - {name} for name, path in modules.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        raise AssertionError(" -> ".join(error.args[1])) from None

@@ -1,4 +1,4 @@
-"""Starts a few sandboxes of its own on a running runtime, uses them, removes them, and says what it saw."""
+"""Runs the trainer's command that starts a few sandboxes on a running runtime, uses them and removes them."""
 
 import os
 import sys
@@ -7,19 +7,19 @@ if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
     del sys.path[0]
 
 import json
+import runpy
+
+COMMAND = "skyrl_train.sandbox.client.canary"
+"""As `python -m` would run it. The doctor itself never imports it."""
 
 
 def main():
     try:
-        from skyrl_train.sandbox.client.canary import main as fly
+        runpy.run_module(COMMAND, run_name="__main__", alter_sys=True)
     except ImportError as error:
         sys.stdout.write(json.dumps({"why": str(error) + "; pip install 'skyrl-doctor[runtime]'"}) + "\n")
-        return 0
-    try:
-        return fly(sys.argv[1:])
     except (OSError, UnicodeError) as error:
         sys.stdout.write(json.dumps({"why": str(error)}) + "\n")
-        return 0
 
 
-sys.exit(main())
+main()

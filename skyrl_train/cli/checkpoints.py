@@ -63,15 +63,15 @@ def _place(path: str) -> tuple[str, int | None]:
 
 
 def _list(args: argparse.Namespace, root: str, step: int | None) -> int:
-    from skyrl_train.checkpoints import survey, told
+    from skyrl_train.checkpoints import render, survey
 
     found = survey(root)
-    _say(told.as_json(found, only=step) if args.format == "json" else told.lines(found, only=step))
+    _say(render.as_json(found, only=step) if args.format == "json" else render.lines(found, only=step))
     return 0
 
 
 def _verify(args: argparse.Namespace, root: str, step: int | None) -> int:
-    from skyrl_train.checkpoints import survey, told
+    from skyrl_train.checkpoints import render, survey
     from skyrl_train.checkpoints.verify import more_faults, strange
 
     if args.gpus is not None and args.gpus < 1:
@@ -86,13 +86,13 @@ def _verify(args: argparse.Namespace, root: str, step: int | None) -> int:
             f"skyrl-train checkpoints: {name}; wanted torch and verl alone: load it only if you trust it\n"
         )
     if args.format == "json":
-        _say(told.as_json(found, faults, only=step))
+        _say(render.as_json(found, faults, only=step))
     else:
         _say(
             line
             for one in chosen
             for line in (
-                told.shown(one),
+                render.shown(one),
                 *(f"       {fault}" for fault in dict.fromkeys((*one.faults, *faults[one.step]))),
             )
         )
@@ -100,13 +100,13 @@ def _verify(args: argparse.Namespace, root: str, step: int | None) -> int:
 
 
 def _prune(args: argparse.Namespace, root: str, step: int | None) -> int:
-    from skyrl_train.checkpoints import prune, told
+    from skyrl_train.checkpoints import prune, render
 
     if step is not None:
         raise UsageError(f"{args.path} is one checkpoint; wanted the directory that holds them: {root}")
     pruned = prune(root, keep=args.keep, torn=args.torn, apply=args.apply)
     as_json = args.format == "json"
-    _say(told.pruned_json(pruned, apply=args.apply) if as_json else told.pruned_lines(pruned, apply=args.apply))
+    _say(render.pruned_json(pruned, apply=args.apply) if as_json else render.pruned_lines(pruned, apply=args.apply))
     return 0
 
 

@@ -33,9 +33,9 @@ def run(args: argparse.Namespace) -> int:
     payload = launch.payload(role)
     script = os.path.join(args.job_dir, role.node_script)
     if args.part == "look":
-        from skyrl_train.launch import node_look
+        from skyrl_train.launch import node_check
 
-        return node_look.run(script, args.words, signals.told_to_end)
+        return node_check.run(script, args.words, signals.told_to_end)
     if args.part == "node":
         from skyrl_train.launch import node_work
 
@@ -67,10 +67,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _clear(environ: "Mapping[str, str]") -> int:
     """Of a node whose part of the job was killed."""
-    from skyrl_train.launch import leavings
+    from skyrl_train.launch import leftovers
     from skyrl_train.launch.work import say
 
-    troubles = leavings.of_this_job(environ)
+    troubles = leftovers.of_this_job(environ)
     for trouble in troubles:
         say(trouble)
     return 1 if troubles else 0

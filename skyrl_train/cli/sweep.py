@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     import os
 
     from skyrl_train.contracts.errors import UsageError
-    from skyrl_train.launch import leavings
+    from skyrl_train.launch import leftovers
     from skyrl_train.node.podman_store import LOCAL_BASE
 
     uid = os.getuid() if args.uid is None else args.uid
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.over:
         _must_be_over(args.job_id)
     try:
-        done = leavings.of_dead_job(args.job_id, uid, args.base or (LOCAL_BASE,))
+        done = leftovers.of_dead_job(args.job_id, uid, args.base or (LOCAL_BASE,))
     except ValueError as error:
         raise UsageError(str(error)) from None
     if done.processes:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from skyrl_train.config.run import RunConfig
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.job_files import COMPLETE
-from skyrl_train.launch import directory, leavings, sidecar, slurm, steps, turns
+from skyrl_train.launch import directory, leftovers, restarts, sidecar, slurm, steps
 from skyrl_train.launch.marks import MARK, ROLE_MARK, end_marked
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import TRAINER_ENDED
@@ -21,7 +21,7 @@ def close(
     work: Work,
     ended: directory.Ended,
     *,
-    clear: Callable[[Mapping[str, str]], list[str]] = leavings.of_this_job,
+    clear: Callable[[Mapping[str, str]], list[str]] = leftovers.of_this_job,
     write_summary: Callable[[RunConfig, str], None] = sidecar.post_mortem,
 ) -> None:
     """Tells how it ended, then ends what is left here and the other job."""
@@ -66,22 +66,26 @@ def _tell(work: Work, role: Role, ended: directory.Ended) -> None:
         say(str(error))
 
 
-def _next_turn(work: Work) -> turns.Next | None:
+def _next_turn(work: Work) -> restarts.Next | None:
     if work.role is not Role.TRAINER or not work.config.slurm.requeue or not work.job_id:
         return None
-    return turns.next_turn(
-        work.job_id, work.environ, stopped=work.signals.told_to_end(), warned=work.signals.before_end, ask=turns.asked
+    return restarts.next_turn(
+        work.job_id,
+        work.environ,
+        stopped=work.signals.told_to_end(),
+        warned=work.signals.before_end,
+        ask=restarts.asked,
     )
 
 
-def _end_other(work: Work, ended: directory.Ended, turn: turns.Next | None) -> None:
+def _end_other(work: Work, ended: directory.Ended, turn: restarts.Next | None) -> None:
     """A runtime that runs ends by itself once it sees that the trainer has. A trainer may still be in the queue, where it
     sees nothing; but one that waits there for another turn starts a new runtime then."""
     other = directory.read_jobs(work.job_dir).get(work.role.other)
     try:
-        if turn is turns.Next.TO_ASK_FOR:
+        if turn is restarts.Next.TO_ASK_FOR:
             slurm.requeue(work.job_id)
-        elif other and work.role is Role.RUNTIME and ended.status and not turns.asked(other).restarts:
+        elif other and work.role is Role.RUNTIME and ended.status and not restarts.asked(other).restarts:
             if directory.read_ended(work.job_dir, Role.TRAINER) is None:  # one that does not listen yet cannot say it
                 _tell(work, Role.TRAINER, directory.Ended(1, f"the runtime job ended: {ended.why}", time.time()))
             slurm.cancel(other)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 
 from skyrl_train.contracts.errors import UsageError
-from skyrl_train.launch import directory, leavings
+from skyrl_train.launch import directory, leftovers
 from skyrl_train.launch.marks import MARK, end_marked, marked, of_local_launches
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.slurm import OF_THE_SITE
@@ -46,7 +46,7 @@ def _clear(job_dir: str, say: Callable[[str], None]) -> None:
     end_marked({MARK: job_dir}, GRACE_S)
     if of_local_launches():
         return  # another launch here works in the same directory of the node
-    for trouble in leavings.clear([leavings.node_directory(os.getuid(), None)]).troubles:
+    for trouble in leftovers.clear([leftovers.node_directory(os.getuid(), None)]).troubles:
         say(trouble)
 
 

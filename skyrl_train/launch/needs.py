@@ -9,7 +9,7 @@ from skyrl_train.launch.role import Role
 from skyrl_train.process import run
 
 NEEDED = {
-    Role.RUNTIME: ("httpx", "podman", "starlette", "uvicorn"),
+    Role.RUNTIME: ("httpx", "podman", "prometheus_client", "starlette", "uvicorn"),
     Role.TRAINER: ("httpx", "ray", "torch", "transfer_queue", "verl", "vllm"),
 }
 CURE = {

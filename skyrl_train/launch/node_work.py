@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from skyrl_train.config.run import RunConfig
 from skyrl_train.contracts.errors import TrainError
-from skyrl_train.launch import leavings, node_files, node_settings
+from skyrl_train.launch import leftovers, node_files, node_settings
 from skyrl_train.launch.marks import MARK, ROLE_MARK, end_marked
 from skyrl_train.launch.node_files import ENDED, ENDING, UP, NodeState
 from skyrl_train.launch.node_watch import BEAT_S
@@ -202,7 +202,7 @@ def _is_free(port: int) -> bool:
 def _close(work: NodeWork, teller: Teller, end: End) -> None:
     """Ends what is left of this node's part, and takes away what it made, where this task was told to make it."""
     end_marked({MARK: work.job_dir, ROLE_MARK: Role.TRAINER, NODE_MARK: work.node}, RAY_GRACE_S / 4)
-    for trouble in leavings.of_this_job(work.environ):
+    for trouble in leftovers.of_this_job(work.environ):
         say(f"{work.node}: {trouble}")
     try:
         teller.tell(ENDED, end)

@@ -14,9 +14,9 @@ from skyrl_train.launch import (
     node_files,
     node_settings,
     node_watch,
+    restarts,
     sidecar,
     steps,
-    turns,
 )
 from skyrl_train.launch.closing import close
 from skyrl_train.launch.gate import environment, gated, refusal
@@ -110,7 +110,7 @@ def _wait_for_runtime(work: Work) -> str | None:
     """The runtime's address when it is ready; None when the job was told to stop first."""
     if work.external_url is not None:
         return work.external_url
-    if turns.number(work.environ):
+    if restarts.number(work.environ):
         _take_turn(work)
     timeout_s = work.config.slurm.ready_timeout_s
     next_look = time.monotonic()
@@ -133,9 +133,9 @@ def _wait_for_runtime(work: Work) -> str | None:
 
 
 def _take_turn(work: Work) -> None:
-    new = turns.new_runtime(work.job_dir, work.job_id, work.environ, turns.Scheduler(), work.signals.told_to_end)
+    new = restarts.new_runtime(work.job_dir, work.job_id, work.environ, restarts.Scheduler(), work.signals.told_to_end)
     say(
-        f"turn {turns.number(work.environ) + 1}: {f'the runtime is job {new} now' if new else 'the runtime is still there'}"
+        f"turn {restarts.number(work.environ) + 1}: {f'the runtime is job {new} now' if new else 'the runtime is still there'}"
     )
     said = "" if new or work.signals.stop else left_sandboxes.end(work.job_dir)
     if said:

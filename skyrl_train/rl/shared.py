@@ -15,7 +15,7 @@ from skyrl_train.contracts.job_files import KEY, READY
 from skyrl_train.launch import commands, directory
 from skyrl_train.node.ray_env import runtime_key_variable
 from skyrl_train.sandbox.client import runtime
-from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted
+from skyrl_train.sandbox.client.runtime import RuntimeClient, SandboxRequest
 from skyrl_train.sandbox.client.tools import opener
 from skyrl_train.sandbox.runtime.keys import read_key
 
@@ -76,4 +76,4 @@ def client(job_dir: str) -> RuntimeClient:
 
 def runtime_sandboxes(job_dir: str, image: str) -> OpenSandbox:
     """Sandboxes of the launch's runtime. Each rollout names its own, so that asking twice makes no second one."""
-    return opener(client(job_dir), lambda task: Wanted(image=image, session_id=f"skyrl-{task.rollout_id}"))
+    return opener(client(job_dir), lambda task: SandboxRequest(image=image, session_id=f"skyrl-{task.rollout_id}"))

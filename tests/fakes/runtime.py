@@ -11,16 +11,16 @@ from typing import Any
 import httpx
 
 from fakes.engine import IMAGE, FakeEngine
+from skyrl_train.sandbox.runtime.admission import Admission
 from skyrl_train.sandbox.runtime.app import application
-from skyrl_train.sandbox.runtime.builds import Builds
-from skyrl_train.sandbox.runtime.database import Book
+from skyrl_train.sandbox.runtime.database import Database
 from skyrl_train.sandbox.runtime.events import Events
-from skyrl_train.sandbox.runtime.lifecycle import Running
+from skyrl_train.sandbox.runtime.lifecycle import Runtime
 from skyrl_train.sandbox.runtime.metrics import Metrics
 from skyrl_train.sandbox.runtime.plan import by_mount, planner
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
-from skyrl_train.sandbox.runtime.slots import Slots
-from skyrl_train.sandbox.runtime.store import Parts
+from skyrl_train.sandbox.runtime.store import SessionStore
+from skyrl_train.sandbox.runtime.telemetry import Telemetry
 
 KEY = "the-key-of-this-job"
 SETTINGS = RuntimeSettings(slots=4, queue=2, hold_s=5.0, start_limit_s=5.0, reap_every_s=3600.0)
@@ -36,14 +36,18 @@ class Clock:
 
 @dataclass(kw_only=True)
 class Server:
-    running: Running
+    runtime: Runtime
     engine: FakeEngine
     client: httpx.AsyncClient
     clock: Clock
 
     @property
-    def parts(self) -> Parts:
-        return self.running.parts
+    def store(self) -> SessionStore:
+        return self.runtime.store
+
+    @property
+    def admission(self) -> Admission:
+        return self.runtime.admission
 
     async def start(self, session_id: str = "s1", **more: Any) -> dict[str, Any]:
         answer = await self.client.post("/start", json={"image": IMAGE, "session_id": session_id, **more})
@@ -57,7 +61,7 @@ class Server:
         return await self.client.post(f"/{what}", json={"runtime_id": runtime_id})
 
     def told(self, event: str) -> list[dict[str, Any]]:
-        return [dict(entry) for entry in self.parts.events.after(0) if entry["event"] == event]
+        return [dict(entry) for entry in self.runtime.telemetry.events.after(0) if entry["event"] == event]
 
     async def until(self, condition: Callable[[], bool]) -> None:
         async with asyncio.timeout(5):
@@ -72,25 +76,23 @@ async def serving(
     """Ends as a killed server does: nothing is drained, the book and the containers stay."""
     settings = replace(SETTINGS, **changes)
     clock, engine = Clock(), engine or FakeEngine()
-    parts = Parts(
+    runtime = Runtime(
         engine=engine,
-        book=Book(str(directory / "book.sqlite"), keep_ended=settings.keep_ended),
-        slots=Slots(settings.slots, settings.queue),
+        engine_store=store,
+        database=Database(str(directory / "sessions.sqlite"), keep_ended=settings.keep_ended),
         settings=settings,
-        events=Events(clock),
-        metrics=Metrics(),
         plan=planner(by_mount("/opt/sandboxd.pyz"), settings),
+        telemetry=Telemetry(Events(clock), Metrics()),
+        build_directory=directory / "builds",
         now=clock,
-        store=store,
     )
-    running = Running(parts, Builds(parts, directory / "builds"))
-    await running.open()
-    transport = httpx.ASGITransport(app=application(parts, running.sessions, running.builds, KEY))
+    await runtime.open()
+    transport = httpx.ASGITransport(app=application(runtime, KEY))
     async with httpx.AsyncClient(transport=transport, base_url="http://runtime", headers={"X-API-Key": KEY}) as client:
         try:
-            yield Server(running=running, engine=engine, client=client, clock=clock)
+            yield Server(runtime=runtime, engine=engine, client=client, clock=clock)
         finally:
-            await running.abandon()
+            await runtime.abandon()
 
 
 def asynchronous(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:

@@ -9,19 +9,17 @@ from pathlib import Path
 from fakes.processes import ProcessEngine
 from fakes.runtime import KEY, SETTINGS
 from skyrl_train.sandbox.runtime.app import application
-from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.connections import HEAD_S
 from skyrl_train.sandbox.runtime.connections import http_server as connections
-from skyrl_train.sandbox.runtime.database import Book
+from skyrl_train.sandbox.runtime.database import Database
 from skyrl_train.sandbox.runtime.engine import Engine
 from skyrl_train.sandbox.runtime.events import Events
-from skyrl_train.sandbox.runtime.lifecycle import Running
+from skyrl_train.sandbox.runtime.lifecycle import Runtime
 from skyrl_train.sandbox.runtime.metrics import Metrics
 from skyrl_train.sandbox.runtime.plan import by_mount, planner
 from skyrl_train.sandbox.runtime.ports import listen
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
-from skyrl_train.sandbox.runtime.slots import Slots
-from skyrl_train.sandbox.runtime.store import Parts
+from skyrl_train.sandbox.runtime.telemetry import Telemetry
 from skyrl_train.sandbox.sandboxd.bundle import write_zipapp
 
 
@@ -40,27 +38,25 @@ def http_server(
     async def work() -> None:
         from time import time
 
-        parts = Parts(
+        runtime = Runtime(
             engine=engine,
-            book=Book(str(directory / "book.sqlite")),
-            slots=Slots(settings.slots, settings.queue),
+            engine_store="/store",
+            database=Database(str(directory / "sessions.sqlite")),
             settings=settings,
-            events=Events(time),
-            metrics=Metrics(),
             plan=planner(by_mount(str(write_zipapp(directory))), settings),
+            telemetry=Telemetry(Events(time), Metrics()),
+            build_directory=directory / "builds",
             now=time,
-            store="/store",
         )
-        running = Running(parts, Builds(parts, directory / "builds"))
-        await running.open()
-        app = application(parts, running.sessions, running.builds, KEY)
+        await runtime.open()
+        app = application(runtime, KEY)
         server = connections(app, app.refusals.unread, head_s=head_s)
         serving = asyncio.ensure_future(server.serve(sockets=[listener]))
         while not server.started:
             await asyncio.sleep(0.01)
         ready.set()
         await asyncio.to_thread(over.wait)
-        await running.drain(10)
+        await runtime.drain(10)
         await engine.close(10)
         server.should_exit = True
         await serving

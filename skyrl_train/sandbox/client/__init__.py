@@ -1,4 +1,4 @@
-"""The trainer's side of the sandbox runtime: sessions, commands and files over HTTP, with every failure named.
+"""The trainer's side of the sandbox runtime: sessions, commands and files over HTTP, and a cause for every failure.
 
-Nothing here has a finaliser: what is opened is closed by its context manager, on every way out. FIX(RUN007)
+Nothing here has a finaliser: context managers close what they open, on every way out. FIX(RUN007)
 """

@@ -1,28 +1,61 @@
-"""A command in a sandbox: started once, then asked after until it has ended.
+"""Runs a command in a sandbox: starts it once, then polls its output until it ends.
 
-The start is the one request that must not be sent twice. What comes after it may: a connection that breaks off in the
-middle of a long command loses nothing.
+Only the start must not be sent twice. Polling may be repeated, so a lost connection loses no output.
 """
 
 import asyncio
 import uuid
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import httpx
 
 from skyrl_train.contracts import sandboxd_api as agent
 from skyrl_train.sandbox.client.failures import Cause, SandboxError
 
-if TYPE_CHECKING:
-    from skyrl_train.sandbox.client.sandbox import CommandResult, Sandbox
-
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.002, 0.25
 _GRACE_S = 15.0
-"""Beyond a command's limit: the server ends it with SIGTERM, then SIGKILL, and says so."""
+"""Beyond a command's limit: the server kills it with SIGTERM, then SIGKILL, and reports it."""
 _PAGE = 100
 NOTICE = "\n[... {more} more characters were left out ...]\n"
 
 
-class Kept:
-    """The head of a text that may be endless, and how much more there was."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandResult:
+    """`exit_code` is TIMED_OUT if the command hit its limit. `truncated`: there was more output than was kept."""
+
+    command: str
+    exit_code: int
+    stdout: str
+    stderr: str
+    timed_out: bool = False
+    truncated: bool = False
+
+
+class AgentServer(Protocol):
+    """The requests that a command makes."""
+
+    async def ask(
+        self,
+        operation: str,
+        method: str,
+        path: str,
+        *,
+        repeatable: bool,
+        json: object = None,
+        params: Mapping[str, str] | None = None,
+        limit_s: float = ...,
+        expected: frozenset[int] = ...,
+    ) -> httpx.Response: ...
+
+    def failed(self, cause: Cause, operation: str, detail: str) -> SandboxError: ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class BoundedText:
+    """The beginning of a text of any length, and how much more there was."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -45,42 +78,42 @@ class Kept:
 class Command:
     """One run of a command."""
 
-    def __init__(self, sandbox: "Sandbox", command: str, *, timeout_s: float, cwd: str | None, max_chars: int) -> None:
-        self._sandbox = sandbox
+    def __init__(self, server: AgentServer, command: str, *, timeout_s: float, cwd: str | None, max_chars: int) -> None:
+        self._server = server
         self._command = command
         self._timeout_s = max(1, round(timeout_s + 0.499))  # the API counts whole seconds
         self._cwd = cwd
-        self._out, self._err = Kept(max_chars), Kept(max_chars)
+        self._out, self._err = BoundedText(max_chars), BoundedText(max_chars)
         self._id = ""
         self._last_order: int | None = None
 
-    async def run(self) -> "CommandResult":
+    async def run(self) -> CommandResult:
         body: dict[str, object] = {"command": self._command, "timeout": self._timeout_s}
         if self._cwd is not None:
             body["cwd"] = self._cwd
-        response = await self._sandbox.ask("execute", "POST", agent.BASH_START, repeatable=False, json=body)
+        response = await self._server.ask("execute", "POST", agent.BASH_START, repeatable=False, json=body)
         self._id = self._identity(response.json())
         try:
             async with asyncio.timeout(self._timeout_s + _GRACE_S):
                 return await self._ended()
         except TimeoutError:
             await self._stop()
-            detail = f"no end of the command {_GRACE_S:g} s after its limit of {self._timeout_s} s"
-            raise self._sandbox.failed(Cause.LOST, "execute", detail) from None
+            detail = f"the command is still running {_GRACE_S:g} s after its limit of {self._timeout_s} s"
+            raise self._server.failed(Cause.LOST, "execute", detail) from None
         except asyncio.CancelledError:
             await asyncio.shield(self._stop())
             raise
 
-    async def _ended(self) -> "CommandResult":
+    async def _ended(self) -> CommandResult:
         wait_s = _FIRST_WAIT_S
         while True:
             events = await self._news()
             for event in events:
-                code = self._take(event)
+                code = self._add_event(event)
                 if code is not None:
                     return self._result(code)
             if len(events) < _PAGE:
-                await self._sandbox.sleep(wait_s)
+                await self._server.sleep(wait_s)
                 wait_s = _FIRST_WAIT_S if events else min(1.5 * wait_s, _LONGEST_WAIT_S)
 
     async def _news(self) -> list[dict[str, Any]]:
@@ -92,15 +125,15 @@ class Command:
         }
         if self._last_order is not None:
             params["order__gt"] = str(self._last_order)
-        response = await self._sandbox.ask("execute", "GET", agent.BASH_SEARCH, repeatable=True, params=params)
+        response = await self._server.ask("execute", "GET", agent.BASH_SEARCH, repeatable=True, params=params)
         body = response.json()
         items = body.get("items") if isinstance(body, dict) else None
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-            raise self._sandbox.failed(Cause.GARBLED, "execute", "the agent server's answer lists no events")
+            raise self._server.failed(Cause.GARBLED, "execute", "the agent server's answer has no list of events")
         return sorted(items, key=lambda item: item["order"] if isinstance(item.get("order"), int) else 0)
 
-    def _take(self, event: dict[str, Any]) -> int | None:
-        """An event's exit code; None where the command goes on. An event that came already counts for nothing."""
+    def _add_event(self, event: dict[str, Any]) -> int | None:
+        """The event's exit code; None while the command runs. Ignores an event that was already seen."""
         order = event.get("order")
         if isinstance(order, int):
             if self._last_order is not None and order <= self._last_order:
@@ -112,9 +145,7 @@ class Command:
         code = event.get("exit_code")
         return code if isinstance(code, int) else None
 
-    def _result(self, code: int) -> "CommandResult":
-        from skyrl_train.sandbox.client.sandbox import CommandResult
-
+    def _result(self, code: int) -> CommandResult:
         return CommandResult(
             command=self._command,
             exit_code=code,
@@ -129,11 +160,13 @@ class Command:
         try:
             return str(uuid.UUID(found if isinstance(found, str) else ""))
         except ValueError:
-            raise self._sandbox.failed(Cause.GARBLED, "execute", f"the command has no id: {str(body)[:200]}") from None
+            raise self._server.failed(
+                Cause.GARBLED, "execute", f"the answer has no command id: {str(body)[:200]}"
+            ) from None
 
     async def _stop(self) -> None:
         try:
             path = f"{agent.BASH_COMMANDS}/{self._id}/stop"
-            await self._sandbox.ask("stop command", "POST", path, repeatable=True, limit_s=5, expected=frozenset({404}))
-        except SandboxError:  # the sandbox goes anyway; its event is out
+            await self._server.ask("stop command", "POST", path, repeatable=True, limit_s=5, expected=frozenset({404}))
+        except SandboxError:  # the sandbox is removed anyway, and the event is sent
             return

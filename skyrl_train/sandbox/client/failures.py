@@ -1,4 +1,4 @@
-"""What can go wrong with a sandbox, each by its cause: one error for the caller, one event for the record."""
+"""The failures of a sandbox by cause: one error for the caller, one event for the record."""
 
 import re
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from skyrl_train.contracts.errors import TrainError
 
 
 class Cause(StrEnum):
-    """Ids are those of the catalogue of failures; the words have no entry of their own."""
+    """Ids are from the catalogue of failures; the other causes have no entry there."""
 
     KEY = "RUN001"
     NOT_READY = "RUN003"
@@ -31,8 +31,8 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """One failure. `status` is the HTTP status, where there was an answer; `sent` says whether a request may have been
-    acted upon, so that asking again could do it twice."""
+    """One failure. `status`: the HTTP status, if there was an answer. `sent`: the request may have arrived, so repeating
+    it could do it twice."""
 
     cause: Cause
     operation: str
@@ -44,7 +44,7 @@ class Failure:
 
 
 class SandboxError(TrainError):
-    """A sandbox cannot be had, or is lost. The rollout is to be masked, never scored 0."""
+    """A sandbox is not available or lost. Mask the rollout; never score it 0."""
 
     def __init__(self, failure: Failure) -> None:
         session = f" (session {failure.session_id})" if failure.session_id else ""
@@ -57,11 +57,11 @@ class SandboxError(TrainError):
 
 
 Sink = Callable[[Failure], None]
-"""Gets each failure once, as it is raised."""
+"""Called once for each failure."""
 
 
 def silent(_: Failure) -> None:
-    """For callers who keep no record."""
+    """A sink that drops failures."""
 
 
 _SIGNS = (
@@ -85,5 +85,5 @@ _SIGNS = (
 
 
 def cause_of_logs(logs: str, otherwise: Cause = Cause.LOST) -> Cause:
-    """Why a sandbox failed, by what its container or its image said."""
+    """Why a sandbox failed, from the logs of its container."""
     return next((cause for cause, pattern in _SIGNS if pattern.search(logs)), otherwise)

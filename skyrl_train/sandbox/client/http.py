@@ -1,6 +1,6 @@
-"""Requests with a deadline each, asked again only where that is safe, and every refusal turned into its cause.
+"""HTTP requests: each has a deadline, is repeated only if that is safe, and every failure gets a cause.
 
-What was not sent may always be sent again. What may have been sent is sent again only if doing it twice does no harm.
+A request that was not sent may be repeated. One that may have been sent is repeated only if that does no harm.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError, Si
 Sleep = Callable[[float], Awaitable[None]]
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.1, 5.0
-_SHOWN = 400
+_LONGEST_MESSAGE = 400
 _AGAIN = (429, 502, 503, 504)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """`limit_s` is for all tries together. `repeatable`: doing it twice is as good as once."""
+    """`limit_s` covers all tries. `repeatable`: sending it twice has the same effect as once."""
 
     operation: str
     method: str
@@ -33,13 +33,13 @@ class Request:
     params: Mapping[str, str] | None = None
     headers: Mapping[str, str] | None = None
     patient: bool = False
-    """Whether 429 and 503 are waited out until the limit; else three tries are enough."""
+    """Retry 429 and 503 until the limit; otherwise three tries."""
     expected: frozenset[int] = frozenset()
-    """Statuses beside 2xx that are answers and no failures."""
+    """Statuses other than 2xx that are valid answers."""
 
 
 class Http:
-    """One connection pool. Proxies of the environment are passed by: they do not reach compute nodes (ENV013)."""
+    """One connection pool. Proxies of the environment are ignored: they do not reach compute nodes (ENV013)."""
 
     def __init__(
         self,
@@ -63,38 +63,38 @@ class Http:
 
     @property
     def raw(self) -> httpx.AsyncClient:
-        """For bodies that are streamed."""
+        """For streamed bodies."""
         return self._client
 
     async def close(self) -> None:
         await self._client.aclose()
 
     def failed(self, failure: Failure) -> SandboxError:
-        """The error to raise; the event is out with it."""
+        """Sends the event and returns the error to raise."""
         self._events(failure)
         return SandboxError(failure)
 
     async def ask(self, request: Request) -> httpx.Response:
-        """The answer, read whole. Raises SandboxError."""
-        tries = Tries()
+        """Returns the complete answer. Raises SandboxError."""
+        last = LastFailure()
         try:
             async with asyncio.timeout(request.limit_s):
-                return await self._tried(request, tries)
+                return await self._try(request, last)
         except TimeoutError:
-            raise self.failed(_late(request, tries.last)) from None
+            raise self.failed(_timeout_failure(request, last.failure)) from None
 
-    async def _tried(self, request: Request, tries: "Tries") -> httpx.Response:
+    async def _try(self, request: Request, last: "LastFailure") -> httpx.Response:
         for wait_s in Waits(tries=None if request.patient else 3):
-            if tries.last is not None:
-                await self.sleep(wait_s if tries.last.retry_after_s is None else tries.last.retry_after_s)
+            if last.failure is not None:
+                await self.sleep(wait_s if last.failure.retry_after_s is None else last.failure.retry_after_s)
             found = await self._once(request)
             if isinstance(found, httpx.Response):
                 return found
-            tries.last = found
+            last.failure = found
             if not _may_repeat(request, found):
                 break
-        assert tries.last is not None
-        raise self.failed(tries.last)
+        assert last.failure is not None
+        raise self.failed(last.failure)
 
     async def _once(self, request: Request) -> httpx.Response | Failure:
         try:
@@ -115,14 +115,14 @@ class Http:
 
 
 @dataclass(slots=True)
-class Tries:
-    """How the last one failed, for whoever runs out of time."""
+class LastFailure:
+    """How the last try failed, for the message of a timeout."""
 
-    last: Failure | None = None
+    failure: Failure | None = None
 
 
 class Waits:
-    """0.1 s, 0.2 s, 0.4 s … up to 5 s; at most so many tries."""
+    """0.1 s, 0.2 s, 0.4 s … up to 5 s; `tries` None: without end."""
 
     def __init__(self, tries: int | None) -> None:
         self._left = tries
@@ -146,52 +146,54 @@ def _may_repeat(request: Request, failure: Failure) -> bool:  # FIX(RUN010)
     return not failure.sent or request.repeatable
 
 
-def _late(request: Request, last: Failure | None) -> Failure:
-    """The deadline is over; what the last answer said is the reason."""
-    said = f"; the last answer: {last.detail}" if last is not None else ""
+def _timeout_failure(request: Request, last: Failure | None) -> Failure:
+    """The deadline has passed; the last answer gives the cause."""
+    message = f"; last error: {last.detail}" if last is not None else ""
     cause = last.cause if last is not None and last.status is not None else Cause.TIMEOUT
     status = last.status if last is not None else None
-    return _failure(request, cause, f"no good answer within {request.limit_s:g} s{said}", status=status)
+    return _failure(request, cause, f"no valid answer within {request.limit_s:g} s{message}", status=status)
 
 
 def transport_failure(request: Request, error: Exception, *, sent: bool) -> Failure:
-    """No answer came. `sent`: the request may have arrived."""
-    said = str(error).strip() or type(error).__name__
+    """No answer. `sent`: the request may have arrived."""
+    message = str(error).strip() or type(error).__name__
     where = httpx.URL(request.url) if not isinstance(error, httpx.InvalidURL) else request.url
     host = f"{where.host}:{where.port}" if isinstance(where, httpx.URL) else where
-    what = "the connection broke off" if sent else f"{host} cannot be reached"
-    return replace(_failure(request, Cause.LOST if sent else Cause.UNREACHABLE, f"{what}: {said[:_SHOWN]}"), sent=sent)
+    what = "the connection was lost" if sent else f"cannot connect to {host}"
+    return replace(
+        _failure(request, Cause.LOST if sent else Cause.UNREACHABLE, f"{what}: {message[:_LONGEST_MESSAGE]}"), sent=sent
+    )
 
 
 def refusal(request: Request, response: httpx.Response) -> Failure:
-    """What a status means, with the server's own sentence."""
-    status, said = response.status_code, said_by(response)
+    """The failure that a status means, with the server's message."""
+    status, message = response.status_code, error_text(response)
     retry_after_s = _retry_after(response)
     if status in (401, 403):
-        detail = "the runtime or the sandbox refuses the key; client and server must read the same job's key file"
-        return _failure(request, Cause.KEY, f"{status}: {detail}" + (f" ({said})" if said else ""), status=status)
+        detail = "wrong key; client and server must read the key file of the same job"
+        return _failure(request, Cause.KEY, f"{status}: {detail}" + (f" ({message})" if message else ""), status=status)
     if status in (429, 503):
-        full = status == 429 or "slot" in said.lower()
+        full = status == 429 or "slot" in message.lower()
         cause = Cause.SLOTS if full else Cause.LOAD
-        return replace(_failure(request, cause, f"{status}: {said}", status=status), retry_after_s=retry_after_s)
+        return replace(_failure(request, cause, f"{status}: {message}", status=status), retry_after_s=retry_after_s)
     if status >= 500:
-        return _failure(request, Cause.LOAD, f"{status}: {said}", status=status)
-    return _failure(request, Cause.REFUSED, f"{status}: {said}", status=status)
+        return _failure(request, Cause.LOAD, f"{status}: {message}", status=status)
+    return _failure(request, Cause.REFUSED, f"{status}: {message}", status=status)
 
 
-def said_by(response: httpx.Response) -> str:
-    """The sentence in an error's body: {"detail": …}, {"error": …}, or the text itself, cut short."""
+def error_text(response: httpx.Response) -> str:
+    """The message in an error's body: {"detail": …}, {"error": …}, or the text itself, shortened."""
     try:
         body: Any = response.json()
     except (ValueError, RecursionError):
         body = response.text
     if isinstance(body, dict):
         body = body.get("detail") or body.get("error") or body
-    return " ".join(str(body).split())[:_SHOWN] or response.reason_phrase
+    return " ".join(str(body).split())[:_LONGEST_MESSAGE] or response.reason_phrase
 
 
 def _retry_after(response: httpx.Response) -> float | None:
-    """Seconds; a date, or nonsense, counts as nothing said."""
+    """Seconds; None for a date or an invalid value."""
     try:
         seconds = float(response.headers.get("Retry-After", ""))
     except ValueError:
@@ -206,8 +208,8 @@ def _failure(request: Request, cause: Cause, detail: str, *, status: int | None 
 
 
 async def finished(work: Awaitable[None]) -> None:
-    """Sees a clean-up through although the task is cancelled meanwhile; the cancellation follows. It must have a limit
-    of its own."""
+    """Finishes a clean-up even if the task is cancelled meanwhile, then raises the cancellation. `work` needs its own
+    limit."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():

@@ -1,6 +1,6 @@
-"""Sessions of a runtime: started, waited for, and removed on every way out.
+"""Sessions of a runtime: start them, wait for them, and remove them on every way out.
 
-async with RuntimeClient(url, key) as runtime, runtime.sandbox(Wanted(image=image)) as sandbox:
+async with RuntimeClient(url, key) as runtime, runtime.sandbox(SandboxRequest(image=image)) as sandbox:
     done = await sandbox.execute("pytest -q", timeout_s=600)
 """
 
@@ -20,17 +20,17 @@ from skyrl_train.contracts.sandbox.references import fault_of
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError, Sink, silent
 from skyrl_train.sandbox.client.http import Http, Request, Sleep, finished
 from skyrl_train.sandbox.client.sandbox import Sandbox
-from skyrl_train.sandbox.client.session import Seen, read_seen
-from skyrl_train.sandbox.client.startup import Waiting
+from skyrl_train.sandbox.client.session import SessionInfo, read_session
+from skyrl_train.sandbox.client.startup import Startup
 from skyrl_train.sandbox.start_request import is_session_id
 
 COMMAND = f"{BINARY} --port {wire.AGENT_PORT}"
-"""What the real client sends. Runtimes that start images with an agent server of their own need it."""
+"""The command that the real client sends. Runtimes that start images with their own agent server need it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Seconds. A start counts from the request to the first answer of the sandbox, with queue, pull and build."""
+    """Seconds. A start lasts from the request to the first answer of the sandbox, including queue, pull and build."""
 
     start_s: float = 600.0
     request_s: float = 30.0
@@ -38,8 +38,8 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """A sandbox to be."""
+class SandboxRequest:
+    """The settings of a sandbox."""
 
     image: str
     session_id: str = field(default_factory=lambda: f"skyrl-{uuid.uuid4().hex}")
@@ -87,94 +87,94 @@ class RuntimeClient:
         await finished(self._http.close())
 
     @asynccontextmanager
-    async def sandbox(self, wanted: Wanted) -> AsyncIterator[Sandbox]:
-        """Starts one, and removes it whatever happens. What stop says does not hide what happened before."""
+    async def sandbox(self, request: SandboxRequest) -> AsyncIterator[Sandbox]:
+        """Starts a sandbox and removes it whatever happens. An error of the removal never hides an earlier one."""
         try:
-            sandbox = await self.start(wanted)
+            sandbox = await self.start(request)
             yield sandbox
         except BaseException:
-            await finished(self._removed(wanted.session_id, quietly=True))
+            await finished(self._remove(request.session_id, quietly=True))
             raise
-        await finished(self._removed(wanted.session_id, quietly=False))
+        await finished(self._remove(request.session_id, quietly=False))
 
-    async def start(self, wanted: Wanted) -> Sandbox:
-        """A sandbox that answers. The caller has to `stop` it; after an error or a cancellation there is none."""
-        self._check(wanted)
+    async def start(self, request: SandboxRequest) -> Sandbox:
+        """Returns a sandbox that answers. The caller must `stop` it; after an error or a cancellation it is already removed."""
+        self._check(request)
         try:
-            return await self._started(wanted)
+            return await self._start(request)
         except BaseException:
-            await finished(self._removed(wanted.session_id, quietly=True))
+            await finished(self._remove(request.session_id, quietly=True))
             raise
 
     async def stop(self, session_id: str) -> None:
-        """Removes a session; that there is none is fine."""
-        await finished(self._removed(session_id, quietly=False))
+        """Removes a session; does nothing if there is none."""
+        await finished(self._remove(session_id, quietly=False))
 
     async def stop_all(self) -> int:
-        """Removes every session, whoever started it, and says how many there were."""
+        """Removes all sessions of the runtime; returns how many there were."""
         response = await self._ask("list", "GET", wire.LIST, session_id="")
         names = [str(one["session_id"]) for one in response.json()["runtimes"] if one["session_id"]]
         await asyncio.gather(*map(self.stop, names))
         return len(names)
 
-    async def look(self, session_id: str) -> Seen | None:
-        """What the runtime says of a session; None where it knows none."""
+    async def find(self, session_id: str) -> SessionInfo | None:
+        """A session as the runtime describes it; None if it is unknown."""
         response = await self._ask(
             "look", "GET", f"{wire.SESSIONS}/{session_id}", session_id=session_id, expected=frozenset({404})
         )
-        return None if response.status_code == 404 else self._seen(response, session_id)
+        return None if response.status_code == 404 else self._read_session(response, session_id)
 
     async def pause(self, session_id: str) -> None:
-        await self._told("pause", wire.PAUSE, session_id)
+        await self._change_state("pause", wire.PAUSE, session_id)
 
     async def resume(self, session_id: str) -> None:
-        await self._told("resume", wire.RESUME, session_id)
+        await self._change_state("resume", wire.RESUME, session_id)
 
-    def _check(self, wanted: Wanted) -> None:
-        """What the server would refuse is refused here, with the same rules."""
-        fault = fault_of(wanted.image, prefix="")
+    def _check(self, request: SandboxRequest) -> None:
+        """Refuses here what the server would refuse, by the same rules."""
+        fault = fault_of(request.image, prefix="")
         if fault:
-            raise self._failed(Cause.REFERENCE, "start", f"image {wanted.image[:160]!r}: {fault}", wanted.session_id)
-        if not is_session_id(wanted.session_id):
-            raise self._failed(Cause.REFUSED, "start", f"{wanted.session_id[:80]!r} is no session id", "")
+            raise self._failed(Cause.REFERENCE, "start", f"image {request.image[:160]!r}: {fault}", request.session_id)
+        if not is_session_id(request.session_id):
+            raise self._failed(Cause.REFUSED, "start", f"invalid session id {request.session_id[:80]!r}", "")
 
-    async def _started(self, wanted: Wanted) -> Sandbox:
+    async def _start(self, request: SandboxRequest) -> Sandbox:
         began = asyncio.get_running_loop().time()
         response = await self._ask(
             "start",
             "POST",
             wire.START,
-            session_id=wanted.session_id,
-            json=wanted.body(),
+            session_id=request.session_id,
+            json=request.body(),
             limit_s=self.limits.start_s,
             patient=True,
         )
-        seen = self._seen(response, wanted.session_id)
-        if seen.status == wire.Status.PAUSED:  # of an earlier client, which left it so
-            await self.resume(wanted.session_id)
-        async with Waiting(
-            self, self._http, seen, ends=began + self.limits.start_s, limit_s=self.limits.start_s
+        info = self._read_session(response, request.session_id)
+        if info.status == wire.Status.PAUSED:  # an earlier client paused it
+            await self.resume(request.session_id)
+        async with Startup(
+            self.find, self._http, info, ends=began + self.limits.start_s, limit_s=self.limits.start_s
         ) as wait:
             return Sandbox(self._http, self, await wait.until_ready())
 
-    async def _told(self, operation: str, path: str, session_id: str) -> None:
-        """Pause and resume lead to a state, so that asking twice does no harm."""
-        seen = await self.look(session_id)
-        if seen is None:
-            raise self._failed(Cause.LOST, operation, "the runtime knows no such session", session_id)
-        await self._ask(operation, "POST", path, session_id=session_id, json={"runtime_id": seen.runtime_id})
+    async def _change_state(self, operation: str, path: str, session_id: str) -> None:
+        """Pause and resume lead to a state, so repeating them does no harm."""
+        info = await self.find(session_id)
+        if info is None:
+            raise self._failed(Cause.LOST, operation, "the runtime does not know this session", session_id)
+        await self._ask(operation, "POST", path, session_id=session_id, json={"runtime_id": info.runtime_id})
 
-    async def _removed(self, session_id: str, *, quietly: bool) -> None:
-        """With a limit of its own. `quietly`: an error is on its way already; the event tells of this one."""
+    async def _remove(self, session_id: str, *, quietly: bool) -> None:
+        """Has its own limit. `quietly`: do not raise, because another error is already on its way; the event is still sent."""
         try:
-            seen = await self.look(session_id)
-            if seen is not None:
+            info = await self.find(session_id)
+            if info is not None:
                 await self._ask(
                     "stop",
                     "POST",
                     wire.STOP,
                     session_id=session_id,
-                    json={"runtime_id": seen.runtime_id},
+                    json={"runtime_id": info.runtime_id},
                     limit_s=self.limits.close_s,
                     expected=frozenset({404}),
                 )
@@ -194,7 +194,7 @@ class RuntimeClient:
         patient: bool = False,
         expected: frozenset[int] = frozenset(),
     ) -> httpx.Response:
-        """Every request of this API is repeatable: a start by its session id, the others by the state they lead to."""
+        """Every request of this API is repeatable: a start has a session id, the others lead to a state."""
         return await self._http.ask(
             Request(
                 operation=operation,
@@ -210,13 +210,13 @@ class RuntimeClient:
             )
         )
 
-    def _seen(self, response: httpx.Response, session_id: str) -> Seen:
+    def _read_session(self, response: httpx.Response, session_id: str) -> SessionInfo:
         try:
             body: Any = response.json()
-            return read_seen(body, session_id)
+            return read_session(body, session_id)
         except ValueError as error:
             raise self._failed(
-                Cause.GARBLED, "look", f"the runtime's answer is no session: {error}", session_id
+                Cause.GARBLED, "look", f"the runtime's answer is not a session: {error}", session_id
             ) from None
 
     def _failed(self, cause: Cause, operation: str, detail: str, session_id: str) -> SandboxError:

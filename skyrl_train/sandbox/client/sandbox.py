@@ -1,60 +1,54 @@
 """One sandbox that answers: commands and files, through its agent server."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import httpx
 
 from skyrl_train.contracts import sandboxd_api as agent
-from skyrl_train.sandbox.client.commands import Command
+from skyrl_train.sandbox.client.commands import Command, CommandResult
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError
 from skyrl_train.sandbox.client.http import Http, Request
-from skyrl_train.sandbox.client.session import Seen
+from skyrl_train.sandbox.client.session import SessionInfo
 from skyrl_train.sandbox.client.transfer import Transfer
-
-if TYPE_CHECKING:
-    from skyrl_train.sandbox.client.runtime import RuntimeClient
 
 REQUEST_S = 30.0
 OUTPUT_CHARS = 8 << 20
-"""Of a command's output this much is kept; a notice stands for the rest."""
+"""How much of a command's output is kept; a notice replaces the rest."""
 DEFAULT_TIMEOUT_S = 120.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandResult:
-    """`exit_code` is TIMED_OUT where the command was stopped. `truncated`: there was more output than was kept."""
+class SessionControl(Protocol):
+    """The runtime's calls for one session."""
 
-    command: str
-    exit_code: int
-    stdout: str
-    stderr: str
-    timed_out: bool = False
-    truncated: bool = False
+    async def pause(self, session_id: str) -> None: ...
+
+    async def resume(self, session_id: str) -> None: ...
+
+    async def stop(self, session_id: str) -> None: ...
 
 
 class Sandbox:
-    """A session's agent server. Made by `RuntimeClient`, which also removes it."""
+    """One sandbox and its agent server. `RuntimeClient` creates and removes it."""
 
-    def __init__(self, http: Http, runtime: "RuntimeClient", seen: Seen) -> None:
+    def __init__(self, http: Http, runtime: SessionControl, info: SessionInfo) -> None:
         self._http = http
         self._runtime = runtime
-        self._seen = seen
-        self._headers = {agent.SESSION_KEY_HEADER: seen.key} if seen.key else {}
+        self._info = info
+        self._headers = {agent.SESSION_KEY_HEADER: info.key} if info.key else {}
 
     @property
     def session_id(self) -> str:
-        return self._seen.session_id
+        return self._info.session_id
 
     @property
     def url(self) -> str:
-        return self._seen.url
+        return self._info.url
 
     @property
     def has_key(self) -> bool:
-        return bool(self._seen.key)
+        return bool(self._info.key)
 
     async def execute(
         self,
@@ -64,20 +58,20 @@ class Sandbox:
         cwd: str | None = None,
         max_chars: int = OUTPUT_CHARS,
     ) -> CommandResult:
-        """Runs a command in /bin/sh; `in_bash` of skyrl_train.contracts.sandbox.shell hands it to bash. What it started may be
-        lost on the way: it is sent once only. Raises SandboxError where the sandbox does not answer."""
+        """Runs a command in /bin/sh; use `in_bash` of skyrl_train.contracts.sandbox.shell for bash. It is sent only once. Raises
+        SandboxError if the sandbox does not answer."""
         return await Command(self, command, timeout_s=timeout_s, cwd=cwd, max_chars=max_chars).run()
 
     async def upload(self, source: Path | bytes, path: str, *, limit_s: float = 600.0) -> int:
-        """Writes a file of the sandbox, whole; memory stays flat. How many bytes it has then."""
+        """Writes a file in the sandbox, in pieces; returns its size."""
         return await self._transfer("upload", limit_s).upload(source, path)
 
     async def download(self, path: str, target: Path, *, limit_s: float = 600.0) -> int:
-        """Copies a file of the sandbox; `target` appears only when it is whole. How many bytes it has."""
+        """Copies a file from the sandbox; `target` appears when it is complete. Returns its size."""
         return await self._transfer("download", limit_s).download(path, target)
 
     async def read(self, path: str, *, limit_bytes: int = 16 << 20, limit_s: float = 60.0) -> bytes:
-        """A file's bytes. One that is longer is refused."""
+        """Returns a file's content. Raises SandboxError if it is longer than `limit_bytes`."""
         return await self._transfer("read", limit_s).read(path, limit_bytes)
 
     async def pause(self) -> None:
@@ -87,11 +81,11 @@ class Sandbox:
         await self._runtime.resume(self.session_id)
 
     async def close(self) -> None:
-        """Removes it; a second time is fine."""
+        """Removes the sandbox; safe to repeat."""
         await self._runtime.stop(self.session_id)
 
     async def server_info(self) -> Mapping[str, Any]:
-        """What the agent server says of itself: its version, above all."""
+        """The agent server's description of itself, with its version."""
         response = await self.ask("server info", "GET", agent.SERVER_INFO, repeatable=True)
         body = response.json()
         return body if isinstance(body, dict) else {}
@@ -108,12 +102,12 @@ class Sandbox:
         limit_s: float = REQUEST_S,
         expected: frozenset[int] = frozenset(),
     ) -> httpx.Response:
-        """One request to the agent server."""
+        """Sends one request to the agent server."""
         return await self._http.ask(
             Request(
                 operation=operation,
                 method=method,
-                url=self._seen.url + path,
+                url=self._info.url + path,
                 limit_s=limit_s,
                 repeatable=repeatable,
                 session_id=self.session_id,
@@ -136,10 +130,10 @@ class Sandbox:
         request = Request(
             operation=operation,
             method="POST" if operation == "upload" else "GET",
-            url=self._seen.url + (agent.FILE_UPLOAD if operation == "upload" else agent.FILE_DOWNLOAD),
+            url=self._info.url + (agent.FILE_UPLOAD if operation == "upload" else agent.FILE_DOWNLOAD),
             limit_s=limit_s,
             repeatable=True,
             session_id=self.session_id,
             headers=self._headers,
         )
-        return Transfer(self, self._http, request)
+        return Transfer(self.server_info, self._http, request)

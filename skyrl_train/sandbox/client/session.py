@@ -1,12 +1,12 @@
-"""A session as the runtime's answer shows it, read once at the edge into a type."""
+"""A session as the runtime describes it in an answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """`pod_status` is in small letters; "" where a runtime does not say."""
+class SessionInfo:
+    """`pod_status` is in lower case; "" if the answer has none."""
 
     session_id: str
     runtime_id: str
@@ -17,17 +17,17 @@ class Seen:
     logs: str = ""
 
 
-def read_seen(body: object, session_id: str) -> Seen:
-    """Raises ValueError with what is wrong."""
+def read_session(body: object, session_id: str) -> SessionInfo:
+    """Raises ValueError with the fault."""
     if not isinstance(body, Mapping):
-        raise ValueError(f"wanted a JSON object, found {type(body).__name__}")
+        raise ValueError(f"expected a JSON object, found {type(body).__name__}")
     runtime_id = body.get("runtime_id") or body.get("id")
     if not isinstance(runtime_id, str) or not runtime_id:
-        raise ValueError("it names no runtime_id")
+        raise ValueError("runtime_id is missing")
     url = body.get("url")
     if not isinstance(url, str) or not url.startswith(("http://", "https://")):
-        raise ValueError(f"url is {url!r:.80}; wanted http://HOST:PORT")
-    return Seen(
+        raise ValueError(f"url is {url!r:.80}; expected http://HOST:PORT")
+    return SessionInfo(
         session_id=session_id,
         runtime_id=runtime_id,
         url=url.rstrip("/"),

@@ -16,9 +16,10 @@ from skyrl_train.agent.sandboxes.bundle import write_bundle
 from skyrl_train.contracts.agent.arguments import Action
 from skyrl_train.contracts.agent.ports import OpenSandbox, Task
 from skyrl_train.contracts.agent.transcript import Result
+from skyrl_train.sandbox.client.commands import CommandResult
 from skyrl_train.sandbox.client.failures import Cause
-from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted
-from skyrl_train.sandbox.client.sandbox import CommandResult, Sandbox
+from skyrl_train.sandbox.client.runtime import RuntimeClient, SandboxRequest
+from skyrl_train.sandbox.client.sandbox import Sandbox
 from skyrl_train.sandbox.inject import SANDBOXD
 
 PLACE = "/tmp/.skyrl-tools"  # noqa: S108 -- in the sandbox, whose /tmp is its own
@@ -47,7 +48,7 @@ echo "no Python 3.8 or newer in this image" >&2; exit 3
 
 
 class RemoteTools:
-    """The tools in one sandbox. An answer that was given up makes them useless: any exception means so."""
+    """The tools in one sandbox. After any exception they are no longer usable."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -55,7 +56,7 @@ class RemoteTools:
 
     @property
     def files(self) -> Sandbox:
-        """The same sandbox past the tools: its files above all."""
+        """The sandbox itself, for access to its files."""
         return self._sandbox
 
     async def begin(self, directory: str) -> None:
@@ -69,7 +70,7 @@ class RemoteTools:
         )
         done = await self._sandbox.execute(script, timeout_s=_START_S)
         if done.exit_code != 0 or '"ready"' not in done.stdout:
-            raise self._lost(f"they do not begin: {_said(done)}")
+            raise self._failure(f"the tools did not start: {_describe_output(done)}")
 
     async def run(self, action: Action, *, limit_s: float) -> Result:
         request = json.dumps({"tool": action.tool, "arguments": action.arguments, "limit_s": limit_s})
@@ -100,20 +101,22 @@ class RemoteTools:
         match answer:
             case {"text": str(text), "exit_code": int() | None as code, "timed_out": bool(late)}:
                 return Result(text=text, exit_code=code, timed_out=late)
-        raise self._lost(f"they gave no answer: {_said(done)}")
+        raise self._failure(f"the tools gave no answer: {_describe_output(done)}")
 
-    def _lost(self, detail: str) -> Exception:
+    def _failure(self, detail: str) -> Exception:
         return self._sandbox.failed(Cause.LOST, "tools", detail)
 
 
-def opener(runtime: RuntimeClient, wanted: Callable[[Task], Wanted], *, directory: str = "/testbed") -> OpenSandbox:
+def opener(
+    runtime: RuntimeClient, wanted: Callable[[Task], SandboxRequest], *, directory: str = "/testbed"
+) -> OpenSandbox:
     """What the agent's loop asks for: a task's sandbox, removed whatever happens."""
     return lambda task: remote_tools(runtime, wanted(task), directory=directory)
 
 
 @asynccontextmanager
 async def remote_tools(
-    runtime: RuntimeClient, wanted: Wanted, *, directory: str = "/testbed"
+    runtime: RuntimeClient, wanted: SandboxRequest, *, directory: str = "/testbed"
 ) -> AsyncIterator[RemoteTools]:
     """A sandbox of the runtime as the agent's loop wants it; removed whatever happens."""
     async with runtime.sandbox(wanted) as sandbox:
@@ -122,6 +125,6 @@ async def remote_tools(
         yield tools
 
 
-def _said(done: CommandResult) -> str:
-    text = " ".join((done.stderr or done.stdout).split())[-500:] or "nothing was said"
+def _describe_output(done: CommandResult) -> str:
+    text = " ".join((done.stderr or done.stdout).split())[-500:] or "no output"
     return f"exit status {done.exit_code}, {text}"

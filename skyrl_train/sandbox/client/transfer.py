@@ -1,50 +1,49 @@
-"""Files to and from a sandbox, in pieces: a gigabyte takes no more memory than a kilobyte."""
+"""Copies files to and from a sandbox in pieces, so memory use does not grow with the size."""
 
 import asyncio
 import contextlib
 import io
 import os
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import IO, Any, TypeVar
 
 import httpx
 
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError
-from skyrl_train.sandbox.client.http import NOT_SENT, Http, Request, refusal, said_by, transport_failure
-
-if TYPE_CHECKING:
-    from skyrl_train.sandbox.client.sandbox import Sandbox
+from skyrl_train.sandbox.client.http import NOT_SENT, Http, Request, error_text, refusal, transport_failure
 
 T = TypeVar("T")
+ServerInfo = Callable[[], Awaitable[Mapping[str, Any]]]
+"""Asks the agent server for its name and version."""
 _TRIES = 3
 _WAIT_S = 0.2
 _NO_ROUTE = "Not Found"
-"""What a server says of a route that it does not have; of a file that is not there it says more."""
+"""The message for a missing route; the one for a missing file is longer."""
 
 
 class Transfer:
-    """One file, one way. A transfer writes a file whole, so doing it again does no harm."""
+    """One file in one direction. A transfer always writes the whole file, so repeating it does no harm."""
 
-    def __init__(self, sandbox: "Sandbox", http: Http, request: Request) -> None:
-        self._sandbox = sandbox
+    def __init__(self, server_info: ServerInfo, http: Http, request: Request) -> None:
+        self._server_info = server_info
         self._http = http
         self._request = request
 
     async def upload(self, source: Path | bytes, path: str) -> int:
-        with _opened(source) as file:
+        with _open(source) as file:
             size = file.seek(0, os.SEEK_END)
-            said = await self._tried(lambda: self._send(file, path))
+            said = await self._retry(lambda: self._send(file, path))
         if said is not None and said != size:
-            raise self._failed(Cause.LOST, f"{path} has {said} bytes in the sandbox; {size} were sent")
+            raise self._failed(Cause.LOST, f"{path} has {said} bytes in the sandbox; expected {size}")
         return size
 
     async def download(self, path: str, target: Path) -> int:
         part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:12]}.part")
         try:
-            size = await self._tried(lambda: self._receive(path, part))
+            size = await self._retry(lambda: self._receive(path, part))
             os.replace(part, target)
         finally:
             with contextlib.suppress(FileNotFoundError):
@@ -52,16 +51,16 @@ class Transfer:
         return size
 
     async def read(self, path: str, limit_bytes: int) -> bytes:
-        return await self._tried(lambda: self._read(path, limit_bytes))
+        return await self._retry(lambda: self._read(path, limit_bytes))
 
-    async def _tried(self, attempt: Callable[[], Awaitable[T]]) -> T:
-        """All tries within the limit. What the server answered is final; what broke off is tried again."""
+    async def _retry(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Retries lost connections within the limit. An answer of the server is final."""
         request = self._request
         try:
             async with asyncio.timeout(request.limit_s):
                 return await self._attempts(attempt)
         except TimeoutError:
-            raise self._failed(Cause.TIMEOUT, f"not through within {request.limit_s:g} s") from None
+            raise self._failed(Cause.TIMEOUT, f"not finished within {request.limit_s:g} s") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self._http.failed(transport_failure(request, error, sent=not isinstance(error, NOT_SENT))) from error
 
@@ -86,7 +85,7 @@ class Transfer:
         body = response.json() if response.content else None
         size = body.get("file_size") if isinstance(body, dict) else None
         if isinstance(body, dict) and body.get("success") is False:
-            raise self._failed(Cause.REFUSED, f"{path}: {said_by(response)}")
+            raise self._failed(Cause.REFUSED, f"{path}: {error_text(response)}")
         return size if isinstance(size, int) and not isinstance(size, bool) else None
 
     async def _receive(self, path: str, part: Path) -> int:
@@ -102,9 +101,7 @@ class Transfer:
             async for chunk in response.aiter_bytes():
                 data += chunk
                 if len(data) > limit_bytes:
-                    raise self._failed(
-                        Cause.REFUSED, f"{path} has more than the {limit_bytes} bytes that were asked for"
-                    )
+                    raise self._failed(Cause.REFUSED, f"{path} is larger than the limit of {limit_bytes} bytes")
         return bytes(data)
 
     @asynccontextmanager
@@ -119,16 +116,16 @@ class Transfer:
             yield response
 
     async def _refused(self, response: httpx.Response, path: str) -> SandboxError:
-        if response.status_code in (404, 405) and said_by(response) in (_NO_ROUTE, "Method Not Allowed"):
+        if response.status_code in (404, 405) and error_text(response) in (_NO_ROUTE, "Method Not Allowed"):
             version = await self._version()
-            detail = f"the agent server has no such route for files (its version: {version}); client and server are of different ages"
+            detail = f"the agent server (version {version}) does not have this route for files; use a client and a server of the same version"
             return self._failed(Cause.ROUTE, detail, response.status_code)
         failure = refusal(self._request, response)
         return self._failed(failure.cause, f"{path}: {failure.detail}", response.status_code)
 
     async def _version(self) -> str:
         try:
-            info = await self._sandbox.server_info()
+            info = await self._server_info()
         except SandboxError:
             return "unknown"
         return str(info.get("version") or info.get("sdk_version") or "unknown")
@@ -141,7 +138,7 @@ class Transfer:
 
 
 @contextmanager
-def _opened(source: Path | bytes) -> Iterator[IO[bytes]]:
+def _open(source: Path | bytes) -> Iterator[IO[bytes]]:
     if isinstance(source, bytes):
         yield io.BytesIO(source)
         return

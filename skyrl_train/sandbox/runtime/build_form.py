@@ -13,14 +13,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from skyrl_train.contracts.sandbox.references import fault_of, parse_reference
+from skyrl_train.contracts.sandbox.references import parse_reference
+from skyrl_train.sandbox.request_rules import BodyRules, array, text
 from skyrl_train.sandbox.runtime.refusals import RefusedError
+from skyrl_train.sandbox.runtime.requests import read_body
 from skyrl_train.sandbox.sandboxd.http import HttpError
 from skyrl_train.sandbox.sandboxd.multipart import each_part
+from skyrl_train.sandbox.start_request import IMAGE
 
 LARGEST_FORM = 512 << 20
 _MOST_FILES, _MOST_BYTES = 200_000, 4 << 30
 _LONGEST_WORD, _MOST_TAGS = 512, 20
+_CONTEXT = text("the directory to build in, as a packed archive in base64")
+FORM = BodyRules(
+    required={"context": _CONTEXT, "target_image": IMAGE}, optional={"tags": array(IMAGE, most=_MOST_TAGS)}
+)
 _RECIPES = ("Dockerfile", "Containerfile")
 _FOUR = 4
 
@@ -45,16 +52,18 @@ def read_form(body: Path, content_type: str, place: Path) -> BuildForm:
             words = _read_parts(file, content_type, archive)
     except HttpError as error:
         raise RefusedError(error.status, str(error)) from error
-    image, tags = _names(words)
-    if not archive.exists():
-        raise RefusedError(400, "context: wanted the directory to build in, as a packed archive in base64")
+    if len(words["target_image"]) > 1:
+        raise RefusedError(400, f"target_image: expected one, found {len(words['target_image'])}")
+    given = {"target_image": next(iter(words["target_image"]), None), "tags": words["tags"]}
+    values = read_body(FORM, {**given, "context": "" if archive.exists() else None})
+    image, *tags = (str(parse_reference(name)) for name in (values["target_image"], *dict.fromkeys(values["tags"])))
     directory = place / "context"
     _unpack(archive, directory)
     archive.unlink()
     recipe = next((name for name in _RECIPES if (directory / name).is_file()), None)
     if recipe is None:
         raise RefusedError(400, f"context: holds no {' and no '.join(_RECIPES)}")
-    return BuildForm(image=image, tags=tags, directory=str(directory), recipe=recipe, content=_hash(directory))
+    return BuildForm(image=image, tags=tuple(tags), directory=str(directory), recipe=recipe, content=_hash(directory))
 
 
 def _read_parts(file: BinaryIO, content_type: str, archive: Path) -> dict[str, list[str]]:
@@ -67,19 +76,6 @@ def _read_parts(file: BinaryIO, content_type: str, archive: Path) -> dict[str, l
         elif name in words:
             words[name].append(_word(content, name))
     return words
-
-
-def _names(words: dict[str, list[str]]) -> tuple[str, tuple[str, ...]]:
-    if len(words["target_image"]) != 1:
-        raise RefusedError(400, f"target_image: wanted one, found {len(words['target_image'])}")
-    if len(words["tags"]) > _MOST_TAGS:
-        raise RefusedError(400, f"tags: {len(words['tags'])}; at most {_MOST_TAGS}")
-    image, tags = words["target_image"][0], tuple(dict.fromkeys(words["tags"]))
-    for key, name in (("target_image", image), *(("tags", tag) for tag in tags)):
-        fault = fault_of(name)
-        if fault:
-            raise RefusedError(400, f"{key}: {name[:160]!r} {fault}")
-    return str(parse_reference(image)), tuple(str(parse_reference(tag)) for tag in tags)
 
 
 def _word(content: Iterator[bytes], name: str) -> str:

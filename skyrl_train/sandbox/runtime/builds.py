@@ -18,11 +18,13 @@ from starlette.requests import ClientDisconnect, Request
 
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.sandbox.wire import BuildStatus
+from skyrl_train.sandbox.runtime.admission import Admission
 from skyrl_train.sandbox.runtime.build_form import LARGEST_FORM, BuildForm, read_form
-from skyrl_train.sandbox.runtime.database import BookError
-from skyrl_train.sandbox.runtime.engine import BuildFailedError, BuildLateError
+from skyrl_train.sandbox.runtime.database import Database, DatabaseError
+from skyrl_train.sandbox.runtime.engine import BuildFailedError, BuildLateError, Engine
 from skyrl_train.sandbox.runtime.refusals import RefusedError
-from skyrl_train.sandbox.runtime.store import Parts
+from skyrl_train.sandbox.runtime.tasks import Tasks
+from skyrl_train.sandbox.runtime.telemetry import Telemetry
 
 _SETTING = "build "
 _AT_ONCE, _WAITING = 2, 16
@@ -49,21 +51,34 @@ class Build:
 class Builds:
     """One server's. What ran when it was killed has failed for whoever asks the next one."""
 
-    def __init__(self, parts: Parts, place: Path) -> None:
-        self._parts = parts
-        self._place = place
+    def __init__(
+        self,
+        *,
+        engine: Engine,
+        database: Database,
+        admission: Admission,
+        tasks: Tasks,
+        telemetry: Telemetry,
+        directory: Path,
+    ) -> None:
+        self._engine = engine
+        self._database = database
+        self._admission = admission
+        self._tasks = tasks
+        self._telemetry = telemetry
+        self._directory = directory
         self._builds: dict[str, Build] = {}
         self._slots = asyncio.Semaphore(_AT_ONCE)
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
 
     async def begin(self, request: Request) -> Build:
         """Raises RefusedError."""
-        if self._parts.draining:
+        if self._admission.draining:
             raise RefusedError(503, "this runtime is shutting down: its job ends; nothing is built any more")
         if sum(build.status is BuildStatus.IN_PROGRESS for build in self._builds.values()) >= _WAITING:
             raise RefusedError(429, f"{_WAITING} builds run or wait already", retry_after_s=_RETRY_S)
-        self._place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(dir=self._place))
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(dir=self._directory))
         with contextlib.ExitStack() as stack:
             stack.callback(shutil.rmtree, place, ignore_errors=True)
             body = place / "form"
@@ -97,13 +112,13 @@ class Builds:
         return None
 
     async def _there(self, build: Build) -> bool:
-        return build.status is BuildStatus.SUCCESS and await self._parts.engine.image(build.image) is not None
+        return build.status is BuildStatus.SUCCESS and await self._engine.image(build.image) is not None
 
     def _begun(self, form: BuildForm, place: Path) -> Build:
         build = Build(build_id=secrets.token_hex(8), image=form.image, tags=form.tags, content=form.content)
         self._keep(build)
-        self._parts.events.add("build", build_id=build.build_id, image=build.image)
-        self._parts.spawn(self._run(build, form, place), f"build {build.build_id}")
+        self._telemetry.events.add("build", build_id=build.build_id, image=build.image)
+        self._tasks.start(self._run(build, form, place), f"build {build.build_id}")
         return build
 
     async def _run(self, build: Build, form: BuildForm, place: Path) -> None:
@@ -111,7 +126,7 @@ class Builds:
         try:
             async with self._slots:
                 began = time.monotonic()
-                await self._parts.engine.build_from(form.directory, form.recipe, (form.image, *form.tags))
+                await self._engine.build_from(form.directory, form.recipe, (form.image, *form.tags))
             status, error = BuildStatus.SUCCESS, ""
         except BuildLateError as late:
             status, error = BuildStatus.TIMEOUT, f"{late}\n{late.log}"
@@ -124,17 +139,18 @@ class Builds:
             self._keep(replace(build, status=status, error=error, seconds=seconds))
             first = error.partition("\n")[0]
             told = {"image": build.image, "status": status.value, "seconds": seconds, "why": first}
-            self._parts.events.add("build ended", build_id=build.build_id, **told)
-            self._parts.metrics.built(seconds, failed=bool(error))
+            self._telemetry.events.add("build ended", build_id=build.build_id, **told)
+            self._telemetry.metrics.builds.labels("failed" if error else "built").inc()
+            self._telemetry.metrics.build_seconds.inc(seconds)
             shutil.rmtree(place, ignore_errors=True)
 
     def _keep(self, build: Build) -> None:
         self._builds[build.build_id] = build
-        with contextlib.suppress(BookError):
-            self._parts.book.set(_SETTING + build.build_id, json.dumps(asdict(build)))
+        with contextlib.suppress(DatabaseError):
+            self._database.set(_SETTING + build.build_id, json.dumps(asdict(build)))
 
     def _earlier(self, build_id: str) -> Build | None:
-        text = self._parts.book.setting(_SETTING + build_id)
+        text = self._database.setting(_SETTING + build_id)
         if text is None:
             return None
         said = json.loads(text)

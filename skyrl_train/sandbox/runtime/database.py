@@ -19,11 +19,11 @@ CREATE TABLE IF NOT EXISTS setting(name TEXT PRIMARY KEY, value TEXT NOT NULL);
 _BUSY_S = 5.0
 
 
-class BookError(TrainError):
+class DatabaseError(TrainError):
     """An entry could not be written; nothing was done that it would have announced."""
 
 
-class Book:
+class Database:
     """Sessions by runtime id, and the latest one of each session id."""
 
     def __init__(self, path: str, *, keep_ended: int = 2000) -> None:
@@ -43,7 +43,7 @@ class Book:
         self._run("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
 
     def announce(self, record: Record) -> Record:
-        """Before something is done: without the entry it must not be. Raises BookError."""
+        """Before something is done: without the entry it must not be. Raises DatabaseError."""
         self._run("INSERT OR REPLACE INTO session VALUES (?, ?)", (record.runtime_id, record.to_json()))
         self._unwritten.discard(record.runtime_id)
         self._remember(record)
@@ -54,14 +54,14 @@ class Book:
         self._remember(record)
         try:
             self.announce(record)
-        except BookError:
+        except DatabaseError:
             self._unwritten.add(record.runtime_id)
         return record
 
     def write_again(self) -> int:
         """What the disk did not take so far; how many are still left."""
         for runtime_id in tuple(self._unwritten):
-            with contextlib.suppress(BookError):
+            with contextlib.suppress(DatabaseError):
                 self.announce(self._records[runtime_id])
         return len(self._unwritten)
 
@@ -81,7 +81,7 @@ class Book:
         """Those that ended first go first; what is still to be removed stays."""
         ended = [record for record in self._records.values() if not record.live and not record.removal]
         for record in ended[: max(0, len(ended) - self._keep)]:
-            with contextlib.suppress(BookError):
+            with contextlib.suppress(DatabaseError):
                 self._run("DELETE FROM session WHERE runtime_id = ?", (record.runtime_id,))
                 del self._records[record.runtime_id]
                 if record.session_id and self._latest.get(record.session_id) == record.runtime_id:
@@ -104,7 +104,7 @@ class Book:
             with self._disk:
                 self._disk.execute(statement, values)
         except sqlite3.Error as error:
-            raise BookError(f"the state of the sessions cannot be written: {error}") from error
+            raise DatabaseError(f"the state of the sessions cannot be written: {error}") from error
 
 
 def _opened(path: str) -> sqlite3.Connection:
@@ -113,7 +113,7 @@ def _opened(path: str) -> sqlite3.Connection:
         return _connected(path)
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
-            raise BookError(f"{path}: {error}; wanted a place that this job may write to") from error
+            raise DatabaseError(f"{path}: {error}; wanted a place that this job may write to") from error
         for name in (path, f"{path}-wal", f"{path}-shm"):
             with contextlib.suppress(FileNotFoundError):
                 os.replace(name, f"{name}.damaged")

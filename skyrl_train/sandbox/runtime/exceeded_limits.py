@@ -1,11 +1,15 @@
 """What a sandbox was held back from, for its status: sandboxd writes it into its log, the kernel counts it in its cgroup."""
 
 import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from skyrl_train.contracts.sandbox.wire import State
 from skyrl_train.contracts.sandboxd_api import LIMIT
 from skyrl_train.sandbox.runtime.record import Record
-from skyrl_train.sandbox.runtime.store import Parts
+from skyrl_train.sandbox.runtime.sandboxes import Sandboxes
+from skyrl_train.sandbox.runtime.store import SessionStore
+from skyrl_train.sandbox.runtime.telemetry import Telemetry
 
 _EVERY_S = 1.0
 _MARK = f"sandboxd: {LIMIT}"
@@ -16,20 +20,28 @@ def limits_in(logs: str) -> tuple[str, ...]:
     return tuple(line[len(_MARK) :].strip() for line in logs.splitlines() if line.startswith(_MARK))
 
 
-async def noticed(parts: Parts, record: Record) -> Record:
-    """The session with what it went too far in since somebody last asked. Never an error: it is asked for on the way."""
-    if record.state is not State.READY or parts.now() - parts.looked.get(record.runtime_id, 0.0) < _EVERY_S:
-        return record
-    parts.looked[record.runtime_id] = parts.now()
-    container = parts.containers.get(record.runtime_id)
-    found = [*limits_in(await parts.logs(record.runtime_id)), *oom_kills(container.pid if container else 0)]
-    current = parts.current(record.runtime_id)
-    new = [said for said in found if f"limit: {said}" not in current.events]
-    for said in new if current.live else ():
-        parts.metrics.count("limits_total")
-        parts.events.add("limit", runtime_id=record.runtime_id, session_id=record.session_id, why=said)
-        current = await parts.put(current.now(current.state, event=f"limit: {said}"))
-    return current
+@dataclass(frozen=True, kw_only=True)
+class ExceededLimits:
+    store: SessionStore
+    sandboxes: Sandboxes
+    telemetry: Telemetry
+    now: Callable[[], float]
+
+    async def added_to(self, record: Record) -> Record:
+        """The session with an event for each limit that it exceeded since the last look. Never an error."""
+        name, last = record.runtime_id, self.sandboxes.last_log_read
+        if record.state is not State.READY or self.now() - last.get(name, 0.0) < _EVERY_S:
+            return record
+        last[name] = self.now()
+        container = self.sandboxes.containers.get(name)
+        found = [*limits_in(await self.sandboxes.logs(name)), *oom_kills(container.pid if container else 0)]
+        current = self.store.current(name)
+        new = [limit for limit in found if f"limit: {limit}" not in current.events]
+        for limit in new if current.live else ():
+            self.telemetry.metrics.limits.inc()
+            self.telemetry.events.add("limit", runtime_id=name, session_id=record.session_id, why=limit)
+            current = await self.store.put(current.now(current.state, event=f"limit: {limit}"))
+        return current
 
 
 def oom_kills(pid: int, *, proc: str = "/proc", cgroups: str = "/sys/fs/cgroup") -> tuple[str, ...]:

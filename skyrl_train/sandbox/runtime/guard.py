@@ -6,11 +6,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skyrl_train.contracts.sandbox.wire import HEALTH, RUNTIME_KEY_HEADER
 from skyrl_train.sandbox.runtime.engine import EngineUnsureError
-from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.keys import same_key
-from skyrl_train.sandbox.runtime.metrics import Metrics
 from skyrl_train.sandbox.runtime.refusals import RefusedError
 from skyrl_train.sandbox.runtime.request_body import Json
+from skyrl_train.sandbox.runtime.telemetry import Telemetry
 
 _OPEN = (HEALTH, "/alive")
 """Says that the server is there, and nothing else."""
@@ -20,15 +19,15 @@ _RETRY_S = 5
 class Refusals:
     """The answers to what is refused: counted, and told in the events."""
 
-    def __init__(self, events: Events, metrics: Metrics) -> None:
-        self._events = events
-        self._metrics = metrics
+    def __init__(self, telemetry: Telemetry) -> None:
+        self._events = telemetry.events
+        self._metrics = telemetry.metrics
 
     async def handler(self, request: Request, error: Exception) -> Response:
         return self.answer(request, as_refusal(error))
 
     def answer(self, request: Request, refused: RefusedError) -> Response:
-        self._metrics.count("refused_total", f'{{status="{refused.status}"}}')
+        self._metrics.refused.labels(str(refused.status)).inc()
         if refused.status != 404:  # clients ask for sessions that are not there yet
             self._events.add(
                 "refused",
@@ -43,7 +42,7 @@ class Refusals:
 
     def unread(self, status: int, why: str, client: str) -> None:
         """Of what never became a request."""
-        self._metrics.count("refused_total", f'{{status="{status}"}}')
+        self._metrics.refused.labels(str(status)).inc()
         self._events.add("refused", status=status, why=why, client=client)
 
 

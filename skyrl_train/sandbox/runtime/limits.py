@@ -49,10 +49,6 @@ def _all(settings: RuntimeSettings, host: Host) -> Iterator[Limit]:
         yield Limit(what="disk_mib", value=settings.disk_mib, held_by=Holder.DRIVER)
 
 
-def gauges(limits: tuple[Limit, ...]) -> dict[str, float]:
-    return {f'sandbox_limit{{what="{each.what}",held_by="{each.held_by}"}}': each.value for each in limits}
-
-
 def told(limits: tuple[Limit, ...]) -> dict[str, str]:
     """For the log of the start."""
     return {each.what: f"{each.value:g} ({each.held_by})" for each in limits}

@@ -1,63 +1,68 @@
-"""Counters and times in Prometheus' text format."""
+"""The server's metrics, in a registry of its own."""
 
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
 
 PREFIX = "skyrl_runtime_"
-_BOUNDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
-_HELP = {
-    "starts_total": "Sandboxes that were asked for.",
-    "ready_total": "Sandboxes that became ready.",
-    "failed_total": "Sandboxes that failed.",
-    "refused_total": "Requests that were refused, by status.",
-    "limits_total": "Sandboxes that went beyond a limit, and were held back.",
-    "reaped_total": "Sandboxes that their clients left behind.",
-    "prewarmed_used_total": "Starts that were served by a sandbox made ahead.",
-    "builds_total": "Images that clients had built, by how it ended.",
-    "engine_restarts_total": "Restarts of Podman's service.",
-    "engine_unsure_total": "Engine calls without an answer.",
-}
+METRICS_TYPE = "text/plain; version=0.0.4"
+_START_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 
 
 class Metrics:
     """Counts since this server came up."""
 
     def __init__(self) -> None:
-        self._counts: Counter[tuple[str, str]] = Counter({(name, ""): 0 for name in _HELP})
-        self._buckets = [0] * (len(_BOUNDS) + 1)
-        self._sum = 0.0
-        self._build_s = 0.0
+        self._registry = CollectorRegistry(auto_describe=False)
+        self.starts = self._counter("starts", "Sandboxes requested.")
+        self.ready = self._counter("ready", "Sandboxes that became ready.")
+        self.failed = self._counter("failed", "Sandboxes that failed.")
+        self.refused = self._counter("refused", "Refused requests by HTTP status.", "status")
+        self.limits = self._counter("limits", "Limits that sandboxes exceeded.")
+        self.reaped = self._counter("reaped", "Idle sandboxes removed by the server.")
+        self.prewarmed_used = self._counter("prewarmed_used", "Starts served by a prewarmed sandbox.")
+        self.builds = self._counter("builds", "Finished image builds by outcome.", "outcome")
+        self.build_seconds = self._counter("build_seconds", "Seconds spent building images.")
+        self.engine_restarts = self._counter("engine_restarts", "Restarts of Podman's service.")
+        self.engine_unsure = self._counter("engine_unsure", "Engine calls without an answer.")
+        self.start_seconds = Histogram(
+            f"{PREFIX}start_seconds",
+            "Seconds from POST /start to the agent server's first answer.",
+            buckets=_START_SECONDS,
+            registry=self._registry,
+        )
+        for outcome in ("built", "failed"):
+            self.builds.labels(outcome)
 
-    def count(self, name: str, label: str = "") -> None:
-        self._counts[name, label] += 1
+    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
+        return Counter(f"{PREFIX}{name}", help_text, labels, registry=self._registry)
 
-    def started(self, seconds: float) -> None:
-        self._buckets[bisect_left(_BOUNDS, seconds)] += 1
-        self._sum += seconds
+    def add_gauges(self, collect: Callable[[], Iterable[Metric]]) -> None:
+        """`collect` runs at each request of the metrics."""
+        self._registry.register(_Gauges(collect))
 
-    def built(self, seconds: float, *, failed: bool) -> None:
-        self.count("builds_total", '{outcome="%s"}' % ("failed" if failed else "built"))
-        self._build_s += seconds
+    def text(self) -> str:
+        return generate_latest(self._registry).decode()
 
-    def text(self, gauges: Mapping[str, float]) -> str:
-        lines: list[str] = []
-        for name, wanted in _HELP.items():
-            lines += [f"# HELP {PREFIX}{name} {wanted}", f"# TYPE {PREFIX}{name} counter"]
-            known = sorted((label, count) for (counted, label), count in self._counts.items() if counted == name)
-            labelled = [entry for entry in known if entry[0]] or known
-            lines += [f"{PREFIX}{name}{label} {count}" for label, count in labelled]
-        for name in dict.fromkeys(name.partition("{")[0] for name in gauges):
-            lines.append(f"# TYPE {PREFIX}{name} gauge")
-            lines += [f"{PREFIX}{each} {value:g}" for each, value in gauges.items() if each.partition("{")[0] == name]
-        lines += [f"# TYPE {PREFIX}build_seconds_total counter", f"{PREFIX}build_seconds_total {self._build_s:.3f}"]
-        return "\n".join((*lines, *self._histogram())) + "\n"
 
-    def _histogram(self) -> list[str]:
-        name = f"{PREFIX}start_seconds"
-        lines = [f"# HELP {name} From POST /start until the agent server answers.", f"# TYPE {name} histogram"]
-        total = 0
-        for bound, count in zip((*_BOUNDS, "+Inf"), self._buckets, strict=True):
-            total += count
-            lines.append(f'{name}_bucket{{le="{bound}"}} {total}')
-        return [*lines, f"{name}_sum {self._sum:.6f}", f"{name}_count {total}"]
+class _Gauges:
+    def __init__(self, collect: Callable[[], Iterable[Metric]]) -> None:
+        self._collect = collect
+
+    def collect(self) -> Iterable[Metric]:
+        return self._collect()
+
+
+def gauge(name: str, help_text: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"{PREFIX}{name}", help_text, value=value)
+
+
+def labelled_gauge(
+    name: str, help_text: str, labels: tuple[str, ...], values: Iterable[tuple[tuple[str, ...], float]]
+) -> GaugeMetricFamily:
+    """`values`: the labels' values, and the gauge's."""
+    family = GaugeMetricFamily(f"{PREFIX}{name}", help_text, labels=labels)
+    for each, value in values:
+        family.add_metric(each, value)
+    return family

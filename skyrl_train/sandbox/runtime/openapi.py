@@ -4,7 +4,10 @@ from typing import Any
 
 from skyrl_train.contracts.sandbox import wire
 from skyrl_train.contracts.version import VERSION
-from skyrl_train.sandbox.start_request import PULL_POLICIES
+from skyrl_train.sandbox.request_rules import Rule, Schema
+from skyrl_train.sandbox.runtime.build_form import FORM
+from skyrl_train.sandbox.runtime.requests import BUILD_ID, CHANGE, EVENT_NUMBER, IDS, PREWARM, RUNTIME_ID
+from skyrl_train.sandbox.start_request import IMAGE, SESSION_ID, START
 
 Object = dict[str, Any]
 
@@ -30,31 +33,6 @@ _SESSION: Object = {
         "work_hosts": {"type": "object"},
     },
 }
-_START: Object = {
-    "type": "object",
-    "required": ["image", "session_id"],
-    "properties": {
-        "image": {"type": "string", "minLength": 3},
-        "session_id": {"type": "string", "minLength": 1, "maxLength": 128},
-        "command": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]},
-        "working_dir": _TEXT,
-        "environment": {"type": "object", "additionalProperties": _TEXT},
-        "image_pull_policy": {"enum": list(PULL_POLICIES)},
-        "resource_factor": {"enum": list(wire.RESOURCE_FACTORS)},
-        "run_as_user": _COUNT,
-        "fs_group": _COUNT,
-        "runtime_class": _TEXT,
-    },
-}
-_CHANGE: Object = {"type": "object", "required": ["runtime_id"], "properties": {"runtime_id": _TEXT}}
-_PREWARM: Object = {
-    "type": "object",
-    "required": ["image"],
-    "properties": {
-        **{name: schema for name, schema in _START["properties"].items() if name != "session_id"},
-        "count": {"type": "integer", "minimum": 1, "maximum": 1024},
-    },
-}
 _REFUSALS = {
     "400": "The request cannot be used.",
     "401": "No key, or a wrong one.",
@@ -75,7 +53,7 @@ def _json(schema: Object, description: str = "The answer.") -> Object:
     return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 
-def _operation(summary: str, answer: Object, *, body: Object | None = None, where: tuple[Object, ...] = ()) -> Object:
+def _operation(summary: str, answer: Object, *, body: Schema | None = None, where: tuple[Object, ...] = ()) -> Object:
     made: Object = {
         "summary": summary,
         "parameters": list(where),
@@ -91,19 +69,14 @@ def _named_operation(name: str, summary: str, answer: Object, **more: Any) -> Ob
     return {"operationId": name, **_operation(summary, answer, **more)}
 
 
-def _named(name: str, place: str = "path", schema: Object | None = None) -> Object:
-    return {"name": name, "in": place, "required": place == "path", "schema": schema or _TEXT}
+def _parameter(name: str, rule: Rule[Any], place: str = "path") -> Object:
+    return {"name": name, "in": place, "required": place == "path", "schema": rule.schema}
 
 
 def _build_operation() -> Object:
     made = _operation("Build an image out of a directory", _ANY)
     made["responses"]["202"] = made["responses"].pop("200")
-    schema: Object = {
-        "type": "object",
-        "required": ["context", "target_image"],
-        "properties": {"context": _TEXT, "target_image": _TEXT, "tags": {"type": "array", "items": _TEXT}},
-    }
-    made["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
+    made["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": FORM.schema}}}
     return made
 
 
@@ -123,30 +96,32 @@ _BEGUN: Object = {
 }
 """What a client does with a session that it has."""
 _PATHS: Object = {
-    wire.START: {"post": _operation("Start a session's sandbox, or find it", _BEGUN, body=_START)},
-    wire.STOP: {"post": _named_operation("stop", "Stop a sandbox for good", _ONE, body=_CHANGE)},
-    wire.PAUSE: {"post": _named_operation("pause", "Hold a sandbox", _ONE, body=_CHANGE)},
-    wire.RESUME: {"post": _named_operation("resume", "Let a paused sandbox go on", _ONE, body=_CHANGE)},
-    f"{wire.SESSIONS}/batch": {"get": _operation("Several sessions", _json(_MANY), where=(_named("ids", "query"),))},
+    wire.START: {"post": _operation("Start a session's sandbox, or find it", _BEGUN, body=START.schema)},
+    wire.STOP: {"post": _named_operation("stop", "Stop a sandbox for good", _ONE, body=CHANGE.schema)},
+    wire.PAUSE: {"post": _named_operation("pause", "Hold a sandbox", _ONE, body=CHANGE.schema)},
+    wire.RESUME: {"post": _named_operation("resume", "Let a paused sandbox go on", _ONE, body=CHANGE.schema)},
+    f"{wire.SESSIONS}/batch": {
+        "get": _operation("Several sessions", _json(_MANY), where=(_parameter("ids", IDS, "query"),))
+    },
     f"{wire.SESSIONS}/{{session_id}}": {
-        "get": _named_operation("session", "A session", _ONE, where=(_named("session_id"),))
+        "get": _named_operation("session", "A session", _ONE, where=(_parameter("session_id", SESSION_ID),))
     },
     f"{wire.RUNTIME}/{{runtime_id}}": {
-        "get": _named_operation("runtime", "A sandbox", _ONE, where=(_named("runtime_id"),))
+        "get": _named_operation("runtime", "A sandbox", _ONE, where=(_parameter("runtime_id", RUNTIME_ID),))
     },
-    "/list": {"get": _operation("What is not over", _ANY)},
-    "/prewarm": {"post": _operation("Make sandboxes ahead", _ANY, body=_PREWARM)},
-    wire.IMAGE_EXISTS: {"get": _operation("Whether an image is here", _ANY, where=(_named("image", "query"),))},
+    wire.LIST: {"get": _operation("What is not over", _ANY)},
+    "/prewarm": {"post": _operation("Make sandboxes ahead", _ANY, body=PREWARM.schema)},
+    wire.IMAGE_EXISTS: {
+        "get": _operation("Whether an image is here", _ANY, where=(_parameter("image", IMAGE, "query"),))
+    },
     wire.REGISTRY_PREFIX: {"get": _operation("The prefix of images", _ANY)},
     wire.BUILD: {"post": _build_operation()},
-    wire.BUILD_STATUS: {"get": _operation("Of a build", _ANY, where=(_named("build_id", "query"),))},
+    wire.BUILD_STATUS: {"get": _operation("Of a build", _ANY, where=(_parameter("build_id", BUILD_ID, "query"),))},
     wire.HEALTH: {"get": {**_operation("Whether the server is there", _ANY), "security": []}},
     wire.METRICS: {
         "get": _operation("Prometheus' text", {"description": "Metrics.", "content": {"text/plain": {"schema": _TEXT}}})
     },
-    wire.EVENTS: {
-        "get": _operation("What happened", _ANY, where=(_named("after", "query", {"type": "integer", "minimum": 0}),))
-    },
+    wire.EVENTS: {"get": _operation("What happened", _ANY, where=(_parameter("after", EVENT_NUMBER, "query"),))},
 }
 DOCUMENT: Object = {
     "openapi": "3.1.0",

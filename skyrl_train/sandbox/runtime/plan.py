@@ -6,13 +6,14 @@ from skyrl_train.sandbox.inject import ImageFacts, Injection, MountedPython, mou
 from skyrl_train.sandbox.runtime.engine import ContainerSpec
 from skyrl_train.sandbox.runtime.record import Record
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
-from skyrl_train.sandbox.runtime.store import Plan
 
 LABEL = "skyrl.runtime"
 """Marks what this kind of server made; its value is the server's store."""
 SESSION_LABEL, PORT_LABEL = "skyrl.session", "skyrl.port"
 
 Inject = Callable[[Record, ImageFacts], Injection]
+Plan = Callable[[Record, ImageFacts], ContainerSpec]
+"""The container of a session. Raises TrainError where the agent server cannot get into the image."""
 
 
 def by_mount(

@@ -2,7 +2,7 @@
 
 So a port is never lost to somebody else between choosing and binding, no helper process runs for each sandbox, a
 sandbox without any network can be reached, and every connection says that its client is still there. While a sandbox
-cannot answer, the door does, with the status that clients take for it.
+cannot answer, the port does, with the status that clients take for it.
 """
 
 import asyncio
@@ -90,9 +90,9 @@ class Caller(Pipe):
     Before Python 3.11.4 a transport that `connection_made` pauses reads on.
     """
 
-    def __init__(self, door: "Door") -> None:
+    def __init__(self, port: "Port") -> None:
         super().__init__()
-        self._door = door
+        self._port = port
         self._early = bytearray()
 
     def data_received(self, data: bytes) -> None:
@@ -113,13 +113,13 @@ class Caller(Pipe):
         super().connection_made(transport)
         assert self.transport is not None
         self.transport.pause_reading()
-        self._door.entered(self)
+        self._port.entered(self)
 
     def lost(self) -> None:
-        self._door.left(self)
+        self._port.left(self)
 
 
-class Door:
+class Port:
     """One listening port and the connections through it."""
 
     def __init__(self, dial: Dial, now: Callable[[], float]) -> None:
@@ -127,7 +127,7 @@ class Door:
         self._now = now
         self._server: asyncio.Server | None = None
         self._callers: dict[Caller, asyncio.Task[None]] = {}
-        self.seen = now()
+        self.last_used = now()
 
     @property
     def busy(self) -> bool:
@@ -138,11 +138,11 @@ class Door:
         self._server = await loop.create_server(lambda: Caller(self), sock=listener, backlog=_BACKLOG)
 
     def entered(self, caller: Caller) -> None:
-        self.seen = self._now()
+        self.last_used = self._now()
         self._callers[caller] = asyncio.get_running_loop().create_task(self._join(caller))
 
     def left(self, caller: Caller) -> None:
-        self.seen = self._now()
+        self.last_used = self._now()
         task = self._callers.pop(caller, None)
         if task is not None:
             task.cancel()

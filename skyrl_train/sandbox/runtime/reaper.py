@@ -1,53 +1,50 @@
-"""Takes away what nobody comes back for, and what nobody knows of.
+"""Removes expired sessions and containers without a session.
 
-A session's client may have been killed at any moment. As long as it lives it asks for its session or talks through its
-door; whoever did neither for the idle limit is taken for dead.
+A session's client may have been killed at any moment. A client that lives asks for its session or is connected to its
+port; one that did neither for the idle limit counts as dead.
 """
 
 import asyncio
+from dataclasses import dataclass
 
 from skyrl_train.contracts.errors import TrainError
-from skyrl_train.contracts.sandbox.wire import State
-from skyrl_train.sandbox.runtime.reconcile import sweep_one
 from skyrl_train.sandbox.runtime.record import COMING_UP
-from skyrl_train.sandbox.runtime.remover import remove
-from skyrl_train.sandbox.runtime.store import Parts
+from skyrl_train.sandbox.runtime.remover import Remover
+from skyrl_train.sandbox.runtime.sandboxes import Sandboxes
+from skyrl_train.sandbox.runtime.settings import RuntimeSettings
+from skyrl_train.sandbox.runtime.store import SessionStore
+from skyrl_train.sandbox.runtime.telemetry import Telemetry
 
 
-async def reap_for_ever(parts: Parts) -> None:
-    while True:
-        await asyncio.sleep(parts.settings.reap_every_s)
-        await reap(parts)
+@dataclass(frozen=True, kw_only=True)
+class Reaper:
+    settings: RuntimeSettings
+    store: SessionStore
+    sandboxes: Sandboxes
+    remover: Remover
+    telemetry: Telemetry
 
+    async def run(self) -> None:
+        while True:
+            await asyncio.sleep(self.settings.reap_every_s)
+            await self.reap()
 
-async def reap(parts: Parts) -> None:
-    parts.book.write_again()
-    parts.book.forget_old()
-    for record in parts.book.live():
-        door = parts.doors.get(record.runtime_id)
-        if door is None or door.busy or record.state in COMING_UP:
-            continue
-        idle = parts.now() - door.seen
-        if idle > parts.settings.idle_limit_s:
-            parts.metrics.count("reaped_total")
-            await end(parts, record.runtime_id, f"left by its client: nobody came for {idle:.0f} s")
-    await sweep(parts)
+    async def reap(self) -> None:
+        records = self.store.records
+        records.write_again()
+        records.forget_old()
+        for record in records.live():
+            if record.state in COMING_UP:
+                continue
+            idle = self.sandboxes.idle_s(record.runtime_id)
+            if idle > self.settings.idle_limit_s:
+                self.telemetry.metrics.reaped.inc()
+                await self.remover.end(record.runtime_id, f"left by its client: nobody came for {idle:.0f} s")
+        await self._sweep()
 
-
-async def end(parts: Parts, runtime_id: str, cause: str) -> None:
-    """Stops a session without waiting for its container to be gone."""
-    record = parts.current(runtime_id)
-    parts.events.add("ended", runtime_id=runtime_id, session_id=record.session_id, cause=cause)
-    await parts.put(record.now(State.STOPPED, event=cause, cause=cause, removal=True))
-    parts.spawn(remove(parts, runtime_id), f"remove {runtime_id}")
-
-
-async def sweep(parts: Parts) -> None:
-    """A call that got no answer may still be done, long after its session was given up."""
-    try:
-        for container in await parts.engine.all():
-            record = parts.book.get(container.name)
-            if record is None or not (record.live or record.removal):
-                await sweep_one(parts, container.name)
-    except TrainError as error:
-        parts.events.add("not swept", cause=str(error))
+    async def _sweep(self) -> None:
+        """A call without an answer may still take effect, long after its session was given up."""
+        try:
+            await self.remover.remove_unknown(await self.sandboxes.engine.all())
+        except TrainError as error:
+            self.telemetry.events.add("not swept", cause=str(error))

@@ -14,14 +14,13 @@ from skyrl_train.config.sections.sandbox import SandboxSection
 from skyrl_train.contracts.errors import TrainError, UsageError
 from skyrl_train.node.podman_store import LOCAL_BASE
 from skyrl_train.sandbox.runtime.app import application
-from skyrl_train.sandbox.runtime.builds import Builds
 from skyrl_train.sandbox.runtime.connections import http_server
-from skyrl_train.sandbox.runtime.database import Book
+from skyrl_train.sandbox.runtime.database import Database
 from skyrl_train.sandbox.runtime.events import Events
 from skyrl_train.sandbox.runtime.injection import choose, injector, ways_of
 from skyrl_train.sandbox.runtime.job_files import publish, remove_stale, withdraw
 from skyrl_train.sandbox.runtime.keys import new_key
-from skyrl_train.sandbox.runtime.lifecycle import Running
+from skyrl_train.sandbox.runtime.lifecycle import Runtime
 from skyrl_train.sandbox.runtime.limits import effective
 from skyrl_train.sandbox.runtime.limits import told as told_of
 from skyrl_train.sandbox.runtime.metrics import Metrics
@@ -34,8 +33,7 @@ from skyrl_train.sandbox.runtime.podman.store_directory import find_home, state_
 from skyrl_train.sandbox.runtime.ports import listen
 from skyrl_train.sandbox.runtime.server_lock import only_one
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
-from skyrl_train.sandbox.runtime.slots import Slots
-from skyrl_train.sandbox.runtime.store import Parts
+from skyrl_train.sandbox.runtime.telemetry import Telemetry
 
 _ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _KEY, _PORT = "key", "port"
@@ -65,38 +63,38 @@ async def serve(options: Options) -> int:
     state = state_directory(uid=os.getuid(), job_id=options.environ.get("SLURM_JOB_ID"), base=options.base)
     async with only_one(state):
         remove_stale(options.job_dir)
-        async with _running(options, state) as (running, key, listener):
-            app = application(running.parts, running.sessions, running.builds, key)
+        async with _opened(options, state) as (runtime, key, listener):
+            app = application(runtime, key)
             server = http_server(app, app.refusals.unread)
             serving = asyncio.ensure_future(server.serve(sockets=[listener]))
             url = f"http://{_shown(options.settings.host)}:{listener.getsockname()[1]}"
             while not server.started and not serving.done():
                 await asyncio.sleep(_STEP_S)
             publish(options.job_dir, url=url, key=key)
-            running.parts.events.add("ready for clients", url=url)
+            runtime.telemetry.events.add("ready for clients", url=url)
             await _first(serving, ends)
             withdraw(options.job_dir)
-            await running.drain(options.drain_s)
+            await runtime.drain(options.drain_s)
             server.should_exit = True
             await serving
     return 0
 
 
 @contextlib.asynccontextmanager
-async def _running(options: Options, state: str) -> AsyncIterator[tuple[Running, str, socket.socket]]:
+async def _opened(options: Options, state: str) -> AsyncIterator[tuple[Runtime, str, socket.socket]]:
     events = Events(time.time)
     uid, base = os.getuid(), options.base
     home = await find_home(
         options.environ, base=base, uid=uid, kernel=os.uname().release, examine=options.examine, told=events.add
     )
     settings = options.settings
-    book = Book(f"{state}/sessions.sqlite", keep_ended=settings.keep_ended)
-    key = _kept(book, _KEY, new_key())
-    listener = _listener(book, settings.host, options.port)
+    database = Database(f"{state}/sessions.sqlite", keep_ended=settings.keep_ended)
+    key = _kept(database, _KEY, new_key())
+    listener = _listener(database, settings.host, options.port)
     metrics = Metrics()
 
     def told(text: str) -> None:
-        metrics.count("engine_restarts_total")
+        metrics.engine_restarts.inc()
         events.add("service ended", why=text)
 
     chosen = await asyncio.to_thread(choose, options.sandbox, Path(state) / "mounts")
@@ -108,41 +106,39 @@ async def _running(options: Options, state: str) -> AsyncIterator[tuple[Running,
         home.environ, ways, prefix=prefix, network=settings.network, run_dir=home.run_dir, told=events.add
     )
     engine = PodmanEngine(service, supply, run_dir=home.run_dir, threads=settings.starts_at_once + 8, told=events.add)
-    parts = Parts(
+    runtime = Runtime(
         engine=engine,
-        book=book,
-        slots=Slots(settings.slots, settings.queue),
+        engine_store=home.store,
+        database=database,
         settings=settings,
-        events=events,
-        metrics=metrics,
         plan=planner(injector(chosen, settings, as_root=options.sandbox.run_as_root), settings),
         derive=chosen.derive,
+        telemetry=Telemetry(events, metrics),
+        build_directory=Path(state) / "builds",
         now=time.time,
-        store=home.store,
     )
-    running = Running(parts, Builds(parts, Path(state) / "builds"))
     try:
         await engine.open()
-        parts.limits = effective(settings, engine.host)
-        events.add("limits", **told_of(parts.limits))
-        await running.open()
-        yield running, key, listener
+        runtime.limits = effective(settings, engine.host)
+        events.add("limits", **told_of(runtime.limits))
+        await runtime.open()
+        yield runtime, key, listener
     finally:
-        await running.abandon()
+        await runtime.abandon()
         await engine.close(options.drain_s)
         listener.close()
 
 
-def _kept(book: Book, name: str, new: str) -> str:
+def _kept(database: Database, name: str, new: str) -> str:
     """The clients of a server that was killed come back to the next one with the same key, at the same port."""
-    known = book.setting(name)
+    known = database.setting(name)
     if known is None:
-        book.set(name, new)
+        database.set(name, new)
     return known or new
 
 
-def _listener(book: Book, host: str, port: int) -> socket.socket:
-    wanted = port or int(book.setting(_PORT) or 0)
+def _listener(database: Database, host: str, port: int) -> socket.socket:
+    wanted = port or int(database.setting(_PORT) or 0)
     try:
         listener = listen(host, wanted)
     except OSError as error:
@@ -151,7 +147,7 @@ def _listener(book: Book, host: str, port: int) -> socket.socket:
                 f"{host}:{port} cannot be listened at: {error.strerror}; choose another --port, or 0"
             ) from error
         listener = listen(host, 0)
-    book.set(_PORT, str(listener.getsockname()[1]))
+    database.set(_PORT, str(listener.getsockname()[1]))
     return listener
 
 

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from enum import Enum, auto
 
 
-class Answer(Enum):
+class SlotDecision(Enum):
     GRANTED = auto()
     QUEUED = auto()
     FULL = auto()
@@ -37,16 +37,16 @@ class Slots:
     def waiting(self) -> int:
         return len(self._waiting)
 
-    def ask(self, name: str, units: int) -> Answer:
+    def ask(self, name: str, units: int) -> SlotDecision:
         if units > self.total:
-            return Answer.TOO_BIG
+            return SlotDecision.TOO_BIG
         if not self._waiting and units <= self.free:
             self._held[name] = units
-            return Answer.GRANTED
+            return SlotDecision.GRANTED
         if len(self._waiting) >= self.queue_limit:
-            return Answer.FULL
+            return SlotDecision.FULL
         self._waiting[name] = units
-        return Answer.QUEUED
+        return SlotDecision.QUEUED
 
     def take(self, name: str, units: int) -> None:
         """For what runs already when the server comes up; it may be more than there is."""

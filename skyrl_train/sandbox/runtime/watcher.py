@@ -1,12 +1,15 @@
 """Notices at once when a sandbox ends without anybody having asked, and says why."""
 
 import asyncio
+from dataclasses import dataclass
 
 from skyrl_train.contracts.errors import TrainError
-from skyrl_train.sandbox.runtime.engine import Container, Phase
+from skyrl_train.sandbox.runtime.engine import Container, Engine, Phase
 from skyrl_train.sandbox.runtime.exceeded_limits import limits_in
-from skyrl_train.sandbox.runtime.remover import remove
-from skyrl_train.sandbox.runtime.store import Parts
+from skyrl_train.sandbox.runtime.remover import Remover
+from skyrl_train.sandbox.runtime.sandboxes import Sandboxes
+from skyrl_train.sandbox.runtime.store import SessionStore
+from skyrl_train.sandbox.runtime.tasks import Tasks
 
 _SIGNALLED = 128
 _NAMES = {9: "SIGKILL", 11: "SIGSEGV", 15: "SIGTERM", 6: "SIGABRT", 7: "SIGBUS"}
@@ -14,24 +17,33 @@ _LOOKS, _STEP_S = 60, 0.05
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
 
 
-async def watch(parts: Parts, container: Container) -> None:
-    await parts.engine.ended(container)
-    if parts.containers.get(container.name) is not container:
-        return
-    cause = await why_ended(parts, container.name)
-    logs = await parts.logs(container.name)
-    record = parts.current(container.name)
-    if not record.live:
-        return
-    held = limits_in(logs)[-1:]
-    await parts.fail(container.name, "; ".join((cause, *held)), logs)
-    await remove(parts, container.name)
+@dataclass(frozen=True, kw_only=True)
+class Watcher:
+    store: SessionStore
+    sandboxes: Sandboxes
+    remover: Remover
+    tasks: Tasks
+
+    def begin(self, container: Container) -> None:
+        self.tasks.start(self._watch(container), f"watch {container.name}")
+
+    async def _watch(self, container: Container) -> None:
+        await self.sandboxes.engine.ended(container)
+        if self.sandboxes.containers.get(container.name) is not container:
+            return
+        cause = await why_ended(self.sandboxes.engine, container.name)
+        logs = await self.sandboxes.logs(container.name)
+        if not self.store.current(container.name).live:
+            return
+        exceeded = limits_in(logs)[-1:]
+        await self.store.fail(container.name, "; ".join((cause, *exceeded)), logs)
+        await self.remover.remove(container.name)
 
 
-async def why_ended(parts: Parts, runtime_id: str) -> str:
-    """What the engine knows of an end; a sentence even where it knows nothing."""
+async def why_ended(engine: Engine, runtime_id: str) -> str:
+    """How the container ended; a sentence even where the engine does not know."""
     try:
-        found = await _when_noted(parts, runtime_id)
+        found = await _find_ended(engine, runtime_id)
     except TrainError as error:
         return f"the sandbox ended, and Podman could not say why: {error}"
     if found is None:
@@ -39,10 +51,10 @@ async def why_ended(parts: Parts, runtime_id: str) -> str:
     return f"the sandbox ended: {_ending(found)}"
 
 
-async def _when_noted(parts: Parts, runtime_id: str) -> Container | None:
-    """The kernel tells of an end a little before the engine has noted how it was."""
+async def _find_ended(engine: Engine, runtime_id: str) -> Container | None:
+    """The kernel reports an end a little before the engine has recorded it."""
     for _ in range(_LOOKS):
-        found = await parts.engine.find(runtime_id)
+        found = await engine.find(runtime_id)
         if found is None or found.phase is Phase.EXITED:
             break
         await asyncio.sleep(_STEP_S)

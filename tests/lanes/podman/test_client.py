@@ -21,9 +21,9 @@ from skyrl_doctor.facts import runtime as probes
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_train.contracts.agent.arguments import Action
 from skyrl_train.contracts.agent.ports import Task
-from skyrl_train.sandbox.client.canary import Trial, fly
+from skyrl_train.sandbox.client.canary import CanaryRequest, run_canary
 from skyrl_train.sandbox.client.failures import Cause, Failure, SandboxError
-from skyrl_train.sandbox.client.runtime import Limits, RuntimeClient, Wanted
+from skyrl_train.sandbox.client.runtime import Limits, RuntimeClient, SandboxRequest
 from skyrl_train.sandbox.client.sandbox import Sandbox
 from skyrl_train.sandbox.client.tools import opener
 from support import judge, plan_of
@@ -58,7 +58,10 @@ def live(server: Server) -> list[str]:
 
 def using(server: Server, work: Callable[[Sandbox], Awaitable[T]]) -> T:
     async def main() -> T:
-        async with RuntimeClient(server.url, server.key) as client, client.sandbox(Wanted(image=IMAGE)) as sandbox:
+        async with (
+            RuntimeClient(server.url, server.key) as client,
+            client.sandbox(SandboxRequest(image=IMAGE)) as sandbox,
+        ):
             return await work(sandbox)
 
     return asyncio.run(main())
@@ -94,7 +97,7 @@ def test_the_agents_tools_in_an_image_without_python(server: Server) -> None:
 
     async def main() -> tuple[str, str]:
         async with RuntimeClient(server.url, server.key) as client:
-            open_sandbox = opener(client, lambda _: Wanted(image=IMAGE), directory="/tmp")
+            open_sandbox = opener(client, lambda _: SandboxRequest(image=IMAGE), directory="/tmp")
             async with open_sandbox(Task(id="t", rollout_id="r", prompt=())) as tools:
                 made = {"command": "create", "path": "/tmp/new", "file_text": "text\n"}
                 first = await tools.run(Action("file_editor", dict(made)), limit_s=120)
@@ -108,7 +111,7 @@ def test_the_agents_tools_in_an_image_without_python(server: Server) -> None:
 
 def test_a_wrong_key_starts_nothing(server: Server) -> None:
     async def main() -> None:
-        async with RuntimeClient(server.url, "another") as client, client.sandbox(Wanted(image=IMAGE)):
+        async with RuntimeClient(server.url, "another") as client, client.sandbox(SandboxRequest(image=IMAGE)):
             raise AssertionError
 
     with pytest.raises(SandboxError) as caught:
@@ -121,7 +124,7 @@ def test_an_image_that_is_not_there_is_named(server: Server) -> None:
 
     async def main() -> None:
         client = RuntimeClient(server.url, server.key, events=failures.append, limits=Limits(start_s=240))
-        async with client, client.sandbox(Wanted(image="localhost/none:1", pull_policy="Never")):
+        async with client, client.sandbox(SandboxRequest(image="localhost/none:1", pull_policy="Never")):
             raise AssertionError
 
     with pytest.raises(SandboxError) as caught:
@@ -132,7 +135,7 @@ def test_an_image_that_is_not_there_is_named(server: Server) -> None:
 
 def test_twelve_at_once_wait_for_eight_slots(server: Server) -> None:
     async def one(client: RuntimeClient) -> str:
-        async with client.sandbox(Wanted(image=IMAGE)) as sandbox:
+        async with client.sandbox(SandboxRequest(image=IMAGE)) as sandbox:
             return (await sandbox.execute("echo done")).stdout
 
     async def main() -> list[str]:
@@ -145,7 +148,7 @@ def test_twelve_at_once_wait_for_eight_slots(server: Server) -> None:
 def test_a_cancelled_start_leaves_nothing(server: Server) -> None:
     async def main() -> None:
         async with RuntimeClient(server.url, server.key) as client:
-            task = asyncio.ensure_future(client.start(Wanted(image=IMAGE)))
+            task = asyncio.ensure_future(client.start(SandboxRequest(image=IMAGE)))
             await asyncio.sleep(0.05)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -156,16 +159,16 @@ def test_a_cancelled_start_leaves_nothing(server: Server) -> None:
 
 
 def test_the_canary_sees_a_good_runtime(server: Server) -> None:
-    trial = Trial(url=server.url, key=server.key, image=IMAGE, count=4, limit_s=200)
-    seen = asyncio.run(fly(trial))
+    trial = CanaryRequest(url=server.url, key=server.key, image=IMAGE, count=4, limit_s=200)
+    seen = asyncio.run(run_canary(trial))
     assert (seen.worked, seen.failures, seen.left, seen.wrong_key_refused) == (4, [], 0, True)
 
 
 def test_a_canary_that_is_killed_leaves_nothing(server: Server) -> None:
     """SIGKILL as soon as its sandboxes are there: the process that waits on its pipe removes them."""
     words = [f"file {server.job_dir}/runtime_api_key.txt", IMAGE, "4", "60"]
-    code = "import sys; from skyrl_train.sandbox.client.canary import main; sys.exit(main(sys.argv[1:]))"
-    process = subprocess.Popen([sys.executable, "-c", code, server.url, *words], start_new_session=True)
+    command = [sys.executable, "-m", "skyrl_train.sandbox.client.canary", server.url, *words]
+    process = subprocess.Popen(command, start_new_session=True)
     wait_until(lambda: len(live(server)) == 4)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()

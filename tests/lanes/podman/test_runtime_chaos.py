@@ -146,7 +146,7 @@ def one_round(server: Server, blow: Blow, number: int) -> int:
         assert say(session, "echo here")["stdout"] == "here\n", what
         assert client.post("/stop", json={"runtime_id": session["runtime_id"]}).json()["status"] == "stopped", what
     wait_until(lambda: server.podman("ps", "-aq").stdout == "")
-    wait_until(lambda: "skyrl_runtime_slots_used 0\n" in client.get("/metrics").text)
+    wait_until(lambda: "skyrl_runtime_slots_used 0.0\n" in client.get("/metrics").text)
     again = start(client, f"after-{number}")
     assert again["pod_status"] == "ready", f"{what}: {again['pod_logs']}"
     client.post("/stop", json={"runtime_id": again["runtime_id"]})

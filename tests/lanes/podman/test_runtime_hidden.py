@@ -21,7 +21,7 @@ from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.rewards.score import Score, Scored
 from skyrl_train.rewards.hidden import Hidden
 from skyrl_train.rewards.suite import suite_scorer
-from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted
+from skyrl_train.sandbox.client.runtime import RuntimeClient, SandboxRequest
 from skyrl_train.sandbox.client.tools import RemoteTools, opener
 
 pytestmark = pytest.mark.podman
@@ -99,7 +99,7 @@ async def played(server: Server, *, hide: bool) -> tuple[dict[str, str], Score]:
     task = Task(id="t", rollout_id="t-0", prompt=())
     async with (
         RuntimeClient(server.url, server.key) as client,
-        opener(client, lambda _task: Wanted(image=TASK_IMAGE))(task) as sandbox,
+        opener(client, lambda _task: SandboxRequest(image=TASK_IMAGE))(task) as sandbox,
     ):
         assert isinstance(sandbox, RemoteTools)
         if hide:

@@ -91,7 +91,7 @@ def test_it_ends_alone_and_its_sandbox_goes_on(server: Server, command: str, sai
     assert client.get("/sessions/bystander").json()["events"] == ["ready"]
     metrics = client.get("/metrics").text
     holder = "cgroup" if "no limits" not in server.log else "sandboxd"
-    assert f'skyrl_runtime_sandbox_limit{{what="processes",held_by="{holder}"}} 64\n' in metrics
+    assert f'skyrl_runtime_sandbox_limit{{held_by="{holder}",what="processes"}} 64.0\n' in metrics
 
 
 def test_with_the_real_server_its_sandbox_ends_and_the_status_says_why(server: Server, workshop: Path) -> None:

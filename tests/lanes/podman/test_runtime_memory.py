@@ -15,8 +15,9 @@ import pytest
 from lanes.podman.conftest import NewLab
 from lanes.podman.lab import IMAGE
 from lanes.podman.runtime import SETTINGS, Server
-from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted
-from skyrl_train.sandbox.client.sandbox import CommandResult, Sandbox
+from skyrl_train.sandbox.client.commands import CommandResult
+from skyrl_train.sandbox.client.runtime import RuntimeClient, SandboxRequest
+from skyrl_train.sandbox.client.sandbox import Sandbox
 
 pytestmark = pytest.mark.podman
 T = TypeVar("T")
@@ -76,7 +77,7 @@ def sampled(server: Server, work: Callable[[Sandbox], Awaitable[T]]) -> tuple[T,
     """What it gave, by how much each side grew, and the seconds. A small file first: buffers and modules are there then."""
 
     async def main() -> tuple[T, dict[str, float], float]:
-        async with RuntimeClient(server.url, server.key) as client, client.sandbox(Wanted(image=IMAGE)) as box:
+        async with RuntimeClient(server.url, server.key) as client, client.sandbox(SandboxRequest(image=IMAGE)) as box:
             await box.upload(b"warm", "/tmp/warm")
             await box.execute(PIECE)
             (name,) = server.podman("ps", "--format", "{{.Names}}").stdout.split()

@@ -22,7 +22,7 @@ from skyrl_doctor.facts.runtime import (
 from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.job_files import one_url
-from skyrl_train.sandbox.client.canary import Sighting
+from skyrl_train.sandbox.client.canary import CanaryResult
 from support import plan_of
 
 SEEN = {
@@ -44,7 +44,7 @@ def test_reads_what_the_canary_prints() -> None:
         asked=2, worked=1, failures=(("RUN010", "503"),), start_s=(0.5,), has_key=True, server_version="1.58.0"
     )
     assert (canary.of("RUN010"), canary.of("RUN001"), canary.slowest_s) == (("503",), (), 0.5)
-    assert set(SEEN) == set(Sighting.__dataclass_fields__)
+    assert set(SEEN) == set(CanaryResult.__dataclass_fields__)
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"why": "no httpx"}', json.dumps({**SEEN, "start_s": ["x"]})])

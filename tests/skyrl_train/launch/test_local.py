@@ -10,7 +10,7 @@ import pytest
 
 from skyrl_train.cli.app import dispatch
 from skyrl_train.contracts.errors import UsageError
-from skyrl_train.launch import leavings, local
+from skyrl_train.launch import leftovers, local
 from skyrl_train.launch.directory import log, write_jobs
 from skyrl_train.launch.marks import MARK, marked, of_local_launches
 from skyrl_train.launch.role import Role
@@ -64,7 +64,7 @@ def test_a_job_of_slurm_is_no_other_local_launch(job: dict[str, str], counts: bo
 
 def test_what_another_local_launch_uses_on_this_node_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     removed: list[str] = []
-    monkeypatch.setattr(local.leavings, "clear", lambda paths: removed.extend(paths) or leavings.Cleared())
+    monkeypatch.setattr(local.leavings, "clear", lambda paths: removed.extend(paths) or leftovers.Cleared())
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={MARK: "/another/launch"})
     try:
         local.run(str(tmp_path), {Role.RUNTIME: script(tmp_path, Role.RUNTIME, "true")}, lambda: False, lambda _: None)

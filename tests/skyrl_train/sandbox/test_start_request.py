@@ -66,7 +66,7 @@ def test_a_field_that_cannot_be_used_is_named(field: str, value: object) -> None
 
 @pytest.mark.parametrize("body", [None, [], "x", 7])
 def test_a_body_that_is_no_object_is_refused(body: object) -> None:
-    with pytest.raises(RequestError, match=r"^body: wanted a JSON object"):
+    with pytest.raises(RequestError, match=r"^body: expected a JSON object"):
         read_start(body)
 
 

@@ -6,12 +6,12 @@ import httpx
 import pytest
 
 from fakes.fake_runtime import IMAGE, KEY, URL, FakeRuntime, FakeSession
-from skyrl_train.sandbox.client.canary import Sighting, Trial, fly, session_ids
+from skyrl_train.sandbox.client.canary import CanaryRequest, CanaryResult, run_canary, session_ids
 
 
-def flown(runtime: FakeRuntime, *, count: int = 3, key: str = KEY, limit_s: float = 5.0) -> Sighting:
-    trial = Trial(url=URL, key=key, image=IMAGE, count=count, limit_s=limit_s, ids=session_ids(count))
-    return asyncio.run(fly(trial, transport=runtime.transport))
+def flown(runtime: FakeRuntime, *, count: int = 3, key: str = KEY, limit_s: float = 5.0) -> CanaryResult:
+    trial = CanaryRequest(url=URL, key=key, image=IMAGE, count=count, limit_s=limit_s, ids=session_ids(count))
+    return asyncio.run(run_canary(trial, transport=runtime.transport))
 
 
 def healthy() -> FakeRuntime:

@@ -7,10 +7,10 @@ import pytest
 
 from fakes.fake_runtime import IMAGE, FakeRuntime, FakeSession
 from skyrl_train.sandbox.client.failures import Cause, SandboxError
-from skyrl_train.sandbox.client.runtime import Limits, Wanted
+from skyrl_train.sandbox.client.runtime import Limits, SandboxRequest
 
 SESSION = "s1"
-WANTED = Wanted(image=IMAGE, session_id=SESSION)
+WANTED = SandboxRequest(image=IMAGE, session_id=SESSION)
 
 
 def lived(runtime: FakeRuntime, *, key: str = "the-key-of-this-job", limits: Limits | None = None) -> str:
@@ -43,8 +43,8 @@ def test_a_wrong_key_is_told_as_such() -> None:
     runtime = FakeRuntime()
     error = failure_of(runtime, key="another")
     assert str(error) == (
-        "start (session s1): 401: the runtime or the sandbox refuses the key; client and server must read the same "
-        "job's key file (a wrong key in X-API-Key) [RUN001]"
+        "start (session s1): 401: wrong key; client and server must read the key file of the same job "
+        "(a wrong key in X-API-Key) [RUN001]"
     )
     assert runtime.asked[0] == "POST /start"
     assert runtime.asked.count("POST /start") == 1
@@ -96,7 +96,7 @@ def test_called_running_for_ever_though_it_answers() -> None:
     runtime.new = lambda name: FakeSession(name, ["running"])
     error = failure_of(runtime, limits=Limits(start_s=0.2))
     assert error.cause is Cause.STATE
-    assert "the sandbox answers, but for 0.2 s the runtime called it 'running'" in str(error)
+    assert "the sandbox answers, but after 0.2 s its pod_status is still 'running'" in str(error)
 
 
 def test_not_ready_in_time() -> None:
@@ -105,7 +105,7 @@ def test_not_ready_in_time() -> None:
     error = failure_of(runtime, limits=Limits(start_s=0.2))
     assert (error.cause, error.failure.detail) == (
         Cause.NOT_READY,
-        "not ready within 0.2 s; the runtime calls it 'pending'",
+        "not ready within 0.2 s; its status is 'pending'",
     )
     assert runtime.sessions == {}
 
@@ -152,7 +152,7 @@ def test_a_runtime_that_is_not_there() -> None:
     runtime.faults["GET /sessions/s1"] = [httpx.ConnectError("Connection refused")] * 100_000
     error = failure_of(runtime, limits=Limits(start_s=0.2))
     assert error.cause in (Cause.TIMEOUT, Cause.UNREACHABLE, Cause.NOT_READY)
-    assert "node07:8000 cannot be reached: Connection refused" in str(error)
+    assert "cannot connect to node07:8000: Connection refused" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_name_that_is_no_image_is_not_sent(image: str, cause: Cause) -> None:
 
     async def main() -> None:
         async with runtime.client() as client:
-            await client.start(Wanted(image=image))
+            await client.start(SandboxRequest(image=image))
 
     with pytest.raises(SandboxError) as caught:
         asyncio.run(main())
@@ -209,7 +209,7 @@ def test_a_session_that_is_gone_cannot_be_paused() -> None:
             runtime.sessions.clear()
             await sandbox.pause()
 
-    with pytest.raises(SandboxError, match=r"pause \(session s1\): the runtime knows no such session \[lost\]"):
+    with pytest.raises(SandboxError, match=r"pause \(session s1\): the runtime does not know this session \[lost\]"):
         asyncio.run(main())
 
 

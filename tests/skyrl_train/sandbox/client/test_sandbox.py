@@ -17,7 +17,7 @@ from sandboxd_process import KEY, Sandboxd, running
 from skyrl_train.contracts.agent.arguments import Action
 from skyrl_train.contracts.agent.transcript import Result
 from skyrl_train.sandbox.client.failures import Cause, SandboxError
-from skyrl_train.sandbox.client.runtime import RuntimeClient, Wanted
+from skyrl_train.sandbox.client.runtime import RuntimeClient, SandboxRequest
 from skyrl_train.sandbox.client.sandbox import Sandbox
 from skyrl_train.sandbox.client.tools import remote_tools
 
@@ -61,7 +61,7 @@ def using(url: str, work: Callable[[Sandbox], Awaitable[T]], *, key: str = KEY) 
     async def main() -> T:
         transport = Mixed(OneSandbox(url, key))
         client = RuntimeClient("http://runtime:1", "k", transport=transport)
-        async with client, client.sandbox(Wanted(image=IMAGE)) as sandbox:
+        async with client, client.sandbox(SandboxRequest(image=IMAGE)) as sandbox:
             return await work(sandbox)
 
     return asyncio.run(main())
@@ -150,10 +150,12 @@ def test_routes_of_another_version_are_named() -> None:
     runtime.file_routes = False
 
     async def main() -> None:
-        async with runtime.client() as client, client.sandbox(Wanted(image=IMAGE)) as sandbox:
+        async with runtime.client() as client, client.sandbox(SandboxRequest(image=IMAGE)) as sandbox:
             await sandbox.upload(b"x", "/x")
 
-    with pytest.raises(SandboxError, match=r"has no such route for files \(its version: 1\.58\.0\)") as caught:
+    with pytest.raises(
+        SandboxError, match=r"the agent server \(version 1\.58\.0\) does not have this route for files"
+    ) as caught:
         asyncio.run(main())
     assert caught.value.cause is Cause.ROUTE
 
@@ -164,7 +166,7 @@ def test_a_transfer_that_breaks_off_is_done_again() -> None:
     runtime.faults["GET /api/file/download"] = [httpx.RemoteProtocolError("cut off")]
 
     async def main() -> bytes:
-        async with runtime.client() as client, client.sandbox(Wanted(image=IMAGE)) as sandbox:
+        async with runtime.client() as client, client.sandbox(SandboxRequest(image=IMAGE)) as sandbox:
             await sandbox.upload(b"data", "/x")
             return await sandbox.read("/x")
 
@@ -176,10 +178,10 @@ def test_a_file_that_arrives_short_is_an_error() -> None:
     runtime.faults["POST /api/file/upload"] = [httpx.Response(200, json={"success": True, "file_size": 3})]
 
     async def main() -> None:
-        async with runtime.client() as client, client.sandbox(Wanted(image=IMAGE)) as sandbox:
+        async with runtime.client() as client, client.sandbox(SandboxRequest(image=IMAGE)) as sandbox:
             await sandbox.upload(b"data", "/x")
 
-    with pytest.raises(SandboxError, match=r"/x has 3 bytes in the sandbox; 4 were sent"):
+    with pytest.raises(SandboxError, match=r"/x has 3 bytes in the sandbox; expected 4"):
         asyncio.run(main())
 
 
@@ -187,7 +189,7 @@ def test_the_tools_keep_their_state(sandboxd: Sandboxd, tmp_path: Path) -> None:
     async def main() -> list[Result]:
         transport = Mixed(OneSandbox(sandboxd.url))
         client = RuntimeClient("http://runtime:1", "k", transport=transport)
-        async with client, remote_tools(client, Wanted(image=IMAGE), directory=str(tmp_path)) as tools:
+        async with client, remote_tools(client, SandboxRequest(image=IMAGE), directory=str(tmp_path)) as tools:
             edit = {"command": "create", "path": f"{tmp_path}/f", "file_text": "x" * 50_000}
             return [
                 await tools.run(Action("terminal", {"command": "export A=1; mkdir d; cd d"}), limit_s=120),

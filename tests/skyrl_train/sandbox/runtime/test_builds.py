@@ -61,7 +61,7 @@ async def test_an_image_is_built_and_can_be_started(tmp_path: Path) -> None:
         assert [event["status"] for event in server.told("build ended")] == ["SUCCESS"]
         assert list((tmp_path / "builds").iterdir()) == []
         text = (await server.client.get("/metrics")).text
-        assert 'skyrl_runtime_builds_total{outcome="built"} 1' in text
+        assert 'skyrl_runtime_builds_total{outcome="built"} 1.0\n' in text
 
 
 @asynchronous
@@ -111,7 +111,7 @@ async def test_a_server_that_was_killed_in_a_build_leaves_a_failure(tmp_path: Pa
         await over(server, done)
         engine.hold["build_from"] = asyncio.Event()
         build_id = (await asked(server, packed(("./b", b"")))).json()["build_id"]
-        server.parts.book.set = lambda *_: None  # type: ignore[method-assign]  # killed: nothing more is written
+        server.store.records.set = lambda *_: None  # type: ignore[method-assign]  # killed: nothing more is written
     engine.hold.clear()
     async with serving(tmp_path, engine) as server:
         assert (await over(server, done))["status"] == "SUCCESS"
@@ -154,7 +154,7 @@ async def test_what_is_no_form_is_refused(tmp_path: Path) -> None:
         assert (await post("/build", content=b"x")).status_code == 400
         only = {"target_image": (None, IMAGE)}
         assert (await post("/build", files=only)).json() == {
-            "detail": "context: wanted the directory to build in, as a packed archive in base64"
+            "detail": "context: expected the directory to build in, as a packed archive in base64, found nothing"
         }
         empty = io.BytesIO()
         with tarfile.open(fileobj=empty, mode="w:gz"):

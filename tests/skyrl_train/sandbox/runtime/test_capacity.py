@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fakes.engine import IMAGE, FakeEngine
 from fakes.runtime import asynchronous, serving
 from skyrl_train.sandbox.runtime.settings import slots_for
-from skyrl_train.sandbox.runtime.slots import Answer, Slots
+from skyrl_train.sandbox.runtime.slots import SlotDecision, Slots
 
 
 def test_slots_come_from_the_node() -> None:
@@ -18,7 +18,11 @@ def test_slots_come_from_the_node() -> None:
 
 def test_first_come_first_served_also_for_the_big() -> None:
     slots = Slots(4, 8)
-    assert [slots.ask("a", 2), slots.ask("b", 4), slots.ask("c", 1)] == [Answer.GRANTED, Answer.QUEUED, Answer.QUEUED]
+    assert [slots.ask("a", 2), slots.ask("b", 4), slots.ask("c", 1)] == [
+        SlotDecision.GRANTED,
+        SlotDecision.QUEUED,
+        SlotDecision.QUEUED,
+    ]
     assert slots.wanted() == 2
     assert slots.release("a") == ("b",)
     assert slots.release("b") == ("c",)
@@ -31,7 +35,7 @@ def test_slots_are_never_given_twice_or_lost(steps: list[tuple[bool, int, int]])
         name = str(number)
         if asks and name not in running and name not in waiting:
             answer = slots.ask(name, units)
-            {Answer.GRANTED: running, Answer.QUEUED: waiting}.get(answer, {})[name] = units
+            {SlotDecision.GRANTED: running, SlotDecision.QUEUED: waiting}.get(answer, {})[name] = units
         elif not asks:
             running.pop(name, None)
             waiting.pop(name, None)
@@ -47,10 +51,10 @@ async def test_who_finds_no_slot_waits_and_then_runs(tmp_path: Path) -> None:
         first = await server.start("s1")
         second = await server.start("s2")
         assert (second["pod_status"], second["state"]) == ("pending", "queued")
-        await server.until(lambda: server.parts.current(first["runtime_id"]).state == "ready")
-        assert server.parts.current(second["runtime_id"]).state == "queued"
+        await server.until(lambda: server.store.current(first["runtime_id"]).state == "ready")
+        assert server.store.current(second["runtime_id"]).state == "queued"
         await server.do("stop", first["runtime_id"])
-        await server.until(lambda: server.parts.current(second["runtime_id"]).state == "ready")
+        await server.until(lambda: server.store.current(second["runtime_id"]).state == "ready")
 
 
 @asynchronous
@@ -79,8 +83,8 @@ async def test_a_waiting_session_that_is_stopped_lets_the_next_one_through(tmp_p
         third = await server.start("s3")
         await server.do("stop", second["runtime_id"])
         await server.do("stop", first["runtime_id"])
-        await server.until(lambda: server.parts.current(third["runtime_id"]).state == "ready")
-        assert server.parts.slots.used == 1
+        await server.until(lambda: server.store.current(third["runtime_id"]).state == "ready")
+        assert server.admission.slots.used == 1
 
 
 @asynchronous
@@ -88,7 +92,7 @@ async def test_one_made_ahead_is_taken_by_the_like(tmp_path: Path) -> None:
     async with serving(tmp_path) as server:
         answer = await server.client.post("/prewarm", json={"image": IMAGE, "count": 9})
         assert answer.json() == {"begun": 4, "waiting": 4}
-        await server.until(lambda: all(record.state == "ready" for record in server.parts.book.live()))
+        await server.until(lambda: all(record.state == "ready" for record in server.store.records.live()))
         begun = await server.start("s1")
         assert begun["pod_status"] == "ready"
         assert len(server.engine.standing) == 4

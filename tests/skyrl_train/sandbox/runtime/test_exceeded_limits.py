@@ -33,7 +33,7 @@ async def test_the_status_says_it_once_and_the_sandbox_goes_on(tmp_path: Path) -
             session = await server.session("s1")
         assert (session["pod_status"], session["events"]) == ("ready", ["ready", f"limit: {SAID}"])
         assert [event["why"] for event in server.told("limit")] == [SAID]
-        assert "skyrl_runtime_limits_total 1\n" in (await server.client.get("/metrics")).text
+        assert "skyrl_runtime_limits_total 1.0\n" in (await server.client.get("/metrics")).text
 
 
 @asynchronous
@@ -43,7 +43,7 @@ async def test_a_sandbox_that_ended_by_it_says_so(tmp_path: Path) -> None:
         begun = await server.start("s1")
         engine.text = LOG
         engine.kill(begun["runtime_id"])
-        await server.until(lambda: not server.parts.current(begun["runtime_id"]).live)
+        await server.until(lambda: not server.store.current(begun["runtime_id"]).live)
         cause = f"the sandbox ended: killed by SIGKILL (exit status 137); {SAID}"
         assert (await server.session("s1"))["pod_logs"].splitlines()[0] == cause
 

@@ -41,7 +41,7 @@ async def test_always_fetches_again_and_never_does_not(tmp_path: Path) -> None:
 @asynchronous
 async def test_a_session_starts_from_the_derived_image(tmp_path: Path) -> None:
     async with serving(tmp_path) as server:
-        server.parts.derive = lambda _facts: f"{IMAGE}-derived"
+        server.runtime.images.derive = lambda _facts: f"{IMAGE}-derived"
         first, second = await server.start("s1"), await server.start("s2")
         images = [server.engine.standing[each["runtime_id"]].spec.image for each in (first, second)]
         assert images == [f"{IMAGE}-derived"] * 2
@@ -52,7 +52,7 @@ async def test_a_session_starts_from_the_derived_image(tmp_path: Path) -> None:
 @asynchronous
 async def test_a_failed_build_is_told_with_its_last_lines(tmp_path: Path) -> None:
     async with serving(tmp_path) as server:
-        server.parts.derive = lambda _facts: "localhost/derived:1"
+        server.runtime.images.derive = lambda _facts: "localhost/derived:1"
         server.engine.fail["build"] = [BuildFailedError("podman build: exit status 1", "STEP 2\nno such file")]
         failed = await server.start("s1")
         assert failed["pod_status"] == "failed"
@@ -66,7 +66,7 @@ async def test_an_image_that_cannot_be_derived_is_refused_before_a_build(tmp_pat
         def refuse(_facts: ImageFacts) -> str:
             raise InjectionError("IMG008: too old")
 
-        server.parts.derive = refuse
+        server.runtime.images.derive = refuse
         assert (await server.start("s1"))["pod_logs"].startswith("IMG008: too old")
         assert "build" not in " ".join(server.engine.calls)
 

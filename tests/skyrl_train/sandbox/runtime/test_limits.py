@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from skyrl_train.contracts.errors import UsageError
-from skyrl_train.sandbox.runtime.limits import Holder, Limit, effective, gauges, told
-from skyrl_train.sandbox.runtime.metrics import Metrics
+from skyrl_train.sandbox.runtime.limits import Holder, Limit, effective, told
 from skyrl_train.sandbox.runtime.podman.host import Host, host_of
 from skyrl_train.sandbox.runtime.settings import RuntimeSettings
 
@@ -60,7 +59,3 @@ def test_who_holds_what_is_told(cgroups: bool, cpus: str, rest: str) -> None:
         "processes": f"64 ({rest})",
         "open_files": "1000 (rlimit)",
     }
-    text = Metrics().text({"queue": 1.0, **gauges(limits)})
-    assert f'skyrl_runtime_sandbox_limit{{what="memory_mib",held_by="{rest}"}} 256\n' in text
-    assert text.count("# TYPE skyrl_runtime_sandbox_limit gauge\n") == 1
-    assert "# TYPE skyrl_runtime_queue gauge\nskyrl_runtime_queue 1\n" in text

@@ -6,12 +6,12 @@ import socket
 from collections.abc import AsyncIterator
 
 from fakes.runtime import asynchronous
-from skyrl_train.sandbox.runtime.ports import Dial, Door, NotReachableError, listen
+from skyrl_train.sandbox.runtime.ports import Dial, NotReachableError, Port, listen
 
 
 @contextlib.asynccontextmanager
-async def echoing(before: asyncio.Event | None = None) -> AsyncIterator[tuple[Door, tuple[str, int]]]:
-    """A door to a server that says what it hears, and ends when its client does."""
+async def echoing(before: asyncio.Event | None = None) -> AsyncIterator[tuple[Port, tuple[str, int]]]:
+    """A port to a server that says what it hears, and ends when its client does."""
     heard: set[asyncio.Task[None]] = set()
 
     async def echo(theirs: socket.socket) -> None:
@@ -35,17 +35,17 @@ async def echoing(before: asyncio.Event | None = None) -> AsyncIterator[tuple[Do
 
 
 @contextlib.asynccontextmanager
-async def opened(dial: Dial) -> AsyncIterator[tuple[Door, tuple[str, int]]]:
-    door, listener = Door(dial, lambda: 0.0), listen("127.0.0.1")
-    await door.open(listener)
-    yield door, listener.getsockname()[:2]
-    await door.close()
+async def opened(dial: Dial) -> AsyncIterator[tuple[Port, tuple[str, int]]]:
+    port, listener = Port(dial, lambda: 0.0), listen("127.0.0.1")
+    await port.open(listener)
+    yield port, listener.getsockname()[:2]
+    await port.close()
 
 
 @asynchronous
 async def test_megabytes_come_back_as_they_went() -> None:
     sent = bytes(range(256)) * 16384
-    async with echoing() as (_door, address):
+    async with echoing() as (_port, address):
         reader, writer = await asyncio.open_connection(*address)
         writer.write(sent)
         assert await reader.readexactly(len(sent)) == sent
@@ -59,12 +59,12 @@ async def test_megabytes_come_back_as_they_went() -> None:
 async def test_what_is_said_before_the_sandbox_is_reached_is_kept() -> None:
     """Some versions of Python read from a transport that was paused as soon as it was made."""
     reached = asyncio.Event()
-    async with echoing(reached) as (door, address):
+    async with echoing(reached) as (port, address):
         reader, writer = await asyncio.open_connection(*address)
         writer.write(b"early ")
-        while not door.busy:
+        while not port.busy:
             await asyncio.sleep(0)
-        (caller,) = door._callers
+        (caller,) = port._callers
         assert caller.transport is not None
         caller.transport.resume_reading()
         while not caller._early:
@@ -81,7 +81,7 @@ async def test_who_cannot_be_let_in_is_told_why() -> None:
     async def dial() -> socket.socket:
         raise NotReachableError.starting()
 
-    async with opened(dial) as (_door, address):
+    async with opened(dial) as (_port, address):
         reader, writer = await asyncio.open_connection(*address)
         writer.write(b"GET / HTTP/1.1\r\n\r\n")
         said = await reader.read()

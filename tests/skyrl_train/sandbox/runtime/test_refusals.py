@@ -110,5 +110,5 @@ async def test_the_small_routes(tmp_path: Path) -> None:
         assert (await get("/registry_prefix")).json() == {"registry_prefix": "docker.io"}
         assert [entry["event"] for entry in (await get("/events")).json()["events"]] == ["up", "start", "ready"]
         assert (await get("/events?after=-1")).status_code == 400
-        assert 'skyrl_runtime_sessions{state="ready"} 1\n' in (await get("/metrics")).text
+        assert 'skyrl_runtime_sessions{state="ready"} 1.0\n' in (await get("/metrics")).text
         assert set((await get("/openapi.json")).json()["paths"]) >= {"/start", "/sessions/{session_id}"}

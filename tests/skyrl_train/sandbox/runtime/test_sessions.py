@@ -20,7 +20,7 @@ async def test_a_session_from_start_to_stop(tmp_path: Path) -> None:
         ended = (await server.do("stop", begun["runtime_id"])).json()
         assert (ended["status"], ended["pod_status"]) == ("stopped", "failed")
         assert server.engine.standing == {}
-        assert server.parts.slots.used == 0
+        assert server.admission.slots.used == 0
         assert (await server.do("stop", begun["runtime_id"])).status_code == 200
 
 
@@ -84,7 +84,7 @@ async def test_an_engine_that_refuses_fails_the_session_with_its_words(tmp_path:
     async with serving(tmp_path, engine) as server:
         begun = await server.start("s1")
         assert (begun["pod_status"], begun["pod_logs"]) == ("failed", "no space left on device")
-        await server.until(lambda: server.parts.slots.used == 0)
+        await server.until(lambda: server.admission.slots.used == 0)
 
 
 @asynchronous
@@ -149,9 +149,9 @@ async def test_an_absent_image_is_pulled_or_named(tmp_path: Path) -> None:
 @asynchronous
 async def test_a_disk_that_takes_no_entry_starts_nothing(tmp_path: Path) -> None:
     async with serving(tmp_path) as server:
-        server.parts.book._disk.execute("PRAGMA query_only = 1")
+        server.store.records._disk.execute("PRAGMA query_only = 1")
         answer = await server.client.post("/start", json={"image": IMAGE, "session_id": "s1"})
         assert answer.status_code == 503
         assert "cannot be written" in answer.json()["detail"]
-        assert (server.engine.standing, server.parts.slots.used) == ({}, 0)
-        server.parts.book._disk.execute("PRAGMA query_only = 0")
+        assert (server.engine.standing, server.admission.slots.used) == ({}, 0)
+        server.store.records._disk.execute("PRAGMA query_only = 0")

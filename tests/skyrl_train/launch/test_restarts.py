@@ -8,11 +8,11 @@ import pytest
 
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.job_files import KEY, READY, URL
-from skyrl_train.launch import turns
+from skyrl_train.launch import restarts
 from skyrl_train.launch.directory import Ended, is_superseded, read_ended, read_jobs, write_ended, write_jobs
+from skyrl_train.launch.restarts import Next, Scheduler, new_runtime, next_turn
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.slurm import SlurmError, State
-from skyrl_train.launch.turns import Next, Scheduler, new_runtime, next_turn
 
 TRAINER, OLD, NEW = "8", "7", "9"
 FIRST: dict[str, str] = {}
@@ -46,15 +46,15 @@ def test_one_that_is_cancelled_after_the_warning_does_not() -> None:
 
 @pytest.mark.parametrize(("said", "count"), [("1", 1), ("", 0), ("x", 0), ("²", 0)])
 def test_the_count_of_turns(said: str, count: int) -> None:
-    assert turns.number({"SLURM_RESTART_COUNT": said}) == count
-    assert turns.number({}) == 0
+    assert restarts.number({"SLURM_RESTART_COUNT": said}) == count
+    assert restarts.number({}) == 0
 
 
 def test_slurm_that_does_not_answer_says_nothing() -> None:
     def silent(job_id: str) -> State:
         raise SlurmError(job_id)
 
-    assert turns.asked(TRAINER, silent) == State("")
+    assert restarts.asked(TRAINER, silent) == State("")
 
 
 @dataclass

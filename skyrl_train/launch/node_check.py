@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
-from skyrl_train.launch import leavings, node_settings
+from skyrl_train.launch import leftovers, node_settings
 from skyrl_train.launch.work import say
 from skyrl_train.process import started
 
@@ -21,7 +21,7 @@ def run(script: str, words: Sequence[str], told_to_end: Callable[[], bool]) -> i
     try:
         return _looked(words, told_to_end) if node_settings.take(script, told_to_end) else 1
     finally:
-        for trouble in leavings.of_this_job(before):
+        for trouble in leftovers.of_this_job(before):
             say(trouble)
 
 

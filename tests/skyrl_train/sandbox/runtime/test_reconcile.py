@@ -24,9 +24,9 @@ async def test_ready_sandboxes_are_taken_over_with_key_and_port(tmp_path: Path) 
             name: before[name] for name in ("runtime_id", "url", "session_api_key", "pod_status")
         }
         assert (await server.session("s2"))["status"] == "paused"
-        assert server.parts.slots.used == 2
+        assert server.admission.slots.used == 2
         engine.kill(before["runtime_id"])
-        await server.until(lambda: server.parts.current(before["runtime_id"]).state == "failed")
+        await server.until(lambda: server.store.current(before["runtime_id"]).state == "failed")
 
 
 class Killed(BaseException):
@@ -42,15 +42,15 @@ async def test_killed_at_an_engine_call_nothing_is_lost_or_doubled(tmp_path: Pat
     async with serving(tmp_path, engine, hold_s=0) as server:
         if call == "remove":
             begun = await server.start("s1")
-            await server.until(lambda: server.parts.current(begun["runtime_id"]).state == "ready")
+            await server.until(lambda: server.store.current(begun["runtime_id"]).state == "ready")
         engine.hold[call] = never
         waiting = asyncio.create_task(
             server.do("stop", begun["runtime_id"]) if call == "remove" else server.start("s1")
         )
         await server.until(lambda: any(made.startswith(call) for made in engine.calls))
         if done and call == "start":  # it was done, and nobody heard the answer
-            runtime_id = server.parts.book.live()[0].runtime_id
-            spec = server.parts.plan(server.parts.current(runtime_id), engine.images["localhost/box:latest"])
+            runtime_id = server.store.records.live()[0].runtime_id
+            spec = server.runtime.starter.plan(server.store.current(runtime_id), engine.images["localhost/box:latest"])
             other = FakeEngine()
             await other.start(spec)
             engine.standing.update(other.standing)
@@ -59,10 +59,10 @@ async def test_killed_at_an_engine_call_nothing_is_lost_or_doubled(tmp_path: Pat
             await waiting
     engine.hold.clear()
     async with serving(tmp_path, engine) as server:
-        records = server.parts.book.all()
-        await server.until(lambda: not any(record.removal for record in server.parts.book.all()))
-        await server.until(lambda: {record.state for record in server.parts.book.all()} <= {"ready", "stopped"})
-        assert set(engine.standing) == {record.runtime_id for record in server.parts.book.live()}
+        records = server.store.records.all()
+        await server.until(lambda: not any(record.removal for record in server.store.records.all()))
+        await server.until(lambda: {record.state for record in server.store.records.all()} <= {"ready", "stopped"})
+        assert set(engine.standing) == {record.runtime_id for record in server.store.records.live()}
         assert len(records) == 1
         assert (await server.session("s1"))["pod_status"] == ("failed" if call == "remove" else "ready")
 
@@ -105,13 +105,13 @@ async def test_a_removal_that_fails_is_tried_until_it_is_done(tmp_path: Path) ->
     async with serving(tmp_path, engine) as server:
         begun = await server.start("s1")
         assert (await server.do("stop", begun["runtime_id"])).status_code == 200
-        assert (engine.standing, server.parts.slots.used) == ({}, 0)
+        assert (engine.standing, server.admission.slots.used) == ({}, 0)
         assert len(server.told("not removed yet")) == 2
 
 
 @asynchronous
 async def test_a_damaged_book_is_put_aside(tmp_path: Path) -> None:
-    (tmp_path / "book.sqlite").write_bytes(b"no database at all" * 100)
+    (tmp_path / "sessions.sqlite").write_bytes(b"no database at all" * 100)
     async with serving(tmp_path) as server:
         assert (await server.start("s1"))["pod_status"] == "ready"
-    assert (tmp_path / "book.sqlite.damaged").exists()
+    assert (tmp_path / "sessions.sqlite.damaged").exists()

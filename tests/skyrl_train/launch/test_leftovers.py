@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skyrl_train.cli.app import dispatch
-from skyrl_train.launch import leavings, strays
+from skyrl_train.launch import leftovers, strays
 from skyrl_train.launch.marks import marked
 from skyrl_train.process import Child, start, wait_until
 from skyrl_train.procfs import lives
@@ -123,10 +123,10 @@ def test_directories_go_whatever_is_in_them(tmp_path: Path) -> None:
     kept = tmp_path / f"skyrl-{os.getuid()}-{OTHER}"
     kept.mkdir(mode=0o500)
     (place / "link").symlink_to(kept)
-    done = leavings.of_dead_job(OURS, os.getuid(), [str(tmp_path)])
+    done = leftovers.of_dead_job(OURS, os.getuid(), [str(tmp_path)])
     assert (done.directories, done.troubles) == ([str(place)], [])
     assert kept.stat().st_mode & 0o777 == 0o500
-    assert leavings.of_dead_job(OURS, os.getuid(), [str(tmp_path)]) == leavings.Cleared()
+    assert leftovers.of_dead_job(OURS, os.getuid(), [str(tmp_path)]) == leftovers.Cleared()
 
 
 def test_a_link_and_a_directory_of_another_user_stay(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_link_and_a_directory_of_another_user_stay(tmp_path: Path) -> None:
     foreign = tmp_path / f"skyrl-{os.getuid() + 1}-{OURS}"
     foreign.mkdir()
     for uid in (os.getuid(), os.getuid() + 1):
-        assert leavings.of_dead_job(OURS, uid, [str(tmp_path)]).directories == []
+        assert leftovers.of_dead_job(OURS, uid, [str(tmp_path)]).directories == []
     assert aim.exists()
     assert foreign.exists()
 
@@ -149,7 +149,7 @@ def test_mount_points_are_found_below_the_directories_alone() -> None:
         "32 22 0:23 / /tmp/skyrl-1-77 rw - tmpfs t rw\n"
         "damaged\n"
     )
-    assert leavings.mounts_below(["/tmp/skyrl-1-7"], table) == ["/tmp/skyrl-1-7/a/b c", "/tmp/skyrl-1-7/a"]
+    assert leftovers.mounts_below(["/tmp/skyrl-1-7"], table) == ["/tmp/skyrl-1-7/a/b c", "/tmp/skyrl-1-7/a"]
 
 
 def test_sweep_tells_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str], sleeper: list[Child]) -> None:
