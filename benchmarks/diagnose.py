@@ -19,9 +19,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from skyrl_doctor.logs.match.engine import LOOKS_AHEAD
-from skyrl_doctor.logs.match.engines import engine
-from skyrl_doctor.logs.match.patterns import installed
+from skyrl_doctor.logs.match.engine import LOOKAHEAD
+from skyrl_doctor.logs.match.engines import make_engine
+from skyrl_doctor.logs.match.patterns import installed_patterns
 
 RAY = "\x1b[36m(TaskRunner pid=81234)\x1b[0m "
 LINES: tuple[Callable[[random.Random], str], ...] = (
@@ -82,7 +82,7 @@ def fill(log: Path, pieces: list[bytes]) -> None:
 
 def patterns() -> str:
     """As ripgrep takes them: what is escaped needlessly, and what looks ahead, it refuses."""
-    texts = (LOOKS_AHEAD.sub("", text) for text in installed().texts)
+    texts = (LOOKAHEAD.sub("", text) for text in installed_patterns().texts)
     return "".join(re.sub(r"\\(['\"/<>])", r"\1", text) + "\n" for text in texts)
 
 
@@ -126,8 +126,8 @@ def floor() -> None:
     and what all patterns cost; the best of three. Last, for what this process holds counts as the peak of those that it starts."""
     data = b"".join(realistic(FLOOR))
     blocks = [data[at : at + (1 << 20)] for at in range(0, len(data), 1 << 20)]
-    one = engine(["no log holds this"], "hyperscan")
-    everything = installed().engine
+    one = make_engine(["no log holds this"], "hyperscan")
+    everything = installed_patterns().engine
     stages: dict[str, Callable[[bytes], object]] = {
         "line feeds, one by one": lambda block: block.count(b"\n"),
         "line feeds, each 60th": everything.ends,

@@ -12,7 +12,7 @@ from skyrl_doctor.core.signature import Part
 from skyrl_doctor.docs import our_checks, pages, source_of, stale_pages
 from skyrl_doctor.docs import test_of as mirrored_test_of
 from skyrl_doctor.found_by import page as page_of
-from skyrl_doctor.logs.match.signatures import known, topics
+from skyrl_doctor.logs.match.signatures import load_signatures, load_topics
 from skyrl_doctor.page import HEADINGS, parse
 from support import registry
 
@@ -69,14 +69,14 @@ def _holds_signatures(text: str) -> bool:
 
 
 def test_a_table_holds_nothing_of_a_single_failure() -> None:
-    assert {each.id for each in known() if each.signature.role is Part.CASCADE} == {None}
+    assert {each.id for each in load_signatures() if each.signature.role is Part.CASCADE} == {None}
     ids = set(re.findall(r"[A-Z]{3}[0-9]{3}", "".join(map(text_of, TABLES))))
     assert ids == set()
 
 
 def test_the_cause_of_a_signature_is_written_once() -> None:
-    texts = {each.signature.explain for each in known()}
-    texts |= {each.signature.explain.partition(", ")[2] for each in topics()}
+    texts = {each.signature.explain for each in load_signatures()}
+    texts |= {each.signature.explain.partition(": ")[2] for each in load_topics()}
     strings = Counter(
         node.value
         for path, text in sources()
@@ -101,7 +101,7 @@ def test_file_function_and_slug_are_one_name() -> None:
 def test_what_a_check_can_see_has_one_and_what_none_can_see_is_found_elsewhere() -> None:
     unseen = [entry for entry in catalogue().entries if entry.id not in {check.id for check in CHECKS}]
     assert [entry.id for entry in unseen if When.PREFLIGHT in entry.when] == []
-    in_logs = {each.id for each in known()}
+    in_logs = {each.id for each in load_signatures()}
     assert [entry.id for entry in unseen if When.LOG in entry.when and entry.id not in in_logs] == []
     rules = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "skyrl_doctor/watch/rules").glob("*.py"))
     live = in_logs | set(re.findall(r'"([A-Z]{3}[0-9]{3})\.', rules))

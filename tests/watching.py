@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from skyrl_doctor.watch.finding import Cleared, Raised, Said
-from skyrl_doctor.watch.observe import Observation, Step, Tick
+from skyrl_doctor.watch.observations import Observation, Step, Tick
 from skyrl_doctor.watch.rules.base import Rule
 
 

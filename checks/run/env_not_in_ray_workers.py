@@ -30,7 +30,7 @@ from skyrl_doctor.facts.ray_workers import RayWorkers
 from skyrl_doctor.facts.worker_environ import plan_variables
 from skyrl_doctor.plan.findings import fault, required
 from skyrl_doctor.plan.model import Plan, Value
-from skyrl_doctor.plan.own_words import OVERRIDES, verl_words
+from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_words
 from skyrl_train.node.ray_env import Need, missing, needs
 
 CAUSE = "a variable of the runtime did not reach Ray's workers; it must be in the runtime environment that Ray is started with"

@@ -9,7 +9,7 @@ from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.plan.answers import PRIME, TODAYS_PRIME, trainer_shares_gpu, vllm_sleeps
 from skyrl_doctor.plan.dialects.verl.names import CANONICAL
 from skyrl_doctor.plan.model import Plan, Value
-from skyrl_doctor.plan.own_words import OVERRIDES, verl_words
+from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_words
 from skyrl_train.memory import Job, MemoryModelError, UnsupportedJobError, job_from_verl
 from skyrl_train.memory.prime_job import PACKED, as_prime
 

@@ -52,4 +52,4 @@ def _check(diagnosis: "Diagnosis") -> "Check | None":
     from skyrl_doctor.core.registry import check_of
 
     root = diagnosis.root
-    return check_of(root.known.id) if root and root.known.id else None
+    return check_of(root.failure.id) if root and root.failure.id else None

@@ -133,7 +133,7 @@ def _watched(args: argparse.Namespace, machine: "Machine", *, writes: bool) -> i
 def _until_the_end(args: argparse.Namespace, watch: "Watch") -> str:
     from skyrl_doctor.watch.loop import run as turns
     from skyrl_doctor.watch.once import once
-    from skyrl_doctor.watch.told import Told
+    from skyrl_doctor.watch.stop_signals import Told
 
     with Told() as told:
         if args.once:

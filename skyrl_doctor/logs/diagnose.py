@@ -1,18 +1,18 @@
-"""Paths in, diagnosis out."""
+"""Diagnoses the logs of one job: paths in, root cause out."""
 
 import os
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.logs.cause.root_cause import Diagnosis, choose
-from skyrl_doctor.logs.judge.files import read
-from skyrl_doctor.logs.judge.scanner import Scan
-from skyrl_doctor.logs.match.patterns import installed
-from skyrl_doctor.logs.read.sources import collect
+from skyrl_doctor.logs.cause.root_cause import Diagnosis, find_root_cause
+from skyrl_doctor.logs.judge.files import scan_file
+from skyrl_doctor.logs.judge.tally import Scan
+from skyrl_doctor.logs.match.patterns import installed_patterns
+from skyrl_doctor.logs.read.sources import find_sources
 
 
 @record
 class Found:
-    """What was said of which files; `unread` says of the others, or of their rest, why not."""
+    """A diagnosis, the files it rests on, and why other files, or parts of them, could not be read."""
 
     diagnosis: Diagnosis
     read: tuple[str, ...]
@@ -20,24 +20,24 @@ class Found:
 
     @property
     def empty(self) -> tuple[str, ...]:
-        """Those that were read and hold nothing: a log that was not written yet, or never will be, is no healthy one."""
+        """The files that were read and are empty: they do not show that a run is healthy."""
         return tuple(file for file in self.read if _is_empty(file))
 
 
 def _is_empty(file: str) -> bool:
     try:
         return os.path.isfile(file) and not os.path.getsize(file)
-    except OSError:  # gone meanwhile
+    except OSError:  # the file vanished meanwhile
         return False
 
 
 def diagnose(paths: list[str], *, site_s: int = 0) -> Found:
-    """All logs of one job, read once each. `site_s` is the zone of those that write none, in seconds east of Greenwich."""
-    sources = collect(paths)
+    """Read each log of one job once, and find the root cause. `site_s` is the zone of logs that write none, in seconds east of UTC."""
+    sources = find_sources(paths)
     scans: list[Scan] = []
     unread = list(sources.missing)
     for order, file in enumerate(sources.files):
-        found = read(file, installed(), order=order)
+        found = scan_file(file, installed_patterns(), order=order)
         scans += [found.scan] if found.scan else []
         unread += [found.unread] if found.unread else []
-    return Found(choose(scans, site_s=site_s), tuple(one.file for one in scans), tuple(unread))
+    return Found(find_root_cause(scans, site_s=site_s), tuple(one.file for one in scans), tuple(unread))

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.watch import act, ends
-from skyrl_doctor.watch.books import Books
+from skyrl_doctor.watch import actions, job_end
 from skyrl_doctor.watch.finding import Cleared, Raised, Said
 from skyrl_doctor.watch.follow.follower import Follower
-from skyrl_doctor.watch.observe import Ended, Fill, Observation, Step, Tick
+from skyrl_doctor.watch.journal import Books
+from skyrl_doctor.watch.observations import Ended, Fill, Observation, Step, Tick
 from skyrl_doctor.watch.policy import Deed, decide, with_root
 from skyrl_doctor.watch.read.logs import Logs
 from skyrl_doctor.watch.rules import all as rules
@@ -38,7 +38,7 @@ class Watch:
         books: Books,
         follower: Follower,
         samplers: Samplers,
-        target: act.Target,
+        target: actions.Target,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.settings, self._machine, self._clock = settings, machine, clock
@@ -52,7 +52,7 @@ class Watch:
         self.fills: dict[str, tuple[float, float]] = {}
         self.last_step: Step | None = None
         self.rewards: tuple[float, ...] = ()
-        self._ending = ends.Ending()
+        self._ending = job_end.Ending()
         self._next: dict[str, float] = {}
 
     @property
@@ -63,7 +63,7 @@ class Watch:
     @property
     def over(self) -> str:
         """Why the job is over; "" while it is not."""
-        return self._ending.why if ends.is_over(self._ending, self._clock()) else ""
+        return self._ending.why if job_end.is_over(self._ending, self._clock()) else ""
 
     @property
     def behind(self) -> bool:
@@ -80,7 +80,7 @@ class Watch:
             self.begun_at = now
             self._books.note("start", now, job_dir=self.settings.job_dir, policy=self.settings.policy.value)
         for lines in self._follower.turn(now):
-            self._ending = ends.grown(self._ending, now)
+            self._ending = job_end.grown(self._ending, now)
             for seen in self._logs.take(lines, now):
                 self._judge(seen)
         for notice in self._follower.notices():
@@ -110,15 +110,15 @@ class Watch:
     def _end_of_turn(self, now: float) -> None:
         self._act(now)
         if self._is_due("look", now, LOOK_S):
-            alive = [act.is_alive(self._machine, one) for one in self._target.processes]
-            self._ending = ends.looked(self._ending, self.settings.job_dir, now, alive=any(alive) if alive else None)
+            alive = [actions.is_alive(self._machine, one) for one in self._target.processes]
+            self._ending = job_end.looked(self._ending, self.settings.job_dir, now, alive=any(alive) if alive else None)
         if self._is_due("health", now, HEALTH_S):
             self._books.health(self._health(now, ended=False))
         if self._is_due("save", now, SAVE_S):
             self._save(now)
 
     def _judge(self, seen: Observation) -> None:
-        self._ending = ends.noted(self._ending, seen)
+        self._ending = job_end.noted(self._ending, seen)
         if isinstance(seen, Fill):
             self.fills[f"{seen.kind} {seen.name}"] = (seen.used, seen.limit)
         elif isinstance(seen, Step):
@@ -155,7 +155,7 @@ class Watch:
 
     def _do(self, deed: Deed, now: float) -> None:
         why = f"{self._case.id}: {self._case.why}"
-        for text in act.do(self._machine, deed, self._target, why, dry=self.settings.dry_run):
+        for text in actions.do(self._machine, deed, self._target, why, dry=self.settings.dry_run):
             self._books.trouble(f"{text}, for {why}", None)
             self._books.note("action", now, deed=deed.value, done=text, why=why, dry_run=self.settings.dry_run)
 

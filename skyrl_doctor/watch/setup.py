@@ -11,11 +11,11 @@ from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.facts.mounts import parse_mountinfo
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.redact import Redactor
-from skyrl_doctor.watch import act
-from skyrl_doctor.watch.books import Books
+from skyrl_doctor.watch import actions
 from skyrl_doctor.watch.files import LOCK
 from skyrl_doctor.watch.follow import ray
 from skyrl_doctor.watch.follow.follower import Follower, inotify_of
+from skyrl_doctor.watch.journal import Books
 from skyrl_doctor.watch.loop import Watch
 from skyrl_doctor.watch.rules.wall import RUNTIME, TRAINER
 from skyrl_doctor.watch.sample import node, servers, slurm
@@ -44,7 +44,7 @@ def build(settings: Settings, machine: Machine, tell: Callable[[str], None]) -> 
             more=ray.sessions_of(machine.environ()),
         ),
         samplers=Samplers(samplers(settings, machine) if settings.samplers else (), machine),
-        target=act.target(machine, settings.pids, settings.job, settings.policy),
+        target=actions.target(machine, settings.pids, settings.job, settings.policy),
     )
 
 

@@ -1,4 +1,4 @@
-"""What came first: by the clocks of the lines where all have one, else by what depends on what, and in one file by the line."""
+"""The order of lines of several files: by their clocks if all have one, else by component; in one file by line number."""
 
 import re
 from collections.abc import Iterable
@@ -11,23 +11,23 @@ _COMPONENTS = (
     re.compile(r"vllm|inference|engine", re.IGNORECASE),
     re.compile(r"raylet|worker|gcs_server|ray", re.IGNORECASE),
 )
-"""Whose logs hold the cause where no clock tells: what others depend on comes first."""
+"""Where clocks are missing, a component comes before those that depend on it."""
 
 
 class Order:
-    """Of the lines of one job. `site_s` is the zone of logs that write none, in seconds east."""
+    """The order of the lines of one job. `site_s` is the zone of logs that write none, in seconds east of UTC."""
 
     def __init__(self, lines: Iterable[Placed], *, site_s: int = 0) -> None:
         self._when = instants(lines, site_s=site_s)
 
-    def first(self, lines: Iterable[Line]) -> list[Line]:
-        """The same lines in time."""
+    def sort(self, lines: Iterable[Line]) -> list[Line]:
+        """The lines, the earliest first."""
         some = list(lines)
         clocked = all(self._instant(line) is not None for line in some)
         return sorted(some, key=lambda line: (self._rank(line, clocked=clocked), line.order, line.number))
 
     def before(self, line: Line, other: Placed, *, unless_clocked: bool) -> bool:
-        """Whether a line is older than another; what is said of it where a clock is missing stands in `unless_clocked`."""
+        """Whether a line is earlier than another one; `unless_clocked` is the result where a clock is missing."""
         if line.file == other.file:
             return line.number < other.number
         one, two = self._instant(line), self._instant(other)
@@ -42,5 +42,6 @@ class Order:
 
 
 def component(file: str) -> int:
+    """The rank of the component that wrote the file; the lowest comes first."""
     name = file.rpartition("/")[2]
     return next((rank for rank, names in enumerate(_COMPONENTS) if names.search(name)), len(_COMPONENTS))

@@ -1,6 +1,6 @@
-"""Which of the hits is the cause: the earliest root over all files of a job that the run did not outlive.
+"""Finds the root cause among the hits of all files of a job: the earliest root that the run did not survive.
 
-What matched nothing is not forced to.
+Where no signature matches, no cause is named: the first error is reported as unknown.
 """
 
 import dataclasses
@@ -12,25 +12,28 @@ from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.order import Order
 from skyrl_doctor.logs.cause.timeline import Placed
 from skyrl_doctor.logs.judge.clusters import Cluster
+from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
-from skyrl_doctor.logs.judge.scanner import Hit, Scan
+from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.phrases import RAY_BELOW_ERROR
-from skyrl_doctor.logs.match.signatures import Known
-from skyrl_doctor.logs.match.steps import OUTLIVED
+from skyrl_doctor.logs.match.signatures import KnownFailure
+from skyrl_doctor.logs.match.steps import SURVIVED_STEPS
 
-OFTEN = 5
-"""What happens so often is no accident that a run outlives, even if it goes on."""
-Counts = dict[tuple[str, Known], int]
-TOGETHER = 12
-"""Lines that are so near to each other tell of one error."""
+FREQUENT = 5
+"""A failure that comes so often is no accident that a run survives, even if the run goes on."""
+SAME_ERROR_LINES = 12
+"""Lines that are so near to each other belong to one error."""
+Counts = dict[tuple[str, KnownFailure], int]
 
 
 @record(kw_only=True)
 class Diagnosis:
-    """The cause, all that was found in its order, and where nothing known was found, the first that looks wrong.
+    """The root cause, all hits in their order, and the first unknown error where no root cause was found.
 
+    others    other possible root causes: later, or not fatal
     cluster   the lines like the unknown one, in its file
-    outlived  what happened and ended nothing: the run came to its end, or further steps ended
+    survived  root causes that ended nothing: the run came to its end, or further steps ended
+    done      the line that says that the run came to its end
     """
 
     root: Hit | None
@@ -38,25 +41,27 @@ class Diagnosis:
     others: tuple[Hit, ...] = ()
     unknown: Line | None = None
     cluster: Cluster | None = None
-    outlived: tuple[Hit, ...] = ()
+    survived: tuple[Hit, ...] = ()
     done: Line | None = None
 
 
-def choose(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
-    """`site_s` is the zone of logs that write none, in seconds east of Greenwich."""
+def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
+    """The diagnosis of a job. `site_s` is the zone of logs that write none, in seconds east of UTC."""
     done = next((scan.done for scan in reversed(scans) if scan.done is not None), None)
     order = Order(_all_lines(scans), site_s=site_s)
-    hits = _demoted([hit for scan in scans for hit in scan.hits])
+    hits = _without_refined([hit for scan in scans for hit in scan.hits])
     counts = {(scan.file, entry): count for scan in scans for entry, count in scan.counts.items()}
-    roots = [hit for hit in hits if hit.known.signature.role is Part.ROOT and _often(hit, counts)]
-    past = {id(hit) for hit in roots if hit.known.signature.fatal and _is_past(hit, roots, scans, counts, order, done)}
-    ordered = _in_time([hit for hit in roots if id(hit) not in past], order)
-    fatal = [hit for hit in ordered if hit.known.signature.fatal]
-    suspect, cluster = _suspect(scans, order, done, bare=not ordered)
+    roots = [hit for hit in hits if hit.failure.signature.role is Part.ROOT and _is_frequent_enough(hit, counts)]
+    survived = {
+        id(hit) for hit in roots if hit.failure.signature.fatal and _is_survived(hit, roots, scans, counts, order, done)
+    }
+    ordered = _sort_by_time([hit for hit in roots if id(hit) not in survived], order)
+    fatal = [hit for hit in ordered if hit.failure.signature.fatal]
+    suspect, cluster = _first_unknown(scans, order, done, with_tracebacks=not ordered)
     found = Diagnosis(
         root=None,
-        matches=tuple(_first_of_each(_in_time(_without_weak_roots(hits, ordered), order))),
-        outlived=tuple(_first_of_each(_in_time([hit for hit in roots if id(hit) in past], order))),
+        matches=tuple(_first_of_each(_sort_by_time(_without_other_roots(hits, ordered), order))),
+        survived=tuple(_first_of_each(_sort_by_time([hit for hit in roots if id(hit) in survived], order))),
         done=done,
     )
     if not fatal and suspect is not None:
@@ -64,9 +69,9 @@ def choose(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
         if named is None:
             return dataclasses.replace(found, unknown=suspect, cluster=cluster)
         hit = Hit(named, suspect)
-        fatal, found = [hit], dataclasses.replace(found, matches=tuple(_in_time((*found.matches, hit), order)))
+        fatal, found = [hit], dataclasses.replace(found, matches=tuple(_sort_by_time((*found.matches, hit), order)))
     root = next(iter(fatal or ordered), None)
-    others = tuple(_first_of_each(hit for hit in ordered if root and hit.known.name != root.known.name))
+    others = tuple(_first_of_each(hit for hit in ordered if root and hit.failure.name != root.failure.name))
     return dataclasses.replace(found, root=root, others=others)
 
 
@@ -77,93 +82,95 @@ def _all_lines(scans: Sequence[Scan]) -> Iterator[Placed]:
         yield from scan.steps
 
 
-def _often(hit: Hit, counts: Counts) -> bool:
-    return counts.get((hit.line.file, hit.known), 0) >= hit.known.signature.at_least
+def _is_frequent_enough(hit: Hit, counts: Counts) -> bool:
+    return counts.get((hit.line.file, hit.failure), 0) >= hit.failure.signature.at_least
 
 
-def _is_past(
+def _is_survived(
     hit: Hit, roots: Sequence[Hit], scans: Sequence[Scan], counts: Counts, order: Order, done: Line | None
 ) -> bool:
-    """Whether the run came to its end after it, or it happened a few times and so many steps have ended since the last."""
+    """Whether the run came to its end after the hit, or the failure is rare and enough steps ended after its last hit."""
     if done is not None:
         return order.before(hit.line, done, unless_clocked=True)
-    if counts[hit.line.file, hit.known] >= OFTEN:
+    if counts[hit.line.file, hit.failure] >= FREQUENT:
         return False
-    last = max((one.line for one in roots if one.known == hit.known), key=lambda line: (line.order, line.number))
-    steps = [scan.steps[0] for scan in scans if len(scan.steps) == OUTLIVED]
-    return any(_comparable(last, step) and order.before(last, step, unless_clocked=False) for step in steps)
+    last = max((one.line for one in roots if one.failure == hit.failure), key=lambda line: (line.order, line.number))
+    steps = [scan.steps[0] for scan in scans if len(scan.steps) == SURVIVED_STEPS]
+    return any(_is_comparable(last, step) and order.before(last, step, unless_clocked=False) for step in steps)
 
 
-def _comparable(line: Placed, other: Placed) -> bool:
-    """Whether it is sure which was first: an hour's error in the zone of a log must not make a cause of nothing."""
+def _is_comparable(line: Placed, other: Placed) -> bool:
+    """Whether it is certain which line came first. A clock without a zone may be wrong by hours, and would hide a cause."""
     return line.file == other.file or all(one.clock and one.clock.zone is not None for one in (line, other))
 
 
-def _demoted(hits: list[Hit]) -> list[Hit]:
-    """Without the hits that another signature shows more exactly in the same lines."""
-    exact = [(name, hit.line) for hit in hits for name in hit.known.signature.refines]
-    return [hit for hit in hits if not any(_same_error(hit, name, line) for name, line in exact)]
+def _without_refined(hits: list[Hit]) -> list[Hit]:
+    """The hits without those that a more exact signature explains in the same lines."""
+    exact = [(name, hit.line) for hit in hits for name in hit.failure.signature.refines]
+    return [hit for hit in hits if not any(_is_same_error(hit, name, line) for name, line in exact)]
 
 
-def _same_error(hit: Hit, name: str, line: Line) -> bool:
-    return hit.known.name == name and hit.line.file == line.file and abs(hit.line.number - line.number) <= TOGETHER
+def _is_same_error(hit: Hit, name: str, line: Line) -> bool:
+    is_near = hit.line.file == line.file and abs(hit.line.number - line.number) <= SAME_ERROR_LINES
+    return hit.failure.name == name and is_near
 
 
-def _in_time(hits: Iterable[Hit], order: Order) -> list[Hit]:
+def _sort_by_time(hits: Iterable[Hit], order: Order) -> list[Hit]:
     some = list(hits)
-    places = {(line.file, line.number): at for at, line in enumerate(order.first(hit.line for hit in some))}
-    return sorted(some, key=lambda hit: (places[hit.line.file, hit.line.number], hit.gap, hit.known.name))
+    places = {(line.file, line.number): at for at, line in enumerate(order.sort(hit.line for hit in some))}
+    return sorted(some, key=lambda hit: (places[hit.line.file, hit.line.number], hit.gap, hit.failure.name))
 
 
 def _first_of_each(hits: Iterable[Hit]) -> list[Hit]:
+    """The first hit of each failure and role in each file."""
     first: dict[tuple[str, str, str], Hit] = {}
     for hit in hits:
-        first.setdefault((hit.known.name, hit.known.signature.role, hit.line.file), hit)
+        first.setdefault((hit.failure.name, hit.failure.signature.role, hit.line.file), hit)
     return list(first.values())
 
 
-def _without_weak_roots(hits: Iterable[Hit], roots: list[Hit]) -> list[Hit]:
-    kept = {id(hit) for hit in roots}  # the same hits: to compare each with each takes long where many lines match
-    return [hit for hit in hits if hit.known.signature.role is not Part.ROOT or id(hit) in kept]
+def _without_other_roots(hits: Iterable[Hit], roots: list[Hit]) -> list[Hit]:
+    """The hits without the roots that are not in `roots`."""
+    kept = {id(hit) for hit in roots}  # comparing each hit with each takes long where many lines match
+    return [hit for hit in hits if hit.failure.signature.role is not Part.ROOT or id(hit) in kept]
 
 
-def _suspect(
-    scans: Sequence[Scan], order: Order, done: Line | None, *, bare: bool
+def _first_unknown(
+    scans: Sequence[Scan], order: Order, done: Line | None, *, with_tracebacks: bool
 ) -> tuple[Line | None, Cluster | None]:
-    """The first line that looks like an error; else the first consequence; a bare traceback only if nothing is known."""
+    """The first unmatched error, or else the first serious consequence, or else the first traceback."""
     clusters = {scan.file: scan.cluster for scan in scans}
-    cascades = [hit.line for scan in scans for hit in scan.hits if done is None and _is_hard(hit)]
-    main = [scan for scan in scans if len(scans) == 1 or not _ASIDE.search(scan.file)]
-    suspects = [scan.suspect for scan in main if scan.suspect and not _is_their_end(scan.suspect, cascades)]
-    traces = [scan.traceback for scan in main if scan.traceback and bare]
-    for lines in (suspects, cascades, traces):
+    cascades = [hit.line for scan in scans for hit in scan.hits if done is None and _is_serious(hit)]
+    main = [scan for scan in scans if len(scans) == 1 or not _HELPER_LOG.search(scan.file)]
+    suspects = [scan.suspect for scan in main if scan.suspect and not _is_abort(scan.suspect, cascades)]
+    tracebacks = [scan.traceback for scan in main if scan.traceback and with_tracebacks]
+    for lines in (suspects, cascades, tracebacks):
         left = [line for line in lines if done is None or not order.before(line, done, unless_clocked=True)]
         if left:
-            first = order.first(left)[0]
+            first = order.sort(left)[0]
             return first, clusters[first.file] if lines is suspects else None
     return None, None
 
 
-def _is_their_end(line: Line, cascades: Iterable[Line]) -> bool:
-    """Whether a process only says that it aborts, and something above says more."""
-    return _ABORTS.search(line.text) is not None and any(
+def _is_abort(line: Line, cascades: Iterable[Line]) -> bool:
+    """Whether a process only says that it aborts, and a line above has the reason."""
+    return _ABORT.search(line.text) is not None and any(
         one.file == line.file and one.number < line.number for one in cascades
     )
 
 
-_ABORTS = re.compile(r"^(?:\*\*\* SIG(?:ABRT|TERM)\b|Aborted\b|Fatal Python error: Aborted|terminate called )")
+_ABORT = re.compile(r"^(?:\*\*\* SIG(?:ABRT|TERM)\b|Aborted\b|Fatal Python error: Aborted|terminate called )")
+_HELPER_LOG = re.compile(r"(?:^|/)(?:monitor|log_monitor|dashboard\w*|event_\w+)\.(?:log|out|err)$")
+"""Logs of Ray's helpers beside a job: their errors, such as a port in use, end no run."""
 
 
-_ASIDE = re.compile(r"(?:^|/)(?:monitor|log_monitor|dashboard\w*|event_\w+)\.(?:log|out|err)$")
-"""Logs of what Ray runs beside a job: that a port of theirs was taken ends no run."""
+def _is_serious(hit: Hit) -> bool:
+    failure = hit.failure
+    is_error = not RAY_BELOW_ERROR.search(hit.line.text)
+    return failure.slug in SERIOUS and failure.signature.role is Part.CASCADE and is_error
 
 
-def _is_hard(hit: Hit) -> bool:
-    known = hit.known
-    return known.slug in HARD and known.signature.role is Part.CASCADE and not RAY_BELOW_ERROR.search(hit.line.text)
-
-
-HARD = frozenset(
+SERIOUS = frozenset(
     (
         "actor-died",
         "worker-died",

@@ -1,9 +1,8 @@
-"""Clocks of several logs on one line. What a line leaves out of its clock is taken from the other lines of the job.
+"""Puts the clocks of several logs on one timeline. A part that a clock does not write is taken from the job's other lines.
 
-year   of the reference, or one beside it, so that the whole is nearest: a job may run into January
+year   the year of the reference or the one beside it, whichever is nearer: a job may run into January
 date   likewise, where only a time of day is written
-zone   that which some log of the job writes, beside UTC; else that of the machine that reads. Logs without a zone are taken
-       to be written in the site's
+zone   the zone, other than UTC, that some log of the job writes; else the zone of the site
 """
 
 from collections import Counter
@@ -16,22 +15,23 @@ from skyrl_doctor.logs.read.clock import Clock
 
 _DAY_S = 86400.0
 SLACK_S = 60.0
-"""Processes that write into one file, each in its time, may be so far apart."""
+"""The lines of processes that share a file may be out of order by so much."""
 _EPOCH = date(1970, 1, 1).toordinal()
 _LEAP = 2000
-"""The year where no line has one: it has every day."""
+"""The year where no line has one; a leap year has every date."""
 
 
 class Timeline:
-    """Seconds since the epoch for clocks that can be compared."""
+    """Turns clocks into seconds since the epoch."""
 
     def __init__(self, clocks: Iterable[Clock | None], *, site_s: int = 0) -> None:
-        known = [clock for clock in clocks if clock is not None]
-        zones = Counter(clock.zone for clock in known if clock.zone)
+        given = [clock for clock in clocks if clock is not None]
+        zones = Counter(clock.zone for clock in given if clock.zone)
         self._site = zones.most_common(1)[0][0] if zones else site_s
-        self._reference = self._of(known)
+        self._reference = self._reference_of(given)
 
     def at(self, clock: Clock | None) -> float | None:
+        """The instant of a clock, in seconds since the epoch."""
         if clock is None:
             return None
         shift = self._site if clock.zone is None else clock.zone
@@ -47,8 +47,8 @@ class Timeline:
             key=lambda instant: abs(instant - self._reference),
         )
 
-    def _of(self, clocks: list[Clock]) -> float:
-        """What the other clocks are near to: the first with the most of a date."""
+    def _reference_of(self, clocks: list[Clock]) -> float:
+        """The instant that the other clocks are near: that of the first clock with the most complete date."""
         self._reference = _midnight(_LEAP, (1, 1))
         best = max(clocks, key=lambda clock: (clock.year is not None, clock.day is not None), default=None)
         if best is None:
@@ -60,7 +60,7 @@ class Timeline:
 
 
 class Placed(Protocol):
-    """What stands in a line of a file."""
+    """Anything with a line number of a file and a clock."""
 
     @property
     def file(self) -> str: ...
@@ -74,7 +74,7 @@ Instants = dict[tuple[str, int], float]
 
 
 def instants(lines: Iterable[Placed], *, site_s: int = 0) -> Instants:
-    """When the lines were written, as far as they tell. In one file a later line is not earlier: clocks are set back."""
+    """The instants of the lines that have a clock. In one file a later line is never earlier: clocks may be set back."""
     placed = sorted(lines, key=lambda line: (line.file, line.number))
     timeline = Timeline((line.clock for line in placed), site_s=site_s)
     found: Instants = {}
@@ -91,6 +91,6 @@ def instants(lines: Iterable[Placed], *, site_s: int = 0) -> Instants:
 
 
 def _midnight(year: int, day: tuple[int, int]) -> float:
-    """Also of a day that is not: a line without a year may have written the 29th of February."""
+    """The start of a day. The day may not exist: a line without a year may be of the 29th of February."""
     month = min(max(day[0], 1), 12)
     return (date(year, month, 1).toordinal() - _EPOCH + day[1] - 1) * _DAY_S

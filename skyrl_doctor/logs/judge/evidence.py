@@ -1,22 +1,26 @@
-"""Whether a line that a pattern matches says that the thing happened, or only speaks of it."""
+"""Whether a line that matches a pattern reports that it happened, or only mentions it."""
 
 import re
 from collections.abc import Set
 
 from skyrl_doctor.core.signature import Part, Signature
-from skyrl_doctor.logs.judge.quotations import inline
-from skyrl_doctor.logs.match.patterns import Patterns, compiled
-from skyrl_doctor.logs.match.phrases import below_warning, is_advice
+from skyrl_doctor.logs.judge.quotations import is_quoted
+from skyrl_doctor.logs.match.patterns import Patterns, compile_pattern
+from skyrl_doctor.logs.match.phrases import is_advice, is_below_warning
 
-HEAD = 160
-"""Where the level of a line stands."""
+LEVEL_WIDTH = 160
+"""The first characters of a line, which hold its level."""
 
 
-def happened(signature: Signature, text: bytes, match: re.Match[bytes]) -> bool:
-    """What is below the level of a warning is no cause, but where it counts only as often as seen, and in servers' own lines."""
-    if _advised(match, text):
+def is_evidence(signature: Signature, text: bytes, match: re.Match[bytes]) -> bool:
+    """Whether the match reports the failure.
+
+    A line below the level of a warning reports no cause. The level does not count for signatures that must come several
+    times, nor in the lines of HTTP servers.
+    """
+    if _is_advice(match, text):
         return False
-    if signature.unless and compiled(signature.unless).search(text):
+    if signature.unless and compile_pattern(signature.unless).search(text):
         return False
     if (
         signature.role is not Part.ROOT
@@ -26,19 +30,20 @@ def happened(signature: Signature, text: bytes, match: re.Match[bytes]) -> bool:
         or b"HTTP/1" in text
     ):
         return True
-    return not below_warning(text[: min(HEAD, match.start())].decode("utf-8", "replace"), _before(match, text))
+    head = text[: min(LEVEL_WIDTH, match.start())].decode("utf-8", "replace")
+    return not is_below_warning(head, _text_before(match, text))
 
 
-def spoken_of(matched: Set[int], patterns: Patterns, text: bytes) -> bool:
-    """Whether what looks like an error is only spoken of."""
-    found = (patterns.search(index, text) for index in matched & patterns.suspects)
-    return any(match is not None and (inline(text, match.start()) or _advised(match, text)) for match in found)
+def is_mention(matched: Set[int], patterns: Patterns, text: bytes) -> bool:
+    """Whether an error pattern matches only words that are quoted or part of advice."""
+    found = (patterns.search(index, text) for index in matched & patterns.errors)
+    return any(match is not None and (is_quoted(text, match.start()) or _is_advice(match, text)) for match in found)
 
 
-def _advised(match: re.Match[bytes], text: bytes) -> bool:
+def _is_advice(match: re.Match[bytes], text: bytes) -> bool:
     after = b"" if match[0].rstrip().endswith(b":") else text[match.end() : match.end() + 80]
-    return is_advice(_before(match, text), after.decode("utf-8", "replace"))
+    return is_advice(_text_before(match, text), after.decode("utf-8", "replace"))
 
 
-def _before(match: re.Match[bytes], text: bytes) -> str:
+def _text_before(match: re.Match[bytes], text: bytes) -> str:
     return text[max(0, match.start() - 300) : match.start()].decode("utf-8", "replace")

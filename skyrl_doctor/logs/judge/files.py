@@ -1,39 +1,40 @@
-"""Scans a whole file, or what comes as chunks."""
+"""Scans a file from its first byte to its last, or a sequence of chunks."""
 
 from collections.abc import Iterable
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.logs.judge.scanner import Scan, Scanner
+from skyrl_doctor.logs.judge.scanner import Scanner
+from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.read.contents import blocks, cut
+from skyrl_doctor.logs.read.contents import cut_blocks, open_blocks
 from skyrl_doctor.logs.read.parallel import map_blocks
 
 
 @record
-class Read:
-    """What a file holds, as far as it could be read; none where it could not be, and why not."""
+class FileScan:
+    """The scan of a file, None where it could not be read; `unread` is why the file, or the rest of it, could not be read."""
 
     scan: Scan | None
     unread: str = ""
 
 
-def read(file: str, patterns: Patterns, *, order: int = 0) -> Read:
-    """All that the file holds. It may vanish, or its disk, while it is read."""
+def scan_file(file: str, patterns: Patterns, *, order: int = 0) -> FileScan:
+    """Scan a file. The file, or its disk, may vanish meanwhile."""
     scanner = Scanner(file, patterns, order=order)
-    begun = False
+    is_begun = False
     try:
-        with blocks(file) as found:
-            for seen in map_blocks(found, scanner.look):
-                begun = True
-                scanner.take(seen)
+        with open_blocks(file) as blocks:
+            for candidates in map_blocks(blocks, scanner.find_candidates):
+                is_begun = True
+                scanner.add(candidates)
     except OSError as error:
-        return Read(scanner.snapshot() if begun else None, f"{file}: {error.strerror or error}")
-    return Read(scanner.snapshot())
+        return FileScan(scanner.snapshot() if is_begun else None, f"{file}: {error.strerror or error}")
+    return FileScan(scanner.snapshot())
 
 
-def scan(file: str, chunks: Iterable[bytes], patterns: Patterns, *, order: int = 0) -> Scan:
-    """All that the chunks hold."""
+def scan_chunks(file: str, chunks: Iterable[bytes], patterns: Patterns, *, order: int = 0) -> Scan:
+    """Scan chunks of bytes under the name of a file."""
     scanner = Scanner(file, patterns, order=order)
-    for seen in map_blocks(cut(chunks), scanner.look):
-        scanner.take(seen)
+    for candidates in map_blocks(cut_blocks(chunks), scanner.find_candidates):
+        scanner.add(candidates)
     return scanner.snapshot()

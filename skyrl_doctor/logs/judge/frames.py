@@ -1,30 +1,30 @@
-"""Where in the code an error came from: the last frame of its traceback that is the user's or a framework's."""
+"""The place in the code where an error was raised: the last frame of its traceback in the user's or a framework's code."""
 
 import re
 
-from skyrl_doctor.logs.read.noise import prefix, uncoloured
+from skyrl_doctor.logs.read.noise import prefix, strip_noise
 
 _FRAME = re.compile(rb'File "([^"\n]{1,300})", line (\d+), in ([\w.<>]{1,80})')
 _INNER = re.compile(
     rb"^<|/lib/python3[\d.]*/(?!(?:site|dist)-packages)|/(?:torch|asyncio|pydantic|pydantic_core|httpx|httpcore|requests|urllib3|concurrent|"
     rb"multiprocessing|ray/_private|ray/util|hydra|omegaconf|click|importlib|transformers/utils|huggingface_hub|uvicorn|starlette|triton)/"
 )
-"""What only hands on, or is no place for a user to look at."""
+"""Libraries that only pass an error on."""
 
 
-def last_frame(above: bytes, whose: bytes) -> str:
-    """Among the lines of the same process; one of a library only if there is no other."""
+def last_frame(above: bytes, process: bytes) -> str:
+    """The last frame above a line of the process; one of a library only if there is no other."""
     inner = ""
     for raw in reversed(above.split(b"\n")):
-        if prefix(raw) != whose:
+        if prefix(raw) != process:
             continue
         if b"Traceback (most recent call last)" in raw:
             break
-        found = _FRAME.search(uncoloured(raw))
+        found = _FRAME.search(strip_noise(raw))
         if found is None:
             continue
-        shown = f"{found[1].decode('utf-8', 'replace')}:{found[2].decode()} in {found[3].decode('utf-8', 'replace')}"
+        frame = f"{found[1].decode('utf-8', 'replace')}:{found[2].decode()} in {found[3].decode('utf-8', 'replace')}"
         if not _INNER.search(found[1]):
-            return shown
-        inner = inner or shown
+            return frame
+        inner = inner or frame
     return inner

@@ -1,19 +1,24 @@
-"""A line of a log as it is shown: where it stands, when it was written, what stands around it."""
+"""A line of a log as it is reported: its file, number, text and clock, and the lines around it."""
+
+import dataclasses
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.logs.judge.lookback import Behind
+from skyrl_doctor.logs.judge.frames import last_frame
+from skyrl_doctor.logs.judge.lookback import LastMatch, Lookback
+from skyrl_doctor.logs.match.pieces import Piece
 from skyrl_doctor.logs.read.blocks import Block
-from skyrl_doctor.logs.read.clock import Clock
+from skyrl_doctor.logs.read.clock import CLOCK, Clock, first_clock, parse_clock
 from skyrl_doctor.logs.read.noise import clean
 
 CONTEXT = 3
-SHOWN = 400
-REACHED = 1 << 12
+"""Lines that are kept above and below a line."""
+MAX_TEXT = 400
+_CONTEXT_BYTES = 1 << 12
 
 
 @record(kw_only=True)
 class Line:
-    """A line and its numbered neighbours; `frame` is where in the code the error came from, if a traceback says so."""
+    """A line and its numbered neighbours; `frame` is where in the code the error was raised, if a traceback shows it."""
 
     file: str
     order: int
@@ -24,35 +29,78 @@ class Line:
     context: tuple[tuple[int, str], ...] = ()
 
 
-def shown(text: bytes) -> str:
+def decode(text: bytes) -> str:
+    """The text of a line, shortened where it is long."""
     line = text.decode("utf-8", "replace").strip()
-    return line if len(line) <= SHOWN else f"{line[:SHOWN]} [… {len(line) - SHOWN} more]"
+    return line if len(line) <= MAX_TEXT else f"{line[:MAX_TEXT]} [… {len(line) - MAX_TEXT} more]"
 
 
-def before(behind: Behind, start: int, number: int) -> tuple[tuple[int, str], ...]:
-    """The lines above the one that starts there; of a progress bar, its last state."""
-    above = behind.text(start - REACHED, start).split(b"\n")[:-1][-CONTEXT:]
-    states = [raw.rstrip(b"\r").rpartition(b"\r")[2] for raw in above]
-    return tuple((number - len(above) + at, shown(clean(raw))) for at, raw in enumerate(states))
+def clock_before(clocks: LastMatch, lookback: Lookback, end: int) -> Clock | None:
+    """The last clock before a position, if it is near enough."""
+    found = clocks.before(lookback, end)
+    return parse_clock(found[1]) if found else None
 
 
-class After:
-    """The lines below one, which come with this block or a later one; of a progress bar, its first state."""
+class LineBuilder:
+    """Makes the lines of one file. The lines below one are added when their block has come."""
+
+    def __init__(self, file: str, order: int) -> None:
+        self._file, self._order = file, order
+        self._clocks = LastMatch(CLOCK)
+        self._below: dict[int, LinesBelow] = {}
+        self._incomplete: list[int] = []
+
+    def add_block(self, block: Block) -> None:
+        """Add the first lines of a block to the lines that wait for them."""
+        self._incomplete = [number for number in self._incomplete if not self._below[number].add_block(block)]
+
+    def build(self, lookback: Lookback, block: Block, piece: Piece, number: int) -> Line:
+        """The line of a piece, with the lines above it."""
+        start, end = block.start + piece.start, block.start + piece.end
+        if number not in self._below:
+            self._below[number] = LinesBelow(number)
+            if not self._below[number].add_block(block, piece.end):
+                self._incomplete.append(number)
+        text = decode(piece.text)
+        return Line(
+            file=self._file,
+            order=self._order,
+            number=number,
+            text=text,
+            clock=first_clock(piece.text) or clock_before(self._clocks, lookback, end),
+            frame=last_frame(lookback.text(start - _CONTEXT_BYTES, start), piece.process),
+            context=(*_lines_above(lookback, start, number), (number, text)),
+        )
+
+    def complete(self, line: Line) -> Line:
+        """The line with the lines below it that have come by now."""
+        return dataclasses.replace(line, context=(*line.context, *self._below[line.number].lines))
+
+
+class LinesBelow:
+    """The lines below one, out of its block or later ones; of a progress bar, its first state."""
 
     def __init__(self, number: int) -> None:
         self._number = number
         self.lines: list[tuple[int, str]] = []
 
-    def take(self, block: Block, at: int = 0) -> bool:
-        """Goes on in the block from that place on; whether all is there."""
+    def add_block(self, block: Block, at: int = 0) -> bool:
+        """Read on in the block from that position; return whether all lines are there."""
         if at or not block.fresh:
             at = block.data.find(b"\n", at) + 1
             if not at:
                 return False
         while 0 <= at < len(block.data) and len(self.lines) < CONTEXT:
             end = block.data.find(b"\n", at)
-            raw = block.data[at : end if end >= 0 else at + REACHED]
+            raw = block.data[at : end if end >= 0 else at + _CONTEXT_BYTES]
             self._number += 1
-            self.lines.append((self._number, shown(clean(raw.partition(b"\r")[0][:REACHED]))))
+            self.lines.append((self._number, decode(clean(raw.partition(b"\r")[0][:_CONTEXT_BYTES]))))
             at = end + 1 if end >= 0 else -1
         return len(self.lines) == CONTEXT
+
+
+def _lines_above(lookback: Lookback, start: int, number: int) -> tuple[tuple[int, str], ...]:
+    """The lines above the one that starts there; of a progress bar, its last state."""
+    above = lookback.text(start - _CONTEXT_BYTES, start).split(b"\n")[:-1][-CONTEXT:]
+    states = [raw.rstrip(b"\r").rpartition(b"\r")[2] for raw in above]
+    return tuple((number - len(above) + at, decode(clean(raw))) for at, raw in enumerate(states))

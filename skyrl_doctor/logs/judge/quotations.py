@@ -1,24 +1,24 @@
-"""Lines that only repeat what was said elsewhere: output of an agent's commands, what the model wrote, the text of a task.
+"""Recognises quotations: output of an agent's commands, text of the model, text of a task.
 
-What fails in a sandbox is the agent's work, and what a task tells of happened to someone else. Neither is the run's failure.
+A failure in a sandbox is the agent's work, and a failure in a task happened to someone else. Neither is the run's failure.
 """
 
 import functools
 import re
 from enum import Enum
 
-from skyrl_doctor.logs.judge.lookback import Behind
+from skyrl_doctor.logs.judge.lookback import Lookback
 from skyrl_doctor.logs.read.noise import clean, prefix
 
-OF_SET_UP = frozenset(("IMG006", "IMG007", "RUN006"))
-"""Failures of the sandbox itself, which show in the output of the commands that set it up."""
-OF_ANY_COMMAND = frozenset(("RUN006",))
-"""Of these, what an agent's commands show as well: the shell is the same. Agents look for files that never were and write
-where nobody may, and that says nothing of the sandbox."""
+SET_UP_FAILURES = frozenset(("IMG006", "IMG007", "RUN006"))
+"""Failures of the sandbox itself. They appear in the output of the commands that set it up."""
+COMMAND_FAILURES = frozenset(("RUN006",))
+"""Those that the output of an agent's commands shows too: it uses the same shell. Missing files and denied writes are
+different: agents look for files that never existed, and that says nothing of the sandbox."""
 
 
 class Voice(Enum):
-    """Who says a line: the run itself, a command that sets up a sandbox, or an agent, its commands, its task."""
+    """Who wrote a line: the run itself, a command that sets up a sandbox, or an agent with its commands and its task."""
 
     RUN = 0
     SET_UP = 1
@@ -54,58 +54,59 @@ _OPENERS = (
     b" output:",
     b" stdout:",
 )
-"""What each match of _OPENS holds: to look for these takes a tenth of the time."""
-_LONGEST = max(map(len, _OPENERS))
+"""Texts of which each match of _OPENS holds one: searching for these takes a tenth of the time."""
+_MAX_OPENER = max(map(len, _OPENERS))
 _CLOSES = re.compile(
     rb"\[(?:Command finished|The command completed|score\])|finished with exit code|\bstep:\d|^\W{0,4}(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d)"
     rb"|^(?:INFO|WARNING|ERROR|CRITICAL|DEBUG)\b|\d\d:\d\d:\d\d[,.] |</(?:issue|pr)_description>|</problem_statement>|<\|im_end\|>"
     rb"|={3,} .{0,80} in \d[\d.]*s|</(?:observation|tool_response)>|END AGENT OBSERVATION|\bExit code: \d"
 )
-_OF_SET_UP = re.compile(rb"CmdOutputObservation(?! ?\(source=(?:EventSource\.)?(?i:agent))")
-"""OpenHands says who asked for a command, and nobody did for those of the set-up."""
+_SET_UP = re.compile(rb"CmdOutputObservation(?! ?\(source=(?:EventSource\.)?(?i:agent))")
+"""OpenHands writes who asked for a command; the commands of the set-up have no source."""
 _OWN_CODE = re.compile(rb'File "[^"\n]{0,200}/(?:verl|vllm|sglang|ray|openhands|skyrl\w*|prime_rl|verifiers|trl)/')
-"""A traceback through these is that of the run, wherever it stands."""
+"""A traceback through this code is the run's own, also within a quotation."""
 _RAISED = re.compile(rb"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b")
-"""What an exception that Python ignores ends with, beside its traceback."""
+"""The last line of an exception that Python ignores."""
 _TRACE = re.compile(rb"\s|Traceback|(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b")
 _INLINE = re.compile(
     rb"""(?:^|[\s\[{(,|>])(?:assistant|[Oo]bservation|OBSERVATION):\s|['"]role['"]: ?['"]|<\|im_start\|>|<function=|\[(?:prompt|response)\]|(?:FAILED|ERROR) \S{1,200}::\S{1,200} - |^\s*(?:[-*>]|\d{1,2}\.) `|^\++ [\w./\['"({:]"""
 )
-"""What stands before words that are quoted in the same line; a shell's trace of its commands is such a quotation too."""
+"""The start of a quotation within a line. A shell's trace of its commands is a quotation too."""
 _OWN_ERROR = re.compile(rb"\b(?:ERROR|CRITICAL|FATAL)\b|Error: ")
-"""A line that says before the quotation that something failed: it tells of what was sent when it did."""
-_SAME = 64
+"""An error before the quotation: the line reports a failure and quotes what was sent."""
+_CACHE_SIZE = 64
 _HEAD = 300
-_LINES, _REACH = 120, 1 << 14
+_MAX_LINES, _REACH = 120, 1 << 14
 
 
-class Quotes:
-    """Whose words a line holds, by the quotations of its own process. Asked for growing places, it looks at no text twice."""
+class Quotations:
+    """Finds who wrote a line, by the quotations of its process. Positions must grow: then no text is searched twice."""
 
     def __init__(self) -> None:
-        self._looked, self._opener = 0, -1
+        self._searched, self._opener = 0, -1
 
-    def hold(self, behind: Behind, start: int, whose: bytes) -> Voice:
-        if not self._is_near(behind, start):
+    def voice(self, lookback: Lookback, start: int, process: bytes) -> Voice:
+        """Who wrote the line that starts there."""
+        if not self._is_near(lookback, start):
             return Voice.RUN
-        above = behind.text(start - _REACH, start).split(b"\n")[:-1]
-        lines = [raw for raw in above[: -_LINES - 1 : -1] if prefix(raw) == whose]
-        line = clean(behind.text(start, start + _HEAD).partition(b"\n")[0])
+        above = lookback.text(start - _REACH, start).split(b"\n")[:-1]
+        lines = [raw for raw in above[: -_MAX_LINES - 1 : -1] if prefix(raw) == process]
+        line = clean(lookback.text(start, start + _HEAD).partition(b"\n")[0])
         return _quoted(lines, is_trace=_TRACE.match(line) is not None)
 
-    def _is_near(self, behind: Behind, start: int) -> bool:
-        """Whether an opener stands within reach."""
-        first = max(self._looked - _LONGEST, start - _REACH, 0)
-        text = behind.text(first, start)
+    def _is_near(self, lookback: Lookback, start: int) -> bool:
+        """Whether a quotation may open within reach above."""
+        first = max(self._searched - _MAX_OPENER, start - _REACH, 0)
+        text = lookback.text(first, start)
         last = max(text.rfind(opener) for opener in _OPENERS)
         if last >= 0:
             self._opener = max(self._opener, start - len(text) + last)
-        self._looked = max(self._looked, start)
+        self._searched = max(self._searched, start)
         return self._opener >= start - _REACH
 
 
 def _quoted(above: list[bytes], *, is_trace: bool) -> Voice:
-    """Of the lines above, the nearest first; `is_trace`: the line can be one of a traceback."""
+    """The voice of a line by the lines above it, the nearest first. `is_trace`: the line may belong to a traceback."""
     own, in_trace = False, is_trace
     for raw in above:
         line = clean(raw)
@@ -115,7 +116,7 @@ def _quoted(above: list[bytes], *, is_trace: bool) -> Voice:
         line = line.strip()
         opens, closes = _last(_OPENS, line), _last(_CLOSES, line)
         if opens >= 0 and opens >= closes:
-            return Voice.RUN if own else Voice.SET_UP if _OF_SET_UP.search(line) else Voice.AGENT
+            return Voice.RUN if own else Voice.SET_UP if _SET_UP.search(line) else Voice.AGENT
         if closes >= 0:
             return Voice.RUN
         own = own or _OWN_CODE.search(line) is not None
@@ -126,15 +127,15 @@ def _last(regex: re.Pattern[bytes], line: bytes) -> int:
     return max((found.start() for found in regex.finditer(line)), default=-1)
 
 
-@functools.lru_cache(_SAME)
-def inline(text: bytes, at: int) -> bool:
-    """Whether what stands at this place of a line is quoted in it."""
+@functools.lru_cache(_CACHE_SIZE)
+def is_quoted(text: bytes, at: int) -> bool:
+    """Whether the text at this position of a line is quoted in it."""
     found = _INLINE.search(text, 0, at)
     return found is not None and _OWN_ERROR.search(text, 0, found.start()) is None
 
 
-def tells(name: str, voice: Voice, text: bytes, at: int) -> bool:
-    """Whether a line that holds the words of a failure there tells of it, in whosever voice."""
-    if voice is Voice.AGENT or inline(text, at):
-        return name in OF_ANY_COMMAND
-    return voice is Voice.RUN or name in OF_SET_UP
+def counts_as_evidence(name: str, voice: Voice, text: bytes, at: int) -> bool:
+    """Whether the words of a failure at this position are evidence of it, given who wrote the line."""
+    if voice is Voice.AGENT or is_quoted(text, at):
+        return name in COMMAND_FAILURES
+    return voice is Voice.RUN or name in SET_UP_FAILURES

@@ -1,12 +1,13 @@
-"""Of many steps that end one after the other, the last few tell all: what they outlive is outlived."""
+"""The last training steps that ended in one file. An error that enough steps follow was survived."""
 
 from collections import deque
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.logs.judge.lookback import REACH, Behind, Sighting
-from skyrl_doctor.logs.match.steps import OUTLIVED
+from skyrl_doctor.logs.judge.lines import clock_before
+from skyrl_doctor.logs.judge.lookback import REACH, LastMatch, Lookback
+from skyrl_doctor.logs.match.steps import SURVIVED_STEPS
 from skyrl_doctor.logs.read.blocks import Block
-from skyrl_doctor.logs.read.clock import CLOCK, Clock, clock_of
+from skyrl_doctor.logs.read.clock import CLOCK, Clock
 
 
 @record
@@ -19,37 +20,33 @@ class Mark:
 
 
 class Steps:
-    """The last that ended. The text before each is kept, for most are followed by others before anyone asks for a clock."""
+    """The last few steps. The text before each is kept, and its clock is parsed only if someone asks: most steps are replaced."""
 
     def __init__(self, file: str) -> None:
         self._file = file
-        self._marks: deque[tuple[int, bytes]] = deque(maxlen=OUTLIVED)
-        self._fresh: deque[tuple[int, int]] = deque(maxlen=OUTLIVED)
+        self._texts: deque[tuple[int, bytes]] = deque(maxlen=SURVIVED_STEPS)
+        self._fresh: deque[tuple[int, int]] = deque(maxlen=SURVIVED_STEPS)
 
     def add(self, number: int, end: int) -> None:
+        """Add a step by its line number and the position of its end."""
         self._fresh.append((number, end))
 
-    def outlive(self, number: int) -> bool:
-        """Whether so many have ended after a line."""
-        numbers = [*(mark for mark, _ in self._marks), *(fresh for fresh, _ in self._fresh)]
-        return len(numbers) >= OUTLIVED and numbers[-OUTLIVED] > number
+    def is_survived(self, number: int) -> bool:
+        """Whether enough steps ended after that line."""
+        numbers = [*(old for old, _ in self._texts), *(fresh for fresh, _ in self._fresh)]
+        return len(numbers) >= SURVIVED_STEPS and numbers[-SURVIVED_STEPS] > number
 
-    def keep(self, behind: Behind) -> None:
-        """Before the text is gone."""
-        self._marks.extend((number, behind.text(end - REACH, end)) for number, end in self._fresh)
+    def keep_text(self, lookback: Lookback) -> None:
+        """Copy the text before each new step, while the lookback still has it."""
+        self._texts.extend((number, lookback.text(end - REACH, end)) for number, end in self._fresh)
         self._fresh.clear()
 
     def marks(self) -> tuple[Mark, ...]:
-        return tuple(Mark(self._file, number, _clock_in(text)) for number, text in self._marks)
+        """The last steps with their clocks."""
+        return tuple(Mark(self._file, number, _last_clock(text)) for number, text in self._texts)
 
 
-def _clock_in(text: bytes) -> Clock | None:
-    behind = Behind()
-    behind.take(Block(0, text))
-    return clock_at(Sighting(CLOCK), behind, len(text))
-
-
-def clock_at(clock: Sighting, behind: Behind, end: int) -> Clock | None:
-    """The last before a place, if it is near enough."""
-    found = clock.last(behind, end)
-    return clock_of(found[1]) if found else None
+def _last_clock(text: bytes) -> Clock | None:
+    lookback = Lookback()
+    lookback.add_block(Block(0, text))
+    return clock_before(LastMatch(CLOCK), lookback, len(text))

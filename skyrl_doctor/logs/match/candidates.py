@@ -1,36 +1,69 @@
-"""What may be in a block, found in any thread: all that needs no knowledge of the blocks before it."""
+"""The places of a block where patterns may match. Any thread can find them: no earlier block is needed."""
 
+from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
-from skyrl_doctor.logs.match.engine import Place
+from skyrl_doctor.core.record import record
+from skyrl_doctor.logs.match.engine import FEED_INTERVAL, Place
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.pieces import Seen
-from skyrl_doctor.logs.match.steps import thinned
+from skyrl_doctor.logs.match.phrases import is_watch_line
+from skyrl_doctor.logs.match.steps import thin_steps
 from skyrl_doctor.logs.read.blocks import Block
-from skyrl_doctor.logs.read.noise import WINDOW, bounds, clean
+from skyrl_doctor.logs.read.noise import WINDOW, clean, line_bounds
 
-OWN = b"skyrl-doctor watch: "
-"""How the watch begins its lines in the job's log: they speak of failures, and are none."""
 FEW = 64
-"""So many places of a block are made sure of here. Of more, most are one failure over and over, and soon of no interest."""
-Outlived = Callable[[bytes], bool]
-"""Whether a line that looks like an error only repeats one that the run has outlived."""
+"""Up to so many places of a block are checked against the clean line here. Where there are more, most are one failure that
+repeats, and soon saturated."""
+IsSurvived = Callable[[bytes], bool]
+"""Whether an error only repeats one that the run has survived."""
 
 
-def look(block: Block, patterns: Patterns, outlived: Outlived | None = None) -> Seen:
-    """Without what shows no pattern in a clean line, and without errors that the run has outlived."""
+@record
+class Candidates:
+    """A block and the places where patterns may match: position, pattern number, and line feeds before it.
+
+    Arrays, because a block may have a hundred thousand places, and several blocks wait to be judged.
+    """
+
+    block: Block
+    places: "array[int]"
+    numbers: "array[int]"
+    feeds_before: "array[int]"
+    feeds: int
+
+    @classmethod
+    def of(cls, block: Block, found: Sequence[Place], feed_ends: Sequence[int] = ()) -> "Candidates":
+        """Count the line feeds before each place. `feed_ends` are the positions after every so many feeds, if they are known."""
+        data, feeds_before, at, feeds, index = block.data, array("Q"), 0, 0, 0
+        for place in (*(place for place, _ in found), len(data)):
+            index = bisect_right(feed_ends, place, index)
+            if index and feed_ends[index - 1] > at:
+                at, feeds = feed_ends[index - 1], index * FEED_INTERVAL
+            feeds += data.count(b"\n", at, place)
+            at = place
+            feeds_before.append(feeds)
+        feeds_before.pop()
+        places, numbers = array("Q", (place for place, _ in found)), array("Q", (number for _, number in found))
+        return cls(block, places, numbers, feeds_before, feeds)
+
+
+def find_candidates(block: Block, patterns: Patterns, is_survived: IsSurvived | None = None) -> Candidates:
+    """The candidates of a block, without places that match nothing in the clean line and without survived errors."""
 
     def is_step(line: bytes) -> bool:
-        return not is_own(line) and patterns.is_step(line)
+        return not is_watch_line(line) and patterns.is_step(line)
 
     found: Sequence[Place] = patterns.engine.places(block.data)
-    if outlived or len(found) <= FEW:
-        found = list(_needed(block.data, found, patterns, outlived))
-    needed = thinned(block.data, found, patterns.steps, is_step, patterns.stepped)
-    return Seen.of(block, needed, patterns.engine.ends(block.data))
+    if is_survived or len(found) <= FEW:
+        found = list(_checked(block.data, found, patterns, is_survived))
+    thinned = thin_steps(block.data, found, patterns.steps, is_step, patterns.certain_step)
+    return Candidates.of(block, thinned, patterns.engine.feed_ends(block.data))
 
 
-def _needed(data: bytes, places: Sequence[Place], patterns: Patterns, outlived: Outlived | None) -> Iterator[Place]:
+def _checked(
+    data: bytes, places: Sequence[Place], patterns: Patterns, is_survived: IsSurvived | None
+) -> Iterator[Place]:
     few, end, text, is_old = len(places) <= FEW, -1, b"", False
     for place in places:
         at, number = place
@@ -38,14 +71,10 @@ def _needed(data: bytes, places: Sequence[Place], patterns: Patterns, outlived: 
             yield place
             continue
         if at > end:
-            start, end = bounds(data, at)
+            start, end = line_bounds(data, at)
             raw = data[start:end]
             text = clean(raw) if few and len(raw) <= WINDOW else b""
-            is_old = outlived is not None and outlived(raw)
-        if (is_old and number in patterns.suspects) or (text and patterns.search(number, text) is None):
+            is_old = is_survived is not None and is_survived(raw)
+        if (is_old and number in patterns.errors) or (text and patterns.search(number, text) is None):
             continue
         yield place
-
-
-def is_own(line: bytes) -> bool:
-    return line.lstrip().startswith(OWN)

@@ -1,70 +1,74 @@
-"""Finds where many patterns may stand in a block of text. Engines differ in speed only: what is found is looked at again.
+"""What every search engine shares: it finds the places of a block where patterns may match.
 
-An engine may say too much and never too little: each place that it names is judged by Python's `re` on the clean line.
+An engine may name too many places and never too few: Python's `re` then decides on the clean line. So engines differ in
+speed only.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from skyrl_doctor.logs.read.noise import odd_parts, uncoloured
+from skyrl_doctor.logs.read.noise import noisy_parts, strip_noise
 
 Place = tuple[int, int]
-"""A byte of the block that lies in the match, and the number of the pattern."""
-EACH = 60
-"""Of so many line feeds the place is kept: to count those of a block takes as long as a third of the search, under Python's lock."""
-Often = Mapping[int, re.Pattern[bytes]]
-"""Patterns of which the search names one place for all, and what finds them in a clean line."""
-NOTHING: Often = {}
+"""The position of a byte within the match, and the number of the pattern."""
+FEED_INTERVAL = 60
+"""An engine reports the position of every so many line feeds. To count all of them takes a third of the time of the search,
+and holds Python's lock."""
+Frequent = Mapping[int, re.Pattern[bytes]]
+"""Patterns for which the search may report one place a block, and what finds them in a clean line."""
+NO_FREQUENT: Frequent = {}
 _INNER = r"(?:[^()\\]|\\.)"
-LOOKS_AHEAD = re.compile(rf"\(\?[=!](?:{_INNER}|\((?:{_INNER}|\({_INNER}*\))*\))*\)")
+LOOKAHEAD = re.compile(rf"\(\?[=!](?:{_INNER}|\((?:{_INNER}|\({_INNER}*\))*\))*\)")
 
 
 class Engine(Protocol):
-    def places(self, data: bytes) -> list[Place]:
-        """Where the patterns may stand, in order. May be called from several threads at once.
+    """Searches blocks for a fixed list of patterns. Threads may share one."""
 
-        A pattern that it was told comes often may have one place for all, but for those that only a clean line shows.
+    def places(self, data: bytes) -> list[Place]:
+        """The places where the patterns may match, in order.
+
+        A frequent pattern may have one place for all its matches, except those that only a clean line shows.
         """
         ...
 
-    def ends(self, data: bytes, /) -> Sequence[int]:
-        """The places after each EACHth line feed, or none of them where it is not faster than to count."""
+    def feed_ends(self, data: bytes, /) -> Sequence[int]:
+        """The positions after every FEED_INTERVAL line feeds, or nothing where counting is as fast."""
         ...
 
 
 class Search(Protocol):
-    """Finds patterns in bytes as they are; the number after the last pattern's is that of ODD."""
+    """Finds patterns in raw bytes. The number after the last pattern stands for noise within text."""
 
     def __call__(self, data: bytes) -> Iterable[Place]: ...
 
 
-def places(search: Search, count: int, data: bytes, often: Often = NOTHING) -> list[Place]:
-    """The places in the text as it is, and those in the lines that noise has parted."""
+def find_places(search: Search, count: int, data: bytes, frequent: Frequent = NO_FREQUENT) -> list[Place]:
+    """The places in the raw text, and those in lines where noise splits the text. `count` is the number of patterns."""
     found = list(search(data))
-    odd = [at for at, number in found if number == count]
-    if not odd:
+    noisy = [at for at, number in found if number == count]
+    if not noisy:
         found.sort()
         return found
     kept = [place for place in found if place[1] != count]
-    kept += _in_parts(search, count, data, list(odd_parts(data, odd)), often)
+    kept += _places_in_parts(search, count, data, list(noisy_parts(data, noisy)), frequent)
     kept.sort()
     return kept
 
 
-def _in_parts(
-    search: Search, count: int, data: bytes, parts: Sequence[tuple[int, int]], often: Often
+def _places_in_parts(
+    search: Search, count: int, data: bytes, parts: Sequence[tuple[int, int]], frequent: Frequent
 ) -> Iterator[Place]:
-    """All parts at once, cleaned, one a line; a match lies somewhere between the ends of its part."""
-    cleaned = [uncoloured(data[start:end]) for start, end in parts]
+    """Search all parts at once, cleaned, one a line. A match lies somewhere between the ends of its part."""
+    cleaned = [strip_noise(data[start:end]) for start, end in parts]
     ends, total = [], 0
     for piece in cleaned:
         total += len(piece) + 1
         ends.append(total)
     index, found = 0, sorted(search(b"\n".join(cleaned)))
-    for number in often.keys() & {number for _, number in found}:
+    for number in frequent.keys() & {number for _, number in found}:
         yield from (
-            (start, number) for (start, _), piece in zip(parts, cleaned, strict=True) if often[number].search(piece)
+            (start, number) for (start, _), piece in zip(parts, cleaned, strict=True) if frequent[number].search(piece)
         )
     for at, number in found:
         if number == count:
@@ -76,8 +80,8 @@ def _in_parts(
         yield max(start, end - 1), number
 
 
-def loose(pattern: str) -> str:
-    """A pattern that matches wherever this one does, and is cheaper: without anchors, looks ahead and limits of gaps."""
-    pattern = LOOKS_AHEAD.sub("", pattern)
+def loosen(pattern: str) -> str:
+    """A cheaper pattern that matches at least as much: without anchors, lookahead and limits of gaps."""
+    pattern = LOOKAHEAD.sub("", pattern)
     pattern = re.sub(r"(?<!\\)\.\{\d*,\d+\}", ".*", pattern)
     return re.sub(r"(?<![\\\[])\^|(?<!\\)\$", "", pattern)

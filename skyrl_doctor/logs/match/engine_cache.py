@@ -1,4 +1,4 @@
-"""What took long to compile, kept for the next time in the user's own cache directory. Nothing here may fail a diagnosis."""
+"""Stores compiled patterns in the user's own cache directory. A problem here never fails a diagnosis."""
 
 import contextlib
 import hashlib
@@ -10,13 +10,13 @@ from pathlib import Path
 
 _DIGEST = 32
 _OURS = re.compile(r"[0-9a-f]{32}\.(?:hyperscan|\d+)")
-"""What is stored, and the drafts of those who were killed on the way."""
-_KEPT = 8
-"""So many stay: one for each version or environment that a user goes back to."""
+"""The names of stored files, and of drafts that a killed process left."""
+_MAX_FILES = 8
+"""Files that are kept: one for each version or environment that a user goes back to."""
 
 
-def cached(key: Sequence[str]) -> Path | None:
-    """The file for what was made from the key; None without a home."""
+def cache_path(key: Sequence[str]) -> Path | None:
+    """The file for a key; None where the user has no home directory."""
     try:
         home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     except RuntimeError:
@@ -26,7 +26,7 @@ def cached(key: Sequence[str]) -> Path | None:
 
 
 def load(path: Path | None) -> bytes | None:
-    """What was stored, if it is whole, and nobody else could have written it."""
+    """The stored data; None unless it is complete and no other user could have written it."""
     if path is None:
         return None
     try:
@@ -36,7 +36,7 @@ def load(path: Path | None) -> bytes | None:
             if status.st_uid != os.geteuid() or status.st_mode & 0o022:
                 return None
             content = file.read()
-            with contextlib.suppress(OSError):  # not the user's disk to write: then it is not ours to tidy either
+            with contextlib.suppress(OSError):  # the user may not write there: then nothing is removed there either
                 os.utime(descriptor)
     except OSError:
         return None
@@ -45,7 +45,7 @@ def load(path: Path | None) -> bytes | None:
 
 
 def store(path: Path | None, data: bytes) -> None:
-    """Whole or not at all; a full or read-only disk is no reason to stop."""
+    """Store the data completely or not at all; a full or read-only disk is ignored."""
     if path is None:
         return
     draft = path.with_suffix(f".{os.getpid()}")
@@ -61,13 +61,13 @@ def store(path: Path | None, data: bytes) -> None:
 
 
 def _tidy(directory: Path) -> None:
-    """Removes all of our files but those that were used last. Whoever reads one of them still has it open."""
+    """Remove our files except the last used ones. A process that reads a removed file still has it open."""
     found = []
     with os.scandir(directory) as entries:
         for entry in entries:
             status = entry.stat(follow_symlinks=False)
             if _OURS.fullmatch(entry.name) and stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
                 found.append((status.st_mtime_ns, entry.path))
-    for _, file in sorted(found)[:-_KEPT]:
-        with contextlib.suppress(FileNotFoundError):  # another tidies as well
+    for _, file in sorted(found)[:-_MAX_FILES]:
+        with contextlib.suppress(FileNotFoundError):  # another process tidies as well
             os.unlink(file)

@@ -1,4 +1,4 @@
-"""The engine on Hyperscan: all patterns at once, several hundred megabytes a second, without Python's lock."""
+"""The engine on Hyperscan: searches all patterns at once, several hundred megabytes a second, without Python's lock."""
 
 import contextlib
 import functools
@@ -11,125 +11,134 @@ from pathlib import Path
 
 import hyperscan  # noqa: TID253 -- this module is imported only where the extra is installed
 
-from skyrl_doctor.logs.match import engine as engine_
-from skyrl_doctor.logs.match import literals as literals_
-from skyrl_doctor.logs.match import ordinary_lines as ordinary_
-from skyrl_doctor.logs.match import rare_texts as rare_
-from skyrl_doctor.logs.match import spellings as spelled_
-from skyrl_doctor.logs.match.engine import EACH, Place, loose, places
-from skyrl_doctor.logs.match.engine_cache import cached, load, store
-from skyrl_doctor.logs.match.literals import branches
-from skyrl_doctor.logs.match.rare_texts import rare
-from skyrl_doctor.logs.read import noise as noise_
-from skyrl_doctor.logs.read.noise import ODD
+from skyrl_doctor.logs.match import engine as engine_module
+from skyrl_doctor.logs.match import literals as literals_module
+from skyrl_doctor.logs.match import ordinary_lines as ordinary_lines_module
+from skyrl_doctor.logs.match import rare_texts as rare_texts_module
+from skyrl_doctor.logs.match import spellings as spellings_module
+from skyrl_doctor.logs.match.engine import FEED_INTERVAL, Place, find_places, loosen
+from skyrl_doctor.logs.match.engine_cache import cache_path, load, store
+from skyrl_doctor.logs.match.literals import split_branches
+from skyrl_doctor.logs.match.rare_texts import find_rare_texts
+from skyrl_doctor.logs.read import noise as noise_module
+from skyrl_doctor.logs.read.noise import SPLITTING
 
-_SHORT = r"\x01\x02\x03"
-"""No log holds it. Where each text that is looked for is long, Hyperscan looks at each fourth place only, and has to make sure
-of what it believes to see there half of the time; beside a short one it looks at each second, which takes half as long."""
-_ENDS = rb"^(?:(?:[^\n]*\n){%d})+" % EACH
-_WORTH = 1 << 16
-"""In a shorter text line feeds are counted at once."""
-Wanted = dict[str, set[int]]
-"""The expressions, and the patterns that each stands for."""
+_SHORT_TEXT = r"\x01\x02\x03"
+"""A short text that no log holds. If all texts are long, Hyperscan looks at every fourth byte and then has to check half of
+the places; beside a short text it looks at every second byte, which takes half as long."""
+_FEEDS = rb"^(?:(?:[^\n]*\n){%d})+" % FEED_INTERVAL
+_MIN_FEED_SEARCH = 1 << 16
+"""The line feeds of a shorter text are counted."""
+Expressions = dict[str, set[int]]
+"""Expressions, and the numbers of the patterns that each stands for."""
 
 
-class Hyperscan:
-    """Compiled once, shared by threads."""
+class HyperscanEngine:
+    """The patterns, compiled once; threads share them."""
 
-    def __init__(self, patterns: Sequence[str], often: Set[int] = frozenset()) -> None:
+    def __init__(self, patterns: Sequence[str], frequent: Set[int] = frozenset()) -> None:
         self._count = len(patterns)
-        self._often = {number: re.compile(loose(patterns[number]).encode()) for number in often}
-        self._numbers, self._database = _database(patterns, often)
-        self._own = threading.local()
+        self._frequent = {number: re.compile(loosen(patterns[number]).encode()) for number in frequent}
+        self._numbers, self._database = _load_or_compile(patterns, frequent)
+        self._of_thread = threading.local()
         self._lock = threading.Lock()
         self._feeds: hyperscan.Database | None = None
 
     def places(self, data: bytes) -> list[Place]:
-        return places(self._search, self._count, data, self._often)
+        """See Engine."""
+        return find_places(self._search, self._count, data, self._frequent)
 
-    def ends(self, data: bytes) -> Sequence[int]:
+    def feed_ends(self, data: bytes) -> Sequence[int]:
+        """See Engine."""
         found: list[int] = []
-        if len(data) < _WORTH:
+        if len(data) < _MIN_FEED_SEARCH:
             return found
 
-        def seen(_index: int, _start: int, end: int, _flags: int, _context: object) -> None:
+        def add_end(_index: int, _start: int, end: int, _flags: int, _context: object) -> None:
             found.append(end)
 
-        feeds = self._of_feeds()
-        feeds.scan(data, match_event_handler=seen, scratch=self._scratch(feeds))
+        feeds = self._feed_database()
+        feeds.scan(data, match_event_handler=add_end, scratch=self._scratch(feeds))
         return found
 
-    def _of_feeds(self) -> hyperscan.Database:
-        """Made when a long text first needs it."""
+    def _feed_database(self) -> hyperscan.Database:
+        """Compile the expression for line feeds when a long text first needs it."""
         with self._lock:
             if self._feeds is None:
                 self._feeds = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-                self._feeds.compile(expressions=[_ENDS], ids=[0], flags=[0])
+                self._feeds.compile(expressions=[_FEEDS], ids=[0], flags=[0])
             return self._feeds
 
     def _search(self, data: bytes) -> list[Place]:
         found: list[Place] = []
         numbers, add = self._numbers, found.append
 
-        def seen(index: int, _start: int, end: int, _flags: int, _context: object) -> None:
+        def add_places(index: int, _start: int, end: int, _flags: int, _context: object) -> None:
             for number in numbers[index]:
                 add((end - 1, number))
 
-        self._database.scan(data, match_event_handler=seen, scratch=self._scratch(self._database))
+        self._database.scan(data, match_event_handler=add_places, scratch=self._scratch(self._database))
         return found
 
     def _scratch(self, database: hyperscan.Database) -> hyperscan.Scratch:
-        """Working memory of this thread."""
-        own: dict[int, hyperscan.Scratch] = self._own.__dict__.setdefault("scratch", {})
+        """The working memory of this thread for a database."""
+        own: dict[int, hyperscan.Scratch] = self._of_thread.__dict__.setdefault("scratch", {})
         if id(database) not in own:
             own[id(database)] = hyperscan.Scratch(database)
         return own[id(database)]
 
 
-def _database(patterns: Sequence[str], often: Set[int]) -> tuple[list[list[int]], hyperscan.Database]:
-    """The numbers of the patterns for each expression, and all of these compiled.
+def _load_or_compile(patterns: Sequence[str], frequent: Set[int]) -> tuple[list[list[int]], hyperscan.Database]:
+    """The numbers of the patterns of each expression, and the compiled expressions.
 
-    From the cache, if this processor and this Hyperscan can use what lies there, and these modules made it.
+    They come from the cache if this processor, this Hyperscan and these modules made what is stored there.
     """
-    path = _place(patterns, often)
+    path = _cache_path(patterns, frequent)
     numbers, _, stored = (load(path) or b"").partition(b"\n")
     with contextlib.suppress(hyperscan.error, ValueError):
         return json.loads(numbers), hyperscan.loadb(stored, hyperscan.HS_MODE_BLOCK)
-    wanted = _wanted(patterns, often)
+    expressions = _expressions(patterns, frequent)
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     database.compile(
-        expressions=[expression.encode() for expression in wanted],
-        ids=list(range(len(wanted))),
-        flags=[hyperscan.HS_FLAG_SINGLEMATCH if some & often else 0 for some in wanted.values()],
+        expressions=[expression.encode() for expression in expressions],
+        ids=list(range(len(expressions))),
+        flags=[hyperscan.HS_FLAG_SINGLEMATCH if some & frequent else 0 for some in expressions.values()],
     )
-    made = [sorted(some) for some in wanted.values()]
-    store(path, json.dumps(made).encode() + b"\n" + hyperscan.dumpb(database))
-    return made, database
+    compiled_numbers = [sorted(some) for some in expressions.values()]
+    store(path, json.dumps(compiled_numbers).encode() + b"\n" + hyperscan.dumpb(database))
+    return compiled_numbers, database
 
 
-def _wanted(patterns: Sequence[str], often: Set[int]) -> Wanted:
-    wanted: Wanted = {_SHORT: set()}
+def _expressions(patterns: Sequence[str], frequent: Set[int]) -> Expressions:
+    found: Expressions = {_SHORT_TEXT: set()}
     for number, pattern in enumerate(patterns):
-        for branch in branches(pattern):
-            texts = rare(branch) if number not in often else ()
-            for expression in sorted(map(re.escape, texts)) or [loose(branch)]:
-                wanted.setdefault(expression, set()).add(number)
-    for expression in (*ODD[b"\x1b"], *ODD[b"\x00"]):
-        wanted.setdefault(expression, set()).add(len(patterns))
-    return wanted
+        for branch in split_branches(pattern):
+            texts = find_rare_texts(branch) if number not in frequent else ()
+            for expression in sorted(map(re.escape, texts)) or [loosen(branch)]:
+                found.setdefault(expression, set()).add(number)
+    for expression in (*SPLITTING[b"\x1b"], *SPLITTING[b"\x00"]):
+        found.setdefault(expression, set()).add(len(patterns))
+    return found
 
 
-def _place(patterns: Sequence[str], often: Set[int]) -> Path | None:
-    key = [getattr(hyperscan, "__version__", ""), platform.machine(), repr(sorted(often)), *patterns]
+def _cache_path(patterns: Sequence[str], frequent: Set[int]) -> Path | None:
+    key = [getattr(hyperscan, "__version__", ""), platform.machine(), repr(sorted(frequent)), *patterns]
     try:
-        return cached([*key, *_makers()])
-    except OSError:  # modules that lie in no files
+        return cache_path([*key, *_module_texts()])
+    except OSError:  # the modules are not files
         return None
 
 
 @functools.cache
-def _makers() -> tuple[str, ...]:
-    """The text of the modules that make expressions of patterns: others would make others."""
-    modules = (engine_, literals_, noise_, ordinary_, rare_, spelled_)
+def _module_texts() -> tuple[str, ...]:
+    """The text of the modules that make expressions of patterns: a change of them makes other expressions."""
+    modules = (
+        engine_module,
+        literals_module,
+        noise_module,
+        ordinary_lines_module,
+        rare_texts_module,
+        spellings_module,
+    )
     files = (__file__, *(module.__file__ for module in modules))
     return tuple(Path(file).read_text(encoding="utf-8") for file in files if file)

@@ -1,7 +1,7 @@
-"""The engine without libraries: texts that every match must hold, looked for in lines of a new form only.
+"""The engine without libraries: searches for literals that every match must hold, in lines of a new form only.
 
-Lines of logs differ in their numbers mostly. Without digits a block of thousands of lines has a few forms, and which
-of them may hold a match need be found out once.
+Most lines of a log differ in their numbers alone. Without digits, a block of thousands of lines has a few forms, and whether
+a form may match is found out once.
 """
 
 import bisect
@@ -11,42 +11,44 @@ from collections.abc import Iterable, Sequence
 
 from skyrl_doctor.logs.match.engine import Place
 from skyrl_doctor.logs.match.literals import alternatives, literals
-from skyrl_doctor.logs.read.noise import spread, uncoloured
+from skyrl_doctor.logs.read.noise import strip_noise, window_positions
 
 _DIGITS = b"0123456789"
-_ENDS = bytes.maketrans(b"\r", b"\n")
-_FORMS = 1 << 15
-"""So many forms are remembered."""
-_LONGEST = 1 << 10
+_LINE_ENDS = bytes.maketrans(b"\r", b"\n")
+_MAX_FORMS = 1 << 15
+"""Forms that are remembered."""
+_MAX_FORM = 1 << 10
+"""Bytes of a form that is remembered."""
 
 
-class Re:
-    """Python's own."""
+class ReEngine:
+    """The engine on Python's own string search."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._by_text: dict[bytes, tuple[int, ...]] = {}
-        self._needs = [[[_undigited(some) for some in sets] for sets in alternatives(one)] for one in patterns]
+        self._required = [[[_without_digits(some) for some in sets] for sets in alternatives(one)] for one in patterns]
         for number, pattern in enumerate(patterns):
-            for text in _undigited(literals(pattern) or {""}):
+            for text in _without_digits(literals(pattern) or {""}):
                 self._by_text[text] = (*self._by_text.get(text, ()), number)
-        self._known: dict[bytes, tuple[int, ...]] = {}
+        self._remembered: dict[bytes, tuple[int, ...]] = {}
 
     def places(self, data: bytes) -> list[Place]:
-        forms = data.translate(_ENDS, _DIGITS).split(b"\n")
-        known = self._known if len(self._known) < _FORMS else {}
-        fresh = self._numbers([form for form in set(forms) if form not in known])
-        known |= {form: numbers for form, numbers in fresh.items() if len(form) <= _LONGEST}
-        self._known = known
-        hot = {form: numbers for form in set(forms) if (numbers := fresh.get(form) or known.get(form))}
-        return self._placed(data, forms, hot) if hot else []
+        """See Engine."""
+        forms = data.translate(_LINE_ENDS, _DIGITS).split(b"\n")
+        remembered = self._remembered if len(self._remembered) < _MAX_FORMS else {}
+        fresh = self._numbers([form for form in set(forms) if form not in remembered])
+        remembered |= {form: numbers for form, numbers in fresh.items() if len(form) <= _MAX_FORM}
+        self._remembered = remembered
+        matching = {form: numbers for form in set(forms) if (numbers := fresh.get(form) or remembered.get(form))}
+        return self._places(data, forms, matching) if matching else []
 
-    def ends(self, _: bytes) -> Sequence[int]:
-        """`bytes.count` is as good."""
+    def feed_ends(self, _: bytes) -> Sequence[int]:
+        """Nothing: `bytes.count` is as fast."""
         return ()
 
     def _numbers(self, forms: list[bytes]) -> dict[bytes, tuple[int, ...]]:
-        """The patterns that each form may match: all forms are searched at once, text by text."""
-        texts = [uncoloured(form) for form in forms]
+        """The patterns that each form may match. All forms are searched at once, text by text."""
+        texts = [strip_noise(form) for form in forms]
         starts = list(itertools.accumulate((len(text) + 1 for text in texts), initial=0))
         joined = b"\n".join(texts)
         found: dict[int, set[int]] = {}
@@ -63,22 +65,22 @@ class Re:
 
     def _may_match(self, number: int, text: bytes) -> bool:
         return any(
-            all(any(part in text for part in parts) for parts in alternative) for alternative in self._needs[number]
+            all(any(part in text for part in parts) for parts in alternative) for alternative in self._required[number]
         )
 
     @staticmethod
-    def _placed(data: bytes, forms: list[bytes], hot: dict[bytes, tuple[int, ...]]) -> list[Place]:
+    def _places(data: bytes, forms: list[bytes], matching: dict[bytes, tuple[int, ...]]) -> list[Place]:
         places: list[Place] = []
         at = 0
-        for form, line in zip(forms, data.translate(_ENDS).split(b"\n"), strict=True):
-            numbers = hot.get(form)
+        for form, line in zip(forms, data.translate(_LINE_ENDS).split(b"\n"), strict=True):
+            numbers = matching.get(form)
             if numbers:
-                places += [(place, number) for place in spread(at, at + len(line)) for number in numbers]
+                places += [(place, number) for place in window_positions(at, at + len(line)) for number in numbers]
             at += len(line) + 1
         places.sort()
         return places
 
 
-def _undigited(texts: Iterable[str]) -> tuple[bytes, ...]:
-    """What is left of texts in a form: their longest part without digits."""
+def _without_digits(texts: Iterable[str]) -> tuple[bytes, ...]:
+    """The longest part without digits of each text: a form holds that part."""
     return tuple(sorted({max(re.split(r"\d+", text), key=len).encode() for text in texts}))

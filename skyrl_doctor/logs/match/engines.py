@@ -8,22 +8,22 @@ ENGINES = ("hyperscan", "re")
 """The fastest first."""
 
 
-def engine(patterns: Sequence[str], name: str | None = None, often: Set[int] = frozenset()) -> Engine:
-    """The fastest that is installed, or the named one; `often` are numbers of patterns that stand in many lines of any log."""
-    for wanted in (name,) if name else ENGINES:
+def make_engine(patterns: Sequence[str], name: str | None = None, frequent: Set[int] = frozenset()) -> Engine:
+    """The fastest engine, or the named one. `frequent` are the numbers of patterns that match in many lines of any log."""
+    for candidate in (name,) if name else ENGINES:
         try:
-            return _made(wanted, patterns, often)
+            return _make(candidate, patterns, frequent)
         except ImportError:
             if name:
                 raise
-    raise AssertionError("Python's own re is always there")
+    raise AssertionError("the engine on Python's own re is always there")
 
 
-def _made(name: str, patterns: Sequence[str], often: Set[int]) -> Engine:
+def _make(name: str, patterns: Sequence[str], frequent: Set[int]) -> Engine:
     if name == "hyperscan":
-        from skyrl_doctor.logs.match.engine_hyperscan import Hyperscan
+        from skyrl_doctor.logs.match.engine_hyperscan import HyperscanEngine
 
-        return Hyperscan(patterns, often)
-    from skyrl_doctor.logs.match.engine_re import Re
+        return HyperscanEngine(patterns, frequent)
+    from skyrl_doctor.logs.match.engine_re import ReEngine
 
-    return Re(patterns)
+    return ReEngine(patterns)

@@ -1,4 +1,4 @@
-"""The texts of which every match of a pattern holds at least one: what is looked for before the pattern itself."""
+"""Literal texts of which every match of a pattern holds at least one: they are searched for before the pattern is tried."""
 
 import re
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ _SHORTEST = 3
 
 
 def literals(pattern: str) -> frozenset[str]:
-    """Empty where no text of three letters or more is sure to be there."""
+    """Texts of which each match holds one; empty where no text of three letters or more is certain."""
     parsed = _parsed(pattern)
-    return max(_sure(parsed), key=_worth, default=frozenset()) if parsed else frozenset()
+    return max(_certain(parsed), key=_worth, default=frozenset()) if parsed else frozenset()
 
 
-def branches(pattern: str) -> list[str]:
-    """The alternatives of which a pattern consists."""
+def split_branches(pattern: str) -> list[str]:
+    """The alternatives of a pattern."""
     found, depth, start, within = [], 0, 0, False
     for token in re.finditer(r"\\.|\[\^?\]?|[\](|)]", pattern):
         text = token[0]
@@ -33,13 +33,13 @@ def branches(pattern: str) -> list[str]:
 
 
 def alternatives(pattern: str) -> list[list[frozenset[str]]]:
-    """Each match holds, for one of these, a text of each of its sets. Short texts count too."""
+    """For each alternative the sets of texts of which each match holds one. Short texts count too."""
     parsed = _parsed(pattern)
     if not parsed:
         return [[]]
     if len(parsed) == 1 and parsed[0][0] is constants.BRANCH:
-        return [list(_sure(branch, shortest=1)) for branch in parsed[0][1][1]]
-    return [list(_sure(parsed, shortest=1))]
+        return [list(_certain(branch, shortest=1)) for branch in parsed[0][1][1]]
+    return [list(_certain(parsed, shortest=1))]
 
 
 def _parsed(pattern: str) -> Any:
@@ -51,8 +51,8 @@ def _worth(texts: frozenset[str]) -> tuple[int, int]:
     return (min(map(len, texts)), -len(texts))
 
 
-def _sure(parts: Any, shortest: int = _SHORTEST) -> Iterator[frozenset[str]]:
-    """Sets of texts; each match holds a text of each set."""
+def _certain(parts: Any, shortest: int = _SHORTEST) -> Iterator[frozenset[str]]:
+    """Yield sets of texts; each match holds a text of each set."""
     run = ""
     for kind, value in [*parts, (None, None)]:
         if kind is constants.LITERAL:
@@ -62,10 +62,10 @@ def _sure(parts: Any, shortest: int = _SHORTEST) -> Iterator[frozenset[str]]:
             yield frozenset({run})
         run = ""
         if kind is constants.SUBPATTERN and not value[1] & re.IGNORECASE:
-            yield from _sure(value[3], shortest)
+            yield from _certain(value[3], shortest)
         elif kind in (constants.MAX_REPEAT, constants.MIN_REPEAT) and value[0] > 0:
-            yield from _sure(value[2], shortest)
+            yield from _certain(value[2], shortest)
         elif kind is constants.BRANCH:
-            best = [max(_sure(branch, shortest), key=_worth, default=frozenset[str]()) for branch in value[1]]
+            best = [max(_certain(branch, shortest), key=_worth, default=frozenset[str]()) for branch in value[1]]
             if all(best):
                 yield frozenset().union(*best)

@@ -1,7 +1,7 @@
-"""What the logs of healthy runs are full of: lines as verl, vLLM, Ray, uvicorn, prime-rl, Podman and Slurm write them.
+"""Common lines of healthy runs, as verl, vLLM, Ray, uvicorn, prime-rl, Podman and Slurm write them.
 
-The engine looks for texts that these do not hold, and whose ends are rare in them: see `rare`. A wrong choice costs time
-and finds the same.
+The engine searches for texts that these lines do not hold: see `rare_texts`. A wrong line here costs time and changes no
+result.
 """
 
 LINES = r"""

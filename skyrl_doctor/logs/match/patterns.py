@@ -1,4 +1,4 @@
-"""All that is looked for in a log, and the engine made for it: one for all files of a diagnosis or a watch."""
+"""All patterns of a diagnosis or a watch, and the engine that searches for them: made once for all files."""
 
 import functools
 import re
@@ -6,83 +6,91 @@ from collections.abc import Iterator, Sequence, Set
 
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.logs.match.engine import Engine
-from skyrl_doctor.logs.match.engines import engine
+from skyrl_doctor.logs.match.engines import make_engine
 from skyrl_doctor.logs.match.literals import literals
-from skyrl_doctor.logs.match.phrases import DONE, STEPS, SUSPECTS
-from skyrl_doctor.logs.match.signatures import Known, known
+from skyrl_doctor.logs.match.phrases import DONE, ERRORS, STEPS
+from skyrl_doctor.logs.match.signatures import KnownFailure, load_signatures
 
 FAR = 200
-"""A near pattern that may stand so many lines above is looked for everywhere; others are, when they are asked for."""
-_SAME = 256
-"""What fails over and over prints the same lines: so many answers are remembered."""
+"""A near pattern that may stand more lines above than this is searched for everywhere; others only when they are needed."""
+_CACHE_SIZE = 256
+"""A failure that repeats prints equal lines: so many results are remembered."""
 TRACEBACK = r"Traceback \(most recent call last\)"
 
 
 class Patterns:
-    """Patterns by number. Python's `re` on bytes decides, so that letters are those of ASCII in every engine.
+    """Patterns by number. Python's `re` on bytes decides whether one matches.
 
-    Most runs need few of them, and to compile all takes longer than to read a small log: see `compiled`.
+    entries       all signatures; the numbers of other records are their positions here
+    texts         the patterns by number
+    steps         the numbers of the step patterns, with texts that their matches hold
+    entries_of    the signatures of a pattern
+    far           the near patterns that are searched for everywhere
+    errors        the numbers of the patterns of errors in general
+    certain_step  the number for a line that is certainly a step; no pattern has it
+    special       numbers of patterns that are not only those of signatures
     """
 
-    def __init__(self, entries: Sequence[Known], *, engine_name: str | None = None) -> None:
+    def __init__(self, entries: Sequence[KnownFailure], *, engine_name: str | None = None) -> None:
         self.entries = tuple(entries)
         numbers: dict[str, int] = {}
         for text in self._texts():
             numbers.setdefault(text, len(numbers))
         self.texts = tuple(numbers)
         self.steps = {numbers[text]: tuple(map(str.encode, literals(text))) for text in STEPS}
-        self.engine: Engine = engine(self.texts, engine_name, self.steps.keys())
-        self.of: dict[int, list[int]] = {}
+        self.engine: Engine = make_engine(self.texts, engine_name, self.steps.keys())
+        self.entries_of: dict[int, list[int]] = {}
         for at, entry in enumerate(self.entries):
-            self.of.setdefault(numbers[entry.signature.pattern], []).append(at)
-        self.far = {numbers[text]: text for text in map(_far, self.entries) if text}
-        self.suspects = frozenset(numbers[text] for text in SUSPECTS)
+            self.entries_of.setdefault(numbers[entry.signature.pattern], []).append(at)
+        self.far = {numbers[text]: text for text in map(_far_pattern, self.entries) if text}
+        self.errors = frozenset(numbers[text] for text in ERRORS)
         self.done = numbers[DONE]
         self.traceback = numbers[TRACEBACK]
-        self.stepped = len(self.texts)
-        """That a line is a step indeed."""
-        self.special = frozenset((self.done, self.traceback, self.stepped, *self.steps, *self.far))
+        self.certain_step = len(self.texts)
+        self.special = frozenset((self.done, self.traceback, self.certain_step, *self.steps, *self.far))
 
     def matches(self, numbers: Set[int], text: bytes) -> dict[int, re.Match[bytes]]:
-        """By number, in order."""
+        """The matches of these patterns in a clean line, by number, in order."""
         found = ((number, self.search(number, text)) for number in sorted(numbers))
         return {number: match for number, match in found if match}
 
     def is_step(self, text: bytes) -> bool:
-        """Whether a clean line says that a step ended."""
-        return any(compiled(step).search(text) is not None for step in STEPS)
+        """Whether a clean line says that a training step ended."""
+        return any(compile_pattern(step).search(text) is not None for step in STEPS)
 
     def search(self, number: int, text: bytes) -> re.Match[bytes] | None:
-        return _searched(self.texts[number], text)
+        """The first match of a pattern in a clean line."""
+        return _search(self.texts[number], text)
 
     def _texts(self) -> Iterator[str]:
         for entry in self.entries:
             yield entry.signature.pattern
-            if far := _far(entry):
+            if far := _far_pattern(entry):
                 yield far
-        yield from (*SUSPECTS, DONE, *STEPS, TRACEBACK)
+        yield from (*ERRORS, DONE, *STEPS, TRACEBACK)
 
 
 @functools.cache
-def compiled(pattern: str) -> re.Pattern[bytes]:
-    """When it is first needed."""
+def compile_pattern(pattern: str) -> re.Pattern[bytes]:
+    """The compiled pattern. Most runs need few of them, and to compile all takes longer than to read a small log."""
     return re.compile(pattern.encode())
 
 
-@functools.lru_cache(_SAME)
-def _searched(pattern: str, text: bytes) -> re.Match[bytes] | None:
-    return compiled(pattern).search(text)
-
-
-def _far(entry: Known) -> str:
-    return entry.signature.near if is_far(entry.signature) else ""
-
-
 def is_far(signature: Signature) -> bool:
+    """Whether the near pattern is searched for everywhere."""
     return bool(signature.near) and signature.within > FAR
 
 
 @functools.cache
-def installed() -> Patterns:
-    """Those of all signatures that are installed."""
-    return Patterns(known())
+def installed_patterns() -> Patterns:
+    """The patterns of all installed signatures."""
+    return Patterns(load_signatures())
+
+
+@functools.lru_cache(_CACHE_SIZE)
+def _search(pattern: str, text: bytes) -> re.Match[bytes] | None:
+    return compile_pattern(pattern).search(text)
+
+
+def _far_pattern(entry: KnownFailure) -> str:
+    return entry.signature.near if is_far(entry.signature) else ""

@@ -1,4 +1,4 @@
-"""Every signature that is installed: those of the failures' own files, and those of tables by id or by name."""
+"""Loads every signature that is installed: those of the failures' own files, and those of tables by id or by name."""
 
 import dataclasses
 import functools
@@ -13,8 +13,8 @@ from skyrl_doctor.core.signature import Signature
 
 
 @record
-class Known:
-    """A signature and the failure that it shows. What follows from other failures has a name and no id."""
+class KnownFailure:
+    """A signature and its failure. A consequence of other failures has a name and no id."""
 
     id: str | None
     slug: str
@@ -22,15 +22,16 @@ class Known:
 
     @property
     def name(self) -> str:
+        """The id, or else the slug."""
         return self.id or self.slug
 
 
 @functools.cache
-def known() -> tuple[Known, ...]:
-    """All of them, in a fixed order. What does not load is left out; `preflight` reports it.
+def load_signatures() -> tuple[KnownFailure, ...]:
+    """All signatures, in a fixed order. A module that does not load is left out; `preflight` reports it.
 
-    Of two signatures of one failure that match the same line the first explains it. Tables come first: a refusal that
-    names the failure by its id is explained as a refusal, whatever other words it holds.
+    If two signatures of one failure match a line, the first explains it. Tables come first: a refusal that names a
+    failure by its id is explained as a refusal, also where another signature matches.
     """
     found = list(modules(CHECKS, []))
     tables = [entry for module in found for entry in _in_table(module)]
@@ -38,36 +39,39 @@ def known() -> tuple[Known, ...]:
 
 
 @functools.cache
-def topics() -> tuple[Known, ...]:
-    """What errors that no signature knows may be about: `TOPIC` of the same modules."""
+def load_topics() -> tuple[KnownFailure, ...]:
+    """The topics of failures (`TOPIC` of their files), for errors that no signature matches."""
     return tuple(
-        Known(*failure, dataclasses.replace(topic, explain=f"by the words of the line, {topic.explain}"))
+        KnownFailure(
+            *failure,
+            dataclasses.replace(topic, explain=f"recognised by topic: {topic.explain}"),
+        )
         for module in modules(CHECKS, [])
         if (topic := getattr(module, "TOPIC", None)) and (failure := _failure(module))
     )
 
 
-def _in_table(module: ModuleType) -> Iterator[Known]:
-    """Those of a table by id, or by the name of what is no failure itself. The table may be a function that makes it."""
+def _in_table(module: ModuleType) -> Iterator[KnownFailure]:
+    """The signatures of a table by id, or by the name of a consequence. The table may be a function that makes it."""
     table = getattr(module, "SIGNATURES", ())
     table = table() if callable(table) else table
     for name, signatures in table.items() if isinstance(table, Mapping) else ():
         entry = catalogue().find(name)
         for signature in signatures:
-            yield Known(entry.id, entry.slug, signature) if entry else Known(None, name, signature)
+            yield KnownFailure(entry.id, entry.slug, signature) if entry else KnownFailure(None, name, signature)
 
 
-def _in_file(module: ModuleType) -> Iterator[Known]:
-    """Those of the failure whose file this is."""
+def _in_file(module: ModuleType) -> Iterator[KnownFailure]:
+    """The signatures of the failure whose file this is."""
     signatures = getattr(module, "SIGNATURES", ())
     if isinstance(signatures, Sequence) and (failure := _failure(module)):
         for signature in signatures:
-            yield Known(*failure, signature)
+            yield KnownFailure(*failure, signature)
 
 
 def _failure(module: ModuleType) -> tuple[str, str] | None:
-    """Id and slug of the failure whose file this is: a catalogue entry, or a check of another package."""
-    for known in (*catalogue().entries, *vars(module).values()):
-        if isinstance(known, Entry | Check) and known.module == module.__name__:
-            return known.id, known.slug
+    """The id and slug of the failure whose file this is: a catalogue entry, or a check of another package."""
+    for owner in (*catalogue().entries, *vars(module).values()):
+        if isinstance(owner, Entry | Check) and owner.module == module.__name__:
+            return owner.id, owner.slug
     return None

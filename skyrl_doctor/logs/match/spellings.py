@@ -1,4 +1,4 @@
-"""The texts that a stretch of a pattern can stand for, spelled out: `[Nn]o (?:free|more)` is one of four."""
+"""Spells out a pattern: all texts that a stretch of it can match. `[Nn]o (?:free|more)` matches one of four texts."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -8,14 +8,14 @@ from string import digits
 from typing import Any
 
 _MOST = 24
-"""A stretch that stands for more texts than this is parted."""
+"""A stretch with more texts than this is split."""
 _MOST_AFTER_DIGIT = 60
 _NOTHING = frozenset({""})
 Texts = frozenset[str]
 
 
-def spelled(pattern: str) -> Iterator[Texts]:
-    """Sets of texts. Each match holds a text of each set, whole."""
+def spell_out(pattern: str) -> Iterator[Texts]:
+    """Yield sets of texts; each match holds a text of each set."""
     parsed = parser.parse(pattern)
     if not parsed.state.flags & re.IGNORECASE:
         yield from (texts for texts in _stretches(parsed) if "" not in texts)
@@ -37,7 +37,7 @@ def _stretches(parts: Iterable[Any]) -> Iterator[Texts]:
 
 
 def _ended(texts: Texts, *, after_digit: bool) -> Iterator[Texts]:
-    """A stretch, as it is and with the digit before it, which makes much of a common text."""
+    """Yield a stretch as it is, and with the digit before it: that makes a common text rare."""
     yield texts
     if after_digit and len(texts) * len(digits) <= _MOST_AFTER_DIGIT and "" not in texts:
         yield _joined(frozenset(digits), texts)
@@ -51,7 +51,7 @@ def _ends_in_digit(part: Any) -> bool:
 
 
 def _texts(part: Any) -> Texts | None:
-    """All that the part can stand for; none where that is too much, or unsure."""
+    """All texts that a part can match; None where they are too many, or not certain."""
     kind, value = part
     if kind is constants.LITERAL:
         return frozenset({chr(value)})
@@ -63,7 +63,7 @@ def _texts(part: Any) -> Texts | None:
         return _all(value[3])
     if kind is constants.BRANCH:
         found = [_all(branch) for branch in value[1]]
-        return None if None in found else _few(frozenset().union(*(texts for texts in found if texts)))
+        return None if None in found else _limited(frozenset().union(*(texts for texts in found if texts)))
     if kind in (constants.MAX_REPEAT, constants.MIN_REPEAT) and value[:2] == (0, 1):
         once = _all(value[2])
         return once and once | _NOTHING
@@ -89,23 +89,23 @@ def _letters(members: Iterable[Any]) -> Texts | None:
             found |= {chr(one) for one in range(value[0], value[1] + 1)}
         else:
             return None
-    return _few(frozenset(found))
+    return _limited(frozenset(found))
 
 
 def _within(part: Any) -> Iterator[Texts]:
-    """What a part that stands for too much holds for sure."""
+    """The texts that each match of a part with too many texts holds."""
     kind, value = part
     if kind is constants.SUBPATTERN and not value[1] & re.IGNORECASE:
         yield from _stretches(value[3])
     elif kind in (constants.MAX_REPEAT, constants.MIN_REPEAT) and value[0] > 0:
         yield from _stretches(value[2])
     elif kind is constants.BRANCH:
-        best = [max(_stretches(branch), key=shortest) for branch in value[1]]
+        best = [max(_stretches(branch), key=min_length) for branch in value[1]]
         yield frozenset().union(*best)
 
 
-def shortest(texts: Texts) -> int:
-    """The letters of the shortest."""
+def min_length(texts: Texts) -> int:
+    """The length of the shortest text."""
     return min(map(len, texts))
 
 
@@ -113,5 +113,5 @@ def _joined(heads: Texts, tails: Texts) -> Texts:
     return frozenset(head + tail for head in heads for tail in tails)
 
 
-def _few(texts: Texts) -> Texts | None:
+def _limited(texts: Texts) -> Texts | None:
     return texts if 0 < len(texts) <= _MOST else None

@@ -1,4 +1,4 @@
-"""Bytes as they come into blocks of whole lines. What is found in them does not depend on where the chunks end."""
+"""Cuts chunks of bytes into blocks of complete lines. The blocks do not depend on where the chunks end."""
 
 from collections.abc import Callable, Iterator
 
@@ -10,10 +10,10 @@ SIZE = 128 * WINDOW
 
 @record
 class Block:
-    """Whole lines, but for a line longer than a block, which is cut at the end of a window.
+    """Complete lines; a line longer than a block is cut at the end of a window.
 
-    fresh  it begins after a line feed
-    cut    its last line goes on in the next block, which begins with a window of that line again
+    fresh  the block begins after a line feed
+    cut    the last line continues in the next block, which repeats the last window of it
     """
 
     start: int
@@ -27,7 +27,7 @@ BlockReader = Callable[[], Block]
 
 
 class Blocks:
-    """Collects chunks and gives blocks. The next block of a cut line begins with the window that was begun."""
+    """Collects chunks and yields blocks."""
 
     def __init__(self, windows: int = SIZE // WINDOW, window: int = WINDOW, overlap: int = OVERLAP) -> None:
         self._size, self._overlap = windows * window + overlap, overlap
@@ -36,11 +36,11 @@ class Blocks:
         self._fresh = True
 
     def feed(self, chunk: bytes) -> Iterator[Block]:
-        """What is full; the rest waits."""
+        """Add a chunk and yield the blocks that are full."""
         self._buffer += chunk
         at = 0
         while len(self._buffer) - at >= self._size:
-            end = last_end(self._buffer, at, at + self._size)
+            end = last_line_end(self._buffer, at, at + self._size)
             cut = not end
             end = end or at + self._size
             yield self._block(at, end, cut=cut)
@@ -48,14 +48,14 @@ class Blocks:
         self._drop(at)
 
     def flush(self) -> Iterator[Block]:
-        """All lines that are whole."""
-        end = last_end(self._buffer, 0, len(self._buffer))
+        """Yield all complete lines."""
+        end = last_line_end(self._buffer, 0, len(self._buffer))
         if end:
             yield self._block(0, end, cut=False)
             self._drop(end)
 
     def finish(self) -> Iterator[Block]:
-        """The rest, whether its line is whole or not."""
+        """Yield the rest, an incomplete last line included."""
         if self._buffer:
             yield self._block(0, len(self._buffer), cut=False)
             self._drop(len(self._buffer))
@@ -70,6 +70,6 @@ class Blocks:
         return block
 
 
-def last_end(data: bytes | bytearray, start: int, end: int) -> int:
-    """The place after the last end of a line; 0 where there is none."""
+def last_line_end(data: bytes | bytearray, start: int, end: int) -> int:
+    """The position after the last end of a line; 0 where there is none."""
     return max(data.rfind(b"\n", start, end), data.rfind(b"\r", start, end)) + 1

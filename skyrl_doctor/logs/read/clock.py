@@ -1,4 +1,4 @@
-"""The clock of a line, with as much of it as was written: year, day and zone may be left out. See `timeline`."""
+"""Parses the clock of a line. Year, day and zone may be missing: see `cause/timeline`."""
 
 import re
 
@@ -7,7 +7,7 @@ from skyrl_doctor.core.record import record
 _MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
 _DAY_S = 86400
 HEAD = 400
-"""Where in a line its own clock stands."""
+"""The first bytes of a line, which hold its own clock."""
 _NAMES = rb"Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 CLOCK = re.compile(
     rb"(?m)(?:\b(?<![\d/-])(?:(20\d\d)[-/])?([01]\d)[-/]([0-3]\d)[T _]"  # 2026-03-02 09:14:03,500 · 03-02 09:14:03 (vLLM) · 2026/03/02T09:14:03Z
@@ -19,12 +19,12 @@ CLOCK = re.compile(
     rb"|^(?:\([^)\n]{1,80}\) )?(\d\d):(\d\d):(\d\d(?:[.,]\d{1,6})?)(?= - |\s{1,8}(?:INFO|ERROR|WARN|DEBUG|CRITICAL|SUCCESS|TRACE))"
     rb"""|(?:^\[?|["']?\b(?:ts|time|timestamp|asctime|created)["']?[=:] ?)(1[6-9]\d{8}(?:\.\d{1,9}|\d{3}(?!\d))?)(?=[\]\s,:}]|$)"""
 )
-"""At the end: a time of day without a date, and seconds or milliseconds since the epoch, where nothing else can be meant."""
+"""The last two forms are a time of day without a date, and seconds or milliseconds since the epoch."""
 
 
 @record
 class Clock:
-    """`second` is that of the day; `zone` is in seconds east of Greenwich; None is what the line does not say."""
+    """A clock: `second` of the day, `zone` in seconds east of UTC. None stands for a part that the line does not write."""
 
     year: int | None
     day: tuple[int, int] | None
@@ -32,7 +32,7 @@ class Clock:
     zone: int | None
 
 
-def clock_of(found: re.Match[bytes]) -> Clock:
+def parse_clock(found: re.Match[bytes]) -> Clock:
     """The clock in a match of CLOCK."""
     iso_year, iso_month, iso_day, us_month, us_day, us_year, log_month, log_day = found.groups()[:8]
     web_day, web_month, web_year, name, name_day, hour, minute, second, end_year, zone = found.groups()[8:18]
@@ -49,9 +49,9 @@ def clock_of(found: re.Match[bytes]) -> Clock:
 
 
 def first_clock(line: bytes) -> Clock | None:
-    """That of the line itself, which stands before those that it tells of."""
+    """The clock of the line itself, which comes before the clocks that it quotes."""
     found = CLOCK.search(line[:HEAD])
-    return clock_of(found) if found else None
+    return parse_clock(found) if found else None
 
 
 def _second(hour: bytes, minute: bytes, second: bytes) -> float:
@@ -74,7 +74,7 @@ def _of_epoch(number: float) -> Clock:
 
 
 def _civil(days: int) -> tuple[int, int, int]:
-    """The date of a day, counted from 1970-01-01."""
+    """The date of a day, by its number since 1970-01-01."""
     era, of_era = divmod(days + 719468, 146097)
     year = (of_era - of_era // 1460 + of_era // 36524 - of_era // 146096) // 365
     of_year = of_era - (365 * year + year // 4 - year // 100)

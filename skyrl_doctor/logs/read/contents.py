@@ -1,4 +1,4 @@
-"""The bytes of a log: plain or packed, a file, a pipe or standard input. It never waits for a pipe that nobody writes to."""
+"""Reads the bytes of a log: a plain or compressed file, a pipe or standard input. A silent pipe is given up."""
 
 import bz2
 import contextlib
@@ -17,71 +17,71 @@ from typing import Any, BinaryIO, cast
 
 from skyrl_doctor.logs.read.blocks import Block, BlockReader, Blocks
 from skyrl_doctor.logs.read.sources import STDIN
-from skyrl_doctor.logs.read.spans import spans
+from skyrl_doctor.logs.read.spans import find_spans
 
 CHUNK = 1 << 20
 _HEAD = 8
-PATIENCE_S = 30.0
-"""So long a pipe that has a writer may give nothing."""
+PIPE_TIMEOUT_S = 30.0
+"""A pipe that has a writer may send nothing for so long."""
 
 
-def chunks(file: str, *, patience_s: float = PATIENCE_S) -> Iterator[bytes]:
-    """The content, unpacked. OSError where it cannot be read, or where a packed file is cut off."""
+def read_chunks(file: str, *, timeout_s: float = PIPE_TIMEOUT_S) -> Iterator[bytes]:
+    """Yield the content, decompressed. OSError where it cannot be read, or where a compressed file is cut off."""
     if file == STDIN:
         buffered = io.BufferedReader(cast(Any, sys.stdin.buffer), CHUNK)
         try:
-            yield from _read(_unpacked(buffered))
+            yield from _read(_decompressed(buffered))
         finally:
             buffered.detach()  # else it closes standard input
         return
-    with io.BufferedReader(_opened(file, patience_s), CHUNK) as buffered, _unpacked(buffered) as stream:
+    with io.BufferedReader(_open(file, timeout_s), CHUNK) as buffered, _decompressed(buffered) as stream:
         yield from _read(stream)
 
 
 @contextlib.contextmanager
-def blocks(file: str) -> Iterator[Iterator[BlockReader]]:
-    """The content in blocks. A plain file's are read by whoever looks at them, while the file is open."""
-    descriptor = None if file == STDIN else _plain(file)
+def open_blocks(file: str) -> Iterator[Iterator[BlockReader]]:
+    """Yield readers of the blocks of a file. Those of a plain file may run in any thread while the file is open."""
+    descriptor = None if file == STDIN else _open_plain(file)
     if descriptor is None:
-        yield cut(chunks(file))
+        yield cut_blocks(read_chunks(file))
         return
     try:
-        yield (span.read for span in spans(descriptor))
+        yield (span.read for span in find_spans(descriptor))
     finally:
         os.close(descriptor)
 
 
-def cut(some: Iterable[bytes]) -> Iterator[BlockReader]:
-    """Chunks as blocks. An error comes in its turn, after the blocks before it."""
+def cut_blocks(chunks: Iterable[bytes]) -> Iterator[BlockReader]:
+    """Yield readers of the blocks of chunks. The reader after the last block raises the error that ended the chunks."""
     cutting = Blocks()
     try:
-        for chunk in some:
+        for chunk in chunks:
             for block in cutting.feed(chunk):
-                yield functools.partial(_given, block)
+                yield functools.partial(_return_block, block)
     except OSError as error:
         failed: OSError | None = error
     else:
         failed = None
     for block in cutting.finish():
-        yield functools.partial(_given, block)
+        yield functools.partial(_return_block, block)
     if failed is not None:
-        yield functools.partial(_refused, failed)
+        yield functools.partial(_raise_error, failed)
 
 
-def _given(block: Block) -> Block:
+def _return_block(block: Block) -> Block:
     return block
 
 
-def _refused(error: OSError) -> Block:
+def _raise_error(error: OSError) -> Block:
     raise error
 
 
-def _plain(file: str) -> int | None:
-    """A file that is read as it lies, open; none where it must be unpacked. A pipe may be opened only once."""
+def _open_plain(file: str) -> int | None:
+    """The descriptor of a plain file; None for a compressed file or a pipe. A pipe must not be opened twice."""
     if not stat.S_ISREG(os.stat(file).st_mode):
         return None
     descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    if stat.S_ISREG(os.fstat(descriptor).st_mode) and not _packer(os.pread(descriptor, _HEAD, 0)):
+    if stat.S_ISREG(os.fstat(descriptor).st_mode) and not _decompressor(os.pread(descriptor, _HEAD, 0)):
         return descriptor
     os.close(descriptor)
     return None
@@ -92,7 +92,7 @@ def _read(stream: BinaryIO) -> Iterator[bytes]:
         try:
             chunk = stream.read1(CHUNK) if hasattr(stream, "read1") else stream.read(CHUNK)
         except EOFError:
-            raise OSError("cut off: what was packed has no end; what stands before that was read") from None
+            raise OSError("the compressed file is cut off; the part before that was read") from None
         except tuple(_DAMAGED) as error:
             raise OSError(f"damaged: {error}") from None
         if not chunk:
@@ -100,17 +100,17 @@ def _read(stream: BinaryIO) -> Iterator[bytes]:
         yield chunk
 
 
-def _unpacked(stream: "io.BufferedReader[Any]") -> BinaryIO:
-    """By the first bytes, for a log that was packed by hand may have any name."""
-    opener = _packer(stream.peek(_HEAD)[:_HEAD])
+def _decompressed(stream: "io.BufferedReader[Any]") -> BinaryIO:
+    """The decompressed stream. The first bytes decide: a compressed log may have any name."""
+    opener = _decompressor(stream.peek(_HEAD)[:_HEAD])
     return opener(stream) if opener else stream
 
 
-def _packer(head: bytes) -> "Callable[[io.BufferedReader[Any]], BinaryIO] | None":
-    return next((opener for magic, opener in _PACKERS.items() if head.startswith(magic)), None)
+def _decompressor(head: bytes) -> "Callable[[io.BufferedReader[Any]], BinaryIO] | None":
+    return next((opener for magic, opener in _DECOMPRESSORS.items() if head.startswith(magic)), None)
 
 
-def _zst(stream: "io.BufferedReader[Any]") -> BinaryIO:
+def _open_zst(stream: "io.BufferedReader[Any]") -> BinaryIO:
     for name in ("compression.zstd", "zstandard"):
         try:
             module: Any = importlib.import_module(name)
@@ -120,23 +120,23 @@ def _zst(stream: "io.BufferedReader[Any]") -> BinaryIO:
         if name == "zstandard":
             return cast(BinaryIO, module.ZstdDecompressor().stream_reader(stream, read_across_frames=True))
         return cast(BinaryIO, module.open(stream))
-    raise OSError("this Python reads no .zst: wanted Python 3.14 or the package zstandard; or unpack it: zstd -d")
+    raise OSError("reading .zst needs Python 3.14 or the package zstandard; or decompress the file with zstd -d")
 
 
 _DAMAGED: list[type[Exception]] = [lzma.LZMAError, zlib.error]
-_PACKERS: dict[bytes, Callable[["io.BufferedReader[Any]"], BinaryIO]] = {
+_DECOMPRESSORS: dict[bytes, Callable[["io.BufferedReader[Any]"], BinaryIO]] = {
     b"\x1f\x8b": lambda stream: cast(BinaryIO, gzip.GzipFile(fileobj=stream)),
     b"\xfd7zXZ\x00": lambda stream: cast(BinaryIO, lzma.LZMAFile(stream)),  # noqa: SIM115 -- the caller closes it
     b"BZh": lambda stream: cast(BinaryIO, bz2.BZ2File(stream)),
-    b"\x28\xb5\x2f\xfd": _zst,
+    b"\x28\xb5\x2f\xfd": _open_zst,
 }
 
 
 class _Pipe(io.RawIOBase):
-    """A pipe, read without waiting for ever."""
+    """A pipe with a timeout."""
 
-    def __init__(self, descriptor: int, patience_s: float) -> None:
-        self._descriptor, self._patience_s = descriptor, patience_s
+    def __init__(self, descriptor: int, timeout_s: float) -> None:
+        self._descriptor, self._timeout_s = descriptor, timeout_s
 
     def readable(self) -> bool:
         return True
@@ -145,8 +145,8 @@ class _Pipe(io.RawIOBase):
         try:
             data = os.read(self._descriptor, len(buffer))
         except BlockingIOError:
-            if not select.select([self._descriptor], [], [], self._patience_s)[0]:
-                raise OSError(f"nothing came out of this pipe for {self._patience_s:g} s") from None
+            if not select.select([self._descriptor], [], [], self._timeout_s)[0]:
+                raise OSError(f"the pipe sent no data for {self._timeout_s:g} s") from None
             return self.readinto(buffer)
         buffer[: len(data)] = data
         return len(data)
@@ -157,12 +157,12 @@ class _Pipe(io.RawIOBase):
         super().close()
 
 
-def _opened(file: str, patience_s: float) -> io.RawIOBase:
+def _open(file: str, timeout_s: float) -> io.RawIOBase:
     descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISFIFO(mode):
-        return _Pipe(descriptor, patience_s)
+        return _Pipe(descriptor, timeout_s)
     if stat.S_ISREG(mode):
         return cast(io.RawIOBase, open(descriptor, "rb", buffering=0))
     os.close(descriptor)
-    raise OSError("no file and no pipe")
+    raise OSError("not a file or pipe")

@@ -1,4 +1,4 @@
-"""Which files the paths of a command line name: files, directories, globs, standard input."""
+"""Finds the files that the paths of a command line name: files, directories, globs, standard input."""
 
 import glob
 import os
@@ -14,35 +14,35 @@ _SECRET = re.compile(r"key|token|secret|url", re.IGNORECASE)
 
 @record
 class Sources:
-    """Files to read, in a fixed order, and why others cannot be."""
+    """The files to read, in a fixed order, and why other paths cannot be read."""
 
     files: tuple[str, ...]
     missing: tuple[str, ...] = ()
 
 
-def collect(paths: list[str]) -> Sources:
-    """The logs that the paths name. Of a directory, all below it that are named like logs."""
+def find_sources(paths: list[str]) -> Sources:
+    """The logs that the paths name. A directory stands for all files below it that are named like logs."""
     files: list[str] = []
     missing: list[str] = []
     for path in paths:
-        found = _of(path, missing)
+        found = _files_of(path, missing)
         files += found
         if not found:
-            missing.append(_why(path))
-    seen: dict[str, str] = {}
+            missing.append(_reason(path))
+    first_names: dict[str, str] = {}
     for file in files:
-        seen.setdefault(file if file == STDIN else os.path.realpath(file), file)
-    return Sources(tuple(seen.values()), tuple(missing))
+        first_names.setdefault(file if file == STDIN else os.path.realpath(file), file)
+    return Sources(tuple(first_names.values()), tuple(missing))
 
 
-def _of(path: str, missing: list[str]) -> list[str]:
+def _files_of(path: str, missing: list[str]) -> list[str]:
     if path == STDIN:
         return [STDIN]
     if os.path.isdir(path):
         return _below(path, missing)
     if os.path.lexists(path):
         return [path]
-    return [file for name in sorted(glob.glob(path, recursive=True)) for file in _of(name, missing)]
+    return [file for name in sorted(glob.glob(path, recursive=True)) for file in _files_of(name, missing)]
 
 
 def _below(directory: str, missing: list[str]) -> list[str]:
@@ -59,7 +59,7 @@ def _below(directory: str, missing: list[str]) -> list[str]:
     return logs or [file for file in every if _TEXT.search(file) and not _SECRET.search(os.path.basename(file))]
 
 
-def _why(path: str) -> str:
+def _reason(path: str) -> str:
     if os.path.isdir(path):
-        return f"{path}: no log in it; wanted files named .log, .out, .err or .txt"
-    return f"{path}: no such file"
+        return f"{path}: no logs found; expected files named .log, .out, .err or .txt"
+    return f"{path}: no such file or directory"

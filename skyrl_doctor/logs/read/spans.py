@@ -1,19 +1,19 @@
-"""The blocks of a plain file, from its line ends alone: each is read by the thread that looks at it, and copied nowhere."""
+"""Finds the blocks of a plain file by reading only near their ends, so that each thread can read its own block."""
 
 import os
 from collections.abc import Iterator
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.logs.read.blocks import SIZE, Block, last_end
+from skyrl_doctor.logs.read.blocks import SIZE, Block, last_line_end
 from skyrl_doctor.logs.read.noise import OVERLAP
 
 _TAIL = 1 << 12
-"""So much is read where a block may end; most lines are shorter."""
+"""Bytes that are read where a block may end; most lines are shorter."""
 
 
 @record
 class Span:
-    """Where a block lies, before it is read."""
+    """The position of a block in a file."""
 
     descriptor: int
     start: int
@@ -22,23 +22,25 @@ class Span:
     cut: bool
 
     def read(self) -> Block:
-        """A file that was cut meanwhile ends there."""
+        """Read the block. A file that became shorter ends early."""
         data = _read(self.descriptor, self.end - self.start, self.start)
         return Block(self.start, data, self.fresh, self.cut)
 
 
-def spans(descriptor: int, size: int = SIZE + OVERLAP, overlap: int = OVERLAP, tail: int = _TAIL) -> Iterator[Span]:
-    """The same blocks that Blocks makes of the same bytes."""
+def find_spans(
+    descriptor: int, size: int = SIZE + OVERLAP, overlap: int = OVERLAP, tail: int = _TAIL
+) -> Iterator[Span]:
+    """Yield the same blocks that Blocks makes of the same bytes."""
     start, fresh, tail = 0, True, min(tail, size)
     while True:
         begun = start + size - tail
         last = _read(descriptor, tail, begun)
         if len(last) < tail:
             break
-        after = last_end(last, 0, tail)
+        after = last_line_end(last, 0, tail)
         if not after:
             begun, last = start, _read(descriptor, size, start)
-            after = last_end(last, 0, len(last))
+            after = last_line_end(last, 0, len(last))
         end = begun + after if after else start + size
         yield Span(descriptor, start, end, fresh, cut=not after)
         start, fresh = (end, last[after - 1 : after] == b"\n") if after else (end - overlap, False)
@@ -46,7 +48,7 @@ def spans(descriptor: int, size: int = SIZE + OVERLAP, overlap: int = OVERLAP, t
 
 
 def _read(descriptor: int, count: int, at: int) -> bytes:
-    """So many bytes from there on; fewer only at the end of the file."""
+    """Read so many bytes at a position; fewer only at the end of the file."""
     data = os.pread(descriptor, count, at)
     while 0 < len(data) < count and (more := os.pread(descriptor, count - len(data), at + len(data))):
         data += more

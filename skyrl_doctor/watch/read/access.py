@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from skyrl_doctor.watch.observe import Observation, Served
+from skyrl_doctor.watch.observations import Observation, Served
 
 LOGGED_EVERY_S = 10.0
 _POST = re.compile(rb'"POST /\S*(?:completions|generate|messages|responses)\S* HTTP/[\d.]+" ([245])\d\d')

@@ -9,15 +9,16 @@ from dataclasses import replace
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.signature import Part
-from skyrl_doctor.logs.cause.root_cause import choose
+from skyrl_doctor.logs.cause.root_cause import find_root_cause
+from skyrl_doctor.logs.judge.hits import Hit as Found
 from skyrl_doctor.logs.judge.lines import Line
-from skyrl_doctor.logs.judge.scanner import Hit as Found
-from skyrl_doctor.logs.judge.scanner import Scan, Scanner
-from skyrl_doctor.logs.match.candidates import OWN
-from skyrl_doctor.logs.match.patterns import Patterns, installed
+from skyrl_doctor.logs.judge.scanner import Scanner
+from skyrl_doctor.logs.judge.tally import Scan
+from skyrl_doctor.logs.match.patterns import Patterns, installed_patterns
+from skyrl_doctor.logs.match.phrases import WATCH_PREFIX
 from skyrl_doctor.watch.files import COUNTS
 from skyrl_doctor.watch.follow.tail import Lines
-from skyrl_doctor.watch.observe import Hit, Observation, Rollouts
+from skyrl_doctor.watch.observations import Hit, Observation, Rollouts
 from skyrl_doctor.watch.read.access import Access
 from skyrl_doctor.watch.read.phases import phases
 from skyrl_doctor.watch.read.steps import bars, steps
@@ -38,7 +39,7 @@ class Logs:
     """Turns what followers bring into observations."""
 
     def __init__(self, patterns: Patterns | None = None) -> None:
-        self._patterns = patterns or installed()
+        self._patterns = patterns or installed_patterns()
         self._reading: dict[str, Reading] = {}
         self._past: list[Scan] = []
         self._real: set[str] = set()
@@ -80,17 +81,19 @@ class Logs:
         scanner = Scanner(lines.path, self._patterns)
         scanner.feed(text)
         for found in scanner.finish().hits:
-            if found.known.signature.at_least == 1:
+            if found.failure.signature.at_least == 1:
                 yield _observed(found, lines.number - 1, at)
 
     def _judged(self, found: tuple[Found, ...], before: int, at: float) -> Iterator[Hit]:
-        names = {hit.known.name for hit in found if hit.known.signature.role is Part.ROOT}
+        names = {hit.failure.name for hit in found if hit.failure.signature.role is Part.ROOT}
         if names - self._real:
             self._real |= {
-                hit.known.name for hit in choose(self._scans()).matches if hit.known.signature.role is Part.ROOT
+                hit.failure.name
+                for hit in find_root_cause(self._scans()).matches
+                if hit.failure.signature.role is Part.ROOT
             }
         for hit in found:
-            if hit.known.signature.role is not Part.ROOT or hit.known.name in self._real:
+            if hit.failure.signature.role is not Part.ROOT or hit.failure.name in self._real:
                 yield _observed(hit, before, at)
 
     def _scans(self) -> list[Scan]:
@@ -98,11 +101,11 @@ class Logs:
 
 
 def _observed(found: Found, before: int, at: float) -> Hit:
-    known, signature = found.known, found.known.signature
+    failure, signature = found.failure, found.failure.signature
     return Hit(
         at=at,
-        id=known.id,
-        slug=known.slug,
+        id=failure.id,
+        slug=failure.slug,
         root=signature.role is Part.ROOT and signature.fatal,
         cascade=signature.role is not Part.ROOT,
         file=found.line.file,
@@ -118,6 +121,6 @@ def _counts(lines: Lines, at: float) -> Iterator[Rollouts]:
 
 
 def _without_own(text: bytes) -> bytes:
-    if OWN not in text:
+    if WATCH_PREFIX not in text:
         return text
-    return b"\n".join(b"" if line.lstrip().startswith(OWN.strip()) else line for line in text.split(b"\n"))
+    return b"\n".join(b"" if line.lstrip().startswith(WATCH_PREFIX.strip()) else line for line in text.split(b"\n"))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from skyrl_doctor.watch.observe import Phase
+from skyrl_doctor.watch.observations import Phase
 
 WEIGHTS = "weight sync"
 SAMPLES = (

@@ -9,7 +9,7 @@ import re
 from collections import deque
 from collections.abc import Iterator
 
-from skyrl_doctor.watch.observe import Bar, Step
+from skyrl_doctor.watch.observations import Bar, Step
 
 MOST_METRICS = 2000
 MOST_BARS = 48

@@ -9,7 +9,7 @@ from dataclasses import field
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.finding import Cleared, Said, raised
-from skyrl_doctor.watch.observe import Observation, Rollouts
+from skyrl_doctor.watch.observations import Observation, Rollouts
 from skyrl_doctor.watch.rules.base import Rule, Streak, fix_config
 
 SAY_AFTER, CLEAR_AFTER = 2, 3

@@ -5,18 +5,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from skyrl_doctor.watch.finding import Said
-from skyrl_doctor.watch.observe import Observation
+from skyrl_doctor.watch.observations import Observation
 from skyrl_doctor.watch.rules import (
     agent,
     checkpoints,
     collapse,
     fill,
-    known,
     metrics,
     rechecks,
     refusals,
     resumed,
     sandboxes,
+    signatures,
     stall,
     stops,
     wall,
@@ -24,7 +24,7 @@ from skyrl_doctor.watch.rules import (
 from skyrl_doctor.watch.rules.progress import Progress
 
 RULES = (
-    known.RULE,
+    signatures.RULE,
     refusals.RULE,
     stops.RULE,
     stall.RULE,

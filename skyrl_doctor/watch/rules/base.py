@@ -6,7 +6,7 @@ from typing import Any
 from skyrl_doctor.core.model import Remedy, RemedyKind
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.finding import Said
-from skyrl_doctor.watch.observe import Observation
+from skyrl_doctor.watch.observations import Observation
 
 Judged = tuple[Any, tuple[Said, ...]]
 

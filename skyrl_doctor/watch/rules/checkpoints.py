@@ -5,7 +5,7 @@ from dataclasses import replace
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.finding import Cleared, Said, raised
-from skyrl_doctor.watch.observe import Checkpoint, Fill, Observation
+from skyrl_doctor.watch.observations import Checkpoint, Fill, Observation
 from skyrl_doctor.watch.rules.base import Rule, fix_config
 
 LATE_S = 900.0

@@ -10,7 +10,7 @@ from itertools import pairwise
 from skyrl_doctor.core.model import Remedy, RemedyKind, Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.finding import Cleared, Said, raised
-from skyrl_doctor.watch.observe import Fill, Observation
+from skyrl_doctor.watch.observations import Fill, Observation
 from skyrl_doctor.watch.rules.base import Rule, fix_config, lasting
 
 SPAN_S = 60.0

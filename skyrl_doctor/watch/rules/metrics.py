@@ -5,7 +5,7 @@ from dataclasses import field
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.finding import Cleared, Said, raised
-from skyrl_doctor.watch.observe import Observation, Step
+from skyrl_doctor.watch.observations import Observation, Step
 from skyrl_doctor.watch.rules.base import Rule, Streak
 from skyrl_doctor.watch.rules.conditions import CONDITIONS, Condition
 

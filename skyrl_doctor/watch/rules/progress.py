@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.watch.observe import Bar, Checkpoint, Observation, Rollouts, Served, Step
+from skyrl_doctor.watch.observations import Bar, Checkpoint, Observation, Rollouts, Served, Step
 
 COLD_S = 1200.0
 """Before three steps have ended: weights load, kernels compile into cold caches, steps of ten minutes are seen."""

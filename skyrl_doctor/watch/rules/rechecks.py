@@ -6,7 +6,7 @@ from dataclasses import field
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.finding import Cleared, Said, raised
-from skyrl_doctor.watch.observe import Observation, Recheck
+from skyrl_doctor.watch.observations import Observation, Recheck
 from skyrl_doctor.watch.rules.base import Rule, Streak, fix_env
 
 SAY_AFTER, CLEAR_AFTER = 2, 2

@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from skyrl_doctor.core.model import Location, Remedy, RemedyKind
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.finding import Cleared, Said, raised
-from skyrl_doctor.watch.observe import Fault, Observation, Served
+from skyrl_doctor.watch.observations import Fault, Observation, Served
 from skyrl_doctor.watch.rules.base import Rule
 
 ENOUGH = 3.0

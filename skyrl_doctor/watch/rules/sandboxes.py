@@ -6,7 +6,7 @@ from dataclasses import field, replace
 from skyrl_doctor.core.model import Remedy, RemedyKind, Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.finding import Cleared, Raised, Said, raised
-from skyrl_doctor.watch.observe import Observation, Sandboxes
+from skyrl_doctor.watch.observations import Observation, Sandboxes
 from skyrl_doctor.watch.rules.base import Rule, Streak, fix_config, lasting
 
 SAY_AFTER, CLEAR_AFTER = 4, 4

@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.finding import Cleared, Raised, Said, raised
-from skyrl_doctor.watch.observe import Fault, Hit, Observation, Phase, Served, Step, Tick, Use
+from skyrl_doctor.watch.observations import Fault, Hit, Observation, Phase, Served, Step, Tick, Use
 from skyrl_doctor.watch.read.phases import WEIGHTS
 from skyrl_doctor.watch.rules.base import Rule, fix_config, lasting
 from skyrl_doctor.watch.rules.progress import Progress, after, patience_s, step_patience_s

@@ -8,7 +8,7 @@ from dataclasses import replace
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.finding import Said, raised
-from skyrl_doctor.watch.observe import Fault, Hit, Observation, Rollouts, Step
+from skyrl_doctor.watch.observations import Fault, Hit, Observation, Rollouts, Step
 from skyrl_doctor.watch.rules.base import Rule, fix_config
 
 ID = "AGT014"

@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.finding import Raised, Said, raised
-from skyrl_doctor.watch.observe import Bar, Left, Observation, Step
+from skyrl_doctor.watch.observations import Bar, Left, Observation, Step
 from skyrl_doctor.watch.rules.base import Rule, fix_config, lasting
 from skyrl_doctor.watch.rules.progress import step_s
 

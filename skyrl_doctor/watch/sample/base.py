@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.watch.observe import Observation
+from skyrl_doctor.watch.observations import Observation
 
 Look = Callable[[Machine, float], Sequence[Observation]]
 REST_S = 600.0

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.machine.base import Absent, Machine, unless_absent
 from skyrl_doctor.machine.queries import Stat
-from skyrl_doctor.watch.observe import Checkpoint, Observation
+from skyrl_doctor.watch.observations import Checkpoint, Observation
 from skyrl_doctor.watch.sample.base import Look
 from skyrl_train.contracts.checkpoints import layout
 

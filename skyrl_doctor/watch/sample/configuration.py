@@ -8,7 +8,7 @@ from typing import Any
 
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.watch.observe import Fault, Observation
+from skyrl_doctor.watch.observations import Fault, Observation
 from skyrl_doctor.watch.rules import refusals, stops
 from skyrl_doctor.watch.sample.base import Look
 

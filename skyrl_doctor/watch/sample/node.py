@@ -9,7 +9,7 @@ from skyrl_doctor.facts.cgroup import Membership, directories, parse_limit, pars
 from skyrl_doctor.facts.gpu import usable
 from skyrl_doctor.facts.gpu.nvml import NO_DRIVER, Refused, parse_nvml
 from skyrl_doctor.machine.base import Absent, Machine
-from skyrl_doctor.watch.observe import Fill, Observation, Use
+from skyrl_doctor.watch.observations import Fill, Observation, Use
 from skyrl_doctor.watch.sample.base import Look
 
 NVML_LIMIT_S = 12.0

@@ -7,7 +7,7 @@ from typing import Any
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.watch.observe import Observation, Recheck
+from skyrl_doctor.watch.observations import Observation, Recheck
 
 LIMIT_S = 40.0
 CHECKS = ("GPU003", "POD004", "POD005")

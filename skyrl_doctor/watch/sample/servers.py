@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.machine.http_query import Fetched, Get
-from skyrl_doctor.watch.observe import Observation, Sandboxes, Served
+from skyrl_doctor.watch.observations import Observation, Sandboxes, Served
 from skyrl_doctor.watch.read.exposition import Sample, parse, quantile, total
 from skyrl_doctor.watch.sample.base import Look
 from skyrl_train.contracts.job_files import KEY, URL

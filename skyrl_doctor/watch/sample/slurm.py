@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.watch.observe import Left, Observation
+from skyrl_doctor.watch.observations import Left, Observation
 from skyrl_doctor.watch.sample.base import Look
 from skyrl_train.config.walltime import UNLIMITED, minutes
 

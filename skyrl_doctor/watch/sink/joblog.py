@@ -4,7 +4,7 @@ import glob
 import os
 import stat
 
-from skyrl_doctor.logs.match.candidates import OWN
+from skyrl_doctor.logs.match.phrases import WATCH_PREFIX
 from skyrl_doctor.report.plain import plain
 from skyrl_doctor.watch.files import LOG
 from skyrl_doctor.watch.finding import Raised
@@ -17,7 +17,7 @@ def line(one: Raised) -> str:
     where = one.finding.location
     at = f" at {where.file}:{where.line}" if where else ""
     kind = "root cause" if one.root else one.finding.severity.word
-    return f"{OWN.decode()}{one.id} {one.slug} ({kind}){at}: {' '.join(plain(one.finding.message).split())}"
+    return f"{WATCH_PREFIX.decode()}{one.id} {one.slug} ({kind}){at}: {' '.join(plain(one.finding.message).split())}"
 
 
 class JobLog:

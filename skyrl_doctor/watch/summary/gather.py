@@ -10,7 +10,7 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.logs.cause.timeline import Timeline
 from skyrl_doctor.logs.diagnose import diagnose
-from skyrl_doctor.logs.read.clock import CLOCK, Clock, clock_of
+from skyrl_doctor.logs.read.clock import CLOCK, Clock, parse_clock
 from skyrl_doctor.watch.files import EVENTS
 from skyrl_doctor.watch.follow.files import listing
 from skyrl_doctor.watch.sink.events import read
@@ -84,7 +84,7 @@ def _wasted(job_dir: str, events: tuple[dict[str, Any], ...], diagnosis: Diagnos
 
 def _last_clocks(job_dir: str) -> list[Clock]:
     last = [matches[-1] for text in _tails(job_dir) if (matches := list(CLOCK.finditer(text)))]
-    return [clock_of(match) for match in last]
+    return [parse_clock(match) for match in last]
 
 
 def _last_step(job_dir: str) -> int | None:

@@ -31,7 +31,7 @@ def _head(story: Story, redact: Redact) -> Iterator[str]:
     yield "# Post-mortem"
     yield ""
     if root is not None:
-        yield f"**{root.known.name} {root.known.slug}**: {root.known.signature.explain}."
+        yield f"**{root.failure.name} {root.failure.slug}**: {root.failure.signature.explain}."
     elif unknown is not None:
         yield "**No known failure matched.** The first line that looks like an error is quoted below."
     elif _roots(story):
@@ -83,15 +83,15 @@ def _cause(diagnosis: Diagnosis, redact: Redact) -> Iterator[str]:
         ],
         redact,
     )
-    if diagnosis.root and diagnosis.root.known.id:
-        yield f"What to do: `skyrl-doctor explain {diagnosis.root.known.id}`"
+    if diagnosis.root and diagnosis.root.failure.id:
+        yield f"What to do: `skyrl-doctor explain {diagnosis.root.failure.id}`"
         yield ""
-    cascades = [hit for hit in diagnosis.matches if hit.known.signature.role is Part.CASCADE]
+    cascades = [hit for hit in diagnosis.matches if hit.failure.signature.role is Part.CASCADE]
     if cascades:
         yield "What follows from it:"
         yield ""
         yield from (
-            f"- {hit.known.slug}, {_code(f'{hit.line.file}:{hit.line.number}')}: {hit.known.signature.explain}"
+            f"- {hit.failure.slug}, {_code(f'{hit.line.file}:{hit.line.number}')}: {hit.failure.signature.explain}"
             for hit in cascades[:20]
         )
         yield ""
@@ -99,7 +99,7 @@ def _cause(diagnosis: Diagnosis, redact: Redact) -> Iterator[str]:
 
 def _node(story: Story, before: list[Before]) -> Iterator[str]:
     root = story.diagnosis.root
-    if story.node is None or root is None or not (root.known.id or "").startswith(OF_NODES):
+    if story.node is None or root is None or not (root.failure.id or "").startswith(OF_NODES):
         return
     yield "## The node"
     yield ""

@@ -6,7 +6,7 @@ import pytest
 
 from skyrl_doctor.catalogue import When, catalogue
 from skyrl_doctor.logs.diagnose import diagnose
-from skyrl_doctor.logs.judge.scanner import KEPT
+from skyrl_doctor.logs.judge.hits import MAX_KEPT
 
 LOGS = Path(__file__).parents[2] / "logs"
 FILES = sorted(LOGS.glob("*/*.log"))
@@ -20,7 +20,7 @@ def said(*files: Path) -> str:
     found = diagnose([str(file) for file in files])
     assert found.unread == ()
     if found.diagnosis.root is not None:
-        return found.diagnosis.root.known.name
+        return found.diagnosis.root.failure.name
     return "unknown" if found.diagnosis.unknown else "healthy"
 
 
@@ -48,7 +48,7 @@ def test_the_corpus_is_whole() -> None:
     assert core - {file.parent.name for file in FILES} == set()
     assert len(list(LOGS.glob("healthy/*.log"))) >= 15
     assert len(list(LOGS.glob("unknown/*.log"))) >= 6
-    assert KEPT > 1
+    assert MAX_KEPT > 1
 
 
 @pytest.mark.parametrize(

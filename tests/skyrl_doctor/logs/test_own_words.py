@@ -10,8 +10,8 @@ import pytest
 import skyrl_train
 from skyrl_doctor.catalogue import catalogue
 from skyrl_doctor.logs.diagnose import diagnose
-from skyrl_doctor.logs.match.phrases import SUSPECT, is_suspect
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.phrases import ERROR, is_error
+from skyrl_doctor.logs.match.signatures import load_signatures
 from skyrl_train.contracts.run_log import say, say_cause
 
 SOURCES = Path(skyrl_train.__file__ or "").parent
@@ -37,7 +37,7 @@ OWN = sorted({text for text in sentences() if NAMED.match(text) and len(text) > 
 
 
 def known_as(line: str) -> set[str]:
-    own = [each for each in known() if each.signature.versions == "skyrl-train"]
+    own = [each for each in load_signatures() if each.signature.versions == "skyrl-train"]
     return {each.name for each in own if re.search(each.signature.pattern, line)}
 
 
@@ -89,7 +89,7 @@ def test_our_cause_comes_before_slurms_end(text: str, id_: str, first: bool, tmp
     found = diagnose([str(log)]).diagnosis
     if id_:
         assert found.root is not None
-        assert (found.root.known.name, found.root.line.text) == (id_, text)
+        assert (found.root.failure.name, found.root.line.text) == (id_, text)
     else:
         assert found.root is None
         assert found.unknown is not None
@@ -111,13 +111,13 @@ def test_our_cause_comes_before_slurms_end(text: str, id_: str, first: bool, tmp
     ],
 )
 def test_news_are_no_cause(text: str) -> None:
-    assert not (re.search(SUSPECT, text) and is_suspect(text))
+    assert not (re.search(ERROR, text) and is_error(text))
 
 
 def test_the_driver_marks_its_cause(capsys: pytest.CaptureFixture[str]) -> None:
     say("syncing weights")
     say_cause(RuntimeError("no free port"))
     news, cause = capsys.readouterr().err.splitlines()
-    assert re.search(SUSPECT, news) is None
-    assert re.search(SUSPECT, cause)
-    assert is_suspect(cause)
+    assert re.search(ERROR, news) is None
+    assert re.search(ERROR, cause)
+    assert is_error(cause)

@@ -6,34 +6,34 @@ import pytest
 
 from skyrl_doctor.catalogue import When, catalogue
 from skyrl_doctor.core.signature import Part
-from skyrl_doctor.logs.judge.files import scan
+from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.match.literals import literals
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import Known, known
+from skyrl_doctor.logs.match.signatures import KnownFailure, load_signatures
 
-KNOWN = known()
+KNOWN = load_signatures()
 PATTERNS = Patterns(KNOWN)
 
 
-def named(entry: Known) -> str:
+def named(entry: KnownFailure) -> str:
     return f"{entry.name}-{KNOWN.index(entry)}"
 
 
 @pytest.mark.parametrize("entry", KNOWN, ids=named)
-def test_a_signature_matches_its_sample(entry: Known) -> None:
+def test_a_signature_matches_its_sample(entry: KnownFailure) -> None:
     assert re.search(entry.signature.pattern, entry.signature.sample) is not None
 
 
 @pytest.mark.parametrize("entry", KNOWN, ids=named)
-def test_the_scanner_takes_the_sample_as_evidence_of_this_and_of_no_other_cause(entry: Known) -> None:
-    found = scan("x.log", [f"{entry.signature.sample}\n".encode()], PATTERNS)
+def test_the_scanner_takes_the_sample_as_evidence_of_this_and_of_no_other_cause(entry: KnownFailure) -> None:
+    found = scan_chunks("x.log", [f"{entry.signature.sample}\n".encode()], PATTERNS)
     refined = {entry.name, *entry.signature.refines}
-    assert {hit.known.name for hit in found.hits if hit.known.signature.role is Part.ROOT} <= refined
+    assert {hit.failure.name for hit in found.hits if hit.failure.signature.role is Part.ROOT} <= refined
     assert entry.signature.near or found.counts.get(entry)
 
 
 @pytest.mark.parametrize("entry", KNOWN, ids=named)
-def test_a_pattern_is_bounded_and_has_a_text_to_look_for_first(entry: Known) -> None:
+def test_a_pattern_is_bounded_and_has_a_text_to_look_for_first(entry: KnownFailure) -> None:
     pattern = entry.signature.pattern
     assert re.findall(r"(?<!\\)\.[*+]", pattern) == []  # else a long line would cost its square
     assert literals(pattern)

@@ -54,7 +54,7 @@ def test_what_is_no_diagnosis_does_not(wrong: dict[str, object]) -> None:
 
 def test_a_person_reads_where_in_the_code_it_was_raised() -> None:
     found = diagnose([str(LOGS / "AGT008" / "rlock.log"), str(LOGS / "CFG005" / "verl.log")])
-    frames = {hit.known.name: hit.line.frame for hit in found.diagnosis.matches if hit.line.frame}
+    frames = {hit.failure.name: hit.line.frame for hit in found.diagnosis.matches if hit.line.frame}
     assert frames["CFG005"] == "/app/verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py:140 in __init__"
     shown = "\n".join(text(diagnose([str(LOGS / "CFG005" / "verl.log")]).diagnosis, None, same, 1))
     assert "  raised in /app/verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py:140 in __init__\n" in shown
@@ -75,7 +75,7 @@ def test_of_an_unknown_error_it_is_said_how_many_are_like_it(tmp_path: Path) -> 
     log.write_text("".join(f"ValueError: row {n} of task {n} has no reward\n" for n in range(9)), encoding="utf-8")
     found = diagnose([str(log)]).diagnosis
     assert list(text(found, None, same, 1))[-1] == (
-        "  9 lines of that file are alike, from line 1 to 9: ValueError: row * of task * has no reward"
+        "  9 similar lines in this file, from line 1 to 9: ValueError: row * of task * has no reward"
     )
     assert data(found, same)["unknown"]["cluster"] == {
         "template": "ValueError: row * of task * has no reward",
@@ -90,7 +90,7 @@ def test_what_the_run_outlived_is_told_of_and_no_cause(tmp_path: Path) -> None:
     steps = "".join(f"step:{n} - actor/loss:0.1\n" for n in range(3))
     log.write_text(f"Error: beginning container create transaction: database is locked\n{steps}", encoding="utf-8")
     assert list(text(diagnose([str(log)]).diagnosis, None, same, 1)) == [
-        "Seen, and outlived by the run:",
+        "Known failures, but the run continued after them:",
         f"  POD009 database-locked-under-burst, {log}:1",
-        "Nothing found in 1 file: no known failure, nothing that looks like an error.",
+        "No known failure and no error found in 1 file.",
     ]

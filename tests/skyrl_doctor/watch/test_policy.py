@@ -10,7 +10,7 @@ import pytest
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.watch import act
+from skyrl_doctor.watch import actions
 from skyrl_doctor.watch.finding import raised
 from skyrl_doctor.watch.policy import Case, Deed, Limits, Policy, decide, with_root
 
@@ -51,9 +51,9 @@ def test_figures_that_were_bad_for_steps_count_at_once_and_symptoms_never() -> N
 
 
 def test_the_commands_for_slurm() -> None:
-    assert act.commands(Deed.ASK, "7", "x") == [("scancel", "--signal=TERM", "7")]
-    assert act.commands(Deed.END, "7", "x") == [("scancel", "7")]
-    assert act.commands(Deed.HOLD, "7", 'CFG001: a\n "b"') == [
+    assert actions.commands(Deed.ASK, "7", "x") == [("scancel", "--signal=TERM", "7")]
+    assert actions.commands(Deed.END, "7", "x") == [("scancel", "7")]
+    assert actions.commands(Deed.HOLD, "7", 'CFG001: a\n "b"') == [
         ("scontrol", "update", "JobId=7", "Comment=skyrl-doctor: CFG001: a 'b'"),
         ("scontrol", "requeuehold", "7"),
     ]
@@ -69,8 +69,8 @@ def test_who_cannot_be_stopped_is_said_at_the_start() -> None:
         ((2**22 + 7,), "", Policy.STOP, "no such process here"),
     ):
         with pytest.raises(UsageError, match=text):
-            act.target(machine, pids, job, policy)
-    assert act.target(machine, (), "", Policy.REPORT).is_none
+            actions.target(machine, pids, job, policy)
+    assert actions.target(machine, (), "", Policy.REPORT).is_none
 
 
 def test_signals_reach_the_process_group_and_nobody_who_took_its_number(tmp_path: Path) -> None:
@@ -79,17 +79,21 @@ def test_signals_reach_the_process_group_and_nobody_who_took_its_number(tmp_path
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        whom = act.target(machine, (process.pid,), "", Policy.STOP)
-        assert act.do(machine, Deed.ASK, whom, "x", dry=True) == [
+        whom = actions.target(machine, (process.pid,), "", Policy.STOP)
+        assert actions.do(machine, Deed.ASK, whom, "x", dry=True) == [
             f"would send SIGTERM to the process group {process.pid}"
         ]
-        assert act.do(machine, Deed.ASK, whom, "x", dry=False) == [f"sent SIGTERM to the process group {process.pid}"]
-        assert act.is_alive(machine, whom.processes[0])
-        another = act.Target(processes=(act.Process(process.pid, "1"),))
-        assert act.do(machine, Deed.END, another, "x", dry=False) == [f"process {process.pid} has ended by itself"]
-        assert act.do(machine, Deed.END, whom, "x", dry=False) == [f"sent SIGKILL to the process group {process.pid}"]
+        assert actions.do(machine, Deed.ASK, whom, "x", dry=False) == [
+            f"sent SIGTERM to the process group {process.pid}"
+        ]
+        assert actions.is_alive(machine, whom.processes[0])
+        another = actions.Target(processes=(actions.Process(process.pid, "1"),))
+        assert actions.do(machine, Deed.END, another, "x", dry=False) == [f"process {process.pid} has ended by itself"]
+        assert actions.do(machine, Deed.END, whom, "x", dry=False) == [
+            f"sent SIGKILL to the process group {process.pid}"
+        ]
         assert process.wait(120) == -signal.SIGKILL
-    assert not act.is_alive(machine, whom.processes[0])
+    assert not actions.is_alive(machine, whom.processes[0])
 
 
 def test_a_job_is_stopped_by_slurm_s_own_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,13 +103,13 @@ def test_a_job_is_stopped_by_slurm_s_own_commands(tmp_path: Path, monkeypatch: p
         )
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    machine, whom = LocalMachine(), act.Target(job="7")
-    assert act.do(machine, Deed.ASK, whom, "CFG001", dry=False) == ["ran scancel --signal=TERM 7"]
-    assert act.do(machine, Deed.HOLD, whom, "CFG001", dry=False) == [
+    machine, whom = LocalMachine(), actions.Target(job="7")
+    assert actions.do(machine, Deed.ASK, whom, "CFG001", dry=False) == ["ran scancel --signal=TERM 7"]
+    assert actions.do(machine, Deed.HOLD, whom, "CFG001", dry=False) == [
         "ran scontrol update JobId=7 Comment=skyrl-doctor: CFG001",
         "could not run scontrol requeuehold 7: scontrol: exit status 1",
     ]
-    assert act.do(machine, Deed.END, whom, "CFG001", dry=True) == ["would run scancel 7"]
+    assert actions.do(machine, Deed.END, whom, "CFG001", dry=True) == ["would run scancel 7"]
     assert (tmp_path / "ran").read_text(encoding="utf-8").splitlines() == [
         "scancel --signal=TERM 7",
         "scontrol update JobId=7 Comment=skyrl-doctor: CFG001",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_doctor.logs.match.phrases import SUSPECT, is_suspect
+from skyrl_doctor.logs.match.phrases import ERROR, is_error
 from skyrl_train.cli.app import dispatch
 from skyrl_train.config.load import parse, resolved
 from skyrl_train.contracts.verdict import FILE, Verdict, config_hash, write
@@ -83,8 +83,8 @@ def test_what_is_no_directory_of_a_launch_is_said(tmp_path: Path, capsys: pytest
     assert dispatch(["train", str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"skyrl-train train: error: {tmp_path} is no directory of a launch")
-    assert re.search(SUSPECT, said)
-    assert is_suspect(said)
+    assert re.search(ERROR, said)
+    assert is_error(said)
 
 
 @pytest.mark.skipif(find_spec("verl") is not None, reason="it would train")

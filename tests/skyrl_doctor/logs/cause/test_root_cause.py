@@ -1,12 +1,12 @@
 """The cause among the hits of several files."""
 
-from skyrl_doctor.logs.cause.root_cause import Diagnosis, choose
+from skyrl_doctor.logs.cause.root_cause import Diagnosis, find_root_cause
 from skyrl_doctor.logs.judge.clusters import Cluster
-from skyrl_doctor.logs.judge.files import scan
+from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 
-PATTERNS = Patterns(known())
+PATTERNS = Patterns(load_signatures())
 LOCKED = "Error: beginning container create transaction: database is locked"
 SLOTS = "No available worker slots"
 DEL = "Exception ignored in: <function APIRemoteWorkspace.__del__ at 0x1>"
@@ -14,12 +14,14 @@ DEL = "Exception ignored in: <function APIRemoteWorkspace.__del__ at 0x1>"
 
 def diagnosis(**files: str) -> Diagnosis:
     named = {name.replace("_", ".", 1): text.encode() for name, text in files.items()}
-    return choose([scan(name, [text], PATTERNS, order=order) for order, (name, text) in enumerate(named.items())])
+    return find_root_cause(
+        [scan_chunks(name, [text], PATTERNS, order=order) for order, (name, text) in enumerate(named.items())]
+    )
 
 
 def root(**files: str) -> str | None:
     found = diagnosis(**files).root
-    return found.known.name if found else None
+    return found.failure.name if found else None
 
 
 def test_the_earliest_by_the_clock_is_the_cause() -> None:

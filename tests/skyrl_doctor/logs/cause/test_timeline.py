@@ -2,14 +2,14 @@
 
 import pytest
 
-from skyrl_doctor.logs.cause.root_cause import choose
+from skyrl_doctor.logs.cause.root_cause import find_root_cause
 from skyrl_doctor.logs.cause.timeline import Timeline
-from skyrl_doctor.logs.judge.files import scan
+from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
-from skyrl_doctor.logs.read.clock import CLOCK, Clock, clock_of
+from skyrl_doctor.logs.match.signatures import load_signatures
+from skyrl_doctor.logs.read.clock import CLOCK, Clock, parse_clock
 
-PATTERNS = Patterns(known())
+PATTERNS = Patterns(load_signatures())
 LOCKED = "Error: beginning container create transaction: database is locked"
 SLOTS = "No available worker slots"
 HOUR_S = 3600
@@ -18,13 +18,13 @@ HOUR_S = 3600
 def clock(text: str) -> Clock:
     found = CLOCK.search(text.encode())
     assert found is not None
-    return clock_of(found)
+    return parse_clock(found)
 
 
 def root(*files: str, site_s: int = 0) -> str | None:
-    scans = [scan(f"{'ab'[at]}.log", [text.encode()], PATTERNS, order=at) for at, text in enumerate(files)]
-    found = choose(scans, site_s=site_s).root
-    return found.known.name if found else None
+    scans = [scan_chunks(f"{'ab'[at]}.log", [text.encode()], PATTERNS, order=at) for at, text in enumerate(files)]
+    found = find_root_cause(scans, site_s=site_s).root
+    return found.failure.name if found else None
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,19 @@
 
 import pytest
 
-from skyrl_doctor.logs.judge.files import scan
-from skyrl_doctor.logs.judge.quotations import inline
-from skyrl_doctor.logs.judge.unmatched import RETRIED
+from skyrl_doctor.logs.judge.files import scan_chunks
+from skyrl_doctor.logs.judge.hits import MIN_RETRIES
+from skyrl_doctor.logs.judge.quotations import is_quoted
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 
-PATTERNS = Patterns(known())
+PATTERNS = Patterns(load_signatures())
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB."
 LOCKED = "Error: beginning container create transaction: database is locked"
 
 
 def names(*lines: str) -> list[str]:
-    return [hit.known.name for hit in scan("x.log", ["\n".join(lines).encode()], PATTERNS).hits]
+    return [hit.failure.name for hit in scan_chunks("x.log", ["\n".join(lines).encode()], PATTERNS).hits]
 
 
 @pytest.mark.parametrize(
@@ -79,14 +79,14 @@ def test_what_a_sandbox_holds_shows_in_the_commands_that_set_it_up_and_not_in_th
     ],
 )
 def test_in_one_line(line: str) -> None:
-    assert inline(line.encode(), line.index("torch."))
+    assert is_quoted(line.encode(), line.index("torch."))
     assert names(line) == []
 
 
 def test_what_will_be_tried_again_is_a_cause_only_when_nobody_stops_trying() -> None:
     retried = f'level=warning msg="Failed, retrying in 1s (1/3). {LOCKED}"'
-    assert names(*[retried] * (RETRIED - 1)) == []
-    assert names(*[retried] * RETRIED) == ["POD009"]
+    assert names(*[retried] * (MIN_RETRIES - 1)) == []
+    assert names(*[retried] * MIN_RETRIES) == ["POD009"]
     assert names(retried, LOCKED) == ["POD009"]
 
 

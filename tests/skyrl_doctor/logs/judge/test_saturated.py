@@ -1,18 +1,18 @@
 """A line that comes again when its signature was counted to its end is asked for little, and the answer is the same."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Set
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.judge.files import scan
-from skyrl_doctor.logs.judge.saturated import Spent
-from skyrl_doctor.logs.judge.scanner import Scan
+from skyrl_doctor.logs.judge.saturated import Distance, SaturatedLines
+from skyrl_doctor.logs.judge.scanner import Scanner
+from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 
-PATTERNS = Patterns(known())
+MakeSaturated = Callable[[Patterns, Distance, Set[int]], SaturatedLines]
+PATTERNS = Patterns(load_signatures())
 ENOUGH = 20
 OOM = b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB.\n"
 LINES = (
@@ -28,28 +28,23 @@ LINES = (
 )
 
 
-def found(text: bytes) -> Scan:
-    return scan("x.log", [text], PATTERNS)
+def skip_nothing(patterns: Patterns, distance: Distance, saturated: Set[int]) -> SaturatedLines:
+    return SaturatedLines(patterns, distance, frozenset())
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _counts_to_few() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skyrl_doctor.logs.judge.scanner.COUNTED", ENOUGH)
-        yield
+def found(text: bytes, make_saturated: MakeSaturated = SaturatedLines) -> Scan:
+    scanner = Scanner("x.log", PATTERNS, count_limit=ENOUGH, make_saturated=make_saturated)
+    scanner.feed(text)
+    return scanner.finish()
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from(LINES), max_size=40))
 def test_what_is_skipped_would_have_shown_nothing(lines: list[bytes]) -> None:
     text = OOM * ENOUGH + b"".join(lines)
-    skipping = found(text)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Spent, "skips", lambda *_: False)
-        patch.setattr(Spent, "holds", lambda *_: False)
-        assert found(text) == skipping
+    assert found(text) == found(text, skip_nothing)
 
 
 def test_a_near_pattern_that_comes_later_is_seen() -> None:
     text = OOM * 50 + b"loss.backward()\n" + OOM
-    assert [hit.line.number for hit in found(text).hits if hit.known.name == "MEM002"] == [52]
+    assert [hit.line.number for hit in found(text).hits if hit.failure.name == "MEM002"] == [52]

@@ -5,12 +5,13 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.judge.files import scan
-from skyrl_doctor.logs.judge.scanner import Scan, Scanner
+from skyrl_doctor.logs.judge.files import scan_chunks
+from skyrl_doctor.logs.judge.scanner import Scanner
+from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 
-PATTERNS = Patterns(known())
+PATTERNS = Patterns(load_signatures())
 PARTS = (
     b"INFO 03-02 09:14:22 [core.py:1] fine\n",
     b"\x1b[36m(WorkerDict pid=7, ip=10.0.0.1)\x1b[0m torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB.\n",
@@ -32,11 +33,11 @@ PARTS = (
 
 
 def found(*chunks: bytes) -> Scan:
-    return scan("x.log", chunks, PATTERNS)
+    return scan_chunks("x.log", chunks, PATTERNS)
 
 
 def hits(text: bytes) -> list[tuple[str, int, str]]:
-    return [(hit.known.name, hit.line.number, hit.line.text) for hit in found(text).hits]
+    return [(hit.failure.name, hit.line.number, hit.line.text) for hit in found(text).hits]
 
 
 @settings(max_examples=60, deadline=None)
@@ -88,7 +89,7 @@ def test_ray_counts_lines_that_it_leaves_out() -> None:
 
 def test_a_line_of_megabytes_is_searched_to_its_end_and_not_kept() -> None:
     (hit,) = found(b"x" * 3_000_000 + b" No available worker slots " + b"y" * 1_000_000).hits
-    assert (hit.known.name, hit.line.number, len(hit.line.text) < 500) == ("RUN005", 1, True)
+    assert (hit.failure.name, hit.line.number, len(hit.line.text) < 500) == ("RUN005", 1, True)
 
 
 def test_a_text_over_the_end_of_a_piece_is_found() -> None:

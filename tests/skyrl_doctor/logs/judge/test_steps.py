@@ -4,13 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.judge.files import scan
-from skyrl_doctor.logs.judge.scanner import Scan, Scanner
+from skyrl_doctor.logs.judge.files import scan_chunks
+from skyrl_doctor.logs.judge.scanner import Scanner
+from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.engines import ENGINES
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 
-PATTERNS = Patterns(known())
+PATTERNS = Patterns(load_signatures())
 LINES = (
     b"step:7 - actor/pg_loss:0.1\n",
     b"12:49:17 SUCCESS Step 8 | Time: 61.21s\n",
@@ -27,7 +28,7 @@ LINES = (
 
 
 def whole(text: bytes) -> Scan:
-    return scan("x.log", [text], PATTERNS)
+    return scan_chunks("x.log", [text], PATTERNS)
 
 
 def one_by_one(lines: list[bytes]) -> Scan:
@@ -47,7 +48,7 @@ def test_many_steps_at_once_are_as_one_after_the_other(lines: list[bytes]) -> No
 @pytest.mark.parametrize("engine_name", ENGINES)
 def test_steps_that_only_a_clean_line_shows_are_found(engine_name: str) -> None:
     text = b"st\x1b[1mep:1 - a\n" * 4 + b"step:2 - a\n" + b"ste\x00p:3 - a\n" * 2
-    found = scan("x.log", [text], Patterns(known(), engine_name=engine_name))
+    found = scan_chunks("x.log", [text], Patterns(load_signatures(), engine_name=engine_name))
     assert [mark.number for mark in found.steps] == [5, 6, 7]
 
 

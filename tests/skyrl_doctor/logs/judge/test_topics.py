@@ -6,22 +6,24 @@ import pytest
 
 from skyrl_doctor.catalogue import When, catalogue
 from skyrl_doctor.core.signature import Part
-from skyrl_doctor.logs.cause.root_cause import choose
-from skyrl_doctor.logs.judge.files import scan
-from skyrl_doctor.logs.match.patterns import installed
-from skyrl_doctor.logs.match.signatures import Known, topics
+from skyrl_doctor.logs.cause.root_cause import find_root_cause
+from skyrl_doctor.logs.judge.files import scan_chunks
+from skyrl_doctor.logs.match.patterns import installed_patterns
+from skyrl_doctor.logs.match.signatures import KnownFailure, load_topics
 
-TOPICS = topics()
+TOPICS = load_topics()
 STEP = "step:{} - critic/score/mean:0.1 - timing_s/step:60.0"
 
 
 def said(*lines: str) -> str:
-    found = choose([scan("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed())])
-    return found.root.known.name if found.root else "unknown" if found.unknown else "healthy"
+    found = find_root_cause(
+        [scan_chunks("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed_patterns())]
+    )
+    return found.root.failure.name if found.root else "unknown" if found.unknown else "healthy"
 
 
 @pytest.mark.parametrize("entry", TOPICS, ids=lambda entry: entry.name)
-def test_a_topic_is_of_the_catalogue_bounded_and_names_its_sample(entry: Known) -> None:
+def test_a_topic_is_of_the_catalogue_bounded_and_names_its_sample(entry: KnownFailure) -> None:
     found = catalogue().find(entry.name)
     assert found is not None
     assert When.LOG in found.when
@@ -32,7 +34,7 @@ def test_a_topic_is_of_the_catalogue_bounded_and_names_its_sample(entry: Known) 
 
 
 @pytest.mark.parametrize("entry", TOPICS, ids=lambda entry: entry.name)
-def test_what_is_no_error_has_no_topic(entry: Known) -> None:
+def test_what_is_no_error_has_no_topic(entry: KnownFailure) -> None:
     words = re.sub(r"^\w+(?: \w+)?: ?|^ERROR ", "", entry.signature.sample)
     assert said(f"INFO trainer: {words}", *map(STEP.format, range(1, 5))) == "healthy"
 

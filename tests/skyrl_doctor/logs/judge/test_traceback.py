@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.cause.root_cause import choose
-from skyrl_doctor.logs.judge.files import scan
+from skyrl_doctor.logs.cause.root_cause import find_root_cause
+from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.scanner import Scanner
-from skyrl_doctor.logs.match.patterns import installed
+from skyrl_doctor.logs.match.patterns import installed_patterns
 
 TRACE = (
     "Traceback (most recent call last):",
@@ -19,7 +19,9 @@ TRACE = (
 
 
 def unknown(*lines: str) -> Line | None:
-    return choose([scan("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed())]).unknown
+    return find_root_cause(
+        [scan_chunks("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed_patterns())]
+    ).unknown
 
 
 @pytest.mark.parametrize(
@@ -63,12 +65,12 @@ def test_the_first_of_two() -> None:
 @given(st.integers(1, 40), st.booleans())
 def test_however_the_bytes_come(size: int, flushed: bool) -> None:
     data = "".join(f"{line}\n" for line in (*TRACE, "done")).encode()
-    scanner = Scanner("x.log", installed())
+    scanner = Scanner("x.log", installed_patterns())
     for at in range(0, len(data), size):
         scanner.feed(data[at : at + size])
         if flushed:
             scanner.flush()
-    assert scanner.finish() == scan("x.log", [data], installed())
+    assert scanner.finish() == scan_chunks("x.log", [data], installed_patterns())
 
 
 def test_what_another_wrote_in_between_is_not_its_end() -> None:

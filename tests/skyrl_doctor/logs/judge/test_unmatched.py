@@ -2,14 +2,15 @@
 
 import pytest
 
-from skyrl_doctor.logs.cause.root_cause import OFTEN, Diagnosis, choose
-from skyrl_doctor.logs.judge.files import scan
-from skyrl_doctor.logs.judge.scanner import Scan, Scanner
-from skyrl_doctor.logs.judge.unmatched import COUNTED
+from skyrl_doctor.logs.cause.root_cause import FREQUENT, Diagnosis, find_root_cause
+from skyrl_doctor.logs.judge.files import scan_chunks
+from skyrl_doctor.logs.judge.scanner import Scanner
+from skyrl_doctor.logs.judge.tally import Scan
+from skyrl_doctor.logs.judge.unmatched import MAX_ERRORS
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 
-PATTERNS = Patterns(known())
+PATTERNS = Patterns(load_signatures())
 LOCKED = "Error: beginning container create transaction: database is locked"
 ODD = "ValueError: odd"
 
@@ -22,7 +23,9 @@ def steps(first: int, count: int = 3) -> str:
 
 def diagnosis(**files: str) -> Diagnosis:
     named = {name.replace("_", "."): text.encode() for name, text in files.items()}
-    return choose([scan(name, [text], PATTERNS, order=order) for order, (name, text) in enumerate(named.items())])
+    return find_root_cause(
+        [scan_chunks(name, [text], PATTERNS, order=order) for order, (name, text) in enumerate(named.items())]
+    )
 
 
 def test_three_steps_outlive_an_error() -> None:
@@ -39,8 +42,8 @@ def test_the_one_after_the_steps_is_shown_and_one_of_the_kind_that_was_outlived_
 
 def test_three_steps_outlive_a_known_failure_that_was_rare() -> None:
     found = diagnosis(a_log=f"{LOCKED}\n{steps(1)}")
-    assert (found.root, [hit.known.name for hit in found.outlived]) == (None, ["POD009"])
-    often = diagnosis(a_log=f"{LOCKED}\n" * OFTEN + steps(1))
+    assert (found.root, [hit.failure.name for hit in found.survived]) == (None, ["POD009"])
+    often = diagnosis(a_log=f"{LOCKED}\n" * FREQUENT + steps(1))
     assert often.root is not None
     again = diagnosis(a_log=f"{LOCKED}\n{steps(1)}{LOCKED}\n")
     assert again.root is not None
@@ -76,22 +79,22 @@ def one_by_one(text: str) -> Scan:
     return scanner.finish()
 
 
-@pytest.mark.parametrize("lines", [COUNTED - 1, COUNTED, COUNTED + 1])
-@pytest.mark.parametrize("more", [1, COUNTED + 1])
+@pytest.mark.parametrize("lines", [MAX_ERRORS - 1, MAX_ERRORS, MAX_ERRORS + 1])
+@pytest.mark.parametrize("more", [1, MAX_ERRORS + 1])
 def test_after_a_thousand_outlived_errors_a_new_one_is_seen(lines: int, more: int) -> None:
     text = f"{noise(lines)}{steps(1)}{noise(more)}KeyError: 'x'\n{noise(1)}"
     found = diagnosis(a_log=text).unknown
     assert found is not None
     assert (found.number, found.text) == (lines + more + 4, "KeyError: 'x'")
-    assert one_by_one(text) == scan("a.log", [text.encode()], PATTERNS)
+    assert one_by_one(text) == scan_chunks("a.log", [text.encode()], PATTERNS)
 
 
 def test_an_error_that_was_not_outlived_itself_is_not_old() -> None:
-    text = f"{noise(1)}{ODD}\n{noise(COUNTED)}{steps(1)}{ODD}\n"
+    text = f"{noise(1)}{ODD}\n{noise(MAX_ERRORS)}{steps(1)}{ODD}\n"
     found = diagnosis(a_log=text).unknown
     assert found is not None
     assert found.text == ODD
-    assert one_by_one(text) == scan("a.log", [text.encode()], PATTERNS)
+    assert one_by_one(text) == scan_chunks("a.log", [text.encode()], PATTERNS)
 
 
 TIMED_OUT = "[rank1]:[E302 09:30:00.5 ProcessGroupNCCL.cpp:616] Watchdog caught collective operation timeout"

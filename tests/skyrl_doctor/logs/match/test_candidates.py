@@ -1,9 +1,9 @@
 """What is left of a block for those who judge it."""
 
-from skyrl_doctor.logs.match.candidates import FEW, look
+from skyrl_doctor.logs.match.candidates import FEW, find_candidates
 from skyrl_doctor.logs.match.engine import Place
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 from skyrl_doctor.logs.read.blocks import Block
 from skyrl_doctor.logs.read.noise import WINDOW
 
@@ -20,20 +20,20 @@ class Everywhere:
         starts = [0, *(at + 1 for at, byte in enumerate(data[:-1]) if byte == ord("\n"))]
         return [(start, number) for start in starts for number in self._numbers]
 
-    def ends(self, _: bytes) -> list[int]:
+    def feed_ends(self, _: bytes) -> list[int]:
         return []
 
 
-PATTERNS = Patterns(known(), engine_name="re")
+PATTERNS = Patterns(load_signatures(), engine_name="re")
 SLOTS = next(at for at, text in enumerate(PATTERNS.texts) if PATTERNS.search(at, b" No available worker slots"))
-LEVEL = next(at for at in PATTERNS.suspects if PATTERNS.search(at, b"ERROR: x"))
+LEVEL = next(at for at in PATTERNS.errors if PATTERNS.search(at, b"ERROR: x"))
 (STEP, *_) = PATTERNS.steps
 OTHER = next(at for at in range(len(PATTERNS.texts)) if at not in (SLOTS, LEVEL) and at not in PATTERNS.steps)
 PATTERNS.engine = Everywhere(*sorted((SLOTS, LEVEL, OTHER)))
 
 
 def seen(text: bytes, *old: bytes) -> list[Place]:
-    found = look(Block(0, text), PATTERNS, old.__contains__)
+    found = find_candidates(Block(0, text), PATTERNS, old.__contains__)
     return list(zip(found.places, found.numbers, strict=True))
 
 
@@ -55,7 +55,7 @@ def test_where_there_are_many_places_or_the_line_is_long_the_engine_is_believed(
 
 
 def test_that_a_block_holds_steps_is_no_matter_of_one_line() -> None:
-    steps = Patterns(known(), engine_name="re")
+    steps = Patterns(load_signatures(), engine_name="re")
     steps.engine = Everywhere(STEP)
-    found = look(Block(0, b"first\rx step:1 - a:1\n"), steps)
-    assert list(found.numbers)[-1:] == [steps.stepped]
+    found = find_candidates(Block(0, b"first\rx step:1 - a:1\n"), steps)
+    assert list(found.numbers)[-1:] == [steps.certain_step]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_doctor.logs.match.engine_cache import cached, load, store
-from skyrl_doctor.logs.match.engines import engine
+from skyrl_doctor.logs.match.engine_cache import cache_path, load, store
+from skyrl_doctor.logs.match.engines import make_engine
 
 KEY = ["1", "abc"]
 
@@ -14,7 +14,7 @@ KEY = ["1", "abc"]
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    path = cached(KEY)
+    path = cache_path(KEY)
     assert path is not None
     return path
 
@@ -24,7 +24,7 @@ def test_what_is_stored_is_loaded(place: Path) -> None:
     store(place, b"database")
     assert load(place) == b"database"
     assert [file.name for file in place.parent.iterdir()] == [place.name]
-    assert cached([*KEY, "more"]) != place
+    assert cache_path([*KEY, "more"]) != place
 
 
 def test_what_is_damaged_or_open_to_others_is_not_taken(place: Path) -> None:
@@ -50,29 +50,29 @@ def test_a_directory_that_cannot_be_written_is_passed_over(tmp_path: Path) -> No
 def test_the_engine_from_the_cache_finds_the_same(place: Path) -> None:
     patterns = ["No available worker slots", r"Error: \d+"]
     text = b"x\nError: 5\nNo available worker slots\n"
-    first = engine(patterns, "hyperscan").places(text)
+    first = make_engine(patterns, "hyperscan").places(text)
     assert len(list(place.parent.iterdir())) == 1
-    assert engine(patterns, "hyperscan").places(text) == first
+    assert make_engine(patterns, "hyperscan").places(text) == first
     for file in place.parent.iterdir():
         file.write_bytes(b"rubbish")
-    assert engine(patterns, "hyperscan").places(text) == first
+    assert make_engine(patterns, "hyperscan").places(text) == first
 
 
 def test_what_other_patterns_made_is_not_taken(place: Path) -> None:
     text = b"abcdefgh\nijklmnop\n"
-    assert engine(["abcdefgh"], "hyperscan").places(text) == [(7, 0)]
-    assert engine(["ijklmnop"], "hyperscan").places(text) == [(16, 0)]
+    assert make_engine(["abcdefgh"], "hyperscan").places(text) == [(7, 0)]
+    assert make_engine(["ijklmnop"], "hyperscan").places(text) == [(16, 0)]
     whole = [file.read_bytes() for file in place.parent.iterdir()]
     assert len({*whole}) == len(whole) == 2
 
 
 def test_a_stored_text_that_is_none_of_ours_is_made_anew(place: Path) -> None:
     text = b"abcdefgh\n"
-    found = engine(["abcdefgh"], "hyperscan").places(text)
+    found = make_engine(["abcdefgh"], "hyperscan").places(text)
     for rubbish in (b"[0]\nno database", b"no numbers", b"[0]\n"):
         for file in place.parent.iterdir():
             store(file, rubbish)
-        assert engine(["abcdefgh"], "hyperscan").places(text) == found
+        assert make_engine(["abcdefgh"], "hyperscan").places(text) == found
 
 
 def aged(place: Path, name: str, at_s: int) -> Path:
@@ -100,7 +100,7 @@ def test_what_is_used_stays(place: Path) -> None:
     assert load(place) == b"database"
     for at in range(8):
         aged(place, f"{at:032x}.hyperscan", at)
-    other = cached([*KEY, "more"])
+    other = cache_path([*KEY, "more"])
     assert other is not None
     store(other, b"other")
     assert place.exists()

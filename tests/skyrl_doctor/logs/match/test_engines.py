@@ -9,20 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.judge.files import scan
-from skyrl_doctor.logs.judge.scanner import Scan, Scanner
-from skyrl_doctor.logs.match.engine import loose
-from skyrl_doctor.logs.match.engines import ENGINES, engine
+from skyrl_doctor.logs.judge.files import scan_chunks
+from skyrl_doctor.logs.judge.scanner import Scanner
+from skyrl_doctor.logs.judge.tally import Scan
+from skyrl_doctor.logs.match.engine import loosen
+from skyrl_doctor.logs.match.engines import ENGINES, make_engine
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 from skyrl_doctor.logs.read.noise import OVERLAP
 
-KNOWN = known()
+KNOWN = load_signatures()
 BY_ENGINE = {name: Patterns(KNOWN, engine_name=name) for name in ENGINES}
 PLAIN = BY_ENGINE["re"]
 LOGS = sorted((Path(__file__).parents[3] / "logs").glob("*/*.log"))
-SUSPECTS = ("ZeroDivisionError: division by zero", "app.errors.BadThing", "fatal: no", "Killed", "x: command not found")
-SAMPLES = sorted({entry.signature.sample for entry in KNOWN} | set(SUSPECTS))
+ERRORS = ("ZeroDivisionError: division by zero", "app.errors.BadThing", "fatal: no", "Killed", "x: command not found")
+SAMPLES = sorted({entry.signature.sample for entry in KNOWN} | set(ERRORS))
 CODES = ["\x1b[0m", "\x1b[36m", "\x1b[1;31m", "\x1b]0;title\x07", "\x00", "\x00\x00"]
 PREFIXES = [
     "\x1b[36m(WorkerDict pid=7, ip=10.0.0.1)\x1b[0m ",
@@ -34,7 +35,7 @@ PREFIXES = [
 
 
 def scanned(name: str, text: bytes) -> Scan:
-    return scan("x.log", [text], BY_ENGINE[name])
+    return scan_chunks("x.log", [text], BY_ENGINE[name])
 
 
 @functools.cache
@@ -54,7 +55,7 @@ def test_engines_agree_on_the_corpus(name: str, kind: str) -> None:
 @st.composite
 def lines(draw: st.DrawFn) -> bytes:
     """Real lines, cut, joined and dirtied."""
-    text = draw(st.one_of(st.sampled_from(SAMPLES), st.sampled_from(SUSPECTS)))
+    text = draw(st.one_of(st.sampled_from(SAMPLES), st.sampled_from(ERRORS)))
     for code in draw(st.lists(st.sampled_from(CODES), max_size=3)):
         at = draw(st.integers(0, len(text)))
         text = text[:at] + code + text[at:]
@@ -85,7 +86,7 @@ def test_cuts_and_flushes_change_nothing(text: bytes, cuts: list[int], name: str
         told += scanner.flush()
     whole = scanned("re", text)
     assert scanner.finish() == whole
-    assert [(hit.known, hit.line.number) for hit in told] == [(hit.known, hit.line.number) for hit in whole.hits][
+    assert [(hit.failure, hit.line.number) for hit in told] == [(hit.failure, hit.line.number) for hit in whole.hits][
         : len(told)
     ]
 
@@ -98,7 +99,7 @@ def test_a_line_longer_than_blocks_is_the_same_for_all(name: str) -> None:
         + b"z" * 900_000
         + b"\nRecursionError: maximum recursion depth exceeded"
     )
-    found = [(hit.known.name, hit.line.number) for hit in scanned(name, text).hits]
+    found = [(hit.failure.name, hit.line.number) for hit in scanned(name, text).hits]
     assert found == [("RUN005", 1), ("AGT009", 2)]
 
 
@@ -106,9 +107,9 @@ def test_a_line_longer_than_blocks_is_the_same_for_all(name: str) -> None:
     "pattern", sorted({entry.signature.pattern for entry in KNOWN} | {entry.signature.near for entry in KNOWN})
 )
 def test_a_pattern_is_of_the_common_subset_and_bounded(pattern: str) -> None:
-    re.compile(loose(pattern))  # BY_ENGINE has compiled it in each engine
+    re.compile(loosen(pattern))  # BY_ENGINE has compiled it in each engine
     assert pattern.isascii()
-    assert not re.search(r"\(\?<?[=!]", loose(pattern))
+    assert not re.search(r"\(\?<?[=!]", loosen(pattern))
     widest = re._parser.parse(re.sub(r"\[[^]]*\][*+]|\\[wWdsS][*+]", "x{0,99}", pattern)).getwidth()[1]  # type: ignore[attr-defined]
     assert widest <= OVERLAP
 
@@ -133,8 +134,8 @@ def test_each_kind_of_noise_is_seen_through(text: str, name: str) -> None:
 
 
 def test_what_a_pattern_looks_ahead_to_is_no_matter_of_engines() -> None:
-    assert loose(r"ended: (?!done\b|by (?:a|(?:\)|c))$)x(?=y)") == "ended: x"
+    assert loosen(r"ended: (?!done\b|by (?:a|(?:\)|c))$)x(?=y)") == "ended: x"
 
 
 def test_an_unknown_engine_is_the_plain_one() -> None:
-    assert type(engine(["abc"], "re")).__name__ == "Re"
+    assert type(make_engine(["abc"], "re")).__name__ == "ReEngine"

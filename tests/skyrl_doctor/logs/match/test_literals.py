@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.match.literals import branches, literals
+from skyrl_doctor.logs.match.literals import literals, split_branches
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def test_every_match_holds_one(text: str) -> None:
 
 
 def test_branches() -> None:
-    assert branches(r"a|(?:b|c)|[|\]]d|e\|f") == ["a", "(?:b|c)", r"[|\]]d", r"e\|f"]
-    assert branches("abc") == ["abc"]
+    assert split_branches(r"a|(?:b|c)|[|\]]d|e\|f") == ["a", "(?:b|c)", r"[|\]]d", r"e\|f"]
+    assert split_branches("abc") == ["abc"]
 
 
 def test_letters_of_any_case_are_not_sure() -> None:

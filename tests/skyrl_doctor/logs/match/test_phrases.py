@@ -2,7 +2,7 @@
 
 import pytest
 
-from skyrl_doctor.logs.match.phrases import is_advice, is_retried, is_suspect, repeated
+from skyrl_doctor.logs.match.phrases import count_repeats, is_advice, is_error, is_retried
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from skyrl_doctor.logs.match.phrases import is_advice, is_retried, is_suspect, r
     ],
 )
 def test_an_error(text: str) -> None:
-    assert is_suspect(text)
+    assert is_error(text)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_an_error(text: str) -> None:
     ],
 )
 def test_no_error(text: str) -> None:
-    assert not is_suspect(text)
+    assert not is_error(text)
 
 
 def test_what_could_not_be_done_was_not_done() -> None:
@@ -44,5 +44,5 @@ def test_what_could_not_be_done_was_not_done() -> None:
 def test_further_tries() -> None:
     assert is_retried(b"Failed, retrying in 1s")
     assert not is_retried(b"Max retries exceeded")
-    assert repeated(b"x [repeated 6x across cluster]") == 6
-    assert repeated(b"x") == 1
+    assert count_repeats(b"x [repeated 6x across cluster]") == 6
+    assert count_repeats(b"x") == 1

@@ -4,9 +4,9 @@ import subprocess
 import sys
 
 from checks.refusals import EXPLAIN
-from skyrl_doctor.logs.judge.files import scan
+from skyrl_doctor.logs.judge.files import scan_chunks
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 
 _ASK = """
 import re, sys
@@ -27,5 +27,5 @@ def test_a_preflight_reads_no_log_and_compiles_no_signature() -> None:
 
 def test_a_refusal_by_id_is_explained_as_one_whatever_other_words_it_holds() -> None:
     line = "skyrl-train job: trainer: the gate refused: GPU001 Non-integer device ID 'MIG-8a5c0f1e'; wanted 0"
-    found = scan("x.log", [f"{line}\n".encode()], Patterns(known()))
-    assert [(hit.known.name, hit.known.signature.explain) for hit in found.hits] == [("GPU001", EXPLAIN)]
+    found = scan_chunks("x.log", [f"{line}\n".encode()], Patterns(load_signatures()))
+    assert [(hit.failure.name, hit.failure.signature.explain) for hit in found.hits] == [("GPU001", EXPLAIN)]

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.match.literals import branches
-from skyrl_doctor.logs.match.patterns import installed
-from skyrl_doctor.logs.match.rare_texts import rare
-from skyrl_doctor.logs.match.spellings import spelled
+from skyrl_doctor.logs.match.literals import split_branches
+from skyrl_doctor.logs.match.patterns import installed_patterns
+from skyrl_doctor.logs.match.rare_texts import find_rare_texts
+from skyrl_doctor.logs.match.spellings import spell_out
 
-BRANCHES = sorted({branch for text in installed().texts for branch in branches(text)})
+BRANCHES = sorted({branch for text in installed_patterns().texts for branch in split_branches(text)})
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ BRANCHES = sorted({branch for text in installed().texts for branch in branches(t
     ],
 )
 def test_spelled(pattern: str, texts: list[set[str]]) -> None:
-    assert list(spelled(pattern)) == texts
+    assert list(spell_out(pattern)) == texts
 
 
 @settings(max_examples=300, deadline=None)
@@ -46,8 +46,8 @@ def test_every_match_of_every_pattern_holds_one_of_each(data: st.DataObject) -> 
     match = data.draw(st.from_regex(pattern, fullmatch=False, alphabet=st.characters(max_codepoint=126)))
     held = re.search(pattern, match)
     assert held is not None
-    assert all(any(text in held[0] for text in texts) for texts in spelled(pattern))
-    texts = rare(pattern)
+    assert all(any(text in held[0] for text in texts) for texts in spell_out(pattern))
+    texts = find_rare_texts(pattern)
     assert not texts or any(text in held[0] for text in texts)
 
 
@@ -61,4 +61,4 @@ def test_every_match_of_every_pattern_holds_one_of_each(data: st.DataObject) -> 
     ],
 )
 def test_rare(pattern: str, texts: set[str]) -> None:
-    assert rare(pattern) == texts
+    assert find_rare_texts(pattern) == texts

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.read.clock import CLOCK, Clock, clock_of
+from skyrl_doctor.logs.read.clock import CLOCK, Clock, parse_clock
 
 MORNING = 9 * 3600 + 14 * 60 + 3.5
 
@@ -32,7 +32,7 @@ MORNING = 9 * 3600 + 14 * 60 + 3.5
 def test_clocks(line: bytes, year: int | None, zone: int | None) -> None:
     found = CLOCK.search(line)
     assert found is not None
-    assert clock_of(found) == Clock(year, (3, 2), MORNING, zone)
+    assert parse_clock(found) == Clock(year, (3, 2), MORNING, zone)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_clocks(line: bytes, year: int | None, zone: int | None) -> None:
 def test_a_time_of_day(line: bytes) -> None:
     found = CLOCK.search(line)
     assert found is not None
-    assert clock_of(found) == Clock(None, None, MORNING, None)
+    assert parse_clock(found) == Clock(None, None, MORNING, None)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_time_of_day(line: bytes) -> None:
 def test_seconds_since_the_epoch(line: bytes) -> None:
     found = CLOCK.search(line)
     assert found is not None
-    assert clock_of(found) == Clock(2026, (3, 2), MORNING, 0)
+    assert parse_clock(found) == Clock(2026, (3, 2), MORNING, 0)
 
 
 def test_none() -> None:
@@ -75,4 +75,4 @@ def test_none() -> None:
 @given(st.binary(max_size=80))
 def test_any_match_is_a_clock(text: bytes) -> None:
     for found in CLOCK.finditer(b"2026-13-39 99:99:99 " + text):
-        assert clock_of(found).second >= 0
+        assert parse_clock(found).second >= 0

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from skyrl_doctor.logs.diagnose import diagnose
-from skyrl_doctor.logs.read.contents import blocks, chunks
+from skyrl_doctor.logs.read.contents import open_blocks, read_chunks
 
 TEXT = b"one\ntwo\n" * 1000
 SLOTS = b"No available worker slots\n"
 
 
 def read(path: Path) -> bytes:
-    return b"".join(chunks(str(path), patience_s=0.05))
+    return b"".join(read_chunks(str(path), timeout_s=0.05))
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress, bytes])
@@ -35,14 +35,17 @@ def test_blocks_are_the_same_packed_or_not(tmp_path: Path, pack: type[bytes]) ->
     text = b"".join(b"%d\n" % number for number in range(400_000)) + b"x" * 3_000_000 + b"\nend"
     (tmp_path / "plain.log").write_bytes(text)
     (tmp_path / "a.log").write_bytes(pack(text))
-    with blocks(str(tmp_path / "a.log")) as found, blocks(str(tmp_path / "plain.log")) as plain:
+    with open_blocks(str(tmp_path / "a.log")) as found, open_blocks(str(tmp_path / "plain.log")) as plain:
         assert [later() for later in found] == [later() for later in plain]
 
 
 def test_zst_is_unpacked_or_the_reason_is_said(tmp_path: Path) -> None:
     (tmp_path / "a.log.zst").write_bytes(b"\x28\xb5\x2f\xfd")
     if importlib.util.find_spec("zstandard") is None and sys.version_info < (3, 14):
-        with pytest.raises(OSError, match=r"wanted Python 3\.14 or the package zstandard; or unpack it: zstd -d"):
+        with pytest.raises(
+            OSError,
+            match=r"reading \.zst needs Python 3\.14 or the package zstandard; or decompress the file with zstd -d",
+        ):
             read(tmp_path / "a.log.zst")
         return
     zstandard = pytest.importorskip("zstandard")
@@ -54,7 +57,7 @@ def test_zst_is_unpacked_or_the_reason_is_said(tmp_path: Path) -> None:
 def test_a_packed_file_that_is_cut_off_or_damaged(tmp_path: Path) -> None:
     packed = gzip.compress(bytes(range(256)) * 4000)
     (tmp_path / "cut.log.gz").write_bytes(packed[:-20])
-    with pytest.raises(OSError, match="cut off: what was packed has no end"):
+    with pytest.raises(OSError, match="the compressed file is cut off"):
         read(tmp_path / "cut.log.gz")
     (tmp_path / "bad.log.gz").write_bytes(packed[:20] + b"no gzip at all" * 20)
     with pytest.raises(OSError, match="damaged"):
@@ -67,7 +70,7 @@ def test_what_was_read_before_the_damage_counts(tmp_path: Path) -> None:
     (tmp_path / "a.log.gz").write_bytes(packed)
     found = diagnose([str(tmp_path / "a.log.gz")])
     assert found.diagnosis.root is not None
-    assert (found.diagnosis.root.known.name, len(found.unread)) == ("RUN005", 1)
+    assert (found.diagnosis.root.failure.name, len(found.unread)) == ("RUN005", 1)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
@@ -76,13 +79,13 @@ def test_what_was_read_before_the_cut_counts(tmp_path: Path, pack: Callable[[byt
     file.write_bytes(pack(SLOTS + os.urandom(3_000_000))[:-100])
     found = diagnose([str(file)])
     assert found.diagnosis.root is not None
-    assert found.diagnosis.root.known.name == "RUN005"
-    assert found.unread == (f"{file}: cut off: what was packed has no end; what stands before that was read",)
+    assert found.diagnosis.root.failure.name == "RUN005"
+    assert found.unread == (f"{file}: the compressed file is cut off; the part before that was read",)
 
 
 def test_standard_input_may_be_packed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(TEXT))))
-    assert b"".join(chunks("-")) == TEXT
+    assert b"".join(read_chunks("-")) == TEXT
 
 
 def test_a_pipe_without_a_writer_is_empty_at_once(tmp_path: Path) -> None:
@@ -102,7 +105,7 @@ def test_a_pipe_with_a_writer_is_read_to_its_end(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=write)
     thread.start()
-    with blocks(str(pipe)) as found:  # to open a pipe and close it again would be the end of its writer
+    with open_blocks(str(pipe)) as found:  # to open a pipe and close it again would be the end of its writer
         text = b"".join(later().data for later in found)
     thread.join()
     os.close(reader)
@@ -113,14 +116,14 @@ def test_a_pipe_whose_writer_sleeps_is_given_up(tmp_path: Path) -> None:
     pipe = tmp_path / "a.log"
     os.mkfifo(pipe)
     reader, writer = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), os.open(pipe, os.O_WRONLY)
-    with pytest.raises(OSError, match="nothing came"):
+    with pytest.raises(OSError, match="sent no data"):
         read(pipe)
     os.close(writer)
     os.close(reader)
 
 
 def test_what_is_no_file_is_named() -> None:
-    assert diagnose(["/dev/zero"]).unread == ("/dev/zero: no file and no pipe",)
+    assert diagnose(["/dev/zero"]).unread == ("/dev/zero: not a file or pipe",)
 
 
 def test_a_file_that_vanished_is_named(tmp_path: Path) -> None:

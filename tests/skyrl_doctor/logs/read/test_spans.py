@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skyrl_doctor.logs.read.blocks import Block, Blocks
-from skyrl_doctor.logs.read.spans import spans
+from skyrl_doctor.logs.read.spans import find_spans
 
 WINDOWS, WINDOW, OVERLAP = 3, 4, 4
 SIZE = WINDOWS * WINDOW + OVERLAP
@@ -18,7 +18,7 @@ def spanned(text: bytes, tail: int) -> list[Block]:
     with tempfile.TemporaryFile() as file:
         file.write(text)
         file.flush()
-        found = [span.read() for span in spans(file.fileno(), SIZE, OVERLAP, tail)]
+        found = [span.read() for span in find_spans(file.fileno(), SIZE, OVERLAP, tail)]
     return [block for block in found if block.data]
 
 
@@ -35,7 +35,7 @@ def test_a_file_that_is_cut_while_it_is_read_ends_there(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_bytes(b"one\ntwo\nthree\nfour\nfive\n" * 3)
     with path.open("rb") as file:
-        planned = spans(file.fileno(), SIZE, OVERLAP, 4)
+        planned = find_spans(file.fileno(), SIZE, OVERLAP, 4)
         first, second = next(planned), next(planned)
         os.truncate(path, 20)
         assert first.read().data == b"one\ntwo\nthree\n"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from skyrl_doctor.watch.follow.tail import Lines
-from skyrl_doctor.watch.observe import Bar, Hit, Step
+from skyrl_doctor.watch.observations import Bar, Hit, Step
 from skyrl_doctor.watch.read.logs import Logs
 
 REFUSED = b"ERROR 01-05 00:01:00 [serving.py:9] ValueError: 'max_tokens' or 'max_completion_tokens' is too large: 4000."

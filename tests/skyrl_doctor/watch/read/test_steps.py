@@ -5,7 +5,7 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.watch.observe import Bar, Phase, Step
+from skyrl_doctor.watch.observations import Bar, Phase, Step
 from skyrl_doctor.watch.read.phases import SAMPLES, WEIGHTS, phases
 from skyrl_doctor.watch.read.steps import bars, parse_step, steps
 

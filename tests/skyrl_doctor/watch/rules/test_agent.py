@@ -3,7 +3,7 @@
 import dataclasses
 
 from skyrl_doctor.watch.follow.tail import Lines
-from skyrl_doctor.watch.observe import Rollouts
+from skyrl_doctor.watch.observations import Rollouts
 from skyrl_doctor.watch.read.logs import Logs
 from skyrl_doctor.watch.rules.agent import RULE
 from skyrl_train.contracts.agent.finish import Finish

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skyrl_doctor.catalogue import catalogue
-from skyrl_doctor.watch.observe import (
+from skyrl_doctor.watch.observations import (
     Bar,
     Checkpoint,
     Fill,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyrl_doctor.watch.observe import Bar, Checkpoint, Ended, Fill, Left, Observation, Sandboxes, Step
+from skyrl_doctor.watch.observations import Bar, Checkpoint, Ended, Fill, Left, Observation, Sandboxes, Step
 from skyrl_doctor.watch.rules import checkpoints, fill, resumed, sandboxes, wall
 from watching import brief, play, texts
 

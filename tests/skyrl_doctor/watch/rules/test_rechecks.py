@@ -9,7 +9,7 @@ from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.registry import discover
 from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.watch.observe import Recheck
+from skyrl_doctor.watch.observations import Recheck
 from skyrl_doctor.watch.rules.rechecks import RULE
 from skyrl_doctor.watch.sample.rechecks import CHECKS, rechecks, told
 from watching import brief, play, texts

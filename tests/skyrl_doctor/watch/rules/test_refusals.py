@@ -5,7 +5,7 @@ from pathlib import Path
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.watch.finding import Raised
-from skyrl_doctor.watch.observe import Fault, Served
+from skyrl_doctor.watch.observations import Fault, Served
 from skyrl_doctor.watch.read.access import Access
 from skyrl_doctor.watch.rules import refusals, stall
 from skyrl_doctor.watch.sample.configuration import configuration

@@ -2,7 +2,7 @@
 
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.watch.finding import Raised
-from skyrl_doctor.watch.observe import Bar, Checkpoint, Hit, Observation, Phase, Served, Step, Tick, Use
+from skyrl_doctor.watch.observations import Bar, Checkpoint, Hit, Observation, Phase, Served, Step, Tick, Use
 from skyrl_doctor.watch.rules.stall import RULE
 from watching import brief, play, texts, ticks
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.watch.finding import Raised
-from skyrl_doctor.watch.observe import Fault, Hit, Observation, Rollouts, Served
+from skyrl_doctor.watch.observations import Fault, Hit, Observation, Rollouts, Served
 from skyrl_doctor.watch.rules import refusals, stops
 from skyrl_doctor.watch.sample.configuration import configuration
 from skyrl_train.contracts.agent.counts_file import line

@@ -11,7 +11,7 @@ from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.machine import queries as q
 from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.machine.http_query import Fetched, Get
-from skyrl_doctor.watch.observe import Checkpoint, Fill, Left, Sandboxes, Served, Use
+from skyrl_doctor.watch.observations import Checkpoint, Fill, Left, Sandboxes, Served, Use
 from skyrl_doctor.watch.sample import node, servers, slurm
 from skyrl_doctor.watch.sample.base import REST_S, Sampler, Samplers, Trouble
 from skyrl_doctor.watch.sample.checkpoints import checkpoints

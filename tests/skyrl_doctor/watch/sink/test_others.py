@@ -13,10 +13,10 @@ import pytest
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.logs.diagnose import diagnose
-from skyrl_doctor.logs.match.signatures import known
+from skyrl_doctor.logs.match.signatures import load_signatures
 from skyrl_doctor.watch.finding import raised
 from skyrl_doctor.watch.follow.tail import Lines
-from skyrl_doctor.watch.observe import Hit
+from skyrl_doctor.watch.observations import Hit
 from skyrl_doctor.watch.read.exposition import parse
 from skyrl_doctor.watch.read.logs import Logs
 from skyrl_doctor.watch.rules.progress import Progress
@@ -31,7 +31,7 @@ def test_one_line_that_is_no_evidence_itself() -> None:
     assert line(FOUND) == (
         "skyrl-doctor watch: CFG001 max-tokens-exceed-context (root cause) at vllm.log:3: too many tokens"
     )
-    for entry in known():
+    for entry in load_signatures():
         told = line(raised(1.0, entry.id or "CFG001", entry.signature.explain, root=True))
         found = Logs().take(Lines("training_1.out", 1, f"{told}\n".encode()), 1.0)
         assert [one for one in found if isinstance(one, Hit)] == []

@@ -8,7 +8,7 @@ import pytest
 
 from skyrl_doctor.watch.follow.files import is_log
 from skyrl_doctor.watch.follow.tail import Lines
-from skyrl_doctor.watch.observe import Rollouts
+from skyrl_doctor.watch.observations import Rollouts
 from skyrl_doctor.watch.read.logs import Logs
 from skyrl_doctor.watch.rules import base
 from skyrl_doctor.watch.rules.agent import RULE

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.logs.cause.root_cause import choose
-from skyrl_doctor.logs.judge.files import scan
-from skyrl_doctor.logs.match.patterns import installed
+from skyrl_doctor.logs.cause.root_cause import find_root_cause
+from skyrl_doctor.logs.judge.files import scan_chunks
+from skyrl_doctor.logs.match.patterns import installed_patterns
 
 MIG = "ValueError: invalid literal for int() with base 10: 'MIG-7f2b0c52-9c31-5f5e-8a5d-0b3e1b1a6c11'"
 FREE = (
@@ -19,8 +19,10 @@ STAMP = "ERROR 03-02 04:01:14 [core.py:718] "
 
 
 def cause(lines: Iterable[str]) -> str:
-    found = choose([scan("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed())])
-    return found.root.known.name if found.root else f"unknown: {found.unknown.text}" if found.unknown else "healthy"
+    found = find_root_cause(
+        [scan_chunks("x.log", ["".join(f"{line}\n" for line in lines).encode()], installed_patterns())]
+    )
+    return found.root.failure.name if found.root else f"unknown: {found.unknown.text}" if found.unknown else "healthy"
 
 
 @pytest.mark.parametrize("at", range(len("ValueError: invalid literal for"), len(MIG) - 8))
@@ -46,7 +48,7 @@ def test_in_a_frame() -> None:
 
 
 def test_the_diagnosis_shows_it_among_its_matches() -> None:
-    found = choose([scan("x.log", [f"{MIG[:52]}\n{MIG[52:]}\n".encode()], installed())])
+    found = find_root_cause([scan_chunks("x.log", [f"{MIG[:52]}\n{MIG[52:]}\n".encode()], installed_patterns())])
     assert found.root is not None
     assert (found.root.line.number, found.matches, found.unknown) == (1, (found.root,), None)
 
@@ -68,4 +70,7 @@ def test_a_known_cause_comes_before_it() -> None:
 @given(st.lists(st.text(max_size=200), max_size=4))
 def test_nothing_stops_it(below: list[str]) -> None:
     lines = "".join(f"{text}\n" for text in below)
-    assert scan("x.log", [f"ValueError: of nothing\n{lines}".encode("utf-8", "replace")], installed()).file == "x.log"
+    assert (
+        scan_chunks("x.log", [f"ValueError: of nothing\n{lines}".encode("utf-8", "replace")], installed_patterns()).file
+        == "x.log"
+    )

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from skyrl_doctor.watch.ends import Ending, grown, is_over, looked, noted
-from skyrl_doctor.watch.observe import Hit, Left
+from skyrl_doctor.watch.job_end import Ending, grown, is_over, looked, noted
+from skyrl_doctor.watch.observations import Hit, Left
 
 
 def hit(slug: str) -> Hit:

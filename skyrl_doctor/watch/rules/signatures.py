@@ -6,7 +6,7 @@ from dataclasses import field, replace
 from skyrl_doctor.core.model import Location, Remedy, RemedyKind, Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.finding import Said, raised
-from skyrl_doctor.watch.observe import Hit, Observation
+from skyrl_doctor.watch.observations import Hit, Observation
 from skyrl_doctor.watch.rules.base import Rule
 
 _KINDS = {

@@ -4,7 +4,7 @@ import os
 from dataclasses import replace
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.watch.observe import Hit, Left, Observation
+from skyrl_doctor.watch.observations import Hit, Left, Observation
 from skyrl_doctor.watch.rules.wall import OVER, TRAINER
 from skyrl_train.contracts.job_files import COMPLETE
 

@@ -1,0 +1,125 @@
+"""Counts what the lines of one file are evidence of, and keeps the first of each kind."""
+
+import dataclasses
+from collections.abc import Callable
+
+from skyrl_doctor.core.record import record
+from skyrl_doctor.logs.judge.classify import Kind, Verdict
+from skyrl_doctor.logs.judge.clusters import Cluster
+from skyrl_doctor.logs.judge.hits import COUNT_LIMIT, Hit, Hits
+from skyrl_doctor.logs.judge.lines import Line
+from skyrl_doctor.logs.judge.lookback import Lookback
+from skyrl_doctor.logs.judge.steps import Mark, Steps
+from skyrl_doctor.logs.judge.topics import find_named_failure
+from skyrl_doctor.logs.judge.traceback import Traceback
+from skyrl_doctor.logs.judge.unmatched import Unmatched
+from skyrl_doctor.logs.match.patterns import Patterns
+from skyrl_doctor.logs.match.phrases import count_repeats
+from skyrl_doctor.logs.match.pieces import Piece
+from skyrl_doctor.logs.match.signatures import KnownFailure
+from skyrl_doctor.logs.read.blocks import Block
+
+
+@record(kw_only=True)
+class Scan:
+    """What one file holds.
+
+    suspect    the first unmatched error that the run did not survive
+    named      the failure that it names if it is read together with the lines below it
+    traceback  the last line of the first traceback
+    cluster    the lines like the suspect
+    done       the line that says that the run came to its end
+    """
+
+    file: str
+    hits: tuple[Hit, ...]
+    counts: dict[KnownFailure, int]
+    suspect: Line | None = None
+    named: KnownFailure | None = None
+    traceback: Line | None = None
+    cluster: Cluster | None = None
+    done: Line | None = None
+    steps: tuple[Mark, ...] = ()
+
+
+class Tally:
+    """What was found in one file up to now. `ignored` are the patterns that can add nothing at present."""
+
+    def __init__(self, file: str, patterns: Patterns, *, count_limit: int = COUNT_LIMIT) -> None:
+        self._file, self._patterns = file, patterns
+        self.hits = Hits(patterns.entries, count_limit)
+        self.unmatched = Unmatched()
+        self.ignored: set[int] = set()
+        self._steps = Steps(file)
+        self._traceback: Traceback | None = None
+        self._done: Line | None = None
+
+    def add_block(self, block: Block) -> None:
+        """Read the traceback on, if there is one."""
+        if self._traceback is not None:
+            self._traceback.add_block(block)
+
+    def end_block(self, lookback: Lookback) -> None:
+        """Keep the text of the steps before it is gone."""
+        self._steps.keep_text(lookback)
+
+    def add_step(self, number: int, end: int) -> None:
+        """A training step ended: the run survived the errors that are old enough."""
+        self._steps.add(number, end)
+        self.unmatched.add_step()
+        if not self.unmatched.is_full:
+            self.ignored -= self._patterns.errors
+        if self._traceback is not None and self._steps.is_survived(self._traceback.first.number):
+            self._traceback = None
+            self.ignored.discard(self._patterns.traceback)
+
+    def add(self, verdict: Verdict, block: Block, piece: Piece, number: int, build_line: Callable[[], Line]) -> None:
+        """Add the verdict on a line; `build_line` makes the line if it is to be kept."""
+        if verdict.is_step:
+            self.add_step(number, block.start + piece.end)
+        if verdict.evidence:
+            repeats = count_repeats(piece.text)
+            for evidence in verdict.evidence:
+                self.hits.add(evidence, repeats, number, build_line)
+        if verdict.kind is Kind.DONE:
+            self._done = build_line()
+        elif verdict.kind is Kind.TRACEBACK:
+            self._add_traceback(block, piece, build_line)
+        elif verdict.kind is Kind.UNMATCHED:
+            self._add_unmatched(piece, number, build_line)
+
+    def scan(self, complete: Callable[[Line], Line]) -> Scan:
+        """All that was found; `complete` adds the lines below a line."""
+        suspect = self.unmatched.line and complete(self.unmatched.line)
+        return Scan(
+            file=self._file,
+            hits=tuple(dataclasses.replace(hit, line=complete(hit.line)) for hit in self.hits.kept),
+            counts=self.hits.counts(),
+            suspect=suspect,
+            named=find_named_failure(suspect, self._patterns) if suspect else None,
+            traceback=self._traceback_line(complete),
+            cluster=self.unmatched.cluster(),
+            done=self._done and complete(self._done),
+            steps=self._steps.marks(),
+        )
+
+    def _add_traceback(self, block: Block, piece: Piece, build_line: Callable[[], Line]) -> None:
+        if self._traceback is None:
+            match = self._patterns.search(self._patterns.traceback, piece.text)
+            stamp = piece.text[: match.start()] if match else b""
+            self._traceback = Traceback(build_line(), process=piece.process, stamp=stamp)
+            self._traceback.add_block(block, piece.end)
+        self.ignored.add(self._patterns.traceback)
+
+    def _add_unmatched(self, piece: Piece, number: int, build_line: Callable[[], Line]) -> None:
+        if self.unmatched.is_full or self.unmatched.is_survived(piece.raw):
+            return
+        if self.unmatched.add(piece.text, number, piece.raw):
+            self.unmatched.keep(build_line())
+        if self.unmatched.is_full:
+            self.ignored |= self._patterns.errors
+
+    def _traceback_line(self, complete: Callable[[Line], Line]) -> Line | None:
+        if self._traceback is None or self._traceback.is_stopped_worker:
+            return None
+        return self._traceback.last_line() or complete(self._traceback.first)
