@@ -26,7 +26,7 @@ KEEP, DROP, INHERIT = subprocess.PIPE, subprocess.DEVNULL, None
 GRACE_S = 2.0
 """Between SIGTERM and SIGKILL: Podman gives back its locks, a compiler removes its files."""
 MOST_BYTES = 64 << 20
-_REAP_S = 60.0
+REAP_S = 60.0
 """How long a killed process may take to give back its memory. After that it is left to the kernel."""
 CHUNK = 1 << 16
 _LOOK_S = 0.05
@@ -190,7 +190,7 @@ class Child:
         for pipe in self._parts:
             pipe.close()
         try:
-            self._process.wait(_REAP_S)
+            self._process.wait(REAP_S)
         except subprocess.TimeoutExpired:
             self._process.returncode = -signal.SIGKILL
         self._reaped = True

@@ -13,6 +13,7 @@ from skyrl_train.process import (
     GRACE_S,
     INHERIT,
     MOST_BYTES,
+    REAP_S,
     Completed,
     Settings,
     as_os_error,
@@ -84,7 +85,7 @@ async def end_async(process: asyncio.subprocess.Process, *, grace_s: float = GRA
             await _has_ended(process, grace_s)
     finally:
         signal_group(process.pid, signal.SIGKILL)
-    await process.wait()
+    await _has_ended(process, REAP_S)
 
 
 async def _has_ended(process: asyncio.subprocess.Process, limit_s: float) -> bool:

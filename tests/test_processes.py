@@ -13,18 +13,11 @@ RUNNERS = {
     "skyrl_train/process_async.py": "the trainer's runner for coroutines",
     "skyrl_train/sandbox/sandboxd/children.py": "runs in a sandbox with the standard library alone",
     "skyrl_train/agent/inside/processes.py": "runs in a sandbox with the standard library alone",
-    "skyrl_doctor/watch/actions.py": "signals a group that the user named",
-    "skyrl_train/sandbox/runtime/podman/store_check.py": "not converted yet",
-    "skyrl_train/sandbox/runtime/podman/namespace_client.py": "not converted yet",
-    "skyrl_train/sandbox/runtime/podman/service.py": "not converted yet",
 }
 PARSERS = {
     "skyrl_train/contracts/proc_stat.py": "the one parser of both sides",
     "skyrl_train/sandbox/sandboxd/limit_enforcer.py": "runs in a sandbox with the standard library alone",
     "skyrl_train/agent/inside/processes.py": "runs in a sandbox with the standard library alone",
-    "skyrl_doctor/facts/ancestors.py": "not converted yet",
-    "skyrl_doctor/watch/actions.py": "not converted yet",
-    "skyrl_train/sandbox/runtime/podman/engine.py": "not converted yet",
 }
 STARTS = {
     "subprocess": {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"},

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
-from skyrl_doctor.facts.child import answer_of
+from skyrl_doctor.facts.child import answer_of, unknown_if_malformed
 from skyrl_doctor.facts.interpreter import TrainingPython
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.model import Plan
@@ -38,14 +38,15 @@ class AgentPackages:
     agent: AgentClass | None = None
 
 
+@unknown_if_malformed()
 def parse_agent_packages(text: str, python: str) -> AgentPackages:
     """Parses the output of children/agent_packages.py."""
     answer = answer_of(text, f"agent packages under {python}")
-    own = answer.inner("agent")
+    own = answer.inner_or_none("agent")
     return AgentPackages(
         python=python,
         sdk=answer.text("sdk"),
-        required=answer.lists("records"),
+        required=answer.named_lists("records"),
         templates=answer.texts("templates"),
         templates_at=answer.text("templates_at"),
         own_records=answer.text("own_records"),

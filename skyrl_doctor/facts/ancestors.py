@@ -5,6 +5,7 @@ from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.machine.base import Absent, Machine, Unreadable
+from skyrl_train.contracts.proc_stat import parse_stat
 
 MOST_ARGUMENTS = 64
 LONGEST_ARGUMENT = 200
@@ -27,28 +28,12 @@ class Ancestors:
     processes: tuple[Process, ...]
 
 
-def parse_parent(stat: str) -> int:
-    """The parent's pid from a line of /proc/PID/stat: `30001 (a (b) c) S 30000 …`. The name may contain any character.
-
-    Raises ValueError.
-    """
-    _, closed, rest = stat.rpartition(")")
-    fields = rest.split()
-    if not closed or len(fields) < 2 or not _is_number(fields[1]):
-        raise ValueError(f"not a line of /proc/PID/stat: {stat[:80]!r}")
-    return int(fields[1])
-
-
 def parse_argv(cmdline: str) -> tuple[str, ...]:
     """The arguments in /proc/PID/cmdline, each ended by a zero byte. Long arguments and long lists are shortened."""
     if not cmdline:
         return ()
     arguments = cmdline.removesuffix("\0").split("\0")[:MOST_ARGUMENTS]
     return tuple(argument[:LONGEST_ARGUMENT] for argument in arguments)
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= 10
 
 
 @probe(limit_s=2.0)
@@ -92,7 +77,7 @@ def _parent_or_none(machine: Machine, pid: int) -> int | None:
 def _parent(machine: Machine, pid: int) -> int:
     path = f"/proc/{pid}/stat"
     try:
-        return parse_parent(machine.read(path, limit_bytes=LIMIT_BYTES))
+        return parse_stat(machine.read(path, limit_bytes=LIMIT_BYTES)).parent
     except ValueError as error:
         raise CouldNotLook(f"{path}: {error}") from None
 

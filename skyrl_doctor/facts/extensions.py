@@ -6,7 +6,7 @@ import signal
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
-from skyrl_doctor.facts.child import answer_of
+from skyrl_doctor.facts.child import answer_of, unknown_if_malformed
 from skyrl_doctor.facts.interpreter import Interpreter
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.queries import Completed
@@ -52,6 +52,7 @@ class Extensions:
         return tuple(tried for tried in self.tried if tried.said)
 
 
+@unknown_if_malformed()
 def parse_extensions(done: Completed) -> Extensions:
     """Parses the output of children/extensions.py, or finds what it was loading when it crashed."""
     if done.rc is not None and -done.rc in _CRASHES:

@@ -9,7 +9,7 @@ from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.core.record import record
-from skyrl_doctor.facts.child import answer_of
+from skyrl_doctor.facts.child import answer_of, unknown_if_malformed
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.machine.base import Machine, unless_absent
@@ -74,12 +74,13 @@ Installed = dict[str, list[tuple[str, str]]]
 """(name, version) pairs by directory, in the order of sys.path."""
 
 
+@unknown_if_malformed()
 def parse_interpreter(text: str, python: TrainingPython) -> Interpreter:
     """Parses the output of children/interpreter.py."""
     answer = answer_of(text, f"interpreter probe under {python.path}")
     by_directory = {
         directory: [(item.partition("==")[0], item.partition("==")[2]) for item in items]
-        for directory, items in answer.lists("distributions").items()
+        for directory, items in answer.named_lists("distributions").items()
     }
     return Interpreter(
         python=python,
@@ -92,7 +93,7 @@ def parse_interpreter(text: str, python: TrainingPython) -> Interpreter:
         include=answer.text("include"),
         header=answer.flag("header"),
         packages=_first(by_directory),
-        requires=answer.lists("requires"),
+        requires=answer.named_lists("requires"),
         doubled=_doubled(by_directory),
     )
 

@@ -3,7 +3,7 @@
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
-from skyrl_doctor.facts.child import answer_of
+from skyrl_doctor.facts.child import answer_of, unknown_if_malformed
 from skyrl_doctor.facts.interpreter import TrainingPython
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.machine.base import Machine
@@ -20,6 +20,7 @@ class ModelTypes:
     python: str
 
 
+@unknown_if_malformed()
 def parse_model_types(text: str, python: str) -> ModelTypes | None:
     """Parses the output of children/model_types.py; None if transformers is not installed."""
     who = f"model types under {python}"

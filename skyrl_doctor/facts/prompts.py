@@ -5,7 +5,7 @@ import json
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
-from skyrl_doctor.facts.child import answer_of
+from skyrl_doctor.facts.child import answer_of, unknown_if_malformed
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.machine.base import Machine
@@ -32,6 +32,7 @@ class PromptLengths:
         return f"p95 of {self.count} of {self.rows} prompts in {self.file}; p50 {self.p50}, longest {self.longest}"
 
 
+@unknown_if_malformed()
 def parse_prompts(text: str, who: str) -> PromptLengths | str:
     """Parses the output of children/prompt_lengths.py. A string is the reason why there are no lengths."""
     answer = answer_of(text, who)

@@ -1,13 +1,10 @@
 """A running runtime: the address that the launch uses, its answers, and what a few sandboxes of the doctor's own met there."""
 
-import json
-from typing import Any
-
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Role
 from skyrl_doctor.core.record import record
-from skyrl_doctor.facts.child import answer_of
+from skyrl_doctor.facts.child import answer_of, unknown_if_malformed
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.facts.images.needed import NeededImages
@@ -117,29 +114,25 @@ class Canary:
         return max(self.start_s, default=0.0)
 
 
+@unknown_if_malformed()
 def parse_canary(text: str) -> Canary:
     """Parses the output of children/canary.py."""
     answer = answer_of(text, "canary")
     if "why" in answer:
         raise CouldNotLook(f"canary: {answer.text('why')}")
+    start_s = answer.numbers("start_s")
+    if min(start_s, default=0.0) < 0:
+        raise answer.error("start_s", f"has {min(start_s):g}; expected no negative number")
     return Canary(
         asked=int(answer.number("asked")),
         worked=int(answer.number("worked")),
         failures=tuple((row[0], row[1]) for row in answer.rows("failures", 2)),
-        start_s=_seconds(text),
-        has_key=answer.flag("has_key") if "has_key" in answer else None,
+        start_s=start_s,
+        has_key=answer.flag("has_key", None),
         server_version=answer.text("server_version"),
-        wrong_key_refused=answer.flag("wrong_key_refused") if "wrong_key_refused" in answer else None,
+        wrong_key_refused=answer.flag("wrong_key_refused", None),
         left=int(answer.number("left")),
     )
-
-
-def _seconds(text: str) -> tuple[float, ...]:
-    line = next(line for line in reversed(text.splitlines()) if line.startswith("{"))
-    values: Any = json.loads(line).get("start_s")
-    if not isinstance(values, list) or not all(type(value) in (int, float) and value >= 0 for value in values):
-        raise CouldNotLook(f"canary: unexpected start_s in its answer: {str(values)[:80]!r}")
-    return tuple(map(float, values))
 
 
 @probe(limit_s=3.0)

@@ -3,9 +3,10 @@
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
-from skyrl_doctor.facts.child import Answer, answer_of
+from skyrl_doctor.facts.child import answer_of, unknown_if_malformed
 from skyrl_doctor.facts.interpreter import TrainingPython, start_fault
 from skyrl_doctor.machine.base import Machine, unless_absent
+from skyrl_train.contracts.typed import Fields
 
 LIMIT_S = 25.0
 DRIVER = "/dev/nvidiactl"
@@ -44,25 +45,26 @@ class TritonBuild:
     libcuda: Built | None = None
 
 
+@unknown_if_malformed()
 def parse_triton_build(text: str, *, who: str, gpu_here: bool) -> TritonBuild:
     """Parses the output of children/triton_build.py."""
     answer = answer_of(text, who)
     return TritonBuild(
         gpu_here=gpu_here,
-        cc=answer.text("cc") if "cc" in answer else None,
-        compiler=answer.text("compiler") if "compiler" in answer else None,
+        cc=answer.text("cc", None),
+        compiler=answer.text("compiler", None),
         version=answer.text("version"),
         include=answer.text("include"),
         header=answer.flag("header"),
-        compiled=_built(answer.inner("compile"), "Triton's compiler"),
-        libcuda=_built(answer.inner("libcuda"), "linking against libcuda"),
+        compiled=_built(answer.inner_or_none("compile"), "Triton's compiler"),
+        libcuda=_built(answer.inner_or_none("libcuda"), "linking against libcuda"),
     )
 
 
-def _built(step: Answer | None, who: str) -> Built | None:
+def _built(step: Fields | None, who: str) -> Built | None:
     if step is None:
         return None
-    code = step.code("rc")
+    code = step.integer("rc", None)
     if code is None:
         raise CouldNotLook(f"{who}: timed out after {step.number('limit_s'):g} s")
     return Built(code == 0, "" if code == 0 else step.text("said"))

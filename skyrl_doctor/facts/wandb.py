@@ -3,7 +3,7 @@
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
-from skyrl_doctor.facts.child import answer_of
+from skyrl_doctor.facts.child import answer_of, unknown_if_malformed
 from skyrl_doctor.facts.worker_environ import plan_variables
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.model import Plan
@@ -40,6 +40,7 @@ class WandbLogin:
     note: str = ""
 
 
+@unknown_if_malformed()
 def parse_login(text: str) -> WandbLogin:
     """Parses the output of children/wandb_login.py. Raises CouldNotLook for other text."""
     answer = answer_of(text, "wandb_login probe")
@@ -48,7 +49,7 @@ def parse_login(text: str) -> WandbLogin:
         url=answer.text("url"),
         host=answer.text("host"),
         url_from=answer.text("url_from"),
-        mode=answer.text("mode") if "mode" in answer else None,
+        mode=answer.text("mode", None),
         mode_from=answer.text("mode_from"),
         credential=credentials[0] if credentials else None,
         note=answer.text("note"),

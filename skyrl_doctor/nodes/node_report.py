@@ -1,9 +1,7 @@
 """The report of one node, written and read as JSON."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Outcome
@@ -11,6 +9,7 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.report.json import as_data, encode
 from skyrl_doctor.report.model import Report
 from skyrl_doctor.report.read import outcomes
+from skyrl_train.contracts.typed import FormatError, parse_object
 
 SCHEMA = 1
 
@@ -56,18 +55,19 @@ def write(node: str, report: Report, *, clock: Clock | None, unreached: str) -> 
 def read(text: str, node: str) -> NodeReport:
     """Parses a node's report. Raises CouldNotLook."""
     try:
-        data: Any = json.loads(text)
-        if data["schema"] != SCHEMA or data["node"] != node:
-            raise CouldNotLook(f"it has schema {data['schema']} and is of node {data['node']}")
-        clock, traits = data["clock"], data["traits"]
+        found = parse_object(text)
+        schema, sender = found.value("schema"), found.value("node")
+        if schema != SCHEMA or sender != node:
+            raise CouldNotLook(f"it has schema {schema} and is of node {sender}")
+        report, clock = found.inner("report"), found.inner_or_none("clock")
         return NodeReport(
             node=node,
-            outcomes=outcomes(data["report"]),
-            roles=tuple(str(data["report"]["role"]).split("+")),
-            dialect=str(data["report"]["target"]["dialect"]),
-            traits={str(name): str(value) for name, value in traits.items()},
-            clock=None if clock is None else Clock(float(clock["offset_s"]), float(clock["error_s"])),
-            unreached=str(data["unreached"]),
+            outcomes=outcomes(report),
+            roles=tuple(report.text("role").split("+")),
+            dialect=report.inner("target").text("dialect"),
+            traits=found.named_texts("traits"),
+            clock=None if clock is None else Clock(clock.number("offset_s"), clock.number("error_s")),
+            unreached=found.text("unreached"),
         )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise CouldNotLook(f"not a node report: {type(error).__name__}: {error}") from None
+    except FormatError as error:
+        raise CouldNotLook(f"not a node report: {error}") from None

@@ -1,59 +1,44 @@
-"""Parses the JSON report (schema 1) of another node into outcomes. Malformed JSON is CouldNotLook."""
+"""Parses the JSON report (schema 1) of another node into outcomes. Malformed JSON is a FormatError."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKind, Severity, Status
+from skyrl_train.contracts.typed import Fields
 
 
-def outcomes(data: Mapping[str, Any]) -> tuple[Outcome, ...]:
-    """The outcomes of a report. Raises CouldNotLook."""
-    try:
-        return tuple(_outcome(one) for one in data["outcomes"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CouldNotLook(f"not a report of schema 1: {type(error).__name__}: {error}") from None
+def outcomes(report: Fields) -> tuple[Outcome, ...]:
+    """The outcomes of a report. Raises FormatError."""
+    return tuple(map(_outcome, report.objects("outcomes")))
 
 
-def _outcome(one: Mapping[str, Any]) -> Outcome:
+def _outcome(one: Fields) -> Outcome:
     return Outcome(
-        id=_text(one["id"]),
-        slug=_text(one["slug"]),
-        status=Status(one["status"]),
-        findings=tuple(_finding(found) for found in one["findings"]),
-        reason=_text(one["reason"]),
-        duration_s=float(one["duration_s"]),
+        id=one.text("id"),
+        slug=one.text("slug"),
+        status=Status(one.choice("status", [status.value for status in Status])),
+        findings=tuple(map(_finding, one.objects("findings"))),
+        reason=one.text("reason"),
+        duration_s=one.number("duration_s"),
     )
 
 
-def _finding(found: Mapping[str, Any]) -> Finding:
-    place, remedy = found["location"], found["remedy"]
+def _finding(found: Fields) -> Finding:
+    place, remedy = found.inner_or_none("location"), found.inner_or_none("remedy")
+    severity = found.choice("severity", [severity.name.lower() for severity in Severity])
     return Finding(
-        message=_text(found["message"]),
-        severity=Severity[_text(found["severity"]).upper()],
-        evidence=_texts(found["evidence"]),
-        location=None if place is None else Location(_text(place["file"]), place["line"], place["key"]),
+        message=found.text("message"),
+        severity=Severity[severity.upper()],
+        evidence=found.texts("evidence"),
+        location=None
+        if place is None
+        else Location(place.text("file"), place.integer("line", None), place.text("key", None)),
         remedy=None if remedy is None else _remedy(remedy),
     )
 
 
-def _remedy(data: Mapping[str, Any]) -> Remedy:
+def _remedy(found: Fields) -> Remedy:
     return Remedy(
-        kind=RemedyKind(data["kind"]),
-        summary=_text(data["summary"]),
-        commands=_texts(data["commands"]),
-        settings={_text(name): _text(value) for name, value in data["settings"].items()},
-        safe=data["safe"] is True,
+        kind=RemedyKind(found.choice("kind", [kind.value for kind in RemedyKind])),
+        summary=found.text("summary"),
+        commands=found.texts("commands"),
+        settings=found.named_texts("settings"),
+        safe=found.value("safe") is True,
     )
-
-
-def _texts(values: object) -> tuple[str, ...]:
-    if not isinstance(values, list):
-        raise TypeError(f"{str(values)[:80]!r} is not a list")
-    return tuple(map(_text, values))
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{str(value)[:80]!r} is not a string")
-    return value

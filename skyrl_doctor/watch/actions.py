@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.machine.process import signal_group
 from skyrl_doctor.watch.policy import Action, Policy
+from skyrl_train.contracts.proc_stat import ABSENT, parse_stat
 
 LIMIT_S = 20.0
 MOST_REASON = 200
@@ -75,7 +77,7 @@ def _signalled(machine: Machine, process: Process, number: signal.Signals, *, dr
         return f"would send {what}"
     if not is_alive(machine, process):
         return f"process {process.pid} had already exited"
-    send: Callable[[int, int], None] = os.killpg if group else os.kill
+    send: Callable[[int, signal.Signals], None] = signal_group if group else os.kill
     try:
         send(process.pid, number)
     except OSError as error:
@@ -109,9 +111,9 @@ def _process(machine: Machine, pid: int) -> Process:
 
 
 def _began(machine: Machine, pid: int) -> str | None:
-    """The start time: proc(5), field 22. None for a zombie, which has exited."""
+    """The start time in clock ticks after boot. None for a zombie, which has exited."""
     try:
-        fields = machine.read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    except CouldNotLook:
+        found = parse_stat(machine.read(f"/proc/{pid}/stat"))
+    except (CouldNotLook, ValueError):
         return None
-    return None if len(fields) < 20 or fields[0] in ("Z", "X") else fields[19]
+    return None if found.started == ABSENT or found.is_dead else str(found.started)

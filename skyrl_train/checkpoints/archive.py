@@ -7,14 +7,16 @@ The pickle is only parsed, since loading it runs the code that it names.
 
 import contextlib
 import io
-import json
 import pickletools
 import zipfile
 import zlib
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO
+
+from skyrl_train.contracts.typed import parse_object
 
 PICKLE = "data.pkl"
+MOST_HEADER = 100 << 20
 MOST_PICKLE = 256 << 20
 """A pickle holds names and shapes; a larger one is not the state of a model."""
 KNOWN = frozenset(
@@ -123,13 +125,14 @@ def _walked(data: bytes) -> Iterator[tuple[str, str]]:
 def tensors_faults(file: IO[bytes], size: int) -> Iterator[str]:
     """Why a safetensors file cannot be read, by its header, which lists where each tensor ends."""
     length = int.from_bytes(file.read(8), "little")
-    if not 0 < length <= min(size - 8, 100 << 20):
+    if not 0 < length <= min(size - 8, MOST_HEADER):
         yield "its header is longer than the file"
         return
     try:
-        header: dict[str, Any] = json.loads(file.read(length))
-        ends = max((one["data_offsets"][1] for name, one in header.items() if name != "__metadata__"), default=0)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        header = parse_object(file.read(length), most_bytes=MOST_HEADER)
+        offsets = (header.inner(name).integers("data_offsets") for name in header if name != "__metadata__")
+        ends = max((end for _, end in offsets), default=0)
+    except ValueError as error:
         yield f"its header cannot be read ({error})"
         return
     if size != 8 + length + ends:

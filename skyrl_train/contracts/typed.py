@@ -8,7 +8,7 @@ A value that is null counts as missing. A default is for a value that is missing
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TypeVar, overload
 
 T = TypeVar("T")
@@ -64,6 +64,13 @@ class Fields:
     def text(self, name: str, default: object = _REQUIRED) -> object:
         return self._typed(name, str, default)
 
+    def choice(self, name: str, choices: Collection[str]) -> str:
+        """One of these texts."""
+        value = self.text(name)
+        if value not in choices:
+            raise self.error(name, f"is {_shown(value)}; expected {', '.join(choices)}")
+        return value
+
     @overload
     def flag(self, name: str) -> bool: ...
     @overload
@@ -108,6 +115,16 @@ class Fields:
         """A list of texts."""
         return self._items(name, str, default)
 
+    def values(self, name: str) -> tuple[object, ...]:
+        """A list of any values."""
+        return self._items(name, object, None)
+
+    def numbers(self, name: str) -> tuple[float, ...]:
+        """A list of numbers."""
+        items = self._items(name, object, None)
+        found = Fields({f"{name}[{at}]": item for at, item in enumerate(items)}, self.source, self.path)
+        return tuple(found.number(place) for place in found)
+
     def integers(self, name: str, default: tuple[int, ...] | None = None) -> tuple[int, ...]:
         """A list of integers."""
         return self._items(name, int, default)
@@ -131,6 +148,11 @@ class Fields:
         """An object whose values are all texts."""
         inner = self.inner(name)
         return {key: inner.text(key) for key in inner}
+
+    def named_lists(self, name: str) -> dict[str, tuple[str, ...]]:
+        """An object whose values are all lists of texts."""
+        inner = self.inner(name)
+        return {key: inner.texts(key) for key in inner}
 
     def value(self, name: str) -> object:
         """The value as it was parsed; None where it is missing."""
@@ -217,7 +239,7 @@ def last_object(text: str, source: str = "") -> Fields:
 def _is(value: object, kind: type) -> bool:
     if kind is dict:
         return isinstance(value, Mapping)
-    return isinstance(value, kind) and isinstance(value, bool) == (kind is bool)
+    return isinstance(value, kind) and (kind is object or isinstance(value, bool) == (kind is bool))
 
 
 def _is_deeper(text: str | bytes, value: object, most: int) -> bool:

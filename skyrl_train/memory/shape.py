@@ -4,13 +4,14 @@ Supported are dense decoders of the Qwen2, Qwen3, Llama and Mistral families. Ot
 a formula for the wrong architecture would still give a number.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from skyrl_train.config.models import longest_context
+from skyrl_train.contracts.typed import Fields, FormatError, as_object, parse_object
 from skyrl_train.memory.errors import BadModelError, UnsupportedModelError
 
+NAME = "config.json"
 FAMILIES = {"qwen2": "Qwen2", "qwen3": "Qwen3", "llama": "Llama", "mistral": "Mistral"}
 # transformers 5.9.0, models/qwen3/configuration_qwen3.py: Qwen3Config.head_dim = 128, whatever hidden_size is
 QWEN3_HEAD_DIM = 128
@@ -58,7 +59,14 @@ class ModelShape(NamedTuple):
 
 def shape_from_config(config: str | Mapping[str, Any]) -> ModelShape:
     """The shape in a config.json, given as text or parsed."""
-    values = _parsed(config)
+    try:
+        found = parse_object(config, NAME) if isinstance(config, str) else as_object(config, NAME)
+        return _shape({name: found.value(name) for name in found})
+    except FormatError as error:
+        raise BadModelError(str(error)) from None
+
+
+def _shape(values: Mapping[str, Any]) -> ModelShape:
     family = _family(values)
     heads = _count(values, "num_attention_heads")
     hidden = _count(values, "hidden_size")
@@ -84,17 +92,6 @@ def shape_from_config(config: str | Mapping[str, Any]) -> ModelShape:
     )
 
 
-def _parsed(config: str | Mapping[str, Any]) -> Mapping[str, Any]:
-    if isinstance(config, str):
-        try:
-            config = json.loads(config)
-        except (ValueError, RecursionError) as error:
-            raise BadModelError(f"config.json is not JSON: {error}") from None
-    if not isinstance(config, Mapping):
-        raise BadModelError(f"config.json holds {type(config).__name__}; expected an object")
-    return config
-
-
 def _family(values: Mapping[str, Any]) -> str:
     """The model family. UnsupportedModelError if the model is not supported."""
     kind, names = values.get("model_type"), values.get("architectures")
@@ -113,7 +110,7 @@ def _family(values: Mapping[str, Any]) -> str:
     if values.get("quantization_config"):
         raise UnsupportedModelError(f"{label}: quantised weights are not supported (quantization_config)")
     if not isinstance(kind, str) or not kind:
-        raise BadModelError(f"config.json: model_type is {kind!r}; expected one of {', '.join(FAMILIES)}")
+        raise BadModelError(f"{NAME}: model_type is {kind!r}; expected one of {', '.join(FAMILIES)}")
     if kind not in FAMILIES:
         raise UnsupportedModelError(f"{label}: this architecture is not supported; supported: {', '.join(FAMILIES)}")
     if named and not named.startswith(FAMILIES[kind] + "For") and named != FAMILIES[kind] + "Model":
@@ -131,22 +128,12 @@ def _positions(values: Mapping[str, Any]) -> int | None:
 
 
 def _count(values: Mapping[str, Any], key: str) -> int:
-    value = values.get(key)
-    if value is None:
-        raise BadModelError(f"config.json: {key} is missing")
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise BadModelError(f"config.json: {key} is {value!r}; expected a whole number")
-    if not 1 <= value <= LIMITS[key]:
-        raise BadModelError(f"config.json: {key} is {value}; expected 1 to {LIMITS[key]}")
-    return value
+    return Fields(values, NAME).integer(key, at_least=1, at_most=LIMITS[key])
 
 
 def _flag(values: Mapping[str, Any], key: str) -> bool:
     """A switch of the config; off if missing, as in the configuration classes of transformers 5.9.0."""
-    value = values.get(key)
-    if value is not None and not isinstance(value, bool):
-        raise BadModelError(f"config.json: {key} is {value!r}; expected true or false")
-    return bool(value)
+    return Fields(values, NAME).flag(key, default=False)
 
 
 def _kv_heads(values: Mapping[str, Any], family: str, heads: int) -> int:
@@ -154,7 +141,7 @@ def _kv_heads(values: Mapping[str, Any], family: str, heads: int) -> int:
         return heads  # LlamaConfig: missing means one per head; the other families' defaults fit no real model
     kv_heads = _count(values, "num_key_value_heads")
     if heads % kv_heads:
-        raise BadModelError(f"config.json: {heads} attention heads do not divide over {kv_heads} key-value heads")
+        raise BadModelError(f"{NAME}: {heads} attention heads do not divide over {kv_heads} key-value heads")
     return kv_heads
 
 
@@ -164,5 +151,5 @@ def _head_dim(values: Mapping[str, Any], family: str, hidden: int, heads: int) -
     if family == "qwen3":
         return QWEN3_HEAD_DIM
     if hidden % heads:
-        raise BadModelError(f"config.json: hidden_size {hidden} does not divide over {heads} attention heads")
+        raise BadModelError(f"{NAME}: hidden_size {hidden} does not divide over {heads} attention heads")
     return hidden // heads

@@ -1,17 +1,15 @@
 """Parses the output of children/nvml.py."""
 
-import json
 import math
 import re
-from collections.abc import Iterator, Mapping
-from typing import TypeVar
+from collections.abc import Iterator
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
+from skyrl_doctor.facts.child import unknown_if_malformed
 from skyrl_doctor.facts.gpu.devices import Closed, Gpu, Gpus, Memory, Process, Slice
+from skyrl_train.contracts.typed import Fields, parse_object
 
-T = TypeVar("T")
-Table = Mapping[str, object]
 WHO = "NVML"
 NO_DRIVER = frozenset({9, 12})
 """NVML's error codes for `driver not loaded` and `library not found`: this machine has no driver."""
@@ -30,16 +28,17 @@ class Refused:
     text: str
 
 
+@unknown_if_malformed()
 def parse_nvml(text: str) -> Gpus | Refused:
     """The GPUs, or the error of NVML as a whole. Raises CouldNotLook for any other text."""
-    answer = _table(_json(text), "the answer")
-    if "error" in answer:
-        error = _table(answer["error"], "error")
-        return Refused(_maybe(error, "code", int), _maybe(error, "text", str) or "no message")
+    answer = parse_object(text, WHO)
+    error = answer.inner_or_none("error")
+    if error is not None:
+        return Refused(error.integer("code", None), error.text("text", "") or "no message")
     closed: list[Closed] = []
-    gpus = tuple(_gpus(_tables(answer, "gpus"), closed))
-    closed += (Closed(_whole(one, "index"), _text(one, "why")) for one in _tables(answer, "closed"))
-    return Gpus(source="nvml", driver=_maybe(answer, "driver", str), gpus=gpus, closed=tuple(closed))
+    gpus = tuple(_gpus(answer.objects("gpus"), closed))
+    closed += (Closed(_count(one, "index"), one.text("why")) for one in answer.objects("closed"))
+    return Gpus(source="nvml", driver=answer.text("driver", None), gpus=gpus, closed=tuple(closed))
 
 
 def profile_name(gi_slices: int, ci_slices: int, slice_mib: int, gpu_bytes: int) -> str:
@@ -50,123 +49,80 @@ def profile_name(gi_slices: int, ci_slices: int, slice_mib: int, gpu_bytes: int)
     return f"{shared}{gi_slices}g.{gigabytes}gb"
 
 
-def _gpus(tables: list[Table], closed: list[Closed]) -> Iterator[Gpu]:
-    for told in tables:
-        index = _whole(told, "index")
-        uuid = _maybe(told, "uuid", str)
+def _gpus(found: tuple[Fields, ...], closed: list[Closed]) -> Iterator[Gpu]:
+    for gpu in found:
+        index = _count(gpu, "index")
+        uuid = gpu.text("uuid", None)
         if uuid is None:
-            closed.append(Closed(index, _refusal(told, "uuid")))
+            closed.append(Closed(index, _refusal(gpu, "uuid")))
             continue
-        if told.get("slices") is None:
+        if "slices" not in gpu:
             raise CouldNotLook(
-                f"{WHO}: GPU {index} is in MIG mode and its slices cannot be listed: {_refusal(told, 'slices')}"
+                f"{WHO}: GPU {index} is in MIG mode and its slices cannot be listed: {_refusal(gpu, 'slices')}"
             )
-        total = _table(told["memory"], "memory").get("total") if told.get("memory") is not None else None
-        slices = [_slice(one, uuid, total) for one in _tables(told, "slices") if _maybe(one, "uuid", str)]
+        memory = gpu.inner_or_none("memory")
+        total = memory.value("total") if memory is not None else None
+        slices = [_slice(one, uuid, total) for one in gpu.objects("slices") if one.text("uuid", "")]
         closed += (
-            Closed(index, _maybe(one, "why", str) or _refusal(one, "uuid"), slice_index=_whole(one, "index"))
-            for one in (*_tables(told, "closed"), *_tables(told, "slices"))
-            if not _maybe(one, "uuid", str)
+            Closed(index, one.text("why", "") or _refusal(one, "uuid"), slice_index=_count(one, "index"))
+            for one in (*gpu.objects("closed"), *gpu.objects("slices"))
+            if not one.text("uuid", "")
         )
         yield Gpu(
             index=index,
             uuid=uuid,
-            name=_maybe(told, "name", str) or "unnamed",
-            mig=_maybe(told, "mig", bool),
+            name=gpu.text("name", "") or "unnamed",
+            mig=gpu.flag("mig", None),
             slices=tuple(slices),
-            memory=_memory(told),
-            processes=_processes(told),
+            memory=_memory(gpu),
+            processes=_processes(gpu),
         )
 
 
-def _slice(told: Table, parent: str, gpu_bytes: object) -> Slice:
+def _slice(found: Fields, parent: str, gpu_bytes: object) -> Slice:
     return Slice(
-        uuid=_text(told, "uuid"),
+        uuid=found.text("uuid"),
         parent=parent,
-        index=_whole(told, "index"),
-        gi=_maybe(told, "gi", int),
-        ci=_maybe(told, "ci", int),
-        profile=_profile(told, gpu_bytes),
-        memory=_memory(told),
-        processes=_processes(told),
+        index=_count(found, "index"),
+        gi=found.integer("gi", None),
+        ci=found.integer("ci", None),
+        profile=_profile(found, gpu_bytes),
+        memory=_memory(found),
+        processes=_processes(found),
     )
 
 
-def _profile(told: Table, gpu_bytes: object) -> str | None:
-    named = PROFILE.search(_maybe(told, "name", str) or "")
+def _profile(found: Fields, gpu_bytes: object) -> str | None:
+    named = PROFILE.search(found.text("name", ""))
     if named:
         return named["profile"]
-    if told.get("shape") is None or not isinstance(gpu_bytes, int) or gpu_bytes <= 0:
+    shape = found.inner_or_none("shape")
+    if shape is None or not isinstance(gpu_bytes, int) or gpu_bytes <= 0:
         return None
-    shape = _table(told["shape"], "shape")
-    return profile_name(_whole(shape, "gi"), _whole(shape, "ci"), _whole(shape, "memory_mib"), gpu_bytes)
+    return profile_name(_count(shape, "gi"), _count(shape, "ci"), _count(shape, "memory_mib"), gpu_bytes)
 
 
-def _memory(told: Table) -> Memory | None:
-    if told.get("memory") is None:
+def _memory(found: Fields) -> Memory | None:
+    memory = found.inner_or_none("memory")
+    if memory is None:
         return None
-    memory = _table(told["memory"], "memory")
-    total, used, free = (_whole(memory, name) // MIB for name in ("total", "used", "free"))
+    total, used, free = (_count(memory, name) // MIB for name in ("total", "used", "free"))
     return Memory(total_mib=total, used_mib=used, free_mib=free) if total else None
 
 
-def _processes(told: Table) -> tuple[Process, ...] | None:
-    if told.get("processes") is None:
-        return None
-    return tuple(_process(one) for one in _tables(told, "processes"))
+def _processes(found: Fields) -> tuple[Process, ...] | None:
+    return tuple(map(_process, found.objects("processes"))) if "processes" in found else None
 
 
-def _process(told: Table) -> Process:
-    used = _maybe(told, "used", int)
-    return Process(pid=_whole(told, "pid"), used_mib=None if used is None else used // MIB)
+def _process(found: Fields) -> Process:
+    used = found.integer("used", None)
+    return Process(pid=_count(found, "pid"), used_mib=None if used is None else used // MIB)
 
 
-def _refusal(told: Table, what: str) -> str:
-    return _maybe(_table(told.get("refused") or {}, "refused"), what, str) or "no reason given"
+def _refusal(found: Fields, what: str) -> str:
+    refused = found.inner_or_none("refused")
+    return (refused.text(what, "") if refused is not None else "") or "no reason given"
 
 
-def _json(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise CouldNotLook(f"{WHO}: the answer is not valid JSON: {text.strip()[:200]!r}") from None
-
-
-def _table(value: object, what: str) -> Table:
-    if not isinstance(value, dict):
-        raise _odd(what, value)
-    return value
-
-
-def _tables(told: Table, name: str) -> list[Table]:
-    value = told.get(name)
-    if not isinstance(value, list):
-        raise _odd(name, value)
-    return [_table(item, name) for item in value]
-
-
-def _whole(told: Table, name: str) -> int:
-    value = _maybe(told, name, int)
-    if value is None or value < 0:
-        raise _odd(name, value)
-    return value
-
-
-def _text(told: Table, name: str) -> str:
-    value = _maybe(told, name, str)
-    if value is None:
-        raise _odd(name, value)
-    return value
-
-
-def _maybe(told: Table, name: str, kind: type[T]) -> T | None:
-    value = told.get(name)
-    if value is None:
-        return None
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise _odd(name, value)
-    return value
-
-
-def _odd(what: str, value: object) -> CouldNotLook:
-    return CouldNotLook(f"{WHO}: unexpected {what} in the answer: {str(value)[:80]!r}")
+def _count(found: Fields, name: str) -> int:
+    return found.integer(name, at_least=0)

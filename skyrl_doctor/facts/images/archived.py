@@ -1,18 +1,18 @@
 """Images that the runtime will load from archives, and what they have at the paths that matter."""
 
-import json
 from collections.abc import Mapping
-from typing import Any
 
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
+from skyrl_doctor.facts.child import answer_of, unknown_if_malformed
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import RUNNERS, TESTS, Node, StoredImage, StoredImages
 from skyrl_doctor.facts.images.supply import ARCHIVE_KEY
 from skyrl_doctor.machine.base import Machine, unless_absent
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.supply import archive_of
+from skyrl_train.contracts.typed import Fields
 
 WHO = "image archives"
 KINDS = ("dir", "file")
@@ -28,34 +28,24 @@ class ArchivedImages:
     of: int = 0
 
 
+@unknown_if_malformed()
 def parse_archives(text: str, names: Mapping[str, str]) -> tuple[StoredImage, ...]:
     """Parses the output of children/archive_paths.py. `names` maps each archive to its image name."""
-    return tuple(_image(entry, names) for entry in _entries(text))
+    return tuple(_image(found, names) for found in answer_of(text, WHO).objects("archives"))
 
 
-def _entries(text: str) -> list[Any]:
-    for line in reversed(text.splitlines()):
-        if line.startswith("{"):
-            try:
-                entries = json.loads(line).get("archives")
-            except (ValueError, RecursionError):
-                break
-            if isinstance(entries, list):
-                return entries
-    raise CouldNotLook(f"{WHO}: printed no JSON object")
-
-
-def _image(entry: object, names: Mapping[str, str]) -> StoredImage:
-    archive = entry.get("archive") if isinstance(entry, dict) else None
-    if not isinstance(entry, dict) or not isinstance(archive, str) or archive not in names:
-        raise CouldNotLook(f"{WHO}: unexpected entry in its answer: {str(entry)[:80]!r}")
-    paths, why = entry.get("paths"), entry.get("why")
-    if not isinstance(paths, dict):
-        return StoredImage(id=archive, names=(names[archive],), unread=(f"{archive}: {why}",))
+def _image(found: Fields, names: Mapping[str, str]) -> StoredImage:
+    archive = found.text("archive")
+    if archive not in names:
+        raise found.error("archive", f"is {archive!r}; expected one of the requested archives")
+    paths = found.inner_or_none("paths")
+    if paths is None:
+        return StoredImage(id=archive, names=(names[archive],), unread=(f"{archive}: {found.value('why')}",))
+    kinds = {path: paths.text(path) for path in paths}
     return StoredImage(
         id=archive,
         names=(names[archive],),
-        nodes={path: _node(kind) for path, kind in paths.items() if kind in ("", *KINDS)},
+        nodes={path: _node(kind) for path, kind in kinds.items() if kind in ("", *KINDS)},
         unread=(f"{archive}: one of the paths is a symbolic link",),
     )
 

@@ -1,12 +1,11 @@
 """The images that the plan's dataset names."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
 
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.record import record
+from skyrl_doctor.facts.child import answer_of, unknown_if_malformed
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.machine.paths import expand_home
@@ -71,47 +70,21 @@ class NeededImages:
             return ""
 
 
+@unknown_if_malformed()
 def parse_needed(text: str, *, prefix: str) -> NeededImages:
     """Parses the output of children/dataset_images.py."""
-    answer = _last_object(text)
+    answer = answer_of(text, WHO)
     if "why" in answer:
-        raise CouldNotLook(f"{WHO}: {str(answer['why'])[:400]}")
-    files = answer.get("files")
-    if not isinstance(files, list) or not all(isinstance(file, dict) for file in files):
-        raise CouldNotLook(f"{WHO}: its answer names no files")
-    rows = [row for file in files for row in _list(file, "found")]
+        raise CouldNotLook(f"{WHO}: {answer.text('why')[:400]}")
+    files = answer.objects("files")
+    rows = [row for file in files for row in file.values("found")]
     return NeededImages(
-        files=tuple(str(file.get("file", "")) for file in files),
-        rows=sum(_count(file, "rows") for file in files),
-        without=sum(_count(file, "without") for file in files),
+        files=tuple(file.text("file", "") for file in files),
+        rows=sum(file.integer("rows", at_least=0) for file in files),
+        without=sum(file.integer("without", at_least=0) for file in files),
         named=tuple(dict.fromkeys(image for row in rows if (image := image_of(row)) is not None)),
         prefix=prefix,
     )
-
-
-def _last_object(text: str) -> Mapping[str, Any]:
-    for line in reversed(text.splitlines()):
-        if line.startswith("{"):
-            try:
-                found = json.loads(line)
-            except (ValueError, RecursionError):
-                break
-            return found if isinstance(found, dict) else {}
-    raise CouldNotLook(f"{WHO}: printed no JSON object")
-
-
-def _list(table: Mapping[str, Any], name: str) -> list[Any]:
-    value = table.get(name)
-    if not isinstance(value, list):
-        raise CouldNotLook(f"{WHO}: unexpected {name} in its answer: {str(value)[:80]!r}")
-    return value
-
-
-def _count(table: Mapping[str, Any], name: str) -> int:
-    value = table.get(name)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise CouldNotLook(f"{WHO}: unexpected {name} in its answer: {str(value)[:80]!r}")
-    return value
 
 
 @probe(limit_s=LIMIT_S + 1)

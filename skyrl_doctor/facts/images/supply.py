@@ -3,7 +3,7 @@
 from skyrl_doctor.core.check import probe
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
-from skyrl_doctor.facts.child import answer_of
+from skyrl_doctor.facts.child import answer_of, unknown_if_malformed
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.machine.base import Machine, unless_absent
 from skyrl_doctor.plan.model import Plan
@@ -23,6 +23,7 @@ class ImageSupply:
     logins: tuple[str, ...] = ()
 
 
+@unknown_if_malformed()
 def parse_logins(text: str) -> tuple[str, ...]:
     """Parses the output of children/registry_logins.py."""
     return answer_of(text, "registry logins").texts("logins")

@@ -9,39 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
-from skyrl_doctor.facts.ancestors import Ancestors, Process, ancestors, parse_argv, parse_parent
+from skyrl_doctor.facts.ancestors import Ancestors, Process, ancestors, parse_argv
 from skyrl_doctor.facts.host import host
 from skyrl_doctor.machine.base import Absent, Machine
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.machine.queries import Query
 from skyrl_doctor.machine.recorded import RecordedMachine
 from support import recorded
-
-
-@pytest.mark.parametrize(
-    ("stat", "parent"),
-    [
-        ("30001 (bash) S 30000 30001 30001 0 -1", 30000),
-        ("30001 (a (b) c) R 7) R 1 30001", 1),
-        ("1 (systemd) S 0 1 1", 0),
-    ],
-)
-def test_finds_the_parent(stat: str, parent: int) -> None:
-    assert parse_parent(stat) == parent
-
-
-@pytest.mark.parametrize("stat", ["", "30001", "30001 (bash", "30001 (bash) S", "30001 (bash) S -1 2", "1 (x) S ² 1"])
-def test_what_is_no_such_line_is_refused(stat: str) -> None:
-    with pytest.raises(ValueError, match="not a line of"):
-        parse_parent(stat)
-
-
-@given(st.text())
-def test_no_text_gives_a_negative_parent(stat: str) -> None:
-    try:
-        assert parse_parent(stat) >= 0
-    except ValueError:
-        return
 
 
 def test_splits_a_command_line() -> None:

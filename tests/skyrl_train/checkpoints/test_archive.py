@@ -116,7 +116,7 @@ def test_safetensors_are_as_long_as_their_header_says() -> None:
     ]
     assert list(tensors_faults(io.BytesIO(b""), 0)) == ["its header is longer than the file"]
     assert list(tensors_faults(io.BytesIO(struct.pack("<Q", 2) + b"[]"), 10)) == [
-        "its header cannot be read ('list' object has no attribute 'items')"
+        "its header cannot be read (it is an empty list; expected an object)"
     ]
 
 

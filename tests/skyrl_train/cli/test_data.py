@@ -215,27 +215,28 @@ def test_rows_that_verl_would_stumble_over(tmp_path: Path, capsys: pytest.Captur
         ({"prompt": []}, "prompt is empty; expected a list of messages"),
         (
             {"prompt": [{"role": "me", "content": "x"}]},
-            "prompt[0].role is a str; expected system, user, assistant or tool",
+            'prompt[0].role is "me"; expected system, user, assistant, tool',
         ),
-        ({"prompt": [{"role": "user"}]}, "prompt[0].content is missing; expected text"),
+        ({"prompt": [{"role": "user"}]}, "prompt[0].content is missing"),
         (
             {"prompt": [{"role": "user", "content": "\udca9"}]},
             "prompt[0].content contains an incomplete character (\\udca9)",
         ),
-        ({"agent_name": None}, "agent_name is missing; expected text"),
-        ({"reward_model": {}}, "reward_model.ground_truth is missing; expected text"),
+        ({"agent_name": None}, "agent_name is missing"),
+        ({"reward_model": {}}, "reward_model.ground_truth is missing"),
         (
             {"reward_model": {"ground_truth": "{}"}},
             "reward_model.ground_truth: no expected tests: a run without tests would score 1",
         ),
-        ({"extra_info": None}, "extra_info.task_id is missing; expected text"),
+        ({"extra_info": None}, "extra_info is missing"),
+        ({"extra_info": {"task_id": ""}}, "extra_info.task_id is empty; expected text"),
     ]
     data = written(tmp_path / "train.jsonl", [good, *({**good, **change} for change, _ in faults)])
     code, out, _ = said(capsys, "validate", data)
     assert code == 1
     assert out.splitlines() == [
         *(f"row {number}: {why}" for number, (_, why) in enumerate(faults, start=2)),
-        "1 good row, 9 bad",
+        "1 good row, 10 bad",
     ]
 
 

@@ -19,7 +19,7 @@ from skyrl_train.contracts.typed import (
 
 TEXT = """{"text": "a", "flag": true, "integer": 7, "number": 1.5, "null": null, "texts": ["a", "b"], "integers": [1, 2],
 "inner": {"deep": {"text": "b"}}, "objects": [{"x": 1}, {"x": "no"}], "rows": [["a", "b"], ["c", "d"]], "empty": [],
-"named": {"a": "1"}}"""
+"named": {"a": "1"}, "numbers": [1, 2.5], "lists": {"of": {"a": ["b"], "c": []}}}"""
 FOUND = parse_object(TEXT, "f.json")
 Ask = Callable[[Fields], object]
 
@@ -28,6 +28,7 @@ Ask = Callable[[Fields], object]
     ("ask", "value"),
     [
         (lambda f: f.text("text"), "a"),
+        (lambda f: f.choice("text", ["a", "b"]), "a"),
         (lambda f: f.flag("flag"), True),
         (lambda f: f.integer("integer"), 7),
         (lambda f: f.integer("integer", at_least=7, at_most=7), 7),
@@ -40,10 +41,13 @@ Ask = Callable[[Fields], object]
         (lambda f: f.objects("objects")[0].integer("x"), 1),
         (lambda f: f.rows("rows", 2), (("a", "b"), ("c", "d"))),
         (lambda f: f.named_texts("named"), {"a": "1"}),
+        (lambda f: f.inner("lists").named_lists("of"), {"a": ("b",), "c": ()}),
+        (lambda f: f.numbers("numbers"), (1.0, 2.5)),
         (lambda f: f.value("rows"), [["a", "b"], ["c", "d"]]),
         (lambda f: f.value("gone"), None),
+        (lambda f: f.values("objects"), ({"x": 1}, {"x": "no"})),
         (lambda f: [*f.inner("inner")], ["deep"]),
-        (lambda f: (len(f), "text" in f, "null" in f, "gone" in f), (12, True, False, False)),
+        (lambda f: (len(f), "text" in f, "null" in f, "gone" in f), (14, True, False, False)),
     ],
 )
 def test_reads_each_type(ask: Ask, value: object) -> None:
@@ -84,6 +88,7 @@ def test_a_default_is_for_a_missing_value(name: str) -> None:
         (lambda f: f.text("integer"), "integer is 7; expected text"),
         (lambda f: f.text("integer", None), "integer is 7; expected text"),
         (lambda f: f.text("texts"), "texts is a list; expected text"),
+        (lambda f: f.choice("text", ["b", "c"]), 'text is "a"; expected b, c'),
         (lambda f: f.flag("integer"), "integer is 7; expected true or false"),
         (lambda f: f.integer("flag"), "flag is true; expected an integer"),
         (lambda f: f.integer("number"), "number is 1.5; expected an integer"),
@@ -101,6 +106,9 @@ def test_a_default_is_for_a_missing_value(name: str) -> None:
         (lambda f: f.inner("inner").inner("deep").integer("text"), 'inner.deep.text is "b"; expected an integer'),
         (lambda f: f.rows("rows", 3), "rows[0] is a list; expected 3 texts"),
         (lambda f: f.rows("texts", 1), 'texts[0] is "a"; expected a list'),
+        (lambda f: f.numbers("texts"), 'texts[0] is "a"; expected a number'),
+        (lambda f: f.inner("lists").named_lists("of").get(f.text("flag")), "flag is true; expected text"),
+        (lambda f: f.named_lists("named"), 'named.a is "1"; expected a list'),
         (lambda f: f.named_texts("inner"), "inner.deep is an object; expected text"),
     ],
 )

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from skyrl_train.procfs import stat_of
 from skyrl_train.sandbox.engine import (
     LABEL,
     Container,
@@ -162,7 +163,5 @@ def _with_pause(container: Container) -> Container:
     """Marks a container as paused if we stopped its processes without Podman."""
     if container.phase is not Phase.RUNNING:
         return container
-    with contextlib.suppress(OSError), open(f"/proc/{container.pid}/stat", encoding="utf-8", errors="replace") as file:
-        if file.read().rpartition(")")[2].split()[0] == "T":
-            return replace(container, phase=Phase.PAUSED)
-    return container
+    found = stat_of(container.pid)
+    return replace(container, phase=Phase.PAUSED) if found is not None and found.state == "T" else container

@@ -2,7 +2,6 @@
 
 import array
 import asyncio
-import contextlib
 import errno
 import itertools
 import json
@@ -13,6 +12,7 @@ import sys
 from importlib import resources
 from typing import Any
 
+from skyrl_train.process_async import end_async, start_async
 from skyrl_train.sandbox.engine import EngineUnsureError
 
 _ANSWER_S = 10.0
@@ -88,16 +88,8 @@ class NamespaceClient:
             program = resources.files("skyrl_train.sandbox.runtime.podman").joinpath("namespaces.py").read_text("utf-8")
             with theirs:
                 try:
-                    self._process = await asyncio.create_subprocess_exec(
-                        usable_python(),
-                        "-I",
-                        "-S",
-                        "-c",
-                        program,
-                        stdin=theirs.fileno(),
-                        start_new_session=True,
-                        cwd="/",
-                    )
+                    argv = (usable_python(), "-I", "-S", "-c", program)
+                    self._process = await start_async(argv, stdin=theirs.fileno(), cwd="/")
                 except OSError as error:
                     ours.close()
                     raise EngineUnsureError(f"the namespace helper cannot be started: {error}") from error
@@ -139,8 +131,5 @@ class NamespaceClient:
         process, self._process = self._process, None
         if self._channel is not None:
             self._lost(self._channel)
-        if process is None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        if process is not None:
+            await end_async(process, grace_s=0.0)

@@ -3,9 +3,9 @@
 import asyncio
 import contextlib
 import os
-import signal
 from collections.abc import Callable, Mapping
 
+from skyrl_train.process_async import end_async, start_async
 from skyrl_train.sandbox.engine import EngineUnsureError
 from skyrl_train.sandbox.runtime.podman.lost_namespace import reset_lost_namespace
 
@@ -43,19 +43,8 @@ class Service:
             os.unlink(self.socket_path)
         log = os.open(f"{self.socket_path}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            self._process = await asyncio.create_subprocess_exec(
-                "podman",
-                "system",
-                "service",
-                "--time=0",
-                f"unix://{self.socket_path}",
-                env=dict(self._environ),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                cwd="/",
-            )
+            argv = ("podman", "system", "service", "--time=0", f"unix://{self.socket_path}")
+            self._process = await start_async(argv, env=self._environ, stdout=log, stderr=log, cwd="/")
         except OSError as error:
             raise EngineUnsureError(f"podman cannot be started: {error}") from error
         finally:
@@ -121,15 +110,5 @@ class Service:
             os.unlink(self.socket_path)
 
     async def _end(self) -> None:
-        process = self._process
-        if process is None:
-            return
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, number)
-            try:
-                async with asyncio.timeout(_END_S):
-                    await process.wait()
-                return
-            except TimeoutError:
-                continue
+        if self._process is not None:
+            await end_async(self._process, grace_s=_END_S)

@@ -3,16 +3,14 @@
 The doctor runs as a child process and only reads; the rules about damaged stores are all there.
 """
 
-import asyncio
-import json
-import os
-import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
+
+from skyrl_train.contracts.typed import FormatError, parse_object
+from skyrl_train.process import DROP
+from skyrl_train.process_async import run_async
 
 CHECKS = ("POD001", "POD002", "POD003", "POD005", "POD006", "POD007", "POD008")
 _OF_THE_STORE = frozenset({"POD001", "POD005", "POD006", "POD007"})
@@ -61,36 +59,29 @@ def images_are_whole(faults: Iterable[StoreFault]) -> bool:
 def read_report(text: str) -> StoreReport:
     """Reads the doctor's JSON. Anything else counts as not checked, never as a store without faults."""
     try:
-        outcomes: list[dict[str, Any]] = json.loads(text)["outcomes"]
+        outcomes = parse_object(text).objects("outcomes")
         faults = [
-            StoreFault(str(outcome["id"]), " ".join(str(finding["message"]) for finding in outcome["findings"]))
+            StoreFault(outcome.text("id"), " ".join(finding.text("message") for finding in outcome.objects("findings")))
             for outcome in outcomes
-            if outcome["status"] == "fail" and outcome["severity"] == "error"
+            if outcome.text("status") == "fail" and outcome.text("severity") == "error"
         ]
-        unseen = [f"{outcome['id']}: {outcome['reason']}" for outcome in outcomes if outcome["status"] == "unknown"]
-    except (ValueError, KeyError, TypeError) as error:
-        return StoreReport(unseen=(f"the doctor's report cannot be read: {error!r}",))
+        unseen = [
+            f"{outcome.text('id')}: {outcome.text('reason')}"
+            for outcome in outcomes
+            if outcome.text("status") == "unknown"
+        ]
+    except FormatError as error:
+        return StoreReport(unseen=(f"the doctor's report cannot be read: {error}",))
     return StoreReport(tuple(faults), tuple(unseen))
 
 
 async def check_by_doctor(environ: Mapping[str, str]) -> StoreReport:
     argv = [sys.executable, "-m", "skyrl_doctor", "preflight", "--role", "runtime", "--format", "json"]
     argv += ["--select", ",".join(CHECKS), "--deadline", "30"]
-    none, pipe = asyncio.subprocess.DEVNULL, asyncio.subprocess.PIPE
     try:
-        child = await asyncio.create_subprocess_exec(
-            *argv, env=dict(environ), start_new_session=True, stdin=none, stdout=pipe, stderr=none
-        )
+        done = await run_async(argv, limit_s=_LIMIT_S, env=environ, stderr=DROP)
     except OSError as error:
         return StoreReport(unseen=(f"the doctor cannot be started: {error}",))
-    try:
-        async with asyncio.timeout(_LIMIT_S):
-            output, _ = await child.communicate()
-    except TimeoutError:
+    if done.timed_out:
         return StoreReport(unseen=(f"the doctor timed out after {_LIMIT_S:g} s",))
-    finally:
-        if child.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-            await child.wait()
-    return read_report(output.decode("utf-8", "replace"))
+    return read_report(done.text)
