@@ -4,6 +4,7 @@ import ast
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -162,3 +163,16 @@ def test_no_file_imports_itself_through_others() -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         raise AssertionError(" -> ".join(error.args[1])) from None
+
+
+def test_the_contract_of_the_door_names_every_other_part_of_the_trainer() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    door = next(one for one in settings["contracts"] if "only the four pure packages" in one["name"])
+    parts = {
+        path.stem
+        for path in (ROOT / "skyrl_train").iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    others = parts - {"__init__", "config", "contracts", "memory", "node"}
+    assert set(door["forbidden_modules"]) == {f"skyrl_train.{name}" for name in others}
+    assert [one["name"] for one in settings["contracts"] if "ignore_imports" in one] == []

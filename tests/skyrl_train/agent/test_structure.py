@@ -9,7 +9,8 @@ import pytest
 import skyrl_train
 from skyrl_train.agent import inside
 
-PACKAGES = [Path(skyrl_train.__file__).parent / name for name in ("agent", "rewards", "tasks")]
+SHARED = ("contracts/agent", "contracts/rewards", "contracts/tasks")
+PACKAGES = [Path(skyrl_train.__file__).parent / name for name in ("agent", "demo", "rewards", "tasks", *SHARED)]
 MODULES = [path for package in PACKAGES for path in sorted(package.rglob("*.py"))]
 OPENS_FILES = {"journal.py", "datasets.py", "sources.py", "sinks.py"}
 # what runs in a sandbox has its paths for its own, and what makes one here gets a directory of this machine
