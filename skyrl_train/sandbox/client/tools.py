@@ -40,7 +40,7 @@ rm -f in out; mkfifo -m 600 in out
 for python in {pythons}; do
   $python -IS -c 'import sys; sys.exit(sys.version_info < (3, 8))' >/dev/null 2>&1 || continue
   if command -v setsid >/dev/null 2>&1; then new=setsid; else new=; fi
-  $new $python -IS tools.zip {directory} <>in 1<>out 2>said &
+  $new $python -IS tools.zip {directory} <>in 1<>out 2>errors &
   exec head -n 1 <>out
 done
 echo "no Python 3.8 or newer in this image" >&2; exit 3
