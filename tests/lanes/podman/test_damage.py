@@ -55,7 +55,7 @@ BREAKS: dict[str, tuple[Callable[[Lab], object], str]] = {
     "layers.json is cut off": (lambda lab: cut(lab.graph / "overlay-layers" / "layers.json", 60), "is not valid JSON"),
     "layers.json forgets": (
         lambda lab: (lab.graph / "overlay-layers" / "layers.json").write_text("[]"),
-        "is made of layer",
+        "needs layer ",
     ),
     "images.json is cut off": (lambda lab: cut(lab.graph / "overlay-images" / "images.json", 60), "is not valid JSON"),
 }

@@ -61,7 +61,7 @@ def test_lists_loads_and_checks(lab: Lab, archive: Path) -> None:
     assert images(lab, "check", target)[0] == 1
     log = lab.base / "home" / "log.jsonl"
     status, printed = images(lab, "pull", target, "--archive", str(archive), "--log", str(log))
-    assert (status, printed.splitlines()[-1].split(",")[0]) == (0, "2 of 2 images are here"), printed
+    assert (status, printed.splitlines()[-1].partition(" after ")[0]) == (0, "2 of 2 images present"), printed
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     assert sorted((line["image"], line["step"], line["ok"]) for line in lines) == [
         (name, "load", True) for name in NAMES
@@ -84,7 +84,7 @@ def test_builds_a_derived_image_once(lab: Lab, archive: Path) -> None:
     assert line["step"] == "build"
     ran = lab.podman("run", "--rm", "--pull=never", line["derived"], "/usr/local/bin/openhands-agent-server")
     assert ran.stdout.strip() == "built in"
-    assert "was here" in images(lab, "build", *words)[1]
+    assert "already present" in images(lab, "build", *words)[1]
 
 
 def test_a_kill_in_the_middle_is_understood_by_the_next_start(lab: Lab, archive: Path) -> None:
