@@ -33,7 +33,7 @@ def test_both_jobs_run_and_leave_nothing(site: Site) -> None:
 def test_a_faulty_configuration_is_refused_before_sbatch(site: Site) -> None:
     made = site.launch("true", config=CONFIG.replace("max_prompt_tokens = 2048", "max_prompt_tokens = 4096"))
     assert made.status == 78
-    assert "CFG001 prompts of 4096 tokens" in made.said
+    assert "CFG001 prompt 4096 (data.max_prompt_tokens)" in made.said
     assert (site.cluster.jobs(), made.job_dir.exists()) == ([], False)
 
 
@@ -92,7 +92,7 @@ def test_a_runtime_that_never_comes_up_ends_the_trainer(site: Site) -> None:
 def test_a_url_with_log_lines_in_it_is_no_url(site: Site) -> None:
     dirty = "printf 'Loading\\nhttp://127.0.0.1:1\\n' > job/runtime_url.txt; touch job/runtime_ready.flag; sleep 600"
     made = site.launch(WAITS, runtime=bash(dirty))
-    assert "something printed into it" in made.ended(Role.TRAINER).reason
+    assert "some program printed into this file" in made.ended(Role.TRAINER).reason
     made.leaves_nothing()
 
 
