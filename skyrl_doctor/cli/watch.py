@@ -75,7 +75,7 @@ def _policy(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="N",
-        help="the trainer's process: the watch stops it, and its exit is the end of the job",
+        help="the trainer's process: its exit is the end of the job, and --on-root stop stops it",
     )
     parser.add_argument("--job", default="", metavar="N", help="Slurm job of the trainer")
     parser.add_argument(

@@ -29,9 +29,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="number of sandboxes at a time (default: as many as the CPUs and memory of the node allow)",
     )
-    serve.add_argument("--store", metavar="DIR", help="directory for the container store of the job (default: /tmp)")
     serve.add_argument(
-        "--idle-limit", type=float, metavar="S", help="end a sandbox after this many seconds without a request"
+        "--store",
+        metavar="DIR",
+        help="directory for the container store of the job (default: sandbox.store, else /tmp)",
+    )
+    serve.add_argument(
+        "--idle-limit",
+        type=float,
+        metavar="S",
+        help="end a sandbox after this many seconds without a request or connection (default: 3600)",
     )
     serve.add_argument(
         "--drain", type=float, default=25.0, metavar="S", help="time limit of the shutdown in seconds (default: 25)"

@@ -71,7 +71,7 @@ class Trainer(PPOTrainerSync):
             self._synced(super().on_step_end)
 
     def _prepare_stop(self) -> None:
-        """Makes verl save the running step in any case, and skip the validation."""
+        """Makes verl skip the validation and save the running step, if checkpoints are saved at all."""
         trainer = self.config.trainer
         trainer.test_freq = -1
         if trainer.save_freq > 0:

@@ -54,7 +54,7 @@ def _checkpoint(state: CheckpointsState, observation: Checkpoint) -> tuple[Check
         key=LAG,
         severity=Severity.WARNING,
         advice=fix_config(
-            "to resume from this checkpoint, name its path",
+            "to resume from this checkpoint, name its path; if verl's async_save is on, turn it off",
             Change("trainer.resume", "path"),
             Change("trainer.resume_from", path),
         ),

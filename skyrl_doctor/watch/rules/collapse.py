@@ -44,7 +44,7 @@ def _judged(
 ) -> tuple[CollapseState, tuple[Update, ...]]:
     if not state.reported and best >= LEAST_BEST and mean < LOST * best:
         message = (
-            f"the mean reward of {WINDOW} steps fell from {best:.3g} (at step {state.best_step}) to {mean:.3g}; "
+            f"the mean reward of {WINDOW} steps fell from {best:.3g} (steps up to {state.best_step}) to {mean:.3g}; "
             "expected at least half of the best"
         )
         advice = fix_config(

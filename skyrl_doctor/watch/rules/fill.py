@@ -36,7 +36,7 @@ _ADVICE = {
         "ask Slurm for more memory, or use a smaller object store or fewer workers",
         Change("slurm.trainer_memory_mib", times=1.5),
     ),
-    "disk": fix_env("delete old checkpoints or keep fewer of them"),
+    "disk": fix_config("delete old checkpoints or keep fewer of them", Change("trainer.checkpoints_to_keep", "1")),
     "inodes": fix_env("delete small files: caches, sandboxes, old logs"),
 }
 

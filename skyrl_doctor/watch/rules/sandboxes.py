@@ -78,7 +78,9 @@ def _slow(state: SandboxesState, observation: Sandboxes) -> Iterator[Alert]:
         yield _alert(observation, "RUN010.errors", message, advice, severity=Severity.WARNING)
     if state.building_since is not None and observation.at - state.building_since >= 2 * LATE_S:
         took = duration(observation.at - state.building_since)
-        message = f"rollouts have waited {took} for image builds; expected images built before the run"
+        message = (
+            f"the runtime has been building images for {took} while the job runs; expected images built before the run"
+        )
         advice = Advice(kind=RemedyKind.REBUILD_IMAGE, summary="build the images before the run")
         yield _alert(observation, "IMG005.building", message, advice, severity=Severity.WARNING)
 

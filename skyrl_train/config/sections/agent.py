@@ -27,4 +27,5 @@ class AgentSection(Section):
     observation_max_chars: int = Field(default=10000, ge=1)
     """Longer tool results are cut to this length, with a notice."""
     stuck_after_repeats: int = Field(default=4, ge=2)
-    """A rollout is stuck after this many repeats of the same action with the same result."""
+    """A rollout is stuck if the same action gives the same result this many times in a row, or if two actions alternate this
+    many times."""

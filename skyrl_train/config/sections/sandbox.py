@@ -11,7 +11,8 @@ class SandboxSection(Section):
     """The runtime server and its Podman sandboxes."""
 
     runtime_url: str | None = Field(default=None, pattern=r"^https?://[^\s/]+(?::\d+)?/?$")
-    """Address of a running runtime (default: the launch starts one)."""
+    """Address of a running runtime (default: none). `launch` starts its own runtime anyway; to use this one, also pass
+    --skip-runtime --runtime-url with the same address. If set, the rules for slots and for the runtime's time limit are off."""
     inject: Literal["mount", "build"] = "mount"
     """How the agent server gets into a sandbox: as a read-only mount, or in a derived image."""
     agent_server: str | None = None

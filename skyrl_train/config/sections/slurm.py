@@ -40,7 +40,8 @@ class SlurmSection(Section):
     ready_timeout_s: float = Field(default=600, gt=0)
     """Time limit of the trainer's wait for the runtime."""
     signal_before_end_s: int = Field(default=300, ge=0)
-    """Slurm sends SIGUSR1 this long before the time limit; the trainer then saves a checkpoint. 0 sends none."""
+    """Slurm sends SIGUSR1 this many seconds before the time limit. The trainer then finishes the running step and saves a
+    checkpoint, unless trainer.save_every_steps is -1. 0 sends no signal."""
     requeue: bool = False
     """Requeue the trainer job after that signal or a node failure."""
     extra: tuple[str, ...] = ()

@@ -43,6 +43,7 @@ class TrainerSection(Section):
     empty_steps_allowed: int = Field(default=3, ge=0)
     """The run ends after more than this many steps in a row without a usable rollout."""
     phase_timeout_s: float = Field(default=3600, gt=0)
-    """Time limit of a rollout phase, a weight sync or a checkpoint."""
+    """Time limit of each phase in seconds: start-up, rollouts, update, weight sync and checkpoint. The run then ends with exit
+    status 124."""
     verl_overrides: tuple[str, ...] = ()
     """More overrides for verl's command line (KEY=VALUE, +KEY=VALUE). They come last and take precedence."""

@@ -155,7 +155,7 @@ def _listener(database: Database, host: str, port: int) -> socket.socket:
     except OSError as error:
         if port:
             raise UsageError(
-                f"{host}:{port} cannot be used: {error.strerror}; choose_agent_server another --port, or 0"
+                f"{host}:{port} cannot be used: {error.strerror}; choose another --port, or pass --port 0"
             ) from error
         listener = listen(host, 0)
     database.set(_PORT, str(listener.getsockname()[1]))

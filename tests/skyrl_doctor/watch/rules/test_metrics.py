@@ -95,7 +95,7 @@ def test_a_reward_that_is_lost() -> None:
     said = play(COLLAPSE, steps(*rise, *fall, *back))
     assert brief(said) == [(300.0, "AGT019.collapse"), (420.0, "-AGT019.collapse")]
     assert texts(said) == [
-        "the mean reward of 5 steps fell from 0.34 (at step 6) to 0.12; expected at least half of the best"
+        "the mean reward of 5 steps fell from 0.34 (steps up to 6) to 0.12; expected at least half of the best"
     ]
 
 
