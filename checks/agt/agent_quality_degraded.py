@@ -2,8 +2,9 @@
 
 ## What it does
 `skyrl-doctor watch` compares each step with limits and with earlier steps: more than half of the rollouts masked or
-out of context, more than 30 % in a loop, more than half of the answers cut off, far fewer rollouts that end with
-`finish` than before, or a mean reward of five steps below half of the best one.
+out of context, more than 30 % in a loop, more than half of the answers cut off, or less than 10 % of the rollouts
+that end with `finish` after at least 30 % before. An alarm needs two to five bad steps in a row. It also raises an
+alarm if the mean reward of five steps falls below half of the best one.
 
 ## Why it breaks training
 The policy has collapsed or the sandboxes fail. Further steps cost GPU time, and later checkpoints are worse than
@@ -15,5 +16,5 @@ collapsed, go back to the last good checkpoint with a lower learning rate or a h
 raise the response length or the context.
 
 ## Example
-    the mean reward of 5 steps fell from 0.42 (until step 31) to 0.12
+    the mean reward of 5 steps fell from 0.42 (at step 31) to 0.12; expected at least half of the best
 """

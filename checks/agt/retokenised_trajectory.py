@@ -2,8 +2,8 @@
 
 ## What it does
 `skyrl-doctor diagnose` finds the messages of verl and others about it. `skyrl-doctor watch` compares the
-probabilities of trainer and engine (`training/rollout_actor_probs_pearson_corr`): below 0.98 is a warning, below 0.9
-an error.
+probabilities of trainer and engine (`training/rollout_actor_probs_pearson_corr`): below 0.98 for five steps in
+a row is a warning, below 0.9 for three steps in a row an error.
 
 ## Why it breaks training
 Text does not give back the tokens it came from. If a rollout is tokenised again for training, the trainer computes

@@ -12,7 +12,7 @@ changed. A failed sandbox is different: its rollouts are masked and not scored 0
 Run `skyrl-train data oracle ROWS --data FILE` before training, and remove the tasks that it reports as broken.
 
 ## Example
-    broken      sympy_final:5c2e1f: the gold patch scores 0: 12 tests in the summary, 13 expected
+    broken      sympy_final:5c2e1f: the gold patch scores 0; expected 1: 12 tests in the summary, 13 expected
 """
 
 from collections.abc import Iterator

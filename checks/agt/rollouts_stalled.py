@@ -1,10 +1,10 @@
 """No rollout ends, and the run waits forever.
 
 ## What it does
-`skyrl-doctor watch` raises an alarm when no rollout, token, step or checkpoint arrives. Its patience comes from the
-run's own steps: six times the median, at least 5 minutes, 20 minutes before three steps have ended. It is one minute
-where a log shows a cause or the inference server refuses requests. `skyrl-doctor diagnose` finds progress bars that
-stay at 0.
+`skyrl-doctor watch` raises an alarm when no rollout, token, step or checkpoint arrives. The limit comes from the
+run's own steps: six times the median or 2.5 times the longest step, at least 5 minutes. Before three steps have
+ended it is at least 20 minutes. If a log shows a cause or the inference server refuses requests, the limit is at most
+one minute or twice the longest step, whichever is longer. `skyrl-doctor diagnose` finds progress bars that stay at 0.
 
 ## Why it breaks training
 The job holds its GPUs until its time limit and trains nothing. The trainer's log shows a progress bar and no error,

@@ -103,7 +103,7 @@ def _finding(tried: Tried, found: Extensions, interpreter: Interpreter) -> Findi
     beside = "does not import" if name == "torch" else f"does not load with torch {torch}"
     needed = name in NEEDED or not version
     return Finding(
-        message=f"{seen} {beside} under {interpreter.python.path}; expected a build for this torch and Python",
+        message=f"{seen} {beside} under {interpreter.python.path}; expected a build for {'this Python' if name == 'torch' else 'this torch and Python'}",
         evidence=(tried.said if tried.name in (name, *tried.said.split(": ")) else f"{tried.name}: {tried.said}",),
         severity=Severity.ERROR if needed else Severity.WARNING,
         remedy=Remedy(

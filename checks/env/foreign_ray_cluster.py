@@ -2,9 +2,10 @@
 
 ## What it does
 Reads `RAY_ADDRESS` and the file `ray_current_cluster` in Ray's temporary directory (`ray` below `$RAY_TMPDIR`, else
-`$TMPDIR`, else `/tmp`), and finds out which user listens on the port that they name. Checks that Ray may write into
-that directory, and whether another user or job holds the default ports of `ray start --head`. A cluster of this user
-in this job is fine.
+`$TMPDIR`, else `/tmp`), and finds out which user listens on the port that they name. With `RAY_ADDRESS=auto` and no
+such file it looks for Ray's control server among the processes of this node. Checks that Ray may write into that
+directory, and whether another user or job holds the default ports of `ray start --head`. A cluster of this user in
+this job is fine.
 
 ## Why it breaks training
 `ray.init()` without an address uses the variable first, then the file. It joins the cluster of another user or of
@@ -176,7 +177,7 @@ def _looked_for(scene: Scene) -> Iterator[Finding]:
     """RAY_ADDRESS=auto without a file: ray.init() takes any control server that it sees, or raises."""
     servers = [process for process in scene.clusters.processes or () if process.name == "gcs_server"]
     if not servers:
-        seen = f"{ADDRESS}=auto, but no Ray cluster runs on this node: ray.init() raises ConnectionError"
+        seen = f"{ADDRESS}=auto, but no Ray cluster was found on this node: ray.init() raises ConnectionError"
         yield _finding(seen, Severity.WARNING, scene)
         return
     others = [server for server in servers if server.uid != scene.host.uid]

@@ -15,7 +15,7 @@ Install the stack in one command with its pins (`pip install 'verl[vllm]==0.9.1'
 version, and anything else under the resulting constraints.
 
 ## Example
-    verl 0.9.1 wants transformers!=5.6.0,<5.11,>=5.5.3; installed is 5.12.0
+    verl 0.9.1 requires transformers!=5.6.0,<5.11,>=5.5.3, but 5.12.0 is installed
 """
 
 from collections.abc import Iterator

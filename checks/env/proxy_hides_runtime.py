@@ -91,7 +91,7 @@ def _hidden(
     no = found.get("no")
     seen = f"requests to {what} go through the proxy {shown(proxy)}, because no_proxy is {'unset' if no is None else repr(no)}"
     return Finding(
-        message=f"{seen}, which httpx and urllib do not both apply to it; expected the host name itself in no_proxy",
+        message=f"{seen}{'' if no is None else ', which httpx and urllib do not both apply to it'}; expected the host name itself in no_proxy",
         severity=severity,
         location=place,
         remedy=remedy,

@@ -33,6 +33,7 @@ from skyrl_doctor.facts.triton_build import Built, TritonBuild
 from skyrl_train.node.python import NO_COMPILER, VARIABLE
 
 NO_HEADERS = "the compiler that Triton runs does not find the headers of the worker's Python"
+NO_C_COMPILER = "Triton found no C compiler in the worker's environment"
 NOTHING_TO_BUILD_WITH = "the compiler for kernels or the headers of the worker's Python are missing"
 
 SIGNATURES = (
@@ -45,7 +46,7 @@ SIGNATURES = (
     Signature(
         pattern=r"Failed to find C compiler",
         sample="RuntimeError: Failed to find C compiler. Please specify via CC environment variable.",
-        explain="Triton found no C compiler in the worker's environment",
+        explain=NO_C_COMPILER,
         versions="triton",
     ),
     Signature(
@@ -63,13 +64,13 @@ SIGNATURES = (
     Signature(
         pattern=r"libcuda\.so cannot found!",
         sample="AssertionError: libcuda.so cannot found! Possible files are located at ['/usr/lib64/libcuda.so.1'].Please create a symlink of libcuda.so to any of the files.",
-        explain=NO_HEADERS,
+        explain="Triton does not find libcuda.so",
         versions="triton 2",
     ),
     Signature(
         pattern=r"No such file or directory: '(?:\S{0,80}[/-])?(?:gcc|cc|clang|g\+\+)'|No working C(?:\+\+)? compiler found|error: command '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)' failed: No such file|unable to execute '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)': No such file|cannot execute .{1,3}cc1(?:plus)?\b",
         sample="FileNotFoundError: [Errno 2] No such file or directory: 'gcc'",
-        explain=NO_HEADERS,
+        explain=NO_C_COMPILER,
         versions="triton, torch inductor",
     ),
     Signature(

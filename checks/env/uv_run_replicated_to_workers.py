@@ -56,7 +56,7 @@ def uv_run_replicated_to_workers(
     who = f"parent process {above.pid} of the doctor is `{_shown(above.argv)}`"
     is_ours = _starts_the_doctor(above.argv)
     if is_ours:
-        who += ", which started the doctor; this matters if the trainer starts the same way"
+        who += " (it started the doctor; this matters only if the trainer starts the same way)"
     yield _finding(who, environ, Severity.INFO if is_ours else _severity(environ, plan), None)
 
 
@@ -74,7 +74,7 @@ def _finding(who: str, environ: Environ, severity: Severity, location: Location 
         switch = f"{HOOK}={environ[HOOK]} names the hook"
     commands = (f"export {UV_SWITCH}=0", *((f"unset {HOOK}",) if hook_by_name else ()))
     return Finding(
-        message=f"{who} and {switch}, so Ray runs `uv run` for every worker; expected {UV_SWITCH}=0",
+        message=f"{who}, and {switch}, so Ray runs `uv run` for every worker; expected {UV_SWITCH}=0",
         severity=severity,
         location=location,
         remedy=Remedy(

@@ -30,7 +30,9 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.mig import ray_gpus
 from skyrl_train.node.visible_devices import VARIABLE, parse
 
-CAUSE = "this process finds no GPU: Slurm gave it none, or CUDA_VISIBLE_DEVICES names none of them"
+CAUSE = (
+    "this process finds no GPU: it was given none, the driver is not loaded, or CUDA_VISIBLE_DEVICES names none of them"
+)
 
 SIGNATURES = (
     Signature(
@@ -90,7 +92,7 @@ def mig_gpu_count(gpus: Gpus | None, plan: Plan, environ: Environ) -> Iterator[F
         yield _finding(_why_none(gpus, environ), expected or 1, plan)
         return
     if expected is None or expected < 1:
-        raise NotApplicable(f"the plan sets no number of GPUs per node ({PLANNED})")
+        raise NotApplicable(f"no plan sets the number of GPUs per node ({PLANNED})")
     counted = ray_gpus(environ.get(VARIABLE), physical=gpus.physical)
     if expected > 1 and any(isinstance(device, Slice) for device in devices):
         yield _slices(gpus, counted, expected, plan)

@@ -88,7 +88,7 @@ def glibc_too_old_in_image(plan: Plan, stored: StoredImages) -> Iterator[Finding
         f"{len(old)} of {len(images)} images have a C library that is too old for the agent server: {listed([image.shown for image, _ in old])}; {first.shown} is {system.name} with {shown(system.glibc)}; expected {shown(AGENT_SERVER_BUILDER)} or later",
         plan.place(INJECT),
         plan.settings({INJECT: '"mount"'}) if inject is not None else None,
-        summary="mount sandboxd, which needs no C library, or build the agent server on an older system",
+        summary="mount sandboxd, which works with the image's own C library, or build the agent server on an older system",
         severity=Severity.ERROR if any(found.glibc == MUSL for _, found in old) else Severity.WARNING,
     )
 

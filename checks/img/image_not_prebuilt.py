@@ -49,7 +49,7 @@ def _not_here(plan: Plan, far: list[str], needed: int, verb: str) -> Finding:
             f"{len(far)} of {needed} images are not in the store: {listed(far)}; expected all of them before the first step"
         ),
         evidence=("each first rollout waits for its image: about two minutes to pull, five to build",),
-        remedy=ahead(plan, verb, "pull them before the job, on this node and in the job's environment"),
+        remedy=ahead(plan, verb, f"{verb} them before the job, on this node and in the job's environment"),
         severity=Severity.WARNING,
     )
 

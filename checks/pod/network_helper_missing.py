@@ -151,9 +151,10 @@ def _needs_fuse(store: PodmanStore, helpers: PodmanHelpers) -> bool:
 
 def _missing(name: str, why: str, searched: tuple[str, ...] = (), *, shown: str = "") -> Finding:
     places = f" (looked in {', '.join(searched)} and on PATH)" if searched else ""
-    said = f"{shown} was found" if shown.startswith("neither") else f"{shown or name} was not found"
+    neither = shown.startswith("neither")
+    seen = f"{shown} was found" if neither else f"{shown or name} was not found"
     return Finding(
-        message=f"{said}{places}; expected it, {why}",
+        message=f"{seen}{places}; expected {'one of them' if neither else 'it'}, {why}",
         remedy=Remedy(
             kind=RemedyKind.ASK_ADMIN,
             summary=f"ask for the package {_PACKAGES.get(name, name)} on every sandbox node",
@@ -163,11 +164,12 @@ def _missing(name: str, why: str, searched: tuple[str, ...] = (), *, shown: str 
 
 def _device(device: Device, why: str) -> Finding:
     seen = {"": "does not exist", "char": "cannot be opened for writing"}.get(device.kind, f"is a {device.kind}")
+    commands = (f"chmod 666 {device.path}",) if device.kind == "char" else ()
     return Finding(
         message=f"{device.path} {seen}; expected a device that every user can open, {why}",
         remedy=Remedy(
             kind=RemedyKind.ASK_ADMIN,
-            summary="ask for the device on every sandbox node; root can run this",
-            commands=(f"chmod 666 {device.path}",) if device.kind == "char" else (),
+            summary=f"ask for the device on every sandbox node{'; root can run this command' if commands else ''}",
+            commands=commands,
         ),
     )

@@ -34,14 +34,13 @@ from skyrl_doctor.facts.podman.runtime_dir import OWNER_ONLY, RuntimeDir
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_train.node.podman_store import GOOD_FREE_BYTES, MIN_FREE_BYTES, MIN_FREE_INODES
 
-ON_NETWORK_FS = "Podman's store is on a network file system"
 CAUSE = "Podman's store is on an unsuitable file system, or was created at another path"
 
 SIGNATURES = (
     Signature(
         pattern=r"'overlay' is not supported over \w+ at",
         sample="Error: 'overlay' is not supported over nfs at \"/home/user/.local/share/containers/storage/overlay\": backing file system is unsupported for this graph driver",
-        explain=ON_NETWORK_FS,
+        explain="Podman's store is on a file system that does not support overlay, such as NFS",
         versions="podman",
     ),
     Signature(
@@ -59,7 +58,7 @@ SIGNATURES = (
     Signature(
         pattern=r"Network file system detected as backing store",
         sample='time="2026-01-15T10:00:00Z" level=warning msg="Network file system detected as backing store.  Enforcing overlay option `force_mask=\\"700\\"`."',
-        explain=ON_NETWORK_FS,
+        explain="Podman's store is on a network file system",
         versions="podman",
         role=Part.CONFIRMATION,
     ),

@@ -25,7 +25,7 @@ from skyrl_doctor.plan.dialects.prime import TODAY
 from skyrl_doctor.plan.findings import fault
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "this version has no such buffer type"
+CAUSE = "this version does not have this setting of [orchestrator.buffer]"
 
 SIGNATURES = (
     Signature(

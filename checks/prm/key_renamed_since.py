@@ -49,7 +49,7 @@ def key_renamed_since(plan: Plan) -> Iterator[Finding]:
 def _notice(found: tuple[Rename, ...]) -> Finding:
     settings = {key: value for rename in found for key, value in rename.settings.items()}
     return fault(
-        f"the file uses the schema of January 2026; prime-rl rejects {len(found)} of its keys since 2026-07-30; expected the current names",
+        f"the file uses the schema of January 2026; prime-rl of 2026-07-30 or later rejects {len(found)} of its keys; with that version, use the current name{'' if len(found) == 1 else 's'}",
         found[0].old.location,
         settings,
         summary="when you upgrade prime-rl, rename these keys",

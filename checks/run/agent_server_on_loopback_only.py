@@ -2,7 +2,7 @@
 
 ## What it does
 Checks whether a running runtime accepts requests with a wrong key, because such a runtime gives its agent servers no
-key. Starts a test sandbox and checks that it is reachable.
+key. If test sandboxes were started (`--role runtime` with a running runtime), checks that they are reachable.
 
 ## Why it breaks training
 Since 1.38 the agent server listens on 127.0.0.1 of its container unless it has a session key or the option `--host`.

@@ -2,7 +2,8 @@
 
 ## What it does
 Requests a session that does not exist from a running runtime: with the key of the job directory or of the
-environment, and with a wrong one. A correct runtime answers 404 and 401. Also checks who may read the key file.
+environment, and with a wrong one. A correct runtime answers 404 to the first and 401 to the second. Also checks who
+may read the key file.
 
 ## Why it breaks training
 Every start of a sandbox fails with 401, and so does every rollout. Do not turn off the keys: then everyone on the

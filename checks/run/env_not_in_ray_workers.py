@@ -34,7 +34,7 @@ from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_overrides
 from skyrl_train.node.ray_env import Need, missing, needs
 
-CAUSE = "a variable of the runtime is missing in Ray's workers; set it in the environment that Ray is started with"
+CAUSE = "a variable of the runtime is missing in Ray's workers; pass it in env_vars of Ray's runtime environment, or export it before Ray is started"
 
 SIGNATURES = (
     Signature(

@@ -14,7 +14,7 @@ queue for nothing.
 Put the node into `slurm.exclude`, or submit with `--exclude`, and inform the administrators.
 
 ## Example
-    gpu07 failed 3 of 5 launches: GPU003, GPU003, ended the run
+    gpu07 failed 3 earlier launches: GPU003, GPU003, ended the run; expected it to be excluded or repaired
 """
 
 from collections.abc import Iterator

@@ -1,11 +1,11 @@
 """A run on several nodes lacks a shared directory or network, or its nodes differ.
 
 ## What it does
-For a plan or a job of several nodes it checks that every node can see the job's directory and the checkpoints, that
-the interface and the device in NCCL's variables exist, and that NCCL's plug-in is installed if the node has Amazon's
-EFA. `--nodes` examines every node of the job at once and compares GPUs, driver, kernel, versions, variables and
-clocks, and checks that each node reaches the first one. The most frequent value is taken as the right one; without
-one, all nodes are named. A node that does not answer in time is UNKNOWN.
+For a plan or a job of several nodes it checks that every node can see the job's directory, the working directory and
+the checkpoints, that the interface and the device in NCCL's variables exist, and that NCCL's plug-in is installed if
+the node has Amazon's EFA. `--nodes` examines every node of the job at once and compares GPUs, driver, kernel,
+versions, variables and clocks, and checks that each node reaches the first one. The most frequent value is taken as
+the right one; without one, all nodes are named. A node that does not answer in time is UNKNOWN, which is not a pass.
 
 ## Why it breaks training
 Ray rejects a node with another version of Ray or Python. verl needs the same number of GPUs on every node. NCCL waits
@@ -72,7 +72,7 @@ def _places(plan: Plan, environ: Environ, host: Host, mounts: Mounts) -> Iterato
         yield fault(
             f"{name} {path} is on {mount.kind} ({mount.point}), which {sure} this node's own; expected a directory that all nodes can see",
             plan.place(CHECKPOINTS) if name == plan.name(CHECKPOINTS) else None,
-            summary="use a file system that all nodes can see",
+            summary="launch from, and write to, a file system that all nodes can see",
             severity=Severity.WARNING,
         )
 

@@ -2,8 +2,8 @@
 
 ## What it does
 Finds FSDP1 (verl's default strategy, `fsdp`) together with an adapter that verl does not merge, if the training
-interpreter has peft 0.21 or later. Earlier versions pass. Also finds `actor_rollout_ref.rollout.layered_summon` with
-FSDP1, which does not work with any peft.
+interpreter has peft 0.21 or later, or (as a warning) if its peft version is unknown. Earlier versions pass. Also
+finds `actor_rollout_ref.rollout.layered_summon` with FSDP1, which does not work with any peft.
 
 ## Why it breaks training
 Since 0.21 peft finds an adapter's tensors by the names of modules. FSDP1 changes those names, so verl sends no

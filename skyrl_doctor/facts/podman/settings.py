@@ -121,7 +121,7 @@ def _parsed(path: str, text: str, read: Callable[[dict[str, Any]], T]) -> T | Br
     try:
         return read(tomllib.loads(text))
     except _WrongTypeError as error:
-        return BrokenFile(path, str(error))
+        return BrokenFile(path, f"has {error}")
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         return BrokenFile(path, f"is not valid TOML: {error}")
 

@@ -50,7 +50,7 @@ def test_what_everything_needs_is_an_error_and_the_rest_a_warning() -> None:
 def test_torch_itself() -> None:
     said = "ImportError: libtorch_cuda.so: undefined symbol: ncclCommShrink"
     assert messages("", Tried("torch", "torch", said)) == [
-        ("torch 2.11.0 does not import under /t/python; expected a build for this torch and Python", Severity.ERROR)
+        ("torch 2.11.0 does not import under /t/python; expected a build for this Python", Severity.ERROR)
     ]
 
 

@@ -143,8 +143,8 @@ def test_judges_the_file_that_ray_follows(
 @pytest.mark.parametrize(
     ("processes", "severity", "says"),
     [
-        ((), Severity.WARNING, "but no Ray cluster runs on this node: ray.init() raises ConnectionError"),
-        (None, Severity.WARNING, "but no Ray cluster runs on this node: ray.init() raises ConnectionError"),
+        ((), Severity.WARNING, "but no Ray cluster was found on this node: ray.init() raises ConnectionError"),
+        (None, Severity.WARNING, "but no Ray cluster was found on this node: ray.init() raises ConnectionError"),
         (FOREIGN, Severity.ERROR, f"and process 6 is the control server of {OTHER}"),
         ((*IN_JOB, *FOREIGN), Severity.ERROR, f"and process 6 is the control server of {OTHER}"),
         (OUT_OF_JOB, Severity.WARNING, f"and process 5 is the control server of {OWN_OTHER}"),

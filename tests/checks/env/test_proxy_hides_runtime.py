@@ -71,6 +71,11 @@ def test_says_what_was_seen_and_what_is_wanted() -> None:
     ]
 
 
+def test_without_no_proxy_the_clients_do_not_disagree() -> None:
+    tail = f"go through the proxy {PROXY}, because no_proxy is unset; expected the host name itself in no_proxy"
+    assert judged(PLAN, http_proxy=PROXY)[0].message == f"requests to the runtime's host cpu1 {tail}"
+
+
 def test_without_a_runtime_the_node_itself_must_be_reached() -> None:
     message = f"requests to this node's own names (gpu1) go through the proxy {PROXY}, because no_proxy is 'localhost,127.0.0.1', which httpx and urllib do not both apply to it; expected the host name itself in no_proxy"
     assert judged(http_proxy=PROXY, no_proxy="localhost,127.0.0.1") == [

@@ -31,7 +31,7 @@ def found(
 
 
 def above(switch: str, severity: Severity) -> list[Finding]:
-    message = f"parent process 10 of the doctor is `/opt/uv run bash job.sh` and {switch}, {TAIL}"
+    message = f"parent process 10 of the doctor is `/opt/uv run bash job.sh`, and {switch}, {TAIL}"
     return [Finding(message=message, severity=severity, remedy=REMEDY)]
 
 
@@ -55,7 +55,7 @@ def test_switched_on_by_hand_it_ends_the_run_of_a_plan() -> None:
 def test_a_hook_by_name_counts() -> None:
     hook = "ray._private.runtime_env.uv_runtime_env_hook.hook"
     (finding,) = found(**{SWITCH: "0", "RAY_RUNTIME_ENV_HOOK": hook})
-    assert finding.message.partition("` and ")[2] == f"RAY_RUNTIME_ENV_HOOK={hook} names the hook, {TAIL}"
+    assert finding.message.partition("`, and ")[2] == f"RAY_RUNTIME_ENV_HOOK={hook} names the hook, {TAIL}"
     assert finding.remedy is not None
     assert finding.remedy.commands == (f"export {SWITCH}=0", "unset RAY_RUNTIME_ENV_HOOK")
 
@@ -63,7 +63,7 @@ def test_a_hook_by_name_counts() -> None:
 def test_finds_it_in_the_plan_wherever_it_is_looked_at() -> None:
     place = Location("run.toml", 7, "python.launcher")
     plan = Plan(("run.toml",), "run-config", {"python.launcher": Value("python.launcher", "uv run", place)})
-    message = f"python.launcher = 'uv run' starts the driver and {SWITCH} is unset, {TAIL}"
+    message = f"python.launcher = 'uv run' starts the driver, and {SWITCH} is unset, {TAIL}"
     wanted = [Finding(message=message, severity=Severity.WARNING, location=place, remedy=REMEDY)]
     assert found(None, plan) == wanted
     assert found(UV, plan, LOGIN) == wanted
@@ -76,7 +76,10 @@ def test_where_jobs_are_submitted_the_processes_above_do_not_count() -> None:
 def test_uv_run_that_started_the_doctor_alone_is_a_hint() -> None:
     doctor = Ancestors((Process(10, ("uv", "run", "skyrl-doctor", "preflight")),))
     gate = Ancestors((Process(10, ("uv", "run", "skyrl-doctor", "gate", "--", "python")),))
-    assert [finding.severity for finding in found(doctor)] == [Severity.INFO]
+    (hint,) = found(doctor)
+    assert hint.severity is Severity.INFO
+    message = "parent process 10 of the doctor is `uv run skyrl-doctor preflight` (it started the doctor; this matters only if the trainer starts the same way), and "
+    assert hint.message == f"{message}{SWITCH} is unset, {TAIL}"
     assert [finding.severity for finding in found(gate)] == [Severity.WARNING]
 
 
@@ -86,7 +89,7 @@ def test_prime_rl_has_no_ray() -> None:
 
 
 def test_reproduces_on_a_recording() -> None:
-    message = f"parent process 29992 of the doctor is `/home/trainer/.local/bin/uv run --extra vllm bash train.sh` and {SWITCH} is unset, {TAIL}"
+    message = f"parent process 29992 of the doctor is `/home/trainer/.local/bin/uv run --extra vllm bash train.sh`, and {SWITCH} is unset, {TAIL}"
     finding = Finding(message=message, severity=Severity.WARNING, remedy=REMEDY)
     assert judge("ENV003", "uv_run") == Outcome(
         id="ENV003", slug="uv-run-replicated-to-workers", status=Status.FAIL, findings=(finding,)

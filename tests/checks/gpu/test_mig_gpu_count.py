@@ -122,7 +122,7 @@ def test_has_nothing_to_compare_without_a_plan() -> None:
     outcome = judge("GPU002", "clean_gpu_node")
     assert (outcome.status, outcome.reason) == (
         Status.SKIP,
-        "the plan sets no number of GPUs per node (slurm.gpus_per_node)",
+        "no plan sets the number of GPUs per node (slurm.gpus_per_node)",
     )
 
 

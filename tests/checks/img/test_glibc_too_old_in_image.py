@@ -11,7 +11,7 @@ from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKi
 from skyrl_train.contracts.sandbox.agent_server import BINARY
 from support import judge, plan_of
 
-SUMMARY = "mount sandboxd, which needs no C library, or build the agent server on an older system"
+SUMMARY = "mount sandboxd, which works with the image's own C library, or build the agent server on an older system"
 
 
 def finding(system: str, library: str, severity: Severity = Severity.WARNING) -> Finding:

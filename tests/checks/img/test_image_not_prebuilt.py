@@ -27,7 +27,7 @@ def finding(verb: str, seen: str, evidence: str, summary: str) -> Finding:
 def test_finds_images_that_are_not_there() -> None:
     seen = f"1 of 1 images are not in the store: {NAME}; expected all of them before the first step"
     assert list(image_not_prebuilt(MOUNT, NEEDED, EMPTY, SUPPLY)) == [finding("pull", seen, WAITS, "pull them")]
-    assert list(image_not_prebuilt(BUILD, NEEDED, EMPTY, SUPPLY)) == [finding("build", seen, WAITS, "pull them")]
+    assert list(image_not_prebuilt(BUILD, NEEDED, EMPTY, SUPPLY)) == [finding("build", seen, WAITS, "build them")]
 
 
 def test_finds_images_that_are_not_built() -> None:

@@ -88,7 +88,8 @@ def test_finds_what_every_container_needs() -> None:
     assert judged(FIVE, helpers("conmon", "runtime", "netavark")) == [
         Finding(message="conmon was not found; expected it, because it monitors each container", remedy=ask("conmon")),
         Finding(
-            message="neither crun nor runc was found; expected it, because it starts the container", remedy=ask("crun")
+            message="neither crun nor runc was found; expected one of them, because it starts the container",
+            remedy=ask("crun"),
         ),
         Finding(
             message=f"netavark was not found{LOOKED}; expected it, because Podman 5.4.2 has no other network backend",
@@ -114,7 +115,8 @@ def test_finds_a_tun_device_that_cannot_be_used(kind: str, seen: str, commands: 
             message=f"/dev/net/tun {seen}; expected a device that every user can open, because slirp4netns opens it",
             remedy=Remedy(
                 kind=RemedyKind.ASK_ADMIN,
-                summary="ask for the device on every sandbox node; root can run this",
+                summary="ask for the device on every sandbox node"
+                + ("; root can run this command" if commands else ""),
                 commands=commands,
             ),
         )

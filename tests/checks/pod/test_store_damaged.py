@@ -12,7 +12,7 @@ from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, RemedyKi
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.podman.database import Database
 from skyrl_doctor.facts.podman.program import Podman
-from skyrl_doctor.facts.podman.settings import BrokenFile, EngineConf
+from skyrl_doctor.facts.podman.settings import BrokenFile, EngineConf, parse_storage_conf
 from skyrl_doctor.facts.podman.store_index import Image, Layer, LayerFault, StoreIndex
 from support import judge
 
@@ -65,6 +65,13 @@ def test_finds_a_broken_configuration_alone() -> None:
             remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="correct the file, or remove the setting that names it"),
         )
     ]
+
+
+def test_a_value_of_another_type_reads_as_a_sentence() -> None:
+    broken = parse_storage_conf("/s.conf", "[storage]\ndriver = 5\n")
+    assert isinstance(broken, BrokenFile)
+    (finding,) = judged(StoreIndex(broken=(broken,)), broken=(broken,))
+    assert finding.message == "/s.conf has driver = 5: expected a string; Podman does not start with it"
 
 
 def test_finds_a_damaged_database() -> None:

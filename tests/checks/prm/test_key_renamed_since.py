@@ -35,6 +35,10 @@ def test_old_keys_in_a_new_file_are_refused_one_by_one() -> None:
 def test_an_old_file_gets_one_notice_with_the_translation() -> None:
     (notice,) = key_renamed_since(example(OLD))
     assert (notice.severity, notice.location) == (Severity.INFO, Location(OLD, 2, "inference_gpu_ids"))
+    assert (
+        notice.message
+        == "the file uses the schema of January 2026; prime-rl of 2026-07-30 or later rejects 10 of its keys; with that version, use the current names"
+    )
     assert notice.remedy is not None
     assert notice.remedy.settings == {
         "deployment.num_infer_gpus": "1",

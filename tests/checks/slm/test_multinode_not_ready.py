@@ -101,7 +101,7 @@ def test_reproduces_on_a_recording() -> None:
         fault(
             "$SKYRL_JOB_DIR /tmp/.skyrl_jobs/20261121_061500_launch is on xfs (/tmp), which looks like this node's own; expected a directory that all nodes can see",
             None,
-            summary="use a file system that all nodes can see",
+            summary="launch from, and write to, a file system that all nodes can see",
             severity=Severity.WARNING,
         ),
         Finding(

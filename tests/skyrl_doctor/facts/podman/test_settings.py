@@ -46,10 +46,13 @@ def test_reads_storage_conf() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("[storage]\ndriver = 5\n", "driver = 5: expected a string"),
-        ("storage = 5\n", "storage = 5: expected a table"),
-        ("[storage.options]\nignore_chown_errors = true\n", "ignore_chown_errors = True: expected a string"),
-        ("[storage.options]\nadditionalimagestores = [5]\n", "additionalimagestores = [5]: expected a list of strings"),
+        ("[storage]\ndriver = 5\n", "has driver = 5: expected a string"),
+        ("storage = 5\n", "has storage = 5: expected a table"),
+        ("[storage.options]\nignore_chown_errors = true\n", "has ignore_chown_errors = True: expected a string"),
+        (
+            "[storage.options]\nadditionalimagestores = [5]\n",
+            "has additionalimagestores = [5]: expected a list of strings",
+        ),
     ],
 )
 def test_a_key_of_another_type_is_refused_as_podman_refuses_it(text: str, why: str) -> None:
