@@ -108,7 +108,7 @@ def the_run_waits_and_is_named(port: int, tmp_path: Path, model: Path) -> None:
     assert (ids(told), ids(alone)) == (["AGT018", "CFG001"], ["AGT018"]), said
     found = {str(one["id"]): one for one in findings(told)}
     assert found["CFG001"]["root"] is True
-    assert "the cause is CFG001 max-tokens-exceed-context" in str(found["AGT018"]["message"])
+    assert "Cause: CFG001 max-tokens-exceed-context" in str(found["AGT018"]["message"])
     (stall,) = findings(alone)
     assert "refuses the requests: mostly CFG001" in str(stall["message"])
     for one in (stall, found["AGT018"]):
