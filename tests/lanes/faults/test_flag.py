@@ -29,7 +29,9 @@ def test_a_flag_whose_runtime_is_gone(whole: Whole) -> None:
         whole.launch(whole.config(steps=1), "--runtime-command", f"bash -c '{gone}'")
         assert whole.status == 0, whole.said
         ended = ends_with(whole, "SLM004", status=REFUSED)
-    tells(ended.reason, f"SLM004 {whole.job / READY}", url, "no process listens", "earlier run", f"rm {whole.job / READY}")
+    tells(
+        ended.reason, f"SLM004 {whole.job / READY}", url, "no process listens", "earlier run", f"rm {whole.job / READY}"
+    )
     never_trained(whole)
     shown = whole.cluster.run(*whole.skyrl_train("status", str(whole.job))).stdout
     tells(shown, "gate: SLM004", "doctor:   SLM004", f"{READY} is from an earlier start")
