@@ -40,6 +40,7 @@ def with_records_that_hold_a_lock(at: Path) -> Path:
     python = environment(at / "venv", own_base())
     copy = at / "venv" / "lib" / VERSION / "site-packages" / "skyrl_train"
     shutil.copytree(Path(skyrl_train.__file__ or "").parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    with (copy / "agent" / "metrics.py").open("a") as file:
+    with (copy / "contracts" / "agent" / "metrics.py").open("r+") as file:
+        file.seek(0, 2)
         file.write("\nimport threading\nCounts.__reduce__ = lambda self: (Counts, (threading.RLock(),))\n")
     return python
