@@ -110,7 +110,7 @@ def the_run_waits_and_is_named(port: int, tmp_path: Path, model: Path) -> None:
     assert found["CFG001"]["root"] is True
     assert "Cause: CFG001 max-tokens-exceed-context" in str(found["AGT018"]["message"])
     (stall,) = findings(alone)
-    assert "refuses the requests: mostly CFG001" in str(stall["message"])
+    assert "refuses the requests, mostly because of CFG001" in str(stall["message"])
     for one in (stall, found["AGT018"]):
         assert "0/8" in str(one["evidence"])
     assert "max_tokens" not in orchestrator.read_text(encoding="utf-8")
