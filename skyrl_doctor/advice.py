@@ -27,7 +27,7 @@ class Advice:
     """What the node needs, and what could not be looked at for it."""
 
     prepared: Prepared
-    unseen: tuple[str, ...]
+    unknown: tuple[str, ...]
 
 
 def advise(gathering: Gathering, plan: Plan, role: Role) -> Advice:
@@ -48,7 +48,7 @@ def advise(gathering: Gathering, plan: Plan, role: Role) -> Advice:
         kernel=_release(host.system),
         slices=gpus.slice_ids if gpus else None,
         gpus=gpus.uuids if gpus else None,
-        interpreter=python.path if python and not python.fault and python.path != host.python else None,
+        interpreter=python.path if python and not python.problem and python.path != host.python else None,
         unfit=caches.unfit if caches else (),
         runtime_hosts=_hosts(plan, environ, host),
         sleeps=vllm_sleeps(plan),

@@ -21,7 +21,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.plan.findings import fault, required
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.stops import KEEP_KEY, STOP_KEY
 from skyrl_train.contracts.agent.calls import STOP_STRING
@@ -56,7 +56,7 @@ def function_calling_not_native(plan: Plan) -> Iterator[Finding]:
         raise NotApplicable("the configuration sets no stop text")
     stop = breaking_stop(stops, keep=bool(plan.flag(KEEP_KEY)))
     if stop is not None:
-        yield fault(
+        yield config_finding(
             f"{plan.name(STOP_KEY)} contains {stop!r}, which occurs inside every function call; expected only {STOP_STRING!r}",
             plan.place(STOP_KEY),
             plan.settings({STOP_KEY: f'["{STOP_STRING}"]'}),

@@ -24,7 +24,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.agent_packages import AgentPackages
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.agent.tool_prompt import TEMPLATE
 
@@ -71,7 +71,7 @@ def prompt_template_missing(plan: Plan, packages: AgentPackages) -> Iterator[Fin
         yield Finding(message=message, remedy=remedy)
     own = packages.agent
     if own is not None and not own.overrides and TEMPLATE not in own.templates:
-        yield fault(
+        yield config_finding(
             f"{own.directory}/prompts/{TEMPLATE} is missing and {plan.own[CLASS].value} names no other; expected a template there",
             plan.own[CLASS].location,
             summary="override prompt_dir in the class, or add the template",

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
-from skyrl_doctor.plan.findings import fault, required
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.stops import KEEP_KEY, STOP_KEY, stripped
 
@@ -30,7 +30,7 @@ def stop_string_stripped(plan: Plan) -> Iterator[Finding]:
     if stops is None:
         raise NotApplicable("the configuration sets no stop text")
     for stop in stripped(stops, keep=plan.flag(KEEP_KEY)):
-        yield fault(
+        yield config_finding(
             f"{plan.name(STOP_KEY)} contains {stop!r} and {plan.name(KEEP_KEY)} is off; expected true, because vLLM strips the text that ends a call",
             plan.place(STOP_KEY),
             plan.settings({KEEP_KEY: "true"}),

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
-from skyrl_doctor.plan.findings import fault, required
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.context import note_is_always_on
 
@@ -37,7 +37,7 @@ def token_note_always_on(plan: Plan) -> Iterator[Finding]:
     if note_is_always_on(response_tokens=total, note_tokens=note):
         is_ours = plan.values[NOTE].own == NOTE
         settings = {NOTE: str(total // 8)} if is_ours else plan.settings({key: str(note + total)})
-        yield fault(
+        yield config_finding(
             f'the note "running out of tokens" appears when fewer than {note} of {total} tokens are left, which is always; expected {plan.name(key)} above {note}',
             plan.place(key),
             settings,

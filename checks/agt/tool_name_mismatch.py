@@ -22,7 +22,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.plan.findings import fault, required
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.agent.tools import FINISH, TOOLS, offers, unknown_names
 
@@ -55,7 +55,7 @@ def tool_name_mismatch(plan: Plan) -> Iterator[Finding]:
     expected = str([tool.name for tool in TOOLS]).replace("'", '"')
     for name in unknown_names(names):
         message = f"{plan.name(KEY)} offers {name!r}, which the parser of calls does not know; expected some of {known}"
-        yield fault(message, plan.place(KEY), plan.settings({KEY: expected}))
+        yield config_finding(message, plan.place(KEY), plan.settings({KEY: expected}))
     if not offers(names, FINISH):
         message = f"{plan.name(KEY)} has no {FINISH.name}, so no rollout can end by itself; expected it among {known}"
-        yield fault(message, plan.place(KEY), plan.settings({KEY: expected}))
+        yield config_finding(message, plan.place(KEY), plan.settings({KEY: expected}))

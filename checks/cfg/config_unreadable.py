@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Severity
-from skyrl_doctor.plan.findings import fault, required
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 
 
@@ -28,4 +28,4 @@ from skyrl_doctor.plan.model import Plan
 def config_unreadable(plan: Plan) -> Iterator[Finding]:
     for problem in required(plan).problems:
         severity = Severity.ERROR if problem.fatal else Severity.WARNING
-        yield fault(problem.message, problem.location, problem.settings, severity=severity)
+        yield config_finding(problem.message, problem.location, problem.settings, severity=severity)

@@ -26,7 +26,7 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.facts.data_files import DataFile, DataFiles
 from skyrl_doctor.facts.host import Host, Roles
 from skyrl_doctor.facts.images.needed import NeededImages
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
 BATCH = "data.train_batch_size"
@@ -59,7 +59,7 @@ def _missing(plan: Plan, file: DataFile, cwd: str, severity: Severity) -> Findin
 
 
 def _too_few(plan: Plan, rows: int, batch: int) -> Finding:
-    return fault(
+    return config_finding(
         f"{plan.name(BATCH)} is {batch}, but the training files hold only {rows} tasks; expected at least {batch}",
         plan.place(BATCH),
         plan.settings({BATCH: str(rows)}) if rows else {},

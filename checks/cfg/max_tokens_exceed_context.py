@@ -143,7 +143,7 @@ def _where_written(plan: Plan, violation: Violation) -> Violation:
 
 def _prompt(plan: Plan, prompts: PromptLengths | None) -> tuple[int | None, str]:
     if prompts is not None:
-        return prompts.p95, prompts.shown
+        return prompts.p95, prompts.summary
     for key in BOUNDS:
         length = plan.integer(key)
         if length is not None:

@@ -21,7 +21,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import ModelFiles
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.models import longest_context
 
@@ -62,11 +62,11 @@ def model_context_too_short(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
         raise NotApplicable(f"{model.name} has no config.json on this machine")
     has = longest_context(model.text_config)
     if has is None:
-        raise NotApplicable(f"{model.shown} has no max_position_embeddings")
+        raise NotApplicable(f"{model.label} has no max_position_embeddings")
     if expected > has:
-        yield fault(
+        yield config_finding(
             f"{plan.name(KEY)} is {expected}, but {model.name} has a context of {has} tokens; expected at most {has}",
             plan.place(KEY),
             plan.settings({KEY: str(has)}),
-            evidence=(f"{model.shown}: max_position_embeddings",),
+            evidence=(f"{model.label}: max_position_embeddings",),
         )

@@ -21,7 +21,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.plan.findings import fault, required
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.batch import counts_disagree
 
@@ -47,8 +47,8 @@ def rollout_counts_disagree(plan: Plan) -> Iterator[Finding]:
     server, agent = (plan.values[key] for key in KEYS)
     written = server if server.written and not agent.written else agent
     place = plan.place(written.key)
-    yield fault(
-        f"{agent.shown}, but {server.shown}; expected the same number of rollouts in both",
+    yield config_finding(
+        f"{agent.assignment}, but {server.assignment}; expected the same number of rollouts in both",
         place,
         {agent.name: str(server.value)},
     )

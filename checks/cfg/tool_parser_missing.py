@@ -21,7 +21,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.plan.findings import fault, required
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.tool_parsers import KNOWN, nearest
 
@@ -74,14 +74,16 @@ def tool_parser_missing(plan: Plan) -> Iterator[Finding]:
         message = (
             f"{plan.name(SWITCH)} is on, but {plan.name(PARSER)} is not set; expected the parser of the model's family"
         )
-        yield fault(message, plan.place(SWITCH), plan.settings({PARSER: "hermes"}))
+        yield config_finding(message, plan.place(SWITCH), plan.settings({PARSER: "hermes"}))
         return
     if parser not in KNOWN:
         message = (
             f"{plan.name(PARSER)} = {parser!r} is not a parser of vLLM; expected one of {', '.join(sorted(KNOWN))}"
         )
         # A plugin may bring a parser of its own, so this is likely and not certain.
-        yield fault(message, plan.place(PARSER), plan.settings({PARSER: nearest(parser)}), severity=Severity.WARNING)
+        yield config_finding(
+            message, plan.place(PARSER), plan.settings({PARSER: nearest(parser)}), severity=Severity.WARNING
+        )
     if is_on is False and not plan.is_of(*PARSER_ALONE):
         message = f"{plan.name(PARSER)} = {parser!r} has no effect while {plan.name(SWITCH)} is off; expected true"
-        yield fault(message, plan.place(PARSER), plan.settings({SWITCH: "true"}))
+        yield config_finding(message, plan.place(PARSER), plan.settings({SWITCH: "true"}))

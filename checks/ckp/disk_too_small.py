@@ -24,7 +24,7 @@ from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.checkpoints import Checkpoints, CheckpointSize
 from skyrl_doctor.facts.gpu.budget import in_gib
-from skyrl_doctor.plan.findings import fault, required
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.checkpoints.rules import at_once
 
@@ -82,4 +82,6 @@ def disk_too_small(plan: Plan, there: Checkpoints, one: CheckpointSize) -> Itera
     several = "" if needed == one.bytes else f", and up to {count} exist at once"
     message = f"{in_gib(there.free)} are free in {there.root}, but a checkpoint of {one.model} takes {in_gib(one.bytes)}{several}; expected {in_gib(needed)} free"
     severity = Severity.ERROR if there.free < one.bytes else Severity.WARNING
-    yield fault(message, plan.place(PLACE), settings, summary="save to another disk or keep fewer", severity=severity)
+    yield config_finding(
+        message, plan.place(PLACE), settings, summary="save to another disk or keep fewer", severity=severity
+    )

@@ -23,7 +23,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.facts.checkpoints import AUTO, Checkpoints
 from skyrl_doctor.facts.prompts import PromptLengths
-from skyrl_doctor.plan.findings import fault, required
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.checkpoints.rules import last_step
 
@@ -49,4 +49,6 @@ def resume_at_epoch_end(plan: Plan, there: Checkpoints, prompts: PromptLengths |
     key = STEPS if steps is not None and steps <= taken.step else EPOCHS
     settings = plan.settings({key: str(taken.step + 1 if key == STEPS else (epochs or 1) + 1)})
     message = f"the run resumes from {taken.path} but ends after step {end}; expected an end beyond step {taken.step}"
-    yield fault(message, plan.place(key), settings, summary="raise the end of the run", severity=Severity.WARNING)
+    yield config_finding(
+        message, plan.place(key), settings, summary="raise the end of the run", severity=Severity.WARNING
+    )

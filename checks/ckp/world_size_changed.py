@@ -22,7 +22,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.checkpoints import AUTO, Checkpoints
-from skyrl_doctor.plan.findings import fault, required
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.checkpoints.rules import world_fault
 
@@ -87,6 +87,6 @@ def world_size_changed(plan: Plan, there: Checkpoints) -> Iterator[Finding]:
         return
     (expected, *more) = taken.worlds
     settings = {} if more or expected % nodes else plan.settings({GPUS: str(expected // nodes)})
-    yield fault(
+    yield config_finding(
         f"{taken.path} {wrong}", plan.place(GPUS), settings, summary="use as many GPUs as saved it, or merge it"
     )

@@ -82,7 +82,7 @@ def compile_cache_shared(found: Caches, environ: Environ, host: Host) -> Iterato
     moves = {setting.name: setting.value for setting in prepared.settings if setting.value is not None}
     others = [place for place in found.places if place.cache is not None and place.cache.program != TRITON]
     findings = [finding for place in others for finding in _judged(place, job_id, moves)]
-    unseen = [place.unseen for place in others if place.unseen]
+    unseen = [place.unreadable for place in others if place.unreadable]
     if unseen and not findings:
         raise CouldNotLook("; ".join(unseen))
     yield from findings
@@ -98,7 +98,7 @@ def _judged(place: CachePlace, job_id: str | None, moves: Mapping[str, str]) -> 
     elif place.remote:
         expected = "a directory of this job on the node's own disk"
         yield _finding(cache, place.remote, expected, Severity.WARNING, moves)
-    elif not place.unseen and is_shared_by_jobs(cache, job_id):
+    elif not place.unreadable and is_shared_by_jobs(cache, job_id):
         seen = f"{place.path} is used by every job of this user on this node"
         yield _finding(cache, seen, f"a directory that only job {job_id} uses", Severity.INFO, moves)
 

@@ -88,7 +88,7 @@ NO_DRIVER = "libcuda.so.1: cannot open shared object file"
 
 @check("ENV011", roles=[Role.GPU], fix="operator: what is installed for the training interpreter is its owner's")
 def compiled_extension_abi(found: Extensions, interpreter: Interpreter) -> Iterator[Finding]:
-    without_driver = [tried for tried in found.failed if NO_DRIVER in tried.said]
+    without_driver = [tried for tried in found.failed if NO_DRIVER in tried.error]
     failed = [tried for tried in found.failed if tried not in without_driver]
     if without_driver and not failed:
         raise CouldNotLook(f"{without_driver[0].name} needs a GPU driver, and this machine has none: {NO_DRIVER}")
@@ -104,7 +104,7 @@ def _finding(tried: Tried, found: Extensions, interpreter: Interpreter) -> Findi
     needed = name in NEEDED or not version
     return Finding(
         message=f"{seen} {beside} under {interpreter.python.path}; expected a build for {'this Python' if name == 'torch' else 'this torch and Python'}",
-        evidence=(tried.said if tried.name in (name, *tried.said.split(": ")) else f"{tried.name}: {tried.said}",),
+        evidence=(tried.error if tried.name in (name, *tried.error.split(": ")) else f"{tried.name}: {tried.error}",),
         severity=Severity.ERROR if needed else Severity.WARNING,
         remedy=Remedy(
             kind=RemedyKind.FIX_ENV,

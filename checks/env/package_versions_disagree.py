@@ -50,9 +50,9 @@ def package_versions_disagree(interpreter: Interpreter) -> Iterator[Finding]:
 def _unmet(found: Disagreement, interpreter: Interpreter) -> Finding:
     installed = f"{found.found} is installed" if found.found else "it is not installed"
     return Finding(
-        message=f"{found.requirer} {found.requirer_version} requires {found.name}{found.wanted}, but {installed}",
+        message=f"{found.requirer} {found.requirer_version} requires {found.name}{found.expected}, but {installed}",
         severity=Severity.ERROR if found.fatal else Severity.WARNING,
-        remedy=_install(interpreter, f"'{found.name}{found.wanted}'"),
+        remedy=_install(interpreter, f"'{found.name}{found.expected}'"),
     )
 
 

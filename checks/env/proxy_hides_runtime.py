@@ -37,7 +37,7 @@ from skyrl_train.node.proxy import (
     proxy_in_the_way,
     proxy_settings,
     refused_by_httpx,
-    shown,
+    without_password,
 )
 
 
@@ -89,7 +89,7 @@ def _hidden(
     what: str, proxy: str, found: Mapping[str, str], severity: Severity, place: Location | None, remedy: Remedy
 ) -> Finding:
     no = found.get("no")
-    seen = f"requests to {what} go through the proxy {shown(proxy)}, because no_proxy is {'unset' if no is None else repr(no)}"
+    seen = f"requests to {what} go through the proxy {without_password(proxy)}, because no_proxy is {'unset' if no is None else repr(no)}"
     return Finding(
         message=f"{seen}{'' if no is None else ', which httpx and urllib do not both apply to it'}; expected the host name itself in no_proxy",
         severity=severity,

@@ -79,8 +79,8 @@ def triton_cache_on_network_fs(found: Caches, environ: Environ, host: Host) -> I
     if place.broken:
         message = f"Triton's cache: {place.broken}; expected a directory that this user can write and load code from"
         yield Finding(message=message, remedy=remedy)
-    elif place.unseen:
-        raise CouldNotLook(f"Triton's cache: {place.unseen}")
+    elif place.unreadable:
+        raise CouldNotLook(f"Triton's cache: {place.unreadable}")
     elif place.remote:
         message = f"Triton's cache: {place.remote}; expected a directory on the node's own disk"
         yield Finding(message=message, severity=Severity.WARNING, remedy=remedy)

@@ -93,7 +93,7 @@ TOPIC = Signature(
 def triton_python_h(python: TrainingPython, build: TritonBuild, roles: Roles) -> Iterator[Finding]:
     # Elsewhere nothing runs Triton, but the node mostly has the same interpreter.
     severity = Severity.ERROR if Role.GPU in roles or build.gpu_here else Severity.WARNING
-    if build.fault:
+    if build.problem:
         yield _not_there(python, build, severity)
     elif build.compiler is None:
         yield _no_compiler(severity)
@@ -106,7 +106,7 @@ def triton_python_h(python: TrainingPython, build: TritonBuild, roles: Roles) ->
 def _not_there(python: TrainingPython, build: TritonBuild, severity: Severity) -> Finding:
     kind = RemedyKind.FIX_CONFIG if python.location else RemedyKind.FIX_ENV
     return Finding(
-        message=f"{python.shown}: {build.fault}; expected an interpreter that runs",
+        message=f"{python.label}: {build.problem}; expected an interpreter that runs",
         location=python.location,
         severity=severity,
         remedy=Remedy(kind=kind, summary=f"name an interpreter by its full path, in {python.source.partition('=')[0]}"),
@@ -135,7 +135,7 @@ def _not_compiled(python: TrainingPython, build: TritonBuild, compiled: Built, s
         expected = "expected a compiler and headers that Triton can use"
         return Finding(message=f"{seen}; {expected}", evidence=compiled.errors, severity=severity)
     return Finding(
-        message=f"{python.shown} has no Python.h in {build.include}; expected the headers that Triton compiles with",
+        message=f"{python.label} has no Python.h in {build.include}; expected the headers that Triton compiles with",
         evidence=compiled.errors,
         location=python.location,
         severity=severity,

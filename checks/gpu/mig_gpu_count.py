@@ -147,7 +147,7 @@ def _why_none(gpus: Gpus, environ: Environ) -> str:
     if all(gpu.mig and not gpu.slices for gpu in gpus.gpus):
         return f"{gpus.gpus[0].title} is in MIG mode, but none of its slices is open to this step"
     visible = parse(environ.get(VARIABLE))
-    return f"none that CUDA finds, with {_count(len(gpus.gpus), 'GPU')} open to this step and {visible.shown}"
+    return f"none that CUDA finds, with {_count(len(gpus.gpus), 'GPU')} open to this step and {visible.label}"
 
 
 def _count(number: int, what: str) -> str:

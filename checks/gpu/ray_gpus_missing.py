@@ -27,7 +27,7 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.job import node_count
 from skyrl_doctor.facts.ray_clusters import RayClusters
-from skyrl_doctor.plan.findings import fault, required
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.ray import ADDRESS, starts_own_cluster
 
@@ -126,7 +126,7 @@ def _nodes(plan: Plan, given: int, expected: int, each: int) -> Finding:
         message, severity = f"{seen}: Ray will have {given * each} of {expected * each} GPUs", Severity.ERROR
     else:
         message, severity = f"{seen}; {given - expected} would stay idle until the job ends", Severity.WARNING
-    return fault(
+    return config_finding(
         f"{message}; expected {_count(expected)}",
         plan.place(NODES),
         plan.settings({NODES: str(given)}),
@@ -140,8 +140,8 @@ def _limited(plan: Plan, each: int) -> Iterator[Finding]:
         found = plan.own.get(key)
         value = found.value if found is not None and not found.unknown else None
         if found is not None and isinstance(value, int | float) and not isinstance(value, bool) and value < each:
-            yield fault(
-                f"{found.shown}, but {plan.name(PER_NODE)} = {each}, so Ray will not count all GPUs; expected {each}, or no such key",
+            yield config_finding(
+                f"{found.assignment}, but {plan.name(PER_NODE)} = {each}, so Ray will not count all GPUs; expected {each}, or no such key",
                 found.location,
                 {found.name: str(each)},
             )

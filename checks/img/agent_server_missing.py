@@ -91,7 +91,7 @@ def agent_server_missing(plan: Plan, stored: StoredImages) -> Iterator[Finding]:
     if inject_of(plan) is not None:
         return
     images = looked_into(stored)
-    bare = [image.shown for image in images if image.has(BINARY, SOURCE) is False]
+    bare = [image.label for image in images if image.has(BINARY, SOURCE) is False]
     if not bare:
         unless_unseen(images, (BINARY, SOURCE))
         return

@@ -67,9 +67,9 @@ def entrypoint_duplicated(plan: Plan, stored: StoredImages) -> Iterator[Finding]
     first = doubled[0]
     yield Finding(
         message=(
-            f"{len(doubled)} of {len(images)} images start the agent server by their entrypoint, and clients also name it in their command: {listed([image.shown for image in doubled])}; expected the runtime to override the entrypoint"
+            f"{len(doubled)} of {len(images)} images start the agent server by their entrypoint, and clients also name it in their command: {listed([image.label for image in doubled])}; expected the runtime to override the entrypoint"
         ),
-        evidence=(f"{first.shown}: Entrypoint {list(first.entrypoint)}",),
+        evidence=(f"{first.label}: Entrypoint {list(first.entrypoint)}",),
         remedy=Remedy(
             kind=RemedyKind.FIX_CONFIG,
             summary="start sandboxes with skyrl-train runtime serve, or let the runtime pass --entrypoint",

@@ -25,10 +25,10 @@ from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.stored import StoredImage, StoredImages
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.agent_server import BINARY
-from skyrl_train.contracts.sandbox.glibc import AGENT_SERVER_BUILDER, MUSL, runs_on, shown, system_of
+from skyrl_train.contracts.sandbox.glibc import AGENT_SERVER_BUILDER, MUSL, render_glibc, runs_on, system_of
 
 CAUSE = "the agent server needs another C library than the image has; build it on an older system, or mount sandboxd"
 
@@ -84,8 +84,8 @@ def glibc_too_old_in_image(plan: Plan, stored: StoredImages) -> Iterator[Finding
         return
     first, system = old[0]
     assert system.glibc is not None
-    yield fault(
-        f"{len(old)} of {len(images)} images have a C library that is too old for the agent server: {listed([image.shown for image, _ in old])}; {first.shown} is {system.name} with {shown(system.glibc)}; expected {shown(AGENT_SERVER_BUILDER)} or later",
+    yield config_finding(
+        f"{len(old)} of {len(images)} images have a C library that is too old for the agent server: {listed([image.label for image, _ in old])}; {first.label} is {system.name} with {render_glibc(system.glibc)}; expected {render_glibc(AGENT_SERVER_BUILDER)} or later",
         plan.place(INJECT),
         plan.settings({INJECT: '"mount"'}) if inject is not None else None,
         summary="mount sandboxd, which works with the image's own C library, or build the agent server on an older system",
@@ -96,4 +96,4 @@ def glibc_too_old_in_image(plan: Plan, stored: StoredImages) -> Iterator[Finding
 def _unless_unknown(images: list[StoredImage]) -> None:
     if images:
         why = images[0].unread[0] if images[0].unread else "its distribution is unknown"
-        raise CouldNotLook(f"image {images[0].shown}: {why}")
+        raise CouldNotLook(f"image {images[0].label}: {why}")

@@ -27,7 +27,7 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.needed import NeededImages
 from skyrl_doctor.facts.images.stored import StoredImages
 from skyrl_doctor.facts.images.supply import ImageSupply
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.supply import (
     ANONYMOUS_PULLS,
@@ -107,7 +107,7 @@ def image_absent_or_rate_limited(
             yield _beyond(len(absent), beyond)
         return
     if supply.archives is None:
-        yield fault(
+        yield config_finding(
             f"{supply.archive} does not exist; expected the directory of image archives",
             plan.place(KEY),
             summary="correct the path",
@@ -115,7 +115,7 @@ def image_absent_or_rate_limited(
         return
     missing = [reference for reference in absent if archive_of(reference, supply.archives) is None]
     if missing:
-        yield fault(
+        yield config_finding(
             f"{len(missing)} images are neither in the store nor in {supply.archive}: {listed(list(map(str, missing)))}",
             plan.place(KEY),
             summary="save them there, or remove their rows",

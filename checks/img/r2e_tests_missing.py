@@ -73,9 +73,9 @@ def r2e_tests_missing(
         return
     yield Finding(
         message=(
-            f"{len(empty)} of {len(images)} images have no tests that can run: {listed([image.shown for image in empty])}; expected {TESTS[0]} and {RUNNERS[0]} in each, because a rollout without tests is masked"
+            f"{len(empty)} of {len(images)} images have no tests that can run: {listed([image.label for image in empty])}; expected {TESTS[0]} and {RUNNERS[0]} in each, because a rollout without tests is masked"
         ),
-        evidence=tuple(f"{image.shown}: {_lacks(image)}" for image in empty[:3]),
+        evidence=tuple(f"{image.label}: {_lacks(image)}" for image in empty[:3]),
         remedy=Remedy(kind=RemedyKind.FIX_CONFIG, summary="remove these tasks from the dataset"),
         severity=Severity.ERROR if len(empty) == len(images) else Severity.WARNING,
     )

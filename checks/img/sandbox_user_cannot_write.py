@@ -24,7 +24,7 @@ from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.stored import TESTBED, Node, StoredImage, StoredImages
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.image_user import Owner, may_write, user_of
 
@@ -83,8 +83,8 @@ def sandbox_user_cannot_write(plan: Plan, stored: StoredImages) -> Iterator[Find
     shut = [image for image in images if _is_shut_out(image, as_root=as_root)]
     if shut:
         first = shut[0]
-        yield fault(
-            f"{len(shut)} of {len(images)} images would run as user {user_of(first.user, as_root=as_root)!r}, who cannot write to {TESTBED}: {first.shown}; expected root or the owner of its files",
+        yield config_finding(
+            f"{len(shut)} of {len(images)} images would run as user {user_of(first.user, as_root=as_root)!r}, who cannot write to {TESTBED}: {first.label}; expected root or the owner of its files",
             plan.place(KEY),
             plan.settings({KEY: "true"}) if inject_of(plan) is not None else None,
             summary="run sandboxes as root: inside a rootless container, root has only your own rights",
@@ -97,13 +97,13 @@ def _is_shut_out(image: StoredImage, *, as_root: bool) -> bool:
     if name == "0":
         return False
     if TESTBED not in image.nodes:
-        raise CouldNotLook(f"image {image.shown}: {image.unread[0] if image.unread else TESTBED}")
+        raise CouldNotLook(f"image {image.label}: {image.unread[0] if image.unread else TESTBED}")
     node = image.nodes[TESTBED]
     if node is None:
         return False
     number = int(name) if name.isascii() and name.isdigit() else image.users.get(name)
     if number is None or node.uid is None:
-        raise CouldNotLook(f"image {image.shown}: the uid of {name!r} or the owner of {TESTBED} is unknown")
+        raise CouldNotLook(f"image {image.label}: the uid of {name!r} or the owner of {TESTBED} is unknown")
     return not may_write(number, _owner(node, node.uid))
 
 
@@ -114,4 +114,4 @@ def _owner(node: Node, uid: int) -> Owner:
 def _shown(image: StoredImage) -> str:
     node = image.nodes[TESTBED]
     assert node is not None
-    return f"{image.shown}: user {image.user!r}; {TESTBED} belongs to {node.uid}:{node.gid}, mode {node.mode:o}"
+    return f"{image.label}: user {image.user!r}; {TESTBED} belongs to {node.uid}:{node.gid}, mode {node.mode:o}"

@@ -37,7 +37,7 @@ def unless_unseen(images: Iterable[StoredImage], paths: Sequence[str]) -> None:
     for image in images:
         if any(path not in image.nodes for path in paths):
             why = image.unread[0] if image.unread else "nothing is known about it"
-            raise CouldNotLook(f"image {image.shown}: {why}")
+            raise CouldNotLook(f"image {image.label}: {why}")
 
 
 def ahead(plan: Plan, verb: str, summary: str) -> Remedy:

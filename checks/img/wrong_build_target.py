@@ -30,7 +30,7 @@ def wrong_build_target(plan: Plan, stored: StoredImages) -> Iterator[Finding]:
     if inject_of(plan) == "mount":
         return
     images = looked_into(stored)
-    wrong = [image.shown for image in images if image.has(SOURCE) and image.has(BINARY) is False]
+    wrong = [image.label for image in images if image.has(SOURCE) and image.has(BINARY) is False]
     if not wrong:
         unless_unseen(images, (SOURCE, BINARY))
         return

@@ -23,7 +23,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
 CAUSE = "vLLM's share leaves too little memory for the KV cache of one request"
@@ -61,4 +61,4 @@ def kv_cache_too_small(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     if engine.kv >= engine.kv_needed:
         return
     message = f"vLLM's share of {in_gib(engine.requested)} leaves {in_gib(engine.kv)} for the KV cache ({engine.kv_tokens} tokens) after weights of {in_gib(engine.weights)}; expected {in_gib(engine.kv_needed)} for one sequence of {plan.name(LENGTH)}"
-    yield fault(message, plan.place(SHARE), summary=f"raise {plan.name(SHARE)} or lower {plan.name(LENGTH)}")
+    yield config_finding(message, plan.place(SHARE), summary=f"raise {plan.name(SHARE)} or lower {plan.name(LENGTH)}")

@@ -23,7 +23,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Severity
 from skyrl_doctor.plan.answers import trainer_shares_gpu
-from skyrl_doctor.plan.findings import fault, required
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 
 KEY, TABLE, OFFLOAD = "model.gradient_checkpointing", "trainer.model", "actor.cpu_offload"
@@ -40,7 +40,7 @@ def no_activation_checkpointing(plan: Plan) -> Iterator[Finding]:
     how = "off" if said.written else "off by default"
     message = f"{name} is {how} on a GPU that the trainer shares with vLLM; expected on"
     settings = {name: "true"} if said.written else {}
-    yield fault(message, _place(plan), settings, summary=f"turn {name} on", severity=Severity.WARNING)
+    yield config_finding(message, _place(plan), settings, summary=f"turn {name} on", severity=Severity.WARNING)
 
 
 def _place(plan: Plan) -> Location | None:

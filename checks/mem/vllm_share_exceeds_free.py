@@ -25,7 +25,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
 CAUSE = "vLLM's share exceeds the free memory at its start; lower gpu_memory_utilization or start vLLM first"
@@ -67,4 +67,6 @@ def vllm_share_exceeds_free(memory: GpuBudget, plan: Plan) -> Iterator[Finding]:
     share = plan.name(KEY)
     largest = int(100 * max(0, left) / memory.budget.device.total) / 100
     message = f"{share} = {plan.number(KEY)} requests {in_gib(engine.requested)}; {memory.where} and the trainer keeps {in_gib(kept)} of it while vLLM generates; expected at most {largest}"
-    yield fault(message, plan.place(KEY), {share: str(largest)} if largest > 0 else {}, summary="lower vLLM's share")
+    yield config_finding(
+        message, plan.place(KEY), {share: str(largest)} if largest > 0 else {}, summary="lower vLLM's share"
+    )

@@ -22,7 +22,7 @@ from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.facts.model_types import ModelTypes
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.models import model_type
 
@@ -90,9 +90,9 @@ def architecture_unknown(plan: Plan, model: ModelFiles, known: ModelTypes) -> It
     if model.config is not None and "auto_map" in model.config:
         raise NotApplicable(f"{model.name} has its own code")
     if kind not in known.types:
-        yield fault(
+        yield config_finding(
             f"transformers of {known.python} does not support model_type {kind!r} of {model.name}; expected one of its {len(known.types)} types",
             plan.place(KEY),
             summary="choose another model or upgrade transformers",
-            evidence=(f"{model.shown}: model_type",),
+            evidence=(f"{model.label}: model_type",),
         )

@@ -105,9 +105,9 @@ def model_not_found(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
 
 
 def _absent(plan: Plan, model: ModelFiles) -> Finding:
-    where = " or ".join(model.looked) or "no cache: HOME is not set"
+    where = " or ".join(model.searched) or "no cache: HOME is not set"
     if model.is_local:
-        return _finding(plan, model, f"{model.looked[0]} does not exist; expected a model directory")
+        return _finding(plan, model, f"{model.searched[0]} does not exist; expected a model directory")
     if not is_hub_id(model.name):
         return _finding(plan, model, f"{model.name!r} is neither a directory nor a valid name on the hub")
     if model.offline:

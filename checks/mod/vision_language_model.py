@@ -21,7 +21,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import ModelFiles
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.models import sees_images
 
@@ -65,9 +65,9 @@ def vision_language_model(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
         return
     if not plan.is_of(*TEXT_ONLY):
         raise NotApplicable("current verl and prime-rl load vision-language models")
-    yield fault(
+    yield config_finding(
         f"{model.name} is a vision-language model, which AutoModelForCausalLM does not load; expected a text model",
         plan.place(KEY),
         summary="choose a text model",
-        evidence=(f"found in {model.shown}",),
+        evidence=(f"found in {model.label}",),
     )

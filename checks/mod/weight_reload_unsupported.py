@@ -20,7 +20,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.model_files import ModelFiles
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.models import cannot_reload
 
@@ -78,9 +78,9 @@ KEY = "model.path"
 @check("MOD001", fix="skyrl_train/config/models.py")
 def weight_reload_unsupported(plan: Plan, model: ModelFiles) -> Iterator[Finding]:
     if cannot_reload(model.name, model.config):
-        yield fault(
+        yield config_finding(
             f"{model.name} has MXFP4 weights, which vLLM can load only once; expected bf16 weights",
             plan.place(KEY),
             summary="choose another model or its bf16 weights",
-            evidence=(f"found in {model.shown}",),
+            evidence=(f"found in {model.label}",),
         )

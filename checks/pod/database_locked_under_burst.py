@@ -24,7 +24,7 @@ from skyrl_doctor.core.model import Finding, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.podman.store import PodmanStore
 from skyrl_doctor.facts.runtime import Canary
-from skyrl_doctor.plan.findings import fault, finding
+from skyrl_doctor.plan.findings import config_finding, finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.sandbox.burst import LOCKED, burst_violations
 
@@ -61,7 +61,7 @@ SQLITE = "db.sql"
 def database_locked_under_burst(plan: Plan, store: PodmanStore, canary: Canary | None) -> Iterator[Finding]:
     locked = [text for _, text in canary.failures if LOCKED in text] if canary is not None else []
     if locked and canary is not None:
-        yield fault(
+        yield config_finding(
             f"{len(locked)} of {canary.asked} sandboxes were not created, because the database was locked; expected all",
             plan.place(KEY),
             summary="start fewer at once",

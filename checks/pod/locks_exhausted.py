@@ -64,12 +64,12 @@ def locks_exhausted(store: PodmanStore, locks: PodmanLocks, environ: Environ) ->
         return
     if table.unknown:
         raise CouldNotLook(f"{locks.path}: {table.unknown}")
-    if table.strange:
-        yield _unusable(locks, f"{locks.path} is not a lock segment: {table.strange}; expected one, or no such file")
+    if table.unusable:
+        yield _unusable(locks, f"{locks.path} is not a lock segment: {table.unusable}; expected one, or no such file")
         return
-    if table.total != locks.wanted:
+    if table.total != locks.expected:
         yield _unusable(
-            locks, f"{locks.path} has {table.total} locks; expected {locks.wanted} (num_locks = {locks.configured})"
+            locks, f"{locks.path} has {table.total} locks; expected {locks.expected} (num_locks = {locks.configured})"
         )
         return
     if table.used >= _NEARLY * table.total:

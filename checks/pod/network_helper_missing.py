@@ -90,7 +90,7 @@ def _always(podman: Podman, store: PodmanStore, helpers: PodmanHelpers) -> Itera
             "runtime", "because it starts the container", shown=store.engine.runtime or "neither crun nor runc"
         )
     if podman.major is not None and podman.major >= 5 and helpers.found.get("netavark") is None:
-        yield _missing("netavark", f"because {podman.shown} has no other network backend", helpers.searched)
+        yield _missing("netavark", f"because {podman.label} has no other network backend", helpers.searched)
 
 
 def _network(podman: Podman, store: PodmanStore, helpers: PodmanHelpers) -> Iterator[Finding]:
@@ -115,7 +115,7 @@ def _program(podman: Podman, store: PodmanStore) -> str | None:
 def _no_program(podman: Podman, program: str, helpers: PodmanHelpers) -> Finding:
     other = next(name for name in _PROGRAMS if name != program)
     finding = _missing(
-        program, f"because {podman.shown} uses it for the network of rootless containers", helpers.searched
+        program, f"because {podman.label} uses it for the network of rootless containers", helpers.searched
     )
     if helpers.found.get(other) is None or podman.major is None or podman.major < 5:
         return finding

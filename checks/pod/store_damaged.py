@@ -136,7 +136,7 @@ def _layers(books: StoreIndex) -> Iterator[Finding]:
 
 
 def _layer(fault: LayerFault, images: tuple[Image, ...]) -> Finding:
-    owner = f"image {images[0].shown}" if images else "no image"
+    owner = f"image {images[0].label}" if images else "no image"
     lacks = "has an empty link" if fault.what == "empty link" else f"has no {fault.what}"
     return Finding(
         message=f"layer {fault.layer[:12]} of {owner} {lacks}; expected a complete {fault.path}",
@@ -156,7 +156,7 @@ def _severity(fault: LayerFault, images: tuple[Image, ...]) -> Severity:
 def _orphans(books: StoreIndex) -> Iterator[Finding]:
     for image in books.orphans[:_AT_MOST]:
         yield Finding(
-            message=f"image {image.shown} needs layer {image.layer[:12]}, which is not in layers.json; expected it there",
+            message=f"image {image.label} needs layer {image.layer[:12]}, which is not in layers.json; expected it there",
             remedy=_rebuild((image,)),
         )
     left = len(books.orphans) - _AT_MOST

@@ -20,7 +20,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.prime import TODAY
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
 CAUSE = "activation checkpointing must be a table: [trainer.model.ac]"
@@ -52,4 +52,4 @@ def ac_is_not_a_table(plan: Plan) -> Iterator[Finding]:
         return
     wants_mode = isinstance(found.value, str) and plan.is_of(TODAY)
     setting = f'{{ mode = "{found.value}", freq = 1 }}' if wants_mode else "{ freq = 1 }"
-    yield fault(f"{found.shown}; expected a table such as {setting}", found.location, {KEY: setting})
+    yield config_finding(f"{found.assignment}; expected a table such as {setting}", found.location, {KEY: setting})

@@ -22,7 +22,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.prime import TODAY
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
 CAUSE = "this version does not have this setting of [orchestrator.buffer]"
@@ -56,4 +56,4 @@ def buffer_type(plan: Plan) -> Iterator[Finding]:
     instead = (
         "orchestrator.train.filter_zero_advantages" if today else "orchestrator.buffer.online_difficulty_filtering"
     )
-    yield fault(f"{found.shown}; expected {instead} = true", found.location, {instead: "true"})
+    yield config_finding(f"{found.assignment}; expected {instead} = true", found.location, {instead: "true"})

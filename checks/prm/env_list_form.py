@@ -22,7 +22,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.prime import TODAY
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
 CAUSE = "this version expects the environments in another form"
@@ -60,7 +60,7 @@ def env_list_form(plan: Plan) -> Iterator[Finding]:
         found = own.get(key)
         if found is not None and not isinstance(found.value, list):
             message = f"[{key}] is one table; expected a list of tables: [[{key}]]"
-            yield fault(message, found.location, summary=f"use double brackets: [[{key}]]")
+            yield config_finding(message, found.location, summary=f"use double brackets: [[{key}]]")
     sources = own.get(TODAY_KEY)
     if not plan.is_of(TODAY) or sources is None or not isinstance(sources.value, list):
         return
@@ -69,4 +69,4 @@ def env_list_form(plan: Plan) -> Iterator[Finding]:
         if f"{entry}.env" not in own:
             place = own[entry].location if entry in own else sources.location
             message = f"{entry} names no environment; expected env = {{ taskset = {{ id = … }} }}"
-            yield fault(message, place, summary="name the environment")
+            yield config_finding(message, place, summary="name the environment")

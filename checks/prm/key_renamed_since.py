@@ -22,7 +22,7 @@ from checks.prm.shared import prime_only
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.plan.dialects.prime import SEED
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.prime_renames import Rename, renames
 
@@ -41,18 +41,18 @@ def key_renamed_since(plan: Plan) -> Iterator[Finding]:
     for rename in found:
         if rename.old.own.startswith(TOLD_ELSEWHERE):
             continue
-        yield fault(
-            f"{rename.old.own} is a key of an older schema; {rename.wanted}", rename.old.location, rename.settings
+        yield config_finding(
+            f"{rename.old.own} is a key of an older schema; {rename.advice}", rename.old.location, rename.settings
         )
 
 
 def _notice(found: tuple[Rename, ...]) -> Finding:
     settings = {key: value for rename in found for key, value in rename.settings.items()}
-    return fault(
+    return config_finding(
         f"the file uses the schema of January 2026; prime-rl of 2026-07-30 or later rejects {len(found)} of its keys; with that version, use the current name{'' if len(found) == 1 else 's'}",
         found[0].old.location,
         settings,
         summary="when you upgrade prime-rl, rename these keys",
         severity=Severity.INFO,
-        evidence=tuple(f"line {rename.line}: {rename.old.own}: {rename.wanted}" for rename in found),
+        evidence=tuple(f"line {rename.line}: {rename.old.own}: {rename.advice}" for rename in found),
     )

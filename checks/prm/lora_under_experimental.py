@@ -20,7 +20,7 @@ from checks.prm.shared import below, prime_only, refused
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
 CAUSE = "this version expects LoRA under [trainer.model.lora]"
@@ -51,4 +51,6 @@ def lora_under_experimental(plan: Plan) -> Iterator[Finding]:
     if found is None:
         return
     settings = {f"{NEW}.{value.own.rpartition('.')[2]}": str(value.value) for value in below(plan, OLD)}
-    yield fault(f"[{OLD}] moved; expected [{NEW}]", found.location, settings, summary=f"rename the table to [{NEW}]")
+    yield config_finding(
+        f"[{OLD}] moved; expected [{NEW}]", found.location, settings, summary=f"rename the table to [{NEW}]"
+    )

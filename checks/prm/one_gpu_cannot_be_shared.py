@@ -19,7 +19,7 @@ from checks.prm.shared import prime_only
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.plan.dialects.prime import TODAY
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
 KEYS = ("deployment.inference_gpus", "deployment.trainer_gpus")
@@ -31,7 +31,7 @@ def one_gpu_cannot_be_shared(plan: Plan) -> Iterator[Finding]:
     available = plan.integer("slurm.gpus_per_node")
     if available is None or inference + trainer <= available:
         return
-    yield fault(
+    yield config_finding(
         f"{inference} GPU(s) for inference + {trainer} for the trainer = {inference + trainer}, but the node has {available}; expected at least {inference + trainer}",
         plan.place("slurm.gpus_per_node"),
         plan.settings({"slurm.gpus_per_node": str(inference + trainer)}),

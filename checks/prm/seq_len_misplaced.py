@@ -21,7 +21,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.prime import SEED
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
 CAUSE = "seq_len is in the wrong table for this version"
@@ -59,12 +59,12 @@ def seq_len_misplaced(plan: Plan) -> Iterator[Finding]:
     top = own.get(TOP)
     if plan.is_of(SEED):
         if top is not None:
-            message = f"{top.shown} is at the top of the file; expected it in [orchestrator]"
-            yield fault(message, top.location, {ORCHESTRATOR: str(top.value)}, summary="move the setting")
+            message = f"{top.assignment} is at the top of the file; expected it in [orchestrator]"
+            yield config_finding(message, top.location, {ORCHESTRATOR: str(top.value)}, summary="move the setting")
         return
     lengths = {key: own[key].value if key in own else top.value if top else DEFAULT for key in (TRAINER, ORCHESTRATOR)}
     trainer, orchestrator = lengths[TRAINER], lengths[ORCHESTRATOR]
     if isinstance(trainer, int) and isinstance(orchestrator, int) and trainer < orchestrator:
         place = next((own[key].location for key in (TRAINER, ORCHESTRATOR, TOP) if key in own), None)
         message = f"{TRAINER} is {trainer}, but {ORCHESTRATOR} is {orchestrator}; expected the trainer's to be at least as long"
-        yield fault(message, place, {TRAINER: str(orchestrator)})
+        yield config_finding(message, place, {TRAINER: str(orchestrator)})

@@ -22,7 +22,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.prime import TODAY
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
 CAUSE = "top_p is not allowed in the sampling of training"
@@ -60,4 +60,4 @@ def top_p_forbidden(plan: Plan) -> Iterator[Finding]:
                     if is_closed
                     else "expected no top_p, because training samples with 1"
                 )
-                yield fault(f"{value.shown}; {expected}", value.location, summary=f"remove {value.own}")
+                yield config_finding(f"{value.assignment}; {expected}", value.location, summary=f"remove {value.own}")

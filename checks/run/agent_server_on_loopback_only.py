@@ -27,7 +27,7 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.runtime import Canary, RuntimeAnswers
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.contracts.sandbox.agent_server import LOOPBACK_SINCE, shown
+from skyrl_train.contracts.sandbox.agent_server import LOOPBACK_SINCE, render_version
 from skyrl_train.contracts.sandboxd_api import SESSION_KEY_VARIABLES
 
 CAUSE = "the agent server listens only inside its container; give it a session key or `--host 0.0.0.0`"
@@ -77,7 +77,7 @@ def agent_server_on_loopback_only(
     if answers is not None and answers.takes_any_key:
         yield Finding(
             message=(
-                f"{answers.place.url} runs without keys, so its agent servers have none; since {shown(LOOPBACK_SINCE)} they then listen on 127.0.0.1, where no client reaches them; expected a session key for each"
+                f"{answers.place.url} runs without keys, so its agent servers have none; since {render_version(LOOPBACK_SINCE)} they then listen on 127.0.0.1, where no client reaches them; expected a session key for each"
             ),
             remedy=_REMEDY,
             severity=Severity.WARNING,

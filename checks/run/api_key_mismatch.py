@@ -104,10 +104,10 @@ def api_key_mismatch(answers: RuntimeAnswers) -> Iterator[Finding]:
     place, said = answers.place, answers.with_key
     yield from _open_file(place)
     if said.status is None:
-        raise CouldNotLook(f"{place.url} (from {place.said_by}): {said.why}")
+        raise CouldNotLook(f"{place.url} (from {place.source}): {said.why}")
     if said.status in _REFUSED:
         yield _fault(
-            f"{place.url} rejects {place.key_shown} with {said.status}; expected the key that it was started with",
+            f"{place.url} rejects {place.key_label} with {said.status}; expected the key that it was started with",
             commands=_export(place),
         )
     elif answers.takes_any_key:

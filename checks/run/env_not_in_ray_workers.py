@@ -29,7 +29,7 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.ray_workers import RayWorkers
 from skyrl_doctor.facts.worker_environ import plan_variables
-from skyrl_doctor.plan.findings import fault, required
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_overrides
 from skyrl_train.node.ray_env import Need, missing, needs
@@ -100,13 +100,13 @@ def env_not_in_ray_workers(plan: Plan, environ: Environ, workers: RayWorkers) ->
 
 
 def _no_text(plan: Plan, value: Value) -> Finding:
-    said = f"{value.shown} is not a string, and Ray raises TypeError for it; expected"
+    said = f"{value.assignment} is not a string, and Ray raises TypeError for it; expected"
     written = "" if value.value is None else str(value.value)
     written = written.lower() if isinstance(value.value, bool) else written
     if value.key in plan.own:
-        return fault(f"{said} '\"{written}\"'", value.location, {value.name: f"'\"{written}\"'"})
+        return config_finding(f"{said} '\"{written}\"'", value.location, {value.name: f"'\"{written}\"'"})
     quoted = f"+{value.key}='{written}'"
-    return fault(f"{said} '{written}'", value.location, summary=f"quote it in {OVERRIDES}: {quoted}")
+    return config_finding(f"{said} '{written}'", value.location, summary=f"quote it in {OVERRIDES}: {quoted}")
 
 
 def _passed(plan: Plan) -> dict[str, Value]:

@@ -25,7 +25,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.runtime import Canary
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
 CAUSE = "the runtime fails under that many starts at once; limit them"
@@ -84,14 +84,14 @@ def runtime_fails_under_load(plan: Plan, canary: Canary) -> Iterator[Finding]:
     failed = [(cause, text) for cause, text in canary.failures if cause not in _OWN_CHECK]
     if failed:
         causes = ", ".join(f"{number} x {cause}" for cause, number in Counter(cause for cause, _ in failed).items())
-        yield fault(
+        yield config_finding(
             f"{len(failed)} of {canary.asked} sandboxes that were started at once failed ({causes}); expected all to work",
             plan.place(KEY),
             summary="start fewer at once, or give the runtime more CPUs and memory",
             evidence=tuple(text for _, text in failed[:3]),
         )
     if canary.slowest_s > SLOW_S:
-        yield fault(
+        yield config_finding(
             f"the slowest of {canary.asked} starts took {canary.slowest_s:.1f} s; expected less than {SLOW_S:g} s",
             plan.place(KEY),
             summary="start fewer at once, or give the runtime more CPUs",

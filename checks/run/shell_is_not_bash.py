@@ -26,7 +26,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.images.stored import StoredImages
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_train.contracts.sandbox.shell import BASH, bash_only
 
@@ -81,7 +81,7 @@ def _bash_only(value: Value) -> Iterator[Finding]:
     scripts = value.value if isinstance(value.value, list | tuple) else [value.value]
     found = dict.fromkeys(name for text in scripts if isinstance(text, str) for name in bash_only(text))
     if found:
-        yield fault(
+        yield config_finding(
             f"{value.name} uses {', '.join(found)}, which only bash supports, but /bin/sh runs the commands",
             value.location,
             summary=f"run it as `{BASH} script.sh`, or write it for /bin/sh",
@@ -89,7 +89,7 @@ def _bash_only(value: Value) -> Iterator[Finding]:
 
 
 def _without_bash(stored: StoredImages) -> Iterator[Finding]:
-    bare = [image.shown for image in stored.images if image.has(BASH) is False]
+    bare = [image.label for image in stored.images if image.has(BASH) is False]
     if not bare:
         unless_unseen(stored.images, (BASH,))
         return

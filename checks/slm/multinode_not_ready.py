@@ -32,7 +32,7 @@ from skyrl_doctor.facts.fabric import Fabric, matching
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.job import node_count
 from skyrl_doctor.facts.mounts import Mounts
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
 NODES, CHECKPOINTS = "slurm.nodes", "trainer.checkpoint_dir"
@@ -69,7 +69,7 @@ def _places(plan: Plan, environ: Environ, host: Host, mounts: Mounts) -> Iterato
         if mount is None or mount.kind not in (*IN_MEMORY, *ON_DISK):
             continue
         sure = "is" if mount.kind in IN_MEMORY else "looks like"
-        yield fault(
+        yield config_finding(
             f"{name} {path} is on {mount.kind} ({mount.point}), which {sure} this node's own; expected a directory that all nodes can see",
             plan.place(CHECKPOINTS) if name == plan.name(CHECKPOINTS) else None,
             summary="launch from, and write to, a file system that all nodes can see",

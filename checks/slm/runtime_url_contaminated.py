@@ -81,14 +81,14 @@ TOPIC = Signature(
 def runtime_url_contaminated(plan: Plan, urls: RuntimeUrls, flag: ReadyFlag | None) -> Iterator[Finding]:
     if flag is not None and flag.is_stale:
         yield _stale(flag)
-    for said in urls.said:
+    for said in urls.sources:
         if one_url(said.text) is not None:
             continue
         lines = len(said.text.splitlines())
         more = f", {lines} lines" if lines > 1 else ""
         yield Finding(
-            message=f"{said.said_by} contains {said.text[:80]!r}{more}; expected a single URL such as http://node07:8000",
-            location=_place(plan, said.said_by),
+            message=f"{said.source} contains {said.text[:80]!r}{more}; expected a single URL such as http://node07:8000",
+            location=_place(plan, said.source),
             remedy=Remedy(
                 kind=RemedyKind.FIX_ENV, summary="read it from the file that the runtime writes, and log to stderr"
             ),

@@ -19,7 +19,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.plan.findings import fault, finding, required
+from skyrl_doctor.plan.findings import config_finding, finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.walltime import minutes, walltime_violations
 
@@ -59,7 +59,7 @@ def walltime_mismatch(plan: Plan) -> Iterator[Finding]:
         raise NotApplicable("the configuration sets no time limit")
     wrong = {key: text for key, text in limits.items() if minutes(text) is None}
     for key, text in wrong.items():
-        yield fault(
+        yield config_finding(
             f"{plan.name(key)} = {text!r} is not a valid time for Slurm; expected a value such as 6:00:00",
             plan.place(key),
             plan.settings({key: "6:00:00"}),

@@ -21,7 +21,7 @@ from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.plan.findings import fault, required
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.offload import moves_adapter_to_cpu
 
@@ -61,4 +61,4 @@ def cpu_offload_with_lora(plan: Plan) -> Iterator[Finding]:
         raise NotApplicable("the configuration trains no LoRA adapter")
     if moves_adapter_to_cpu(cpu_offload=bool(plan.flag(OFFLOAD)), lora=rank > 0):
         message = f"{plan.name(OFFLOAD)} is on, but {plan.name(RANK)} = {rank} trains a LoRA adapter; expected off"
-        yield fault(message, plan.place(OFFLOAD), plan.settings({OFFLOAD: "false"}))
+        yield config_finding(message, plan.place(OFFLOAD), plan.settings({OFFLOAD: "false"}))

@@ -27,7 +27,7 @@ from skyrl_doctor.core.model import Finding, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.interpreter import Interpreter
 from skyrl_doctor.plan.answers import PRIME
-from skyrl_doctor.plan.findings import fault, required
+from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.adapter import arrives_empty, gathers_by_layers
 
@@ -79,10 +79,12 @@ def lora_adapter_sent_empty(plan: Plan, interpreter: Interpreter | None) -> Iter
         message = f"{plan.name(STRATEGY)} is {strategy!r} with a LoRA adapter ({plan.name(RANK)} = {rank}){with_peft}, so vLLM gets an adapter without tensors and the run hangs; expected 'fsdp2'"
         severity = Severity.ERROR if peft else Severity.WARNING  # an older peft, which nobody saw, would do
         settings = plan.settings({STRATEGY: "fsdp2"})
-        yield fault(message, plan.place(STRATEGY), settings, summary="use FSDP2", severity=severity)
+        yield config_finding(message, plan.place(STRATEGY), settings, summary="use FSDP2", severity=severity)
     elif gathers_by_layers(strategy=strategy, lora=True, merged=merged, layered=_on(plan, LAYERED)):
         message = f"{LAYERED} is on with {plan.name(STRATEGY)} = {strategy!r}, which finds no adapter layer by layer; expected off"
-        yield fault(message, plan.own[LAYERED].location, {LAYERED: "False"}, summary="turn it off or use FSDP2")
+        yield config_finding(
+            message, plan.own[LAYERED].location, {LAYERED: "False"}, summary="turn it off or use FSDP2"
+        )
 
 
 def _on(plan: Plan, key: str) -> bool:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from skyrl_doctor.core.model import Finding, Location, Severity
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def memory_finding(
     settings = own_settings(plan, dict(changes[0].settings)) if changes else {}
     evidence = tuple(f"{change.summary} (saves {in_gib(change.gain)})" for change in changes)
     place: Location | None = plan.place(key)
-    return fault(message, place, settings, summary=summary, severity=severity, evidence=evidence)
+    return config_finding(message, place, settings, summary=summary, severity=severity, evidence=evidence)
 
 
 def fit_severity(memory: GpuBudget, phase: "PhaseBudget") -> Severity | None:

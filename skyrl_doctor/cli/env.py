@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_train.node.render import shell, taskprolog
 
     advice = advice_of(args)
-    for text in (*advice.prepared.refusals, *advice.unseen):
+    for text in (*advice.prepared.refusals, *advice.unknown):
         sys.stderr.write(f"skyrl-doctor env: skipped: {text}\n")
     preparation = advice.prepared.preparation
     if args.taskprolog:

@@ -57,8 +57,8 @@ def parse_agent_packages(text: str, python: str) -> AgentPackages:
 @probe(limit_s=LIMIT_S + 1)
 def agent_packages(machine: Machine, plan: Plan, python: TrainingPython) -> AgentPackages:
     """Asks the training interpreter about the SDK, its templates and our records."""
-    if python.fault:
-        raise CouldNotLook(f"{python.shown}: {python.fault}")
+    if python.problem:
+        raise CouldNotLook(f"{python.label}: {python.problem}")
     named = plan.own[AGENT_CLASS].value if AGENT_CLASS in plan.own else None
     words = [named] if isinstance(named, str) and named.replace(".", "").replace("_", "").isalnum() else []
     done = machine.ask("agent_packages", *words, python=python.path, limit_s=LIMIT_S)

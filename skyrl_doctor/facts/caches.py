@@ -18,7 +18,7 @@ from skyrl_train.node.caches import caches as caches_of
 class CachePlace:
     """The directory of a cache, or a scratch directory that could hold the caches (`cache` None).
 
-    `trouble`: why it is not writable, empty if it is. `unseen`: why nothing is known about it.
+    `trouble`: why it is not writable, empty if it is. `unreadable`: why nothing is known about it.
     """
 
     path: str
@@ -26,10 +26,10 @@ class CachePlace:
     resolved: str = ""
     mount: Mount | None = None
     trouble: str = ""
-    unseen: str = ""
+    unreadable: str = ""
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """The path, with its target if it is a symbolic link."""
         return self.path if self.resolved in ("", self.path) else f"{self.path} (a symbolic link to {self.resolved})"
 
@@ -39,22 +39,22 @@ class CachePlace:
         if self.cache is not None and not self.cache.path:
             return f"{self.cache.variable} is set but empty"
         if self.trouble:
-            return f"{self.shown} cannot be used: {self.trouble}"
+            return f"{self.label} cannot be used: {self.trouble}"
         if self.mount is not None and "noexec" in self.mount.options:
-            return f"{self.shown} is on {self.mount.point}, which is mounted noexec"
+            return f"{self.label} is on {self.mount.point}, which is mounted noexec"
         return ""
 
     @property
     def remote(self) -> str:
         """The network file system that it is on; empty for a local disk."""
         if self.mount is not None and self.mount.is_network:
-            return f"{self.shown} is on {self.mount.kind} ({self.mount.point})"
+            return f"{self.label} is on {self.mount.kind} ({self.mount.point})"
         return ""
 
     @property
     def fit(self) -> bool:
         """Whether compiled code can be written to and loaded from this directory, and the directory is local."""
-        return not (self.broken or self.remote or self.unseen)
+        return not (self.broken or self.remote or self.unreadable)
 
 
 @record
@@ -91,12 +91,12 @@ def _place(machine: Machine, path: str, cwd: str, mounts: Mounts, cache: Cache |
         place = resolve_links(machine, full)
         trouble = _trouble(machine, place.existing, place.kind)
     except CouldNotLook as reason:
-        return CachePlace(path=full, cache=cache, unseen=str(reason))
+        return CachePlace(path=full, cache=cache, unreadable=str(reason))
     mount = mounts.of(place.resolved)
     unseen = ""
     if mount is None or mount.kind == "autofs":
         unseen = f"{full}: the mount table does not name its file system"
-    return CachePlace(path=full, cache=cache, resolved=place.resolved, mount=mount, trouble=trouble, unseen=unseen)
+    return CachePlace(path=full, cache=cache, resolved=place.resolved, mount=mount, trouble=trouble, unreadable=unseen)
 
 
 def _trouble(machine: Machine, existing: str, kind: str) -> str:

@@ -103,7 +103,7 @@ def checkpoints(machine: Machine, plan: Plan, environ: Environ, host: Host) -> C
 @probe(limit_s=5.0)
 def checkpoint_size(plan: Plan, files: ModelFiles) -> CheckpointSize:
     """Computes the size from other facts. It reads nothing from the machine."""
-    written = [value.shown for key, value in plan.own.items() if key in CONTENTS and value.written]
+    written = [value.assignment for key, value in plan.own.items() if key in CONTENTS and value.written]
     if written:
         raise NotApplicable(
             f"{written[0]}: the saved parts differ from verl's default, so the size of a checkpoint is unknown"

@@ -33,11 +33,11 @@ LIMIT_S = 60.0
 
 @record
 class Tried:
-    """One library or module. `said` is the error of loading it, empty if it loaded."""
+    """One library or module. `error` is the error of loading it, empty if it loaded."""
 
     distribution: str
     name: str
-    said: str = ""
+    error: str = ""
 
 
 @record
@@ -49,7 +49,7 @@ class Extensions:
 
     @property
     def failed(self) -> tuple[Tried, ...]:
-        return tuple(tried for tried in self.tried if tried.said)
+        return tuple(tried for tried in self.tried if tried.error)
 
 
 @unknown_if_malformed()

@@ -24,15 +24,15 @@ LIMIT_S = 10.0
 
 @record
 class TrainingPython:
-    """The training interpreter. `source` is the setting that names it; `fault` says why it cannot run, judged by its path."""
+    """The training interpreter. `source` is the setting that names it; `problem` says why it cannot run, judged by its path."""
 
     path: str
     source: str
     location: Location | None = None
-    fault: str = ""
+    problem: str = ""
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         return f"the training interpreter {self.path} (from {self.source})"
 
 
@@ -133,7 +133,7 @@ def training_python(machine: Machine, plan: Plan, environ: Environ, host: Host) 
     """Finds the training interpreter: the plan's, $UV_PYTHON's, the active environment's, the project's, or the doctor's own."""
     for candidate in candidates(plan.text(INTERPRETER_KEY), environ, cwd=host.cwd, own=host.python):
         found = _resolved(machine, plan, candidate, host.cwd)
-        if not found.fault or candidate.meant:
+        if not found.problem or candidate.explicit:
             return found
     raise AssertionError("the doctor's own interpreter is always a candidate")
 
@@ -172,9 +172,9 @@ def _kind(machine: Machine, path: str) -> str:
 @probe(limit_s=LIMIT_S + 2.0)
 def interpreter(machine: Machine, python: TrainingPython) -> Interpreter:
     """Runs the training interpreter and reads its version and packages."""
-    if python.fault:
-        raise CouldNotLook(f"{python.shown}: {python.fault}")
+    if python.problem:
+        raise CouldNotLook(f"{python.label}: {python.problem}")
     done = machine.ask("interpreter", python=python.path, limit_s=LIMIT_S)
     if not done.ok:
-        raise CouldNotLook(f"{python.shown}: {start_fault(done) or done.why}")
+        raise CouldNotLook(f"{python.label}: {start_fault(done) or done.why}")
     return parse_interpreter(done.out, python)

@@ -20,7 +20,7 @@ MODEL_KEY = "model.path"
 
 @record(kw_only=True)
 class ModelFiles:
-    """`directory` is None if the model was not found; `config` is None if config.json is missing or invalid. `looked` lists the
+    """`directory` is None if the model was not found; `config` is None if config.json is missing or invalid. `searched` lists the
     directories that were searched."""
 
     name: str
@@ -28,11 +28,11 @@ class ModelFiles:
     directory: str | None
     config: Mapping[str, Any] | None
     has_tokenizer: bool
-    looked: tuple[str, ...]
+    searched: tuple[str, ...]
     offline: str = ""
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         return f"{self.directory}/config.json" if self.config is not None else f"the name {self.name}"
 
     @property
@@ -103,7 +103,7 @@ def model_files(machine: Machine, plan: Plan, environ: Environ) -> ModelFiles:
                 directory=place,
                 config=config,
                 has_tokenizer=bool(set(TOKENIZERS) & set(names)),
-                looked=(place,),
+                searched=(place,),
                 offline=offline_switch(variables),
             )
     looked = tuple(places) or tuple(f"{root}/{hub_directory(name)}" for root in cache_roots(variables))
@@ -113,7 +113,7 @@ def model_files(machine: Machine, plan: Plan, environ: Environ) -> ModelFiles:
         directory=None,
         config=None,
         has_tokenizer=False,
-        looked=looked,
+        searched=looked,
         offline=offline_switch(variables),
     )
 

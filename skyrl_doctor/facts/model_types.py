@@ -38,8 +38,8 @@ def model_types(machine: Machine, model: ModelFiles, python: TrainingPython) -> 
     """Reads the model types from the training interpreter's transformers."""
     if model.config is None:  # without a model_type there is nothing to compare, so no process is started
         raise NotApplicable(f"{model.name} has no config.json on this machine, so its model_type is unknown")
-    if python.fault:
-        raise CouldNotLook(f"{python.shown}: {python.fault}")
+    if python.problem:
+        raise CouldNotLook(f"{python.label}: {python.problem}")
     done = machine.ask("model_types", python=python.path, limit_s=LIMIT_S)
     if not done.ok:
         raise CouldNotLook(done.why)

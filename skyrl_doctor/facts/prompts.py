@@ -28,7 +28,7 @@ class PromptLengths:
     longest: int
 
     @property
-    def shown(self) -> str:
+    def summary(self) -> str:
         return f"p95 of {self.count} of {self.rows} prompts in {self.file}; p50 {self.p50}, longest {self.longest}"
 
 

@@ -25,5 +25,5 @@ def _number(plan: Plan, key: str) -> Value | None:
     if found is None or found.value is None:
         return None
     if found.unknown or isinstance(found.value, bool) or not isinstance(found.value, int):
-        raise CouldNotLook(f"{found.shown}: {found.unknown or 'expected a whole number'}")
+        raise CouldNotLook(f"{found.assignment}: {found.unknown or 'expected a whole number'}")
     return found

@@ -34,7 +34,7 @@ MOST_SANDBOXES = 32
 class UrlSource:
     """A text that should be the runtime's URL, and its source."""
 
-    said_by: str
+    source: str
     text: str
 
 
@@ -42,22 +42,22 @@ class UrlSource:
 class RuntimeUrls:
     """All sources of the runtime's URL: the configuration, the job directory, the environment."""
 
-    said: tuple[UrlSource, ...]
+    sources: tuple[UrlSource, ...]
 
 
 @record(kw_only=True)
 class RuntimePlace:
-    """`said_by` is the file, key or variable of the URL. `key_from` is the source of the runtime key, "" for none.
+    """`source` is the file, key or variable of the URL. `key_from` is the source of the runtime key, "" for none.
     `key_file` is the stat of that source if it is a file.
     """
 
     url: str
-    said_by: str
+    source: str
     key_from: str = ""
     key_file: Stat | None = None
 
     @property
-    def key_shown(self) -> str:
+    def key_label(self) -> str:
         kind, _, name = self.key_from.partition(" ")
         return {"file": name, "env": f"${name}"}.get(kind, "no key")
 
@@ -138,29 +138,29 @@ def parse_canary(text: str) -> Canary:
 @probe(limit_s=3.0)
 def runtime_urls(machine: Machine, plan: Plan, environ: Environ) -> RuntimeUrls:
     """Collects the URLs; the first one wins."""
-    said: list[UrlSource] = []
+    sources: list[UrlSource] = []
     url = plan.text(RUNTIME_KEY)
     if url:
-        said.append(UrlSource(plan.name(RUNTIME_KEY), url))
+        sources.append(UrlSource(plan.name(RUNTIME_KEY), url))
     job_dir = environ.get(JOB_DIR, "").rstrip("/")
     if job_dir and machine.exists(f"{job_dir}/{READY}"):
         path = f"{job_dir}/{URL}"
-        said.append(UrlSource(path, machine.read(path, limit_bytes=4096)))
+        sources.append(UrlSource(path, machine.read(path, limit_bytes=4096)))
     if environ.get(RUNTIME_URL):
-        said.append(UrlSource(f"${RUNTIME_URL}", environ[RUNTIME_URL]))
-    if not said:
+        sources.append(UrlSource(f"${RUNTIME_URL}", environ[RUNTIME_URL]))
+    if not sources:
         raise NotApplicable("neither the configuration nor a job directory names a running runtime")
-    return RuntimeUrls(tuple(said))
+    return RuntimeUrls(tuple(sources))
 
 
 @probe(limit_s=3.0)
 def runtime_place(machine: Machine, urls: RuntimeUrls, environ: Environ) -> RuntimePlace:
-    first = urls.said[0]
+    first = urls.sources[0]
     url = one_url(first.text)
     if url is None:
-        raise CouldNotLook(f"{first.said_by} contains {first.text[:80]!r}; expected one URL (SLM004)")
+        raise CouldNotLook(f"{first.source} contains {first.text[:80]!r}; expected one URL (SLM004)")
     key_from, key_file = _key(machine, environ, environ.get(JOB_DIR, "").rstrip("/"))
-    return RuntimePlace(url=url.rstrip("/"), said_by=first.said_by, key_from=key_from, key_file=key_file)
+    return RuntimePlace(url=url.rstrip("/"), source=first.source, key_from=key_from, key_file=key_file)
 
 
 @probe(limit_s=ANSWER_S + 1)
@@ -168,7 +168,7 @@ def ready_flag(machine: Machine, roles: Roles, urls: RuntimeUrls, environ: Envir
     if roles.asked and Role.GPU not in roles:
         raise NotApplicable("the runtime has not started yet; it replaces the flag when it does")
     job_dir = environ.get(JOB_DIR, "").rstrip("/")
-    said = [one_url(one.text) for one in urls.said if one.said_by == f"{job_dir}/{URL}"]
+    said = [one_url(one.text) for one in urls.sources if one.source == f"{job_dir}/{URL}"]
     url = said[0] if said else None
     if url is None:
         raise NotApplicable("no job directory has a ready flag and a runtime URL")

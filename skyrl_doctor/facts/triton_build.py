@@ -14,15 +14,15 @@ DRIVER = "/dev/nvidiactl"
 
 @record
 class Built:
-    """One finished run of the compiler. `said` is its output if it failed."""
+    """One finished run of the compiler. `output` is its output if it failed."""
 
     ok: bool
-    said: str = ""
+    output: str = ""
 
     @property
     def errors(self) -> tuple[str, ...]:
         """At most three lines of the output, preferably those with an error."""
-        lines = [line.strip() for line in self.said.splitlines() if line.strip()]
+        lines = [line.strip() for line in self.output.splitlines() if line.strip()]
         named = [line for line in lines if "error" in line.lower() or "cannot find" in line]
         return tuple(line[:300] for line in (named or lines)[:3])
 
@@ -31,11 +31,11 @@ class Built:
 class TritonBuild:
     """`cc` is $CC (None: unset); `compiler` is the one that Triton uses (None: not found).
 
-    `fault` is why the interpreter does not start; then the rest is unknown. `gpu_here`: a driver is loaded.
+    `problem` is why the interpreter does not start; then the rest is unknown. `gpu_here`: a driver is loaded.
     """
 
     gpu_here: bool = False
-    fault: str = ""
+    problem: str = ""
     cc: str | None = None
     compiler: str | None = None
     version: str = ""
@@ -74,12 +74,12 @@ def _built(step: Fields | None, who: str) -> Built | None:
 def triton_build(machine: Machine, python: TrainingPython) -> TritonBuild:
     """Compiles as Triton does, with the training interpreter, in a temporary directory."""
     gpu_here = unless_absent(lambda: machine.stat(DRIVER)) is not None
-    if python.fault:
-        return TritonBuild(gpu_here=gpu_here, fault=python.fault)
+    if python.problem:
+        return TritonBuild(gpu_here=gpu_here, problem=python.problem)
     done = machine.ask("triton_build", *(("libcuda",) if gpu_here else ()), python=python.path, limit_s=LIMIT_S)
     fault = start_fault(done)
     if fault:
-        return TritonBuild(gpu_here=gpu_here, fault=fault)
+        return TritonBuild(gpu_here=gpu_here, problem=fault)
     if not done.ok:
-        raise CouldNotLook(f"{python.shown}: {done.why}")
+        raise CouldNotLook(f"{python.label}: {done.why}")
     return parse_triton_build(done.out, who=done.command, gpu_here=gpu_here)

@@ -19,7 +19,7 @@ def required(plan: Plan) -> Plan:
 
 def finding(plan: Plan, violation: Violation, *, severity: Severity | None = None) -> Finding:
     """The finding for a violation of the trainer's constraints."""
-    return fault(
+    return config_finding(
         violation.message,
         plan.place(violation.key),
         plan.settings(violation.settings),
@@ -27,7 +27,7 @@ def finding(plan: Plan, violation: Violation, *, severity: Severity | None = Non
     )
 
 
-def fault(
+def config_finding(
     message: str,
     location: Location | None,
     settings: Mapping[str, str] | None = None,

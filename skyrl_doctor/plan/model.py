@@ -38,7 +38,7 @@ class Value:
         return self.own or (self.location.key if self.location and self.location.key else self.key)
 
     @property
-    def shown(self) -> str:
+    def assignment(self) -> str:
         """`key = value` in the user's dialect, for messages."""
         origin = f" ({self.source})" if self.source else ""
         value = repr(self.value) if isinstance(self.value, str) else str(self.value)
@@ -79,7 +79,7 @@ class Plan:
         """
         found = self.values.get(key)
         if found is not None and found.unknown:
-            raise CouldNotLook(f"{found.shown}: {found.unknown}")
+            raise CouldNotLook(f"{found.assignment}: {found.unknown}")
         return None if found is None or found.value is None else found
 
     def name(self, key: str) -> str:
@@ -143,7 +143,7 @@ class Plan:
             return None
         items = [found.value] if isinstance(found.value, str) else found.value
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-            raise CouldNotLook(f"{found.shown}: expected a list of strings")
+            raise CouldNotLook(f"{found.assignment}: expected a list of strings")
         return tuple(items)
 
     def _typed(self, key: str, kind: type[T], expected: str) -> T | None:
@@ -151,5 +151,5 @@ class Plan:
         if found is None:
             return None
         if not isinstance(found.value, kind) or (isinstance(found.value, bool) and kind is not bool):
-            raise CouldNotLook(f"{found.shown}: expected {expected}")
+            raise CouldNotLook(f"{found.assignment}: expected {expected}")
         return found.value

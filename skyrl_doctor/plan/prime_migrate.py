@@ -47,14 +47,14 @@ def migrate(plan: Plan, file: str, text: str) -> Migration:
 def _move(rename: Rename, plan: Plan, text: str, lines: list[str]) -> Move | str:
     """The move of an old key's line, or the reason why it stays."""
     if not rename.settings:
-        return rename.wanted
+        return rename.advice
     ((target, value),) = rename.settings.items()
     span, line = rename.old.span, rename.line
     if span is None or line is None or "\n" in text[slice(*span)] or isinstance(rename.old.value, dict):
-        return f"{rename.wanted}; move it by hand, because it spans several lines"
+        return f"{rename.advice}; move it by hand, because it spans several lines"
     start = sum(map(len, lines[: line - 1]))
     if "=" not in text[start : span[0]] or "{" in text[start : span[0]]:
-        return f"{rename.wanted}; move it by hand, because other keys share its line"
+        return f"{rename.advice}; move it by hand, because other keys share its line"
     table, _, name = target.rpartition(".")
     rest = text[span[1] : start + len(lines[line - 1])].rstrip("\r\n")
     header = plan.own.get(rename.old.own.rpartition(".")[0])

@@ -14,7 +14,7 @@ class Rename:
     """One old key, what to do, and the new settings."""
 
     old: Value
-    wanted: str
+    advice: str
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -49,7 +49,7 @@ def mig_remap(value: str | None, *, slices: Sequence[SliceId], gpus: Sequence[st
     """
     visible = parse(value)
     if visible.form in (Form.EMPTY, Form.BLANK):
-        return Refusal(Why.EMPTY, f"{visible.shown} hides every GPU from CUDA; set it to {WORKING_INDEX} or unset it")
+        return Refusal(Why.EMPTY, f"{visible.label} hides every GPU from CUDA; set it to {WORKING_INDEX} or unset it")
     if any(entry.kind is Kind.NO_DEVICES for entry in visible.entries[:1]):
         return Refusal(
             Why.NO_DEVICES,

@@ -28,7 +28,7 @@ class Disagreement:
     requirer: str
     requirer_version: str
     name: str
-    wanted: str
+    expected: str
     found: str
     fatal: bool
 
@@ -46,7 +46,7 @@ def disagreements(
                 requirer=requirer,
                 requirer_version=packages.get(requirer, ""),
                 name=name,
-                wanted=str(wanted),
+                expected=str(wanted),
                 found=packages.get(name, ""),
                 fatal=_is_fatal(requirer, name, packages),
             )

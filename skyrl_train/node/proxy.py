@@ -100,7 +100,7 @@ def refused_by_httpx(no: str) -> tuple[str, ...]:
     return () if "*" in entries else tuple(entry for entry in entries if entry and _is_refused(entry))
 
 
-def shown(proxy: str) -> str:
+def without_password(proxy: str) -> str:
     """A proxy's URL without user name and password."""
     secret, at, address = proxy.rpartition("@")
     if not at:

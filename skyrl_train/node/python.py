@@ -21,11 +21,11 @@ _NAME = re.compile(r"[\w.+-]+")
 
 @record(kw_only=True)
 class Candidate:
-    """A text that may name the interpreter. `meant`: the user wrote it, so it counts even if the file does not exist."""
+    """A text that may name the interpreter. `explicit`: the user wrote it, so it counts even if the file does not exist."""
 
     text: str
     source: str
-    meant: bool = True
+    explicit: bool = True
 
 
 def candidates(configured: str | None, environ: Mapping[str, str], *, cwd: str, own: str) -> tuple[Candidate, ...]:
@@ -38,7 +38,9 @@ def candidates(configured: str | None, environ: Mapping[str, str], *, cwd: str, 
     if environ.get("VIRTUAL_ENV", "").strip():
         active = os.path.join(environ["VIRTUAL_ENV"].strip(), "bin", "python")
         found.append(Candidate(text=active, source="VIRTUAL_ENV"))
-    found.append(Candidate(text=os.path.join(cwd, ".venv", "bin", "python"), source="the project's .venv", meant=False))
+    found.append(
+        Candidate(text=os.path.join(cwd, ".venv", "bin", "python"), source="the project's .venv", explicit=False)
+    )
     found.append(Candidate(text=own, source="the doctor's own interpreter"))
     return tuple(found)
 

@@ -78,7 +78,7 @@ class VisibleDevices:
         return tuple(taken)
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """The variable and its value, for messages."""
         return f"{VARIABLE} is unset" if self.value is None else f"{VARIABLE}={self.value!r}"
 

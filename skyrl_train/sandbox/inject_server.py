@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from skyrl_train.contracts.sandbox.agent_server import BINARY
-from skyrl_train.contracts.sandbox.glibc import AGENT_SERVER_BUILDER, runs_on, shown
+from skyrl_train.contracts.sandbox.glibc import AGENT_SERVER_BUILDER, render_glibc, runs_on
 from skyrl_train.contracts.sandbox.image_user import user_of
 from skyrl_train.sandbox.inject import (
     EVERY_ADDRESS,
@@ -50,10 +50,10 @@ def refuse_old_library(image: ImageFacts) -> None:  # FIX(IMG008)
     system = image.system
     if system is None or runs_on(AGENT_SERVER_BUILDER, system) is not False:
         return
-    has = "an unknown C library" if system.glibc is None else shown(system.glibc)
+    has = "an unknown C library" if system.glibc is None else render_glibc(system.glibc)
     raise InjectionError(
         f"IMG008: the image is {system.name}, with {has}; the released openhands-agent-server needs "
-        f"{shown(AGENT_SERVER_BUILDER)} or newer; name a virtual environment or a directory of wheels in "
+        f"{render_glibc(AGENT_SERVER_BUILDER)} or newer; name a virtual environment or a directory of wheels in "
         "sandbox.agent_server, which brings its own C library, or use our own agent server"
     )
 

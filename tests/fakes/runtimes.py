@@ -16,7 +16,7 @@ OURS: Plan = plan_of(data__train_files=[DATA], sandbox__inject="mount", agent__m
 OTHERS: Plan = plan_of(data__train_files=[DATA], agent__max_parallel=4)
 KEY_FILE = Stat(kind="file", mode=0o600, uid=1000, gid=1000, size=44, mtime=0.0, device=1, inode=1)
 PLACE = RuntimePlace(
-    url=URL, said_by=f"{JOB}/runtime_url.txt", key_from=f"file {JOB}/runtime_api_key.txt", key_file=KEY_FILE
+    url=URL, source=f"{JOB}/runtime_url.txt", key_from=f"file {JOB}/runtime_api_key.txt", key_file=KEY_FILE
 )
 CANARY = Canary(asked=4, worked=4, start_s=(0.4, 0.6), has_key=True, server_version="1.58.0", wrong_key_refused=True)
 

@@ -73,7 +73,7 @@ class StoredImage:
     unread: tuple[str, ...] = ()
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         return self.names[0] if self.names else self.id[:12]
 
     def has(self, *paths: str) -> bool | None:

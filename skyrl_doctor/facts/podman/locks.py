@@ -24,11 +24,11 @@ _SEGMENT_LIMIT_BYTES = 64 << 20
 
 @record(kw_only=True)
 class LockTable:
-    """A segment of locks. `strange` is why Podman cannot open it; `unknown` is why it could not be counted."""
+    """A segment of locks. `unusable` is why Podman cannot open it; `unknown` is why it could not be counted."""
 
     total: int = 0
     used: int = 0
-    strange: str = ""
+    unusable: str = ""
     unknown: str = ""
 
 
@@ -43,7 +43,7 @@ class PodmanLocks:
     known: int | None = None
 
     @property
-    def wanted(self) -> int:
+    def expected(self) -> int:
         """The configured number, rounded up to whole groups as Podman does."""
         return -(-self.configured // PER_GROUP) * PER_GROUP
 
@@ -80,10 +80,10 @@ def parse_lock_table(data: bytes) -> LockTable:
     The size of a mutex depends on the machine. The size that fits all other numbers is used.
     """
     if len(data) < 2:
-        return LockTable(strange=f"it has {len(data)} bytes")
+        return LockTable(unusable=f"it has {len(data)} bytes")
     (magic,) = struct.unpack_from("=H", data)
     if magic != _MAGIC:
-        return LockTable(strange=f"it begins with {magic:#06x}, not {_MAGIC:#06x}")
+        return LockTable(unusable=f"it begins with {magic:#06x}, not {_MAGIC:#06x}")
     for mutex in _MUTEX_SIZES:
         align = 8 if mutex >= 40 else 4
         counts = align + mutex

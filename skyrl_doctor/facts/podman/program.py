@@ -42,7 +42,7 @@ class Podman:
         return None if self.version is None else self.version[0]
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         return f"Podman {'.'.join(map(str, self.version))}" if self.version else "Podman of an unknown version"
 
 

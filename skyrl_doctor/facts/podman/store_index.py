@@ -32,7 +32,7 @@ class Image:
     layer: str
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         return self.names[0] if self.names else self.id[:12]
 
 

@@ -62,7 +62,7 @@ def _problems(
             message = _unknown(leaf)
         else:
             reason = schema.why_invalid(leaf.value, rule)
-            message = None if reason is None else f"{own[leaf.key].shown}: {reason}"
+            message = None if reason is None else f"{own[leaf.key].assignment}: {reason}"
         if message is not None:
             yield Problem(message=message, location=Location(file, leaf.line, leaf.key))
     for key, rule in known.items():

@@ -29,7 +29,7 @@ def read_conf(machine: Machine, source: Source) -> Reading:
     script = read_script(source, machine.environ())
     own = {name: _own(found, source.file) for name, found in script.variables.items()}
     problems = [
-        Problem(message=f"{value.shown}: {value.unknown}", location=value.location, fatal=False)
+        Problem(message=f"{value.assignment}: {value.unknown}", location=value.location, fatal=False)
         for value in own.values()
         if value.unknown and value.location is not None
     ]

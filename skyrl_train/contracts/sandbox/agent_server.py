@@ -38,7 +38,7 @@ def parse_version(text: str) -> Version | None:
     return None if match is None else (int(match[1]), int(match[2]), int(match[3] or 0))
 
 
-def shown(version: Version) -> str:
+def render_version(version: Version) -> str:
     return ".".join(map(str, version))
 
 

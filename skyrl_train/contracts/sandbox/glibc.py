@@ -48,5 +48,5 @@ def runs_on(needed: Glibc, system: System) -> bool | None:  # FIX(IMG008)
     return None if system.glibc is None else system.glibc >= needed
 
 
-def shown(glibc: Glibc) -> str:
+def render_glibc(glibc: Glibc) -> str:
     return "musl, and no glibc" if glibc == MUSL else f"glibc {glibc[0]}.{glibc[1]}"

@@ -5,7 +5,7 @@ import pytest
 from checks.agt.function_calling_not_native import function_calling_not_native
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_train.contracts.agent.golden_reply import GOLDEN, breaking_stop
 from support import plan_of
 
@@ -36,7 +36,7 @@ def test_the_golden_reply_is_what_the_parser_takes() -> None:
 def test_reproduces_on_a_configuration() -> None:
     text = '[rollout]\nstop = ["</parameter>"]\n'
     assert found("AGT001", plan(text)) == [
-        fault(
+        config_finding(
             "rollout.stop contains '</parameter>', which occurs inside every function call; expected only '</function'",
             Location("run.toml", 2, "rollout.stop"),
             {"rollout.stop": '["</function"]'},

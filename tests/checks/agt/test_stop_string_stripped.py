@@ -3,7 +3,7 @@
 from checks.agt.stop_string_stripped import stop_string_stripped
 from plans import MIG20, example, found, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from support import plan_of
 
 TASK = "examples/skyrl-agent/verl_oh.yaml"
@@ -23,7 +23,7 @@ def test_only_what_closes_a_call_matters() -> None:
 
 def test_reproduces_the_configuration_of_the_notes() -> None:
     assert found("AGT014", example("examples/skyrl-agent/dev.conf", TASK)) == [
-        fault(
+        config_finding(
             "generator.sampling_params.stop contains '</function>' and generator.sampling_params.include_stop_str_in_output is off; expected true, because vLLM strips the text that ends a call",
             Location(TASK, 10, "generator.sampling_params.stop"),
             {"generator.sampling_params.include_stop_str_in_output": "true"},

@@ -3,7 +3,7 @@
 from checks.agt.tool_name_mismatch import tool_name_mismatch
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from support import plan_of
 
 ALL = {"agent.tools": '["terminal", "file_editor", "finish", "think"]'}
@@ -24,12 +24,12 @@ def test_names_and_old_names_are_known_and_finish_is_needed() -> None:
 def test_reproduces_on_a_configuration() -> None:
     place = Location("run.toml", 2, "agent.tools")
     assert found("AGT002", plan('[agent]\ntools = ["terminal", "browser"]\n')) == [
-        fault(
+        config_finding(
             "agent.tools offers 'browser', which the parser of calls does not know; expected some of terminal, file_editor, finish, think",
             place,
             ALL,
         ),
-        fault(
+        config_finding(
             "agent.tools has no finish, so no rollout can end by itself; expected it among terminal, file_editor, finish, think",
             place,
             ALL,

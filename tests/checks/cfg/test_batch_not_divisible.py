@@ -3,7 +3,7 @@
 from checks.cfg.batch_not_divisible import batch_not_divisible
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from support import plan_of
 
 BROKEN = "examples/verl/grpo_broken.sh"
@@ -17,12 +17,12 @@ def test_divides_samples_over_all_devices() -> None:
 
 def test_reproduces_two_faults_at_their_lines() -> None:
     assert found("CFG002", example(BROKEN)) == [
-        fault(
+        config_finding(
             "9 samples (3 prompts x 3 rollouts) do not divide over 2 GPUs",
             Location(BROKEN, 7, "data.train_batch_size"),
             {"data.train_batch_size": "4"},
         ),
-        fault(
+        config_finding(
             "a mini batch of 4 prompts is larger than the train batch of 3; use at most 3",
             Location(BROKEN, 11, "actor_rollout_ref.actor.ppo_mini_batch_size"),
             {"actor_rollout_ref.actor.ppo_mini_batch_size": "3"},
@@ -33,7 +33,7 @@ def test_reproduces_two_faults_at_their_lines() -> None:
 def test_prime_rl_counts_in_rollouts() -> None:
     made = plan("[orchestrator]\nbatch_size = 9\ngroup_size = 2\n")
     assert found("CFG002", made) == [
-        fault(
+        config_finding(
             "a batch of 9 rollouts does not hold whole groups of 2; use a multiple of 2",
             Location("run.toml", 2, "orchestrator.batch_size"),
             {"orchestrator.batch_size": "10"},
@@ -74,12 +74,12 @@ micro_batch_size_per_gpu = 8
 def test_micro_batches_divide_what_a_mini_batch_gives_each_gpu() -> None:
     said = "do not divide the 4 sequences of a mini batch on each GPU (2 prompts x 2 rollouts over 1 GPU)"
     assert found("CFG002", plan(MICRO)) == [
-        fault(
+        config_finding(
             f"micro batches of 3 sequences {said}",
             Location("run.toml", 10, "actor.micro_batch_size_per_gpu"),
             {"actor.micro_batch_size_per_gpu": "1"},
         ),
-        fault(
+        config_finding(
             f"micro batches of 8 sequences {said}",
             Location("run.toml", 7, "rollout.log_prob_micro_batch_size_per_gpu"),
             {"rollout.log_prob_micro_batch_size_per_gpu": "4"},

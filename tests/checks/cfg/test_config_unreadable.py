@@ -3,7 +3,7 @@
 from checks.cfg.config_unreadable import config_unreadable
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
-from skyrl_doctor.plan.findings import NO_PLAN, fault
+from skyrl_doctor.plan.findings import NO_PLAN, config_finding
 from skyrl_doctor.plan.model import Plan, Problem
 
 
@@ -18,23 +18,23 @@ def test_tells_each_problem_of_the_plan() -> None:
         ),
     )
     assert list(config_unreadable(made)) == [
-        fault("one", place),
-        fault("two", place, {"a": "b"}, severity=Severity.WARNING),
+        config_finding("one", place),
+        config_finding("two", place, {"a": "b"}, severity=Severity.WARNING),
     ]
 
 
 def test_reproduces_two_faults_in_one_file() -> None:
     made = plan("[model]\npath = 'x'\nattention = 'sdpa'\n[rolout]\nn = 3\n")
     assert found("CFG004", made) == [
-        fault("unknown setting `rolout`; did you mean `rollout`?", Location("run.toml", 4, "rolout")),
+        config_finding("unknown setting `rolout`; did you mean `rollout`?", Location("run.toml", 4, "rolout")),
     ]
     assert found("CFG004", plan("[model]\npath = 'x'\nattention = 'sdpa'\n[trainer]\nresume = 'path'\n")) == [
-        fault(
+        config_finding(
             "remove_padding needs flash_attention_2, but attention is sdpa",
             Location("run.toml", None, "model.remove_padding"),
             {"model.remove_padding": "false"},
         ),
-        fault(
+        config_finding(
             "resume is 'path' and resume_from is None; set resume_from if and only if resume = 'path'",
             Location("run.toml", None, "trainer.resume_from"),
         ),

@@ -4,7 +4,7 @@ from checks.cfg.max_tokens_exceed_context import max_tokens_exceed_context
 from plans import MIG20, ROOT, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
 from skyrl_doctor.facts.prompts import PromptLengths
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from support import judge, plan_of
 
 SEED = "examples/prime-rl-2025/v4.toml"
@@ -35,7 +35,7 @@ def test_without_any_length_only_the_certain_is_told() -> None:
 
 def test_reproduces_the_run_that_hung_at_no_rollout() -> None:
     assert found("CFG001", example(SEED)) == [
-        fault(
+        config_finding(
             "prompt 2048 (orchestrator.seq_len) + max_tokens 4000 = 6048 tokens, but max_model_len is 4096; use max_tokens of at most 2048",
             Location(SEED, 23, "orchestrator.sampling.max_tokens"),
             {"orchestrator.sampling.max_tokens": "2048"},
@@ -74,7 +74,7 @@ def test_a_number_that_no_prompt_leaves_room_for_is_refused_though_the_agent_wou
 def test_a_trajectory_counts_as_a_whole() -> None:
     made = plan("[model]\npath = 'x'\n[data]\nmax_response_tokens = 4000\n")
     assert found("CFG001", made) == [
-        fault(
+        config_finding(
             "prompt 2048 + response 4000 = 6048 tokens, but max_model_len is 4096; use at most 2048 response tokens, or max_model_len 6048",
             Location("run.toml", 4, "data.max_response_tokens"),
             {"data.max_response_tokens": "2048"},

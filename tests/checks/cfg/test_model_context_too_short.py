@@ -4,12 +4,12 @@ from checks.cfg.model_context_too_short import model_context_too_short
 from plans import MIG20, example
 from skyrl_doctor.core.model import Location, Outcome, Status
 from skyrl_doctor.facts.model_files import ModelFiles
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from support import judge, plan_of
 
 
 def told(config: dict[str, object], length: int) -> int:
-    files = ModelFiles(name="a/b", is_local=False, directory="/m", config=config, has_tokenizer=True, looked=("/m",))
+    files = ModelFiles(name="a/b", is_local=False, directory="/m", config=config, has_tokenizer=True, searched=("/m",))
     return len(list(model_context_too_short(plan_of(rollout__max_model_len=length), files)))
 
 
@@ -28,7 +28,7 @@ def test_reproduces_on_a_recording() -> None:
         slug="model-context-too-short",
         status=Status.FAIL,
         findings=(
-            fault(
+            config_finding(
                 "rollout.max_model_len is 4096, but /models/tiny has a context of 2048 tokens; expected at most 2048",
                 Location("plan.toml", None, "rollout.max_model_len"),
                 {"rollout.max_model_len": "2048"},

@@ -3,7 +3,7 @@
 from checks.cfg.rollout_counts_disagree import rollout_counts_disagree
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from support import plan_of
 
 CONF, TASK = "examples/skyrl-agent/long_context.conf", "examples/skyrl-agent/long_context.yaml"
@@ -16,7 +16,7 @@ def test_compares_two_counts() -> None:
 
 def test_reproduces_across_two_files() -> None:
     assert found("CFG003", example(CONF, TASK)) == [
-        fault(
+        config_finding(
             "generator.num_trajectories = 4, but ROLLOUT_N = 3; expected the same number of rollouts in both",
             Location(TASK, 3, "generator.num_trajectories"),
             {"generator.num_trajectories": "3"},

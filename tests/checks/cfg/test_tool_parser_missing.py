@@ -3,7 +3,7 @@
 from checks.cfg.tool_parser_missing import tool_parser_missing
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from support import plan_of
 
 HEAD = "[model]\nname = 'x'\n[orchestrator]\nrollouts_per_example = 2\n[inference.model]\n"
@@ -17,7 +17,7 @@ def test_a_switch_wants_a_parser() -> None:
 
 def test_reproduces_a_server_that_does_not_start() -> None:
     assert found("CFG006", plan(HEAD + "enable_auto_tool_choice = true\n")) == [
-        fault(
+        config_finding(
             "inference.model.enable_auto_tool_choice is on, but inference.model.tool_call_parser is not set; expected the parser of the model's family",
             Location("run.toml", 6, "inference.model.enable_auto_tool_choice"),
             {"inference.model.tool_call_parser": "hermes"},

@@ -4,7 +4,7 @@ from checks.ckp.world_size_changed import world_size_changed
 from plans import MIG20, example, plan
 from skyrl_doctor.core.model import Location, Outcome, Status
 from skyrl_doctor.facts.checkpoints import Checkpoint, Checkpoints
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from support import judge, plan_of
 
 VERL = "python -m verl.trainer.main_ppo trainer.default_local_dir=/ckpt/run trainer.n_gpus_per_node={gpus}\n"
@@ -26,7 +26,7 @@ def test_reproduces_on_a_recording() -> None:
         slug="world-size-changed",
         status=Status.FAIL,
         findings=(
-            fault(
+            config_finding(
                 "/ckpt/run/global_step_20 was saved by 2 GPUs, but this run has 4; the numbers must be equal",
                 Location(file, 1, "trainer.n_gpus_per_node"),
                 {"trainer.n_gpus_per_node": "2"},

@@ -23,7 +23,7 @@ MOVED = Remedy(
 
 def place(path: str, mount: Mount = LOCAL, *, trouble: str = "", unseen: str = "") -> CachePlace:
     cache = Cache(program="Triton", variable="TRITON_CACHE_DIR", decided_by="TRITON_CACHE_DIR", path=path)
-    return CachePlace(path=path, cache=cache, resolved=path, mount=mount, trouble=trouble, unseen=unseen)
+    return CachePlace(path=path, cache=cache, resolved=path, mount=mount, trouble=trouble, unreadable=unseen)
 
 
 def found(triton: CachePlace, scratch: Mount = LOCAL) -> list[Finding]:

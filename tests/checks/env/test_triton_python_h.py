@@ -47,7 +47,7 @@ def test_an_interpreter_without_headers() -> None:
         compiler="/usr/bin/gcc",
         version="3.12",
         include="/usr/include/python3.12",
-        compiled=Built(ok=False, said=MISSING),
+        compiled=Built(ok=False, output=MISSING),
     )
     assert found(build) == [NO_HEADERS]
 
@@ -60,7 +60,7 @@ def test_headers_that_the_compiler_finds_elsewhere_are_headers() -> None:
 def test_an_interpreter_that_is_not_there_names_the_line_of_the_plan() -> None:
     place = Location("run.toml", 3, "python.interpreter")
     python = TrainingPython("/gone/python", "python.interpreter", place, "it does not exist")
-    assert found(TritonBuild(fault=python.fault), python=python) == [
+    assert found(TritonBuild(problem=python.problem), python=python) == [
         Finding(
             message=(
                 "the training interpreter /gone/python (from python.interpreter): it does not exist; "
@@ -85,18 +85,18 @@ def test_no_compiler_at_all() -> None:
 
 @pytest.mark.parametrize("cc", ["gcc -m64", "", "nosuch"])
 def test_cc_is_one_word(cc: str) -> None:
-    failed = Built(ok=False, said=f"No such file or directory: {cc!r}")
+    failed = Built(ok=False, output=f"No such file or directory: {cc!r}")
     (finding,) = found(TritonBuild(cc=cc, compiler=cc, include="/inc", header=True, compiled=failed))
     assert finding.message == (
         f"CC={cc!r} does not compile a C file; expected the path of a compiler without arguments, or unset"
     )
-    assert finding.evidence == (failed.said,)
+    assert finding.evidence == (failed.output,)
 
 
 def test_a_compiler_that_fails_for_another_reason() -> None:
     said = "/inc/Python.h:12:10: fatal error: pyconfig.h: No such file or directory"
     (finding,) = found(
-        TritonBuild(compiler="/usr/bin/gcc", include="/inc", header=True, compiled=Built(ok=False, said=said))
+        TritonBuild(compiler="/usr/bin/gcc", include="/inc", header=True, compiled=Built(ok=False, output=said))
     )
     assert finding.message == (
         "/usr/bin/gcc fails on two lines of C that include Python.h of /inc; expected a compiler and headers that Triton can use"
@@ -107,7 +107,7 @@ def test_a_compiler_that_fails_for_another_reason() -> None:
 def test_libcuda_is_a_finding_of_its_own() -> None:
     said = "/usr/bin/ld: cannot find -lcuda: No such file or directory\ncollect2: error: ld returned 1 exit status"
     build = TritonBuild(
-        gpu_here=True, compiler="gcc", header=True, compiled=Built(ok=True), libcuda=Built(ok=False, said=said)
+        gpu_here=True, compiler="gcc", header=True, compiled=Built(ok=True), libcuda=Built(ok=False, output=said)
     )
     (finding,) = found(build)
     assert finding.message == (
@@ -117,8 +117,8 @@ def test_libcuda_is_a_finding_of_its_own() -> None:
 
 
 def test_is_an_error_where_a_gpu_is_and_a_warning_elsewhere() -> None:
-    broken = TritonBuild(fault="it does not exist")
-    with_gpu = TritonBuild(fault="it does not exist", gpu_here=True)
+    broken = TritonBuild(problem="it does not exist")
+    with_gpu = TritonBuild(problem="it does not exist", gpu_here=True)
     severities = [
         found(build, roles=roles)[0].severity for build, roles in ((broken, LOGIN), (with_gpu, LOGIN), (broken, GPU))
     ]

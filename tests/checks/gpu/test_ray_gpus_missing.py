@@ -8,7 +8,7 @@ from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding, Severity, Status
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.ray_clusters import AddressFile, RayClusters
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 from support import judge, plan_of
 
@@ -33,7 +33,7 @@ def test_as_many_nodes_as_planned() -> None:
 
 def test_too_few_nodes() -> None:
     assert judged(TWO, SLURM_JOB_ID="1", SLURM_NNODES="1") == [
-        fault(
+        config_finding(
             "slurm.nodes = 2, but this job has 1 node: Ray will have 8 of 16 GPUs; expected 2 nodes",
             TWO.place("slurm.nodes"),
             {"slurm.nodes": "1"},

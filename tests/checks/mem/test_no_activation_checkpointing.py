@@ -9,7 +9,7 @@ from checks.mem.no_activation_checkpointing import no_activation_checkpointing
 from plans import MIG20, ROOT, example, found, plan, verdict
 from skyrl_doctor.cli.app import dispatch
 from skyrl_doctor.core.model import Location, Severity, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from support import plan_of
 
 FIRST = "examples/prime-rl-2025/v1.toml"
@@ -25,7 +25,7 @@ def test_off_and_shared_only() -> None:
 
 def test_reproduces_the_first_attempt() -> None:
     assert found("MEM004", example(FIRST)) == [
-        fault(
+        config_finding(
             "trainer.model.ac is off by default on a GPU that the trainer shares with vLLM; expected on",
             Location(FIRST, 9, "trainer.model"),
             {},
@@ -37,7 +37,7 @@ def test_reproduces_the_first_attempt() -> None:
 
 def test_verl_with_it_switched_off() -> None:
     assert found("MEM004", plan(VERL.format("False"), "run.sh")) == [
-        fault(
+        config_finding(
             f"{VERL_KEY} is off on a GPU that the trainer shares with vLLM; expected on",
             Location("run.sh", 1, VERL_KEY),
             {VERL_KEY: "true"},

@@ -8,14 +8,14 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Location, Outcome, Status
 from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.facts.model_types import ModelTypes
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from support import judge, plan_of
 
 KNOWN = ModelTypes(frozenset({"qwen2", "llama"}), frozenset({"qwen2"}), "/py")
 
 
 def told(config: dict[str, object] | None) -> int:
-    files = ModelFiles(name="a/b", is_local=False, directory="/m", config=config, has_tokenizer=True, looked=("/m",))
+    files = ModelFiles(name="a/b", is_local=False, directory="/m", config=config, has_tokenizer=True, searched=("/m",))
     return len(list(architecture_unknown(plan_of(model__path="a/b"), files, KNOWN)))
 
 
@@ -33,7 +33,7 @@ def test_reproduces_on_a_recording() -> None:
         slug="architecture-unknown",
         status=Status.FAIL,
         findings=(
-            fault(
+            config_finding(
                 "transformers of /opt/train/bin/python does not support model_type 'ministral3' of /models/ministral-3-8b; expected one of its 3 types",
                 Location("plan.toml", None, "model.path"),
                 summary="choose another model or upgrade transformers",

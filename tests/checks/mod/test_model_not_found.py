@@ -17,7 +17,7 @@ def files(name: str, **changes: object) -> ModelFiles:
         "directory": None,
         "config": None,
         "has_tokenizer": False,
-        "looked": ("/cache/x",),
+        "searched": ("/cache/x",),
     }
     return ModelFiles(**{**fields, **changes})  # type: ignore[arg-type]  # a table of changes
 
@@ -34,7 +34,7 @@ def test_what_is_certain_is_an_error() -> None:
     assert told("a/b", offline="HF_HUB_OFFLINE=1") == [
         (Severity.ERROR, "a/b is not in the hub's cache (/cache/x), and HF_HUB_OFFLINE=1 forbids downloading it")
     ]
-    assert told("/m/x", is_local=True, looked=("/m/x",)) == [
+    assert told("/m/x", is_local=True, searched=("/m/x",)) == [
         (Severity.ERROR, "/m/x does not exist; expected a model directory")
     ]
     assert told("a/b/c") == [(Severity.ERROR, "'a/b/c' is neither a directory nor a valid name on the hub")]

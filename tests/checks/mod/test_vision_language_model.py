@@ -4,7 +4,7 @@ from checks.mod.vision_language_model import vision_language_model
 from plans import MIG20, example, plan
 from skyrl_doctor.core.model import Location, Outcome, Status
 from skyrl_doctor.facts.model_files import ModelFiles
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan, Value
 from support import judge, plan_of
 
@@ -13,7 +13,12 @@ TEXT = "MODEL=/models/qwen3-vl-8b\nROLLOUT_N=2\n"
 
 def files(name: str, config: dict[str, object] | None) -> ModelFiles:
     return ModelFiles(
-        name=name, is_local=False, directory="/m" if config else None, config=config, has_tokenizer=True, looked=("/m",)
+        name=name,
+        is_local=False,
+        directory="/m" if config else None,
+        config=config,
+        has_tokenizer=True,
+        searched=("/m",),
     )
 
 
@@ -35,7 +40,7 @@ def test_reproduces_on_a_recording() -> None:
         slug="vision-language-model",
         status=Status.FAIL,
         findings=(
-            fault(
+            config_finding(
                 "/models/qwen3-vl-8b is a vision-language model, which AutoModelForCausalLM does not load; expected a text model",
                 Location("dev.conf", 1, "MODEL"),
                 summary="choose a text model",

@@ -4,7 +4,7 @@ from checks.mod.weight_reload_unsupported import weight_reload_unsupported
 from plans import MIG20, example
 from skyrl_doctor.core.model import Location, Outcome, Status
 from skyrl_doctor.facts.model_files import ModelFiles
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from support import judge, plan_of, recorded
 
 GPT_OSS = "examples/prime-rl-2025/gpt_oss.toml"
@@ -12,7 +12,12 @@ GPT_OSS = "examples/prime-rl-2025/gpt_oss.toml"
 
 def files(name: str, config: dict[str, object] | None) -> ModelFiles:
     return ModelFiles(
-        name=name, is_local=False, directory="/m" if config else None, config=config, has_tokenizer=True, looked=("/m",)
+        name=name,
+        is_local=False,
+        directory="/m" if config else None,
+        config=config,
+        has_tokenizer=True,
+        searched=("/m",),
     )
 
 
@@ -35,7 +40,7 @@ def test_reproduces_on_a_recording() -> None:
         slug="weight-reload-unsupported",
         status=Status.FAIL,
         findings=(
-            fault(
+            config_finding(
                 "openai/gpt-oss-20b has MXFP4 weights, which vLLM can load only once; expected bf16 weights",
                 Location(GPT_OSS, 7, "model.name"),
                 summary="choose another model or its bf16 weights",

@@ -67,7 +67,7 @@ def test_finds_a_segment_that_podman_does_not_open() -> None:
             remedy=REMOVE,
         )
     ]
-    assert judged(LockTable(strange="it has 0 bytes")) == [
+    assert judged(LockTable(unusable="it has 0 bytes")) == [
         Finding(
             message=f"{SHM} is not a lock segment: it has 0 bytes; expected one, or no such file",
             evidence=("podman would fail with: failed to open 32 locks",),

@@ -42,7 +42,7 @@ def ask(package: str) -> Remedy:
 
 
 def network(podman: Podman, program: str) -> str:
-    return f"{program} was not found{LOOKED}; expected it, because {podman.shown} uses it for the network of rootless containers"
+    return f"{program} was not found{LOOKED}; expected it, because {podman.label} uses it for the network of rootless containers"
 
 
 @pytest.mark.parametrize("podman", [FOUR, FIVE])

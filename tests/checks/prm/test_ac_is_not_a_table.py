@@ -3,7 +3,7 @@
 from checks.prm.ac_is_not_a_table import ac_is_not_a_table
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 
 WORD = "examples/prime-rl-2025/v3.toml"
 
@@ -16,7 +16,7 @@ def test_a_table_or_nothing() -> None:
 
 def test_reproduces_the_third_attempt() -> None:
     assert found("PRM001", example(WORD)) == [
-        fault(
+        config_finding(
             "trainer.model.ac = 'selective'; expected a table such as { freq = 1 }",
             Location(WORD, 11, "trainer.model.ac"),
             {"trainer.model.ac": "{ freq = 1 }"},

@@ -3,7 +3,7 @@
 from checks.prm.buffer_type import buffer_type
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 
 FIRST = "examples/prime-rl-2025/first.toml"
 
@@ -17,7 +17,7 @@ def test_names_the_successor_of_each_schema() -> None:
 
 def test_reproduces_the_first_file() -> None:
     assert found("PRM004", example(FIRST)) == [
-        fault(
+        config_finding(
             "orchestrator.buffer.type = 'online-difficulty'; expected orchestrator.buffer.online_difficulty_filtering = true",
             Location(FIRST, 22, "orchestrator.buffer.type"),
             {"orchestrator.buffer.online_difficulty_filtering": "true"},

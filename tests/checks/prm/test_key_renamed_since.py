@@ -3,7 +3,7 @@
 from checks.prm.key_renamed_since import key_renamed_since
 from plans import example, found, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.names.prime_rl import table
 from support import plan_of
 
@@ -19,12 +19,12 @@ def test_a_table_of_facts_says_where_it_is_from() -> None:
 
 def test_old_keys_in_a_new_file_are_refused_one_by_one() -> None:
     assert found("PRM007", example(HALF)) == [
-        fault(
+        config_finding(
             "orchestrator.rollouts_per_example is a key of an older schema; use orchestrator.group_size",
             Location(HALF, 19, "orchestrator.rollouts_per_example"),
             {"orchestrator.group_size": "2"},
         ),
-        fault(
+        config_finding(
             "inference.gpu_memory_utilization is a key of an older schema; use inference.vllm.gpu_memory_utilization",
             Location(HALF, 27, "inference.gpu_memory_utilization"),
             {"inference.vllm.gpu_memory_utilization": "0.5"},

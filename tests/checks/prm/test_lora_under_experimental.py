@@ -3,7 +3,7 @@
 from checks.prm.lora_under_experimental import lora_under_experimental
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 
 FIRST = "examples/prime-rl-2025/first.toml"
 
@@ -19,7 +19,7 @@ def test_looks_at_the_old_place_only() -> None:
 
 def test_reproduces_the_first_file() -> None:
     assert found("PRM006", example(FIRST)) == [
-        fault(
+        config_finding(
             "[trainer.model.experimental.lora] moved; expected [trainer.model.lora]",
             Location(FIRST, 10, "trainer.model.experimental.lora"),
             {"trainer.model.lora.rank": "8", "trainer.model.lora.alpha": "32"},

@@ -3,7 +3,7 @@
 from checks.prm.one_gpu_cannot_be_shared import one_gpu_cannot_be_shared
 from plans import example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 
 HALF = "examples/prime-rl/half_migrated.toml"
 
@@ -16,7 +16,7 @@ def test_adds_what_both_ask_for() -> None:
 
 def test_reproduces_todays_refusal() -> None:
     assert found("PRM008", example(HALF)) == [
-        fault(
+        config_finding(
             "1 GPU(s) for inference + 1 for the trainer = 2, but the node has 1; expected at least 2",
             Location(HALF, 10, "deployment.gpus_per_node"),
             {"deployment.gpus_per_node": "2"},

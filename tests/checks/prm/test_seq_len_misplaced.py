@@ -3,7 +3,7 @@
 from checks.prm.seq_len_misplaced import seq_len_misplaced
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 
 FIRST = "examples/prime-rl-2025/first.toml"
 
@@ -13,7 +13,7 @@ def test_in_todays_schema_only_the_order_matters() -> None:
         made = plan(f"{text}\n[orchestrator]\ngroup_size = 2\n")
         assert len(list(seq_len_misplaced(made))) == told
     (finding,) = seq_len_misplaced(plan("[orchestrator]\ngroup_size = 2\nseq_len = 4096\n"))
-    assert finding == fault(
+    assert finding == config_finding(
         "trainer.model.seq_len is 2048, but orchestrator.seq_len is 4096; expected the trainer's to be at least as long",
         Location("run.toml", 3, "orchestrator.seq_len"),
         {"trainer.model.seq_len": "4096"},
@@ -22,7 +22,7 @@ def test_in_todays_schema_only_the_order_matters() -> None:
 
 def test_reproduces_the_first_file() -> None:
     assert found("PRM002", example(FIRST)) == [
-        fault(
+        config_finding(
             "seq_len = 8192 is at the top of the file; expected it in [orchestrator]",
             Location(FIRST, 3, "seq_len"),
             {"orchestrator.seq_len": "8192"},

@@ -3,7 +3,7 @@
 from checks.prm.top_p_forbidden import top_p_forbidden
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 
 FIRST = "examples/prime-rl-2025/first.toml"
 
@@ -20,7 +20,7 @@ def test_in_todays_schema_the_list_is_closed() -> None:
 
 def test_reproduces_the_first_file() -> None:
     assert found("PRM003", example(FIRST)) == [
-        fault(
+        config_finding(
             "orchestrator.sampling.top_p = 0.95; expected no top_p, because training samples with 1",
             Location(FIRST, 19, "orchestrator.sampling.top_p"),
             summary="remove orchestrator.sampling.top_p",

@@ -8,7 +8,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Location, Remedy, RemedyKind, Severity, Status
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.ray_workers import RayWorkers
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 from support import judge, plan_of, recorded
 
@@ -71,7 +71,7 @@ def test_what_is_passed_is_there() -> None:
 
 def test_ray_takes_texts_alone() -> None:
     assert judged(verl(f"+{PASS}.NCCL_DEBUG=1"), OWN) == [
-        fault(
+        config_finding(
             f"{PASS}.NCCL_DEBUG = 1 is not a string, and Ray raises TypeError for it; expected '\"1\"'",
             Location("run.sh", 1, f"{PASS}.NCCL_DEBUG"),
             {f"{PASS}.NCCL_DEBUG": "'\"1\"'"},
@@ -93,7 +93,7 @@ def test_in_the_words_that_a_configuration_of_ours_adds_for_verl_too() -> None:
     assert made.is_of("run-config")
     said = "is not a string, and Ray raises TypeError for it; expected"
     assert judged(made, OWN) == [
-        fault(
+        config_finding(
             f"{PASS}.{name} = {value} {said} '{str(value).lower()}'",
             Location("run.toml", 3, f"{PASS}.{name}"),
             summary=f"quote it in trainer.verl_overrides: +{PASS}.{name}='{str(value).lower()}'",

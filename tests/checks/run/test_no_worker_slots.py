@@ -3,7 +3,7 @@
 from checks.run.no_worker_slots import no_worker_slots
 from plans import MIG20, example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from support import plan_of
 
 CONF, TASK = "examples/skyrl-agent/long_context.conf", "examples/skyrl-agent/long_context.yaml"
@@ -29,7 +29,7 @@ def test_memory_bounds_them_too() -> None:
 
 def test_reproduces_too_many_rollouts() -> None:
     assert found("RUN005", example(CONF, TASK)) == [
-        fault(
+        config_finding(
             "9 rollouts at once (3 prompts x 3 rollouts) need 9 sandboxes, but the runtime has 7 slots",
             Location(TASK, 10, "dispatcher.max_parallel_agents"),
             {"dispatcher.max_parallel_agents": "7"},

@@ -9,7 +9,7 @@ from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.fabric import Fabric
 from skyrl_doctor.facts.host import Host
 from skyrl_doctor.facts.mounts import parse_mountinfo
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 from support import judge, plan_of, recorded
 
@@ -98,7 +98,7 @@ def test_reproduces_on_a_recording() -> None:
     outcome = judge("SLM003", "nodes_of_a_job")
     assert outcome.status is Status.FAIL
     assert outcome.findings[:2] == (
-        fault(
+        config_finding(
             "$SKYRL_JOB_DIR /tmp/.skyrl_jobs/20261121_061500_launch is on xfs (/tmp), which looks like this node's own; expected a directory that all nodes can see",
             None,
             summary="launch from, and write to, a file system that all nodes can see",

@@ -3,7 +3,7 @@
 from checks.slm.walltime_mismatch import walltime_mismatch
 from plans import MIG20, example, found, plan
 from skyrl_doctor.core.model import Location
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from support import plan_of
 
 CONF = "examples/skyrl-agent/long_context.conf"
@@ -22,7 +22,7 @@ def test_compares_the_two_limits() -> None:
 
 def test_reproduces_a_runtime_that_dies_first() -> None:
     assert found("SLM001", example(CONF)) == [
-        fault(
+        config_finding(
             "the runtime job ends after 4:00:00, before the trainer that needs it (6:00:00); use at least 6:00:00",
             Location(CONF, 10, "RUNTIME_TIME_LIMIT"),
             {"RUNTIME_TIME_LIMIT": "6:00:00"},
@@ -31,7 +31,7 @@ def test_reproduces_a_runtime_that_dies_first() -> None:
 
 
 def test_what_slurm_cannot_read_is_told() -> None:
-    assert found("SLM001", plan("MODEL=x\nTIME_LIMIT=six\n", "dev.conf"))[0] == fault(
+    assert found("SLM001", plan("MODEL=x\nTIME_LIMIT=six\n", "dev.conf"))[0] == config_finding(
         "TIME_LIMIT = 'six' is not a valid time for Slurm; expected a value such as 6:00:00",
         Location("dev.conf", 2, "TIME_LIMIT"),
         {"TIME_LIMIT": "6:00:00"},

@@ -3,7 +3,7 @@
 from checks.trn.cpu_offload_with_lora import cpu_offload_with_lora
 from plans import MIG20, example, found, verdict
 from skyrl_doctor.core.model import Location, Status
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from support import plan_of
 
 SECOND = "examples/prime-rl-2025/v2.toml"
@@ -17,7 +17,7 @@ def test_both_together_only() -> None:
 
 def test_reproduces_the_second_attempt() -> None:
     assert found("TRN003", example(SECOND)) == [
-        fault(
+        config_finding(
             "trainer.model.fsdp_cpu_offload is on, but trainer.model.lora.rank = 8 trains a LoRA adapter; expected off",
             Location(SECOND, 11, "trainer.model.fsdp_cpu_offload"),
             {"trainer.model.fsdp_cpu_offload": "false"},

@@ -8,7 +8,7 @@ from checks.trn.lora_adapter_sent_empty import lora_adapter_sent_empty
 from plans import MIG20, example, plan
 from skyrl_doctor.core.model import Location, Severity, Status
 from skyrl_doctor.facts.interpreter import Interpreter, TrainingPython
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_train.config.adapter import arrives_empty, gathers_by_layers
 from support import judge
 
@@ -76,7 +76,7 @@ def test_a_peft_that_nobody_saw_is_a_warning() -> None:
 def test_reproduces_the_run_that_hung() -> None:
     outcome = judge("TRN007", "clean_gpu_node", plan=plan(f"{LORA} {A}.rollout.load_format=safetensors\n", "run.sh"))
     assert list(outcome.findings) == [
-        fault(
+        config_finding(
             f"{A}.actor.strategy is 'fsdp' with a LoRA adapter ({A}.model.lora_rank = 8) and peft 0.21.2, so vLLM gets an adapter without tensors and the run hangs; expected 'fsdp2'",
             Location("run.sh", None, f"{A}.actor.strategy"),
             {f"{A}.actor.strategy": "fsdp2"},

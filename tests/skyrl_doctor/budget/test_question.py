@@ -27,7 +27,9 @@ def split(*slices: Slice) -> Gpus:
 
 
 def files(config: Any, name: str = "a/b", directory: str | None = "/m") -> ModelFiles:
-    return ModelFiles(name=name, is_local=False, directory=directory, config=config, has_tokenizer=True, looked=("/m",))
+    return ModelFiles(
+        name=name, is_local=False, directory=directory, config=config, has_tokenizer=True, searched=("/m",)
+    )
 
 
 def test_the_memory_of_a_slice_is_its_own() -> None:
@@ -76,7 +78,7 @@ def test_files_say_more_than_a_name() -> None:
 
 def test_a_model_refused_by_name_has_a_reason() -> None:
     files = ModelFiles(
-        name="openai/gpt-oss-20b", is_local=False, directory=None, config=None, has_tokenizer=False, looked=("/m",)
+        name="openai/gpt-oss-20b", is_local=False, directory=None, config=None, has_tokenizer=False, searched=("/m",)
     )
     with pytest.raises(NotApplicable, match="a quantised mixture of experts"):
         model_of(files)

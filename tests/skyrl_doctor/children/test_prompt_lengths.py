@@ -38,7 +38,7 @@ def test_percentiles_of_lines(tmp_path: Path) -> None:
     file.write_text("".join(json.dumps({"prompt": words(n)}) + "\n" for n in range(1, 101)))
     found = ask(file, sample=1000)
     assert found == PromptLengths(file=str(file), count=100, rows=100, p50=56, p95=101, longest=105)
-    assert found.shown == f"p95 of 100 of 100 prompts in {file}; p50 56, longest 105"
+    assert found.summary == f"p95 of 100 of 100 prompts in {file}; p50 56, longest 105"
 
 
 def test_a_sample_of_lines_is_spread_over_the_file(tmp_path: Path) -> None:

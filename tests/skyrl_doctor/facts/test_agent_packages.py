@@ -62,4 +62,4 @@ def test_answers_and_reasons() -> None:
     with pytest.raises(CouldNotLook, match="timed out after 15 s"):
         look({"timed_out": True})
     with pytest.raises(CouldNotLook, match="it is gone"):
-        look({}, TrainingPython("/py", "x", fault="it is gone"))
+        look({}, TrainingPython("/py", "x", problem="it is gone"))

@@ -50,7 +50,7 @@ def test_a_file_in_the_way_is_trouble(tmp_path: Path) -> None:
 def test_an_automounter_tells_nothing(tmp_path: Path) -> None:
     home = tmp_path.resolve()
     triton = look(home, Mount(str(home), "autofs", "auto.home", ())).of("Triton")
-    assert triton.unseen == f"{home}/.triton/cache: the mount table does not name its file system"
+    assert triton.unreadable == f"{home}/.triton/cache: the mount table does not name its file system"
     assert not triton.fit
 
 

@@ -40,7 +40,7 @@ HOST = Host(
 )
 ENVIRON = Environ({"HOME": "/home/trainer"})
 MODEL = ModelFiles(
-    name="Qwen/Qwen2.5-0.5B", is_local=False, directory=None, config=None, has_tokenizer=False, looked=()
+    name="Qwen/Qwen2.5-0.5B", is_local=False, directory=None, config=None, has_tokenizer=False, searched=()
 )
 TOTAL = 6_000_000_000 + 15_000 + 3 * 700 + 1500
 

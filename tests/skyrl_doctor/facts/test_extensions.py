@@ -110,7 +110,7 @@ def test_a_library_that_crashes_is_named(site: Path) -> None:
     path = library(site / "xformers" / "_C.abi3.so", crash)
     (tried,) = look(site).tried
     assert (tried.distribution, tried.name) == ("xformers", str(path))
-    assert tried.said.startswith("crashes the interpreter with signal ")
+    assert tried.error.startswith("crashes the interpreter with signal ")
 
 
 def test_a_torch_that_does_not_import_ends_the_look(site: Path) -> None:

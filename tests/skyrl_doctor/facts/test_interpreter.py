@@ -152,7 +152,7 @@ def test_a_path_that_somebody_wrote_is_kept_though_nothing_is_there() -> None:
     assert choose(absent("/b/python"), UV_PYTHON="/b/python") == TrainingPython(
         "/b/python", "UV_PYTHON", None, "it does not exist"
     )
-    assert choose(absent("/v/bin/python"), VIRTUAL_ENV="/v").fault == "it does not exist"
+    assert choose(absent("/v/bin/python"), VIRTUAL_ENV="/v").problem == "it does not exist"
 
 
 def test_a_relative_path_is_taken_from_the_working_directory() -> None:
@@ -169,7 +169,7 @@ def test_a_directory_is_searched_as_uv_does() -> None:
 
 
 def test_something_else_than_a_file() -> None:
-    assert choose({"stat /x/fifo": {**FILE, "kind": "fifo"}}, UV_PYTHON="/x/fifo").fault == "it is a fifo, not a file"
+    assert choose({"stat /x/fifo": {**FILE, "kind": "fifo"}}, UV_PYTHON="/x/fifo").problem == "it is a fifo, not a file"
 
 
 def test_a_request_for_a_version_is_answered_by_path_and_says_so() -> None:

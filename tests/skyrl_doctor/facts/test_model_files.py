@@ -72,7 +72,7 @@ def look(name: str | None, answers: dict[str, object], environ: Environ = HERE, 
 
 def test_a_directory() -> None:
     found = look("~/m/", {"list /h/m": ["config.json", "vocab.json"], "read /h/m/config.json": '{"a": 1}'})
-    assert (found.is_local, found.config, found.has_tokenizer, found.shown) == (
+    assert (found.is_local, found.config, found.has_tokenizer, found.label) == (
         True,
         {"a": 1},
         True,
@@ -81,7 +81,7 @@ def test_a_directory() -> None:
     broken = look("/m", {"list /m": ["config.json"], "read /m/config.json": "[]"})
     assert (broken.directory, broken.config, broken.has_tokenizer) == ("/m", None, False)
     absent = look("./m", {"list ./m": {"absent": "./m"}})
-    assert (absent.directory, absent.looked) == (None, ("./m",))
+    assert (absent.directory, absent.searched) == (None, ("./m",))
 
 
 def test_a_snapshot_of_the_hub_the_current_one_first() -> None:
@@ -106,7 +106,7 @@ def test_a_relative_directory_hides_a_name_of_the_hub() -> None:
 def test_nothing_anywhere_and_the_plans_own_switch() -> None:
     answers = {f"list {HUB}/snapshots": {"absent": "x"}, "list org/m": {"absent": "org/m"}}
     found = look("org/m", answers, env={"HF_HUB_OFFLINE": "1"})
-    assert (found.directory, found.looked, found.offline) == (None, (HUB,), "HF_HUB_OFFLINE=1")
+    assert (found.directory, found.searched, found.offline) == (None, (HUB,), "HF_HUB_OFFLINE=1")
 
 
 def test_what_could_not_be_read_is_not_absent() -> None:

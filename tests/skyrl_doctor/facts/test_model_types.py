@@ -12,7 +12,7 @@ from skyrl_doctor.machine.recorded import RecordedMachine
 
 PYTHON = TrainingPython("/py", "python.interpreter")
 MODEL = ModelFiles(
-    name="/m", is_local=True, directory="/m", config={"model_type": "qwen2"}, has_tokenizer=True, looked=("/m",)
+    name="/m", is_local=True, directory="/m", config={"model_type": "qwen2"}, has_tokenizer=True, searched=("/m",)
 )
 
 
@@ -34,4 +34,4 @@ def test_answers_and_reasons() -> None:
     with pytest.raises(CouldNotLook, match="timed out after 5 s"):
         look({"timed_out": True})
     with pytest.raises(CouldNotLook, match="it is gone"):
-        look({}, TrainingPython("/py", "x", fault="it is gone"))
+        look({}, TrainingPython("/py", "x", problem="it is gone"))

@@ -12,7 +12,7 @@ from skyrl_doctor.machine.recorded import RecordedMachine
 from skyrl_doctor.plan.model import Plan
 from support import plan_of
 
-MODEL = ModelFiles(name="m", is_local=True, directory="/m", config={}, has_tokenizer=True, looked=("/m",))
+MODEL = ModelFiles(name="m", is_local=True, directory="/m", config={}, has_tokenizer=True, searched=("/m",))
 PLAN = plan_of(data__train_files=["~/train.parquet"], python__interpreter="/py/bin/python")
 SPEC = json.dumps(
     {"file": "/h/train.parquet", "key": "prompt", "sample": 500, "tokenizer": "/m/tokenizer.json"}, sort_keys=True

@@ -89,7 +89,7 @@ def urls(environ: dict[str, str], plan: Plan | None = None, **answers: object) -
 
 def test_the_configuration_comes_before_the_job_and_the_environment() -> None:
     environ = {"SKYRL_JOB_DIR": "/job/", "SANDBOX_REMOTE_RUNTIME_API_URL": "http://env:1"}
-    assert urls(environ, plan_of(sandbox__runtime_url="http://plan:1")).said == (
+    assert urls(environ, plan_of(sandbox__runtime_url="http://plan:1")).sources == (
         UrlSource("sandbox.runtime_url", "http://plan:1"),
         UrlSource("/job/runtime_url.txt", "http://job:1\n"),
         UrlSource("$SANDBOX_REMOTE_RUNTIME_API_URL", "http://env:1"),
@@ -110,7 +110,7 @@ def test_where_the_key_is_from() -> None:
     def place(**environ: str) -> RuntimePlace:
         return runtime_place(machine, RuntimeUrls((UrlSource("x", "http://n:1/\n"),)), Environ(environ))
 
-    assert place() == RuntimePlace(url="http://n:1", said_by="x")
+    assert place() == RuntimePlace(url="http://n:1", source="x")
     assert place(ALLHANDS_API_KEY="k").key_from == "env ALLHANDS_API_KEY"
     assert place(SKYRL_JOB_DIR="/job", ALLHANDS_API_KEY=" ").key_from == ""
     with pytest.raises(CouldNotLook, match=r"\(SLM004\)$"):

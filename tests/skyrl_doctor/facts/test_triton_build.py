@@ -51,9 +51,9 @@ def test_reads_an_answer() -> None:
 
 def test_the_lines_that_name_an_error() -> None:
     built = parsed(compile={**STEP, "rc": 1, "said": GCC}).compiled
-    assert built == Built(ok=False, said=GCC)
+    assert built == Built(ok=False, output=GCC)
     assert built.errors == ("/tmp/x/main.c:1:10: fatal error: Python.h: No such file or directory",)
-    assert Built(ok=False, said="Permission denied: ''").errors == ("Permission denied: ''",)
+    assert Built(ok=False, output="Permission denied: ''").errors == ("Permission denied: ''",)
     assert Built(ok=False).errors == ()
 
 
@@ -109,7 +109,7 @@ def looked(**environ: str) -> TritonBuild:
 def test_it_compiles_and_leaves_nothing_behind(tmp_path: Path) -> None:
     found = looked(PATH="/usr/local/bin:/usr/bin:/bin", TMPDIR=str(tmp_path))
     assert found.compiled is not None
-    assert (found.compiled.ok, found.cc, found.fault, found.gpu_here) == (found.header, None, "", False)
+    assert (found.compiled.ok, found.cc, found.problem, found.gpu_here) == (found.header, None, "", False)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -138,7 +138,7 @@ def test_cc_is_one_word_even_if_it_is_empty(cc: str) -> None:
     found = looked(PATH="/usr/bin:/bin", CC=cc)
     assert found.compiled is not None
     assert (found.compiler, found.compiled.ok) == (cc, False)
-    assert found.compiled.said.endswith(f": {cc!r}")
+    assert found.compiled.output.endswith(f": {cc!r}")
 
 
 def test_a_compiler_that_hangs_is_ended_and_its_directory_removed(
@@ -205,7 +205,7 @@ def test_an_interpreter_that_does_not_start_is_a_fault_and_not_an_unknown(tmp_pa
     gone.chmod(0o755)
     locked = tmp_path / "locked"
     locked.write_text("x")
-    faults = [triton_build(NoGpu(), TrainingPython(str(path), "test")).fault for path in (broken, gone, locked)]
+    faults = [triton_build(NoGpu(), TrainingPython(str(path), "test")).problem for path in (broken, gone, locked)]
     assert faults == [
         f"it does not start: {loader}",
         "it does not start: its loader or the program in its #! line is missing",

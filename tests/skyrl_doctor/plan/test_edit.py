@@ -7,7 +7,7 @@ import pytest
 from plans import ROOT, alone, example, plan
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.plan.edit import Proposal, diff, propose
-from skyrl_doctor.plan.findings import fault
+from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.structure_only import config_only
 from support import registry
@@ -103,7 +103,9 @@ def test_texts_keep_their_quotes_and_inline_tables_their_form() -> None:
 def test_nothing_else_changes(value: str) -> None:
     text = "# héllo\r\n[model]\r\npath = 'x' # keep\r\n[rollout]\r\nn = 2  # keep\r\n"
     made = plan(text)
-    (proposal,) = propose(made, [fault("x", made.place("rollout.n"), {"rollout.n": value})], {"run.toml": text})
+    (proposal,) = propose(
+        made, [config_finding("x", made.place("rollout.n"), {"rollout.n": value})], {"run.toml": text}
+    )
     written = f'"{value}"' if value == "six" else value
     assert proposal.new == text.replace("n = 2", f"n = {written}")
 

@@ -86,7 +86,7 @@ def test_a_doctor_that_fails_or_hangs_lets_nothing_through(
 
 
 def test_what_the_login_gate_leaves_out_could_not_refuse() -> None:
-    build, login = TritonBuild(gpu_here=False, fault="it is not there"), Roles(frozenset({Role.LOGIN}), asked=True)
+    build, login = TritonBuild(gpu_here=False, problem="it is not there"), Roles(frozenset({Role.LOGIN}), asked=True)
     assert gate.NEEDLESS_AT_LOGIN == ("ENV001",)
     assert [one.severity for one in triton_python_h(TrainingPython("/p", "x"), build, login)] == [Severity.WARNING]
 

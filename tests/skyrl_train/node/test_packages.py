@@ -29,7 +29,7 @@ STACK = {
 
 def found(packages: dict[str, str], **requires: tuple[str, ...]) -> list[tuple[str, str, str, bool]]:
     named = {name.replace("_", "-"): lines for name, lines in requires.items()}
-    return [(d.name, d.wanted, d.found, d.fatal) for d in disagreements(packages, named, LINUX)]
+    return [(d.name, d.expected, d.found, d.fatal) for d in disagreements(packages, named, LINUX)]
 
 
 def test_the_stack_that_fits() -> None:
@@ -101,5 +101,5 @@ def test_no_version_and_no_requirement_crashes(version: str, line: str) -> None:
 @given(st.text().map(lambda text: f"broken {text}"))
 def test_a_version_that_cannot_be_read_meets_nothing(version: str) -> None:
     assert list(disagreements({"torch": version, "ray": "1"}, {"ray": ("torch>=999",)}, LINUX)) == [
-        Disagreement(requirer="ray", requirer_version="1", name="torch", wanted=">=999", found=version, fatal=False)
+        Disagreement(requirer="ray", requirer_version="1", name="torch", expected=">=999", found=version, fatal=False)
     ]

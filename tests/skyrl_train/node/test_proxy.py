@@ -14,7 +14,7 @@ from skyrl_train.node.proxy import (
     proxy_in_the_way,
     proxy_settings,
     refused_by_httpx,
-    shown,
+    without_password,
 )
 from skyrl_train.node.settings import Preparation, Setting
 
@@ -160,7 +160,7 @@ def test_knows_what_httpx_cannot_read(no: str, refused: tuple[str, ...]) -> None
     ],
 )
 def test_shows_no_password(proxy: str, text: str) -> None:
-    assert shown(proxy) == text
+    assert without_password(proxy) == text
 
 
 def settings(value: str) -> Preparation:

@@ -10,7 +10,7 @@ from skyrl_train.node.settings import Preparation, Setting
 
 def named(configured: str | None = None, **environ: str) -> list[tuple[str, str, bool]]:
     found = candidates(configured, environ, cwd="/run", own="/own")
-    return [(candidate.text, candidate.source, candidate.meant) for candidate in found]
+    return [(candidate.text, candidate.source, candidate.explicit) for candidate in found]
 
 
 def test_the_order() -> None:

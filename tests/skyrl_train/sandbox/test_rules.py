@@ -2,7 +2,7 @@
 
 import pytest
 
-from skyrl_train.contracts.sandbox.glibc import AGENT_SERVER_BUILDER, MUSL, System, runs_on, shown, system_of
+from skyrl_train.contracts.sandbox.glibc import AGENT_SERVER_BUILDER, MUSL, System, render_glibc, runs_on, system_of
 from skyrl_train.contracts.sandbox.image_user import Owner, may_write, user_of
 from skyrl_train.contracts.sandbox.ready import ready_violations
 from skyrl_train.contracts.sandbox.references import parse_reference
@@ -31,7 +31,7 @@ def test_the_c_library_of_an_image(text: str, system: System, runs: bool | None)
 
 
 def test_libraries_in_words() -> None:
-    assert [shown(MUSL), shown((2, 31))] == ["musl, and no glibc", "glibc 2.31"]
+    assert [render_glibc(MUSL), render_glibc((2, 31))] == ["musl, and no glibc", "glibc 2.31"]
 
 
 def test_time_to_be_ready() -> None:

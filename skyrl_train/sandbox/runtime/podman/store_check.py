@@ -31,7 +31,7 @@ class StoreFault:
 @dataclass(frozen=True, slots=True)
 class StoreReport:
     faults: tuple[StoreFault, ...] = ()
-    unseen: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
 
 
 CheckStore = Callable[[Mapping[str, str]], Awaitable[StoreReport]]
@@ -71,7 +71,7 @@ def read_report(text: str) -> StoreReport:
             if outcome.text("status") == "unknown"
         ]
     except FormatError as error:
-        return StoreReport(unseen=(f"the doctor's report cannot be read: {error}",))
+        return StoreReport(unchecked=(f"the doctor's report cannot be read: {error}",))
     return StoreReport(tuple(faults), tuple(unseen))
 
 
@@ -81,7 +81,7 @@ async def check_by_doctor(environ: Mapping[str, str]) -> StoreReport:
     try:
         done = await run_async(argv, limit_s=_LIMIT_S, env=environ, stderr=DROP)
     except OSError as error:
-        return StoreReport(unseen=(f"the doctor cannot be started: {error}",))
+        return StoreReport(unchecked=(f"the doctor cannot be started: {error}",))
     if done.timed_out:
-        return StoreReport(unseen=(f"the doctor timed out after {_LIMIT_S:g} s",))
+        return StoreReport(unchecked=(f"the doctor timed out after {_LIMIT_S:g} s",))
     return read_report(done.text)

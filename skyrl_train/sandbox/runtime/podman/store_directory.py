@@ -69,7 +69,7 @@ async def find_store(
         await asyncio.to_thread(end_previous, directory.run_dir, directory.socket)
         report = await check_store(directory.environ)
         faults = report.faults
-        for text in report.unseen:
+        for text in report.unchecked:
             add_event("store not fully checked", store=directory.store, why=text)
         following = decide(faults)
         if following is StoreDecision.USE:

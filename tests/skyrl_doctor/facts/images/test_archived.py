@@ -71,7 +71,7 @@ def test_a_few_are_looked_into_and_all_are_counted(tmp_path: Path) -> None:
 def test_every_archive_that_the_runtime_would_load_is_looked_into(tmp_path: Path, suffix: str) -> None:
     (tmp_path / f"docker.io_a_bd_1{suffix}").touch()
     (only,) = look(tmp_path, "docker.io/a/bd:1").images
-    assert (only.has(*TESTS), only.shown) == (None, "docker.io/a/bd:1")
+    assert (only.has(*TESTS), only.label) == (None, "docker.io/a/bd:1")
 
 
 def test_what_the_store_holds_does_not_apply(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ def test_the_segment_of_a_default_podman_has_this_size() -> None:
 
 
 def test_what_is_no_segment_is_strange() -> None:
-    assert parse_lock_table(b"") == LockTable(strange="it has 0 bytes")
-    assert parse_lock_table(b"\0" * 1344) == LockTable(strange="it begins with 0x0000, not 0x87d1")
+    assert parse_lock_table(b"") == LockTable(unusable="it has 0 bytes")
+    assert parse_lock_table(b"\0" * 1344) == LockTable(unusable="it begins with 0x0000, not 0x87d1")
 
 
 def test_another_layout_is_unknown_not_empty() -> None:
@@ -48,11 +48,11 @@ def test_another_layout_is_unknown_not_empty() -> None:
 @given(st.binary(max_size=3000))
 def test_no_bytes_crash_or_count_as_free(data: bytes) -> None:
     for found in (parse_lock_table(data), parse_lock_table(b"\xd1\x87" + data)):
-        assert found.total or found.strange or found.unknown
+        assert found.total or found.unusable or found.unknown
 
 
 def test_podman_rounds_up_to_whole_groups() -> None:
-    assert [PodmanLocks(kind="shm", path="/x", configured=n).wanted for n in (1, 32, 33, 2048)] == [32, 32, 64, 2048]
+    assert [PodmanLocks(kind="shm", path="/x", configured=n).expected for n in (1, 32, 33, 2048)] == [32, 32, 64, 2048]
 
 
 def test_a_holder_is_named_as_far_as_it_is_known() -> None:

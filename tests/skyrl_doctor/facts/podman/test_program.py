@@ -43,7 +43,7 @@ def test_no_text_crashes(text: str) -> None:
 
 
 def test_is_shown_with_its_version() -> None:
-    assert (Podman("/usr/bin/podman", (4, 3, 1)).shown, Podman("/p", None).shown) == (
+    assert (Podman("/usr/bin/podman", (4, 3, 1)).label, Podman("/p", None).label) == (
         "Podman 4.3.1",
         "Podman of an unknown version",
     )

@@ -30,7 +30,7 @@ def test_defaults_and_what_follows_from_them() -> None:
         own="actor_rollout_ref.rollout.response_length",
         source=SOURCE,
     )
-    assert found.values["data.train_batch_size"].shown == f"data.train_batch_size = 1024 ({SOURCE})"
+    assert found.values["data.train_batch_size"].assignment == f"data.train_batch_size = 1024 ({SOURCE})"
     assert found.text("trainer.checkpoint_dir") == "checkpoints/verl_examples/gsm8k"
     assert found.find("rollout.engine") is None  # ??? in verl's file: not set
     assert found.problems == ()
@@ -141,7 +141,7 @@ def test_the_installed_verls_own_file_comes_first() -> None:
             f"read {packages}/verl/trainer/config/_generated_ppo_trainer.yaml": "trainer:\n  n_gpus_per_node: 8\n  nnodes: 3\n",
         },
     )
-    assert found.values["slurm.nodes"].shown == "trainer.nnodes = 3 (default of the installed verl 0.9.4)"
+    assert found.values["slurm.nodes"].assignment == "trainer.nnodes = 3 (default of the installed verl 0.9.4)"
     assert found.text("python.interpreter") == "/opt/py/bin/python"
 
 
