@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from skyrl_train.agent.guard import described
 from skyrl_train.contracts.agent.ports import Grade, OpenSandbox, Sandbox, Scorer, Task
 from skyrl_train.contracts.agent.transcript import Transcript
+from skyrl_train.contracts.rewards.r2e import SUMMARY
 from skyrl_train.contracts.rewards.score import Score, Scored, Unscorable, UnscorableReason
-from skyrl_train.contracts.rewards.suite_run import SuiteRun
+from skyrl_train.contracts.rewards.suite_run import SuiteRun, obstacle_of
 from skyrl_train.contracts.tasks.rows import R2E_GYM
 from skyrl_train.contracts.typed import FormatError, parse_object
 from skyrl_train.rewards.grader import NO_CHANGES, Changes, GradedRun, changes_in, graded_run
@@ -121,10 +122,17 @@ class Grading:
             return self.suite.score(run.run)
         control = await self._control()
         if control.fault:  # this suite cannot be watched: it has no pytest, or marks all of its tests
-            return self.suite.score(run.run) if run else Unscorable(UnscorableReason.SANDBOX_FAILED, lost)
+            return self._unwatched(run, control) if run else Unscorable(UnscorableReason.SANDBOX_FAILED, lost)
         if run is not None and run.run.timed_out and control.duration_s * _SLOW > self.suite.limit_s:
             return Unscorable(UnscorableReason.TESTS_TIMED_OUT, "the tests timed out, and are slow without the change")
         return Scored(0.0, f"{run.fault if run else lost}; without the change the tests run")
+
+    def _unwatched(self, run: GradedRun, control: GradedRun) -> Score:
+        """By the output alone. R2E-Gym's tests that give no summary without the change either are not its fault."""
+        if self.suite.source == R2E_GYM and not any(SUMMARY in each.run.output for each in (run, control)):
+            end = control.run.output.strip()[-300:]
+            return obstacle_of(run.run, spoke=False) or Unscorable(UnscorableReason.TESTS_NOT_STARTED, end)
+        return self.suite.score(run.run)
 
     async def without_changes(self, why: str) -> Score:
         """The score if the agent's sandbox does not give its changes."""
