@@ -83,12 +83,13 @@ def _graded(found: Fields) -> GradedRun:
     results = None if found.value("results") is None else found.rows("results", 2)
     added = found.named_lists("canaries")
     canaries = [name for names in added.values() for name in names]
-    output = found.text("output", "") if results is None else _summary(results, canaries)
+    printed = found.text("output", "")
+    output = _summary(results, canaries) if results else printed
     run = SuiteRun(
         output=_without(output, canaries),
         exit_code=found.integer("exit_code"),
         timed_out=found.flag("timed_out"),
-        truncated=results is None and found.flag("truncated"),
+        truncated=not results and found.flag("truncated"),
     )
     return GradedRun(
         run=run,

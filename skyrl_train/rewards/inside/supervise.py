@@ -97,7 +97,7 @@ def run_tests(script: str, root: str, changed: list[str], limit_s: float) -> dic
         "exit_code": 128 - code if code < 0 else code,
         "timed_out": timed_out,
         "duration_s": round(time.monotonic() - began, 3),
-        "output": text if results is None else text[-_TAIL:],
+        "output": text[-_TAIL:] if results else text,
         "truncated": output.truncated,
         "results": results,
         "finished": bool(messages.of("finish")) and not messages.forged,

@@ -58,6 +58,10 @@ def _copy_python(made: Path, root: Path) -> None:
         spec = importlib.util.find_spec(name)
         assert spec is not None
         assert spec.origin is not None
+        for described in (
+            Path(spec.origin).parents[spec.submodule_search_locations is not None].glob(f"{name}-*.dist-info")
+        ):
+            shutil.copytree(described, site / described.name, dirs_exist_ok=True)
         if spec.submodule_search_locations is None:
             shutil.copy2(spec.origin, site)
         else:
