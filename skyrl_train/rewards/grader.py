@@ -13,7 +13,7 @@ from skyrl_train.agent.sandboxes.bundle import pack
 from skyrl_train.contracts.agent.ports import Sandbox
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.rewards.r2e import SUMMARY
-from skyrl_train.contracts.rewards.suite_run import SuiteRun
+from skyrl_train.contracts.rewards.suite_run import KILLED, SuiteRun
 from skyrl_train.contracts.typed import Fields, FormatError, parse_object
 from skyrl_train.rewards import inside
 from skyrl_train.tasks.r2e_sandbox import RUN_TESTS
@@ -105,7 +105,7 @@ def _fault(run: SuiteRun, results: Results | None, canaries: Mapping[str, Sequen
         return "the tests timed out"
     if results is None:
         return f"pytest did not start; exit status {run.exit_code}"
-    if not finished:
+    if not finished or run.exit_code in KILLED:
         return f"the tests ended before pytest did; exit status {run.exit_code}"
     ran = {name.partition("::")[0] for _, name in results}
     expected = {name for path, names in canaries.items() if path in ran for name in names}

@@ -36,25 +36,47 @@ def add_canaries(root: str, paths: Iterable[str]) -> dict[str, list[str]]:
         file = os.path.join(root, path)
         word = "".join(pick.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(12))
         text = _TEXT.format(word=word, left=pick.getrandbits(60), right=pick.getrandbits(60))
-        if _append(file, text):
-            added[path] = [f"{path}::{name.format(word=word)}" for name in _PER_FILE]
+        names = _append(file, text, word)
+        if names:
+            added[path] = [f"{path}::{name.format(word=word)}" for name in names]
     return added
 
 
-def _append(file: str, text: str) -> bool:
+def _append(file: str, text: str, word: str) -> list[str]:
+    """The names of the added tests; none if the file cannot have any."""
     try:
-        with open(file, "rb") as source:
+        with open(file, encoding="utf-8", newline="") as source:
             before = source.read()
-        ast.parse(before)
-        if b"pytestmark" in before or b"pytest_generate_tests" in before or b"load_tests" in before:
-            return False
-        whole = before + text.encode()
-        ast.parse(whole)
-        with open(file, "wb") as target:
-            target.write(whole)
+        tree = ast.parse(before)
+        if any(mark in before for mark in ("pytestmark", "pytest_generate_tests", "load_tests")):
+            return []
+        copy = copy_that_fails(before, tree, f"test_{word}_copy")
+        ast.parse(before + text + copy)
+        with open(file, "w", encoding="utf-8", newline="") as target:
+            target.write(before + text + copy)
     except (OSError, SyntaxError, ValueError, RecursionError):
-        return False
-    return True
+        return []
+    return [*_PER_FILE, *(["test_{word}_copy"] if copy else [])]
+
+
+def copy_that_fails(text: str, tree: ast.Module, name: str) -> str:
+    """The shortest test as a copy that fails at its end, whatever the code under test does before. Empty if none is plain."""
+    plain = [node for node in tree.body if isinstance(node, ast.FunctionDef) and _is_plain(node)]
+    if not plain:
+        return ""
+    chosen = min(plain, key=lambda node: ((node.end_lineno or 0) - node.lineno, node.lineno))
+    lines = text.splitlines()[chosen.lineno - 1 : chosen.end_lineno]
+    indent = " " * chosen.body[-1].col_offset
+    lines[0] = lines[0].replace(chosen.name, name, 1)
+    return "\n".join(["", "", *lines, f"{indent}assert len({name!r}) == 0", ""])
+
+
+def _is_plain(node: ast.FunctionDef) -> bool:
+    """Whether a test runs once and up to its last line."""
+    leaves = (ast.Return, ast.Yield, ast.YieldFrom, ast.Try)
+    on_lines = node.body[-1].lineno > node.lineno
+    found = any(isinstance(each, leaves) for each in ast.walk(node))
+    return node.name.startswith("test_") and not node.decorator_list and on_lines and not found
 
 
 def test_files(root: str, names: Iterable[str]) -> list[str]:

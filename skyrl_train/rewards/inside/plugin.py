@@ -65,20 +65,25 @@ def _same_of(send, changed):
     """`==` of an assertion, which fails for an object of changed code that is equal to everything."""
     nonce = hex(random.SystemRandom().getrandbits(128))
 
-    def same(left, right):
+    def same(left, right, literal):
+        for _ in range(random.SystemRandom().randint(1, 3)):  # an object that counts cannot know which one is real
+            _refuse(left, right, literal)
         result = left == right
         if _is_true(result):
-            for value, other in ((left, right), (right, left)):
-                if _is_universal(value, other, 4, [_MOST_VALUES]):
-                    send("universal", type(value).__name__)
-                    raise AssertionError("an object of the changed code is equal to everything")
+            _refuse(left, right, literal)
         return result
 
-    def _is_universal(value, other, depth, left):
+    def _refuse(left, right, literal):
+        for value, other in ((left, right), (right, left)):
+            if _is_universal(value, other, literal, 4, [_MOST_VALUES]):
+                send("universal", type(value).__name__)
+                raise AssertionError("an object of the changed code is equal to everything")
+
+    def _is_universal(value, other, literal, depth, left):
         left[0] -= 1
         if left[0] < 0 or not depth:
             return False
-        if _is_ours(value) and any(_equal(value, probe) for probe in _probes(other)):
+        if _is_ours(value, literal) and any(_equal(value, probe) for probe in _probes(other)):
             return True
         pairs = ()
         if isinstance(value, (list, tuple)):
@@ -89,16 +94,16 @@ def _same_of(send, changed):
         elif isinstance(value, dict):
             others = other if isinstance(other, dict) else {}
             pairs = [(value[key], others.get(key)) for key in list(value)] + [(key, None) for key in list(value)]
-        return any(_is_universal(each, mate, depth - 1, left) for each, mate in pairs)
+        return any(_is_universal(each, mate, literal, depth - 1, left) for each, mate in pairs)
 
-    def _is_ours(value):
-        """Whether its `==` is code that the agent may have written: not of an unchanged file."""
+    def _is_ours(value, literal):
+        """Whether its `==` is code that the agent may have written or, beside a literal of the test, may have chosen."""
         method = getattr(type(value), "__eq__", None)
         code = getattr(method, "__code__", None)
         if code is None:
             return type(method).__name__ != "wrapper_descriptor"
         name = os.path.realpath(code.co_filename)
-        return name in changed or not os.path.exists(name)
+        return literal or name in changed or not os.path.exists(name)
 
     def _equal(value, probe):
         try:
@@ -122,12 +127,19 @@ def _same_of(send, changed):
     return same
 
 
+def _is_literal(node):
+    """Whether a side of a comparison has no names, and so nothing that the test did not write itself."""
+    return not any(isinstance(each, (ast.Name, ast.Call, ast.Lambda)) for each in ast.walk(node))
+
+
 class _Asserts(ast.NodeTransformer):
     def visit_Assert(self, node):
         test = node.test
         if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
             name = ast.Name(id=_SAME, ctx=ast.Load())
-            call = ast.Call(func=name, args=[test.left, test.comparators[0]], keywords=[])
+            sides = [test.left, test.comparators[0]]
+            literal = ast.parse(repr(any(map(_is_literal, sides))), mode="eval").body
+            call = ast.Call(func=name, args=[*sides, literal], keywords=[])
             node.test = ast.copy_location(call, test)
             ast.fix_missing_locations(node)
         return node
@@ -145,7 +157,7 @@ def _watch_equality(same):
     def assert_equal_changed(self, first, second, msg=None):
         if type(first).__eq__ is not type(second).__eq__ or not isinstance(first, (str, int, float, bytes)):
             try:
-                same(first, second)
+                same(first, second, literal=False)
             except AssertionError:
                 raise
             except Exception:  # noqa: BLE001, S110 -- of any object's own comparison; the original raises it

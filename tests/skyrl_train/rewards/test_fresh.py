@@ -125,6 +125,9 @@ ATTACKS = {
     "pytest that passes all": {NAMES: BASE + "import _pytest.python as p\np.Function.runtest = lambda self: None\n"},
     "reports that pass all": {NAMES: BASE + "import _pytest.runner as r\nf = r.TestReport.from_item_and_call.__func__\ndef g(cls, item, call):\n    call.excinfo = None\n    return f(cls, item, call)\nr.TestReport.from_item_and_call = classmethod(g)\n"},
     "an object equal to everything": {NAMES: "class Any:\n    def __eq__(self, other): return True\ndef slug(title): return Any()\n"},
+    "mock.ANY": {NAMES: "from unittest import mock\ndef slug(title): return mock.ANY\n"},
+    "an object that counts": {NAMES: "class Any:\n    seen = 0\n    def __eq__(self, other):\n        self.seen += 1\n        return self.seen == 1\ndef slug(title): return Any()\n"},
+    "a parent that is killed": {NAMES: BASE + "import os\nos.kill(os.getppid(), 9)\n"},
     "a text equal to everything": {NAMES: "class Any(str):\n    def __eq__(self, other): return isinstance(other, str)\ndef slug(title): return Any()\n"},
 }  # fmt: skip
 
