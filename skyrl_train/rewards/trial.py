@@ -11,7 +11,7 @@ from skyrl_train.contracts.agent.transcript import Result
 from skyrl_train.contracts.rewards.oracle import TaskVerdict, Verdict, verdict_of
 from skyrl_train.contracts.tasks.rows import TaskRow
 from skyrl_train.rewards.fresh import Controls, Grading, Suite, hide
-from skyrl_train.rewards.grader import NO_CHANGES, changes_in
+from skyrl_train.rewards.grader import NO_CHANGES, Changes, changes_in
 from skyrl_train.tasks.gold import GoldDiff, GoldFiles
 
 TRIAL_S = 1800.0
@@ -32,14 +32,19 @@ async def tried(
         async with guarded(TRIAL_S, late=late, failed=Finish.ERROR_EVALUATION):
             empty = await grading.score(NO_CHANGES)
             async with opened() as sandbox:
-                began = await hide(sandbox)
-                if fault := await _applied(sandbox, gold):
-                    return TaskVerdict(task.id, Verdict.BROKEN, f"the gold patch does not apply: {fault}")
-                changes = await changes_in(sandbox, since=began)
+                changes = await _solved(sandbox, gold)
+            if isinstance(changes, str):
+                return TaskVerdict(task.id, Verdict.BROKEN, f"the gold patch does not apply: {changes}")
             scored = await grading.score(changes)
     except EndOfRolloutError as ended:
         return TaskVerdict(task.id, Verdict.UNSCORABLE, ended.end.detail)
     return verdict_of(task.id, empty=empty, gold=scored)
+
+
+async def _solved(sandbox: Sandbox, gold: GoldFiles | GoldDiff) -> Changes | str:
+    """The changes of an agent that applies the gold patch, or why it cannot."""
+    began = await hide(sandbox)
+    return await _applied(sandbox, gold) or await changes_in(sandbox, since=began)
 
 
 async def _applied(sandbox: Sandbox, gold: GoldFiles | GoldDiff) -> str:

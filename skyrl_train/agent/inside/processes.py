@@ -66,6 +66,19 @@ def run_program(argv: list[str], limit_s: float) -> subprocess.CompletedProcess[
     return None
 
 
+def start_session(argv: list[str], *, environ: dict[str, str], passed: int) -> subprocess.Popen[bytes]:
+    """Starts a program in a session of its own that has one more descriptor, with its whole output on a pipe."""
+    return subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environ,
+        pass_fds=(passed,),
+        start_new_session=True,
+    )
+
+
 def seal() -> None:
     """Keeps other processes of this user out of our memory and descriptors: no ptrace, and no /proc/PID/fd."""
     with contextlib.suppress(ImportError, OSError, AttributeError):

@@ -61,6 +61,21 @@ def _is_true(result):
     return result is True or (isinstance(result, (int, str)) and bool(result))
 
 
+def _probes(other, nonce):
+    """Values that no honest object is equal to if it is equal to the other one."""
+    yield object()
+    if isinstance(other, str):
+        yield str(other) + nonce
+    elif isinstance(other, bytes):
+        yield bytes(other) + nonce.encode()
+    elif isinstance(other, (int, float)):
+        yield other + random.SystemRandom().randint(10**9, 10**12)
+    elif isinstance(other, (list, tuple)):
+        yield type(other)([*other, nonce]) if type(other) in (list, tuple) else object()
+    elif isinstance(other, dict):
+        yield {**other, nonce: nonce}
+
+
 def _same_of(send, changed):
     """`==` of an assertion, which fails for an object of changed code that is equal to everything."""
     nonce = hex(random.SystemRandom().getrandbits(128))
@@ -83,7 +98,7 @@ def _same_of(send, changed):
         left[0] -= 1
         if left[0] < 0 or not depth:
             return False
-        if _is_ours(value, literal) and any(_equal(value, probe) for probe in _probes(other)):
+        if _is_ours(value, literal) and any(_equal(value, probe) for probe in _probes(other, nonce)):
             return True
         pairs = ()
         if isinstance(value, (list, tuple)):
@@ -110,19 +125,6 @@ def _same_of(send, changed):
             return _is_true(value == probe)
         except Exception:  # noqa: BLE001 -- of any object's own comparison
             return False
-
-    def _probes(other):
-        yield object()
-        if isinstance(other, str):
-            yield str(other) + nonce
-        elif isinstance(other, bytes):
-            yield bytes(other) + nonce.encode()
-        elif isinstance(other, (int, float)):
-            yield other + random.SystemRandom().randint(10**9, 10**12)
-        elif isinstance(other, (list, tuple)):
-            yield type(other)([*other, nonce]) if type(other) in (list, tuple) else object()
-        elif isinstance(other, dict):
-            yield {**other, nonce: nonce}
 
     return same
 

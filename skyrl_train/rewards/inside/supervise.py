@@ -16,6 +16,8 @@ import tempfile
 import time
 from typing import Any
 
+from skyrl_train.agent.inside.processes import end_group, start_session
+
 VARIABLE = "SKYRL_GRADE"
 """The environment variable with the settings of `plugin`, which removes it."""
 MOST_OUTPUT = 4 << 20
@@ -77,15 +79,8 @@ def run_tests(script: str, root: str, changed: list[str], limit_s: float) -> dic
     ours, theirs = socket.socketpair()
     ours.sendall(messages.key)
     began = time.monotonic()
-    process = subprocess.Popen(
-        ["bash", "-c", script],  # noqa: S607 -- the image's
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env=_environment(theirs.fileno(), [os.path.realpath(os.path.join(root, path)) for path in changed]),
-        pass_fds=(theirs.fileno(),),
-        start_new_session=True,
-    )
+    environ = _environment(theirs.fileno(), [os.path.realpath(os.path.join(root, path)) for path in changed])
+    process = start_session(["bash", "-c", script], environ=environ, passed=theirs.fileno())
     theirs.close()
     _follow(process, ours, messages, output, began + limit_s)
     timed_out = process.poll() is None
@@ -137,18 +132,18 @@ def _follow(
                 ended = now
             if now > deadline or (ended is not None and now > ended + _LEFTOVER_S):
                 return
-            for key, _ in selector.select(_STEP_S):
-                data = _read(key.fd)
-                if data is None:
-                    continue
-                if not data:
-                    selector.unregister(key.fd)
-                elif key.fd == ours.fileno():
-                    messages.add(data)
-                else:
-                    output.add(data)
+            for descriptor in [key.fd for key, _ in selector.select(_STEP_S)]:
+                _take(descriptor, selector, messages if descriptor == ours.fileno() else output)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(max(0.0, deadline - time.monotonic()))
+
+
+def _take(descriptor: int, selector: selectors.BaseSelector, target: Messages | Output) -> None:
+    data = _read(descriptor)
+    if data == b"":
+        selector.unregister(descriptor)
+    elif data is not None:
+        target.add(data)
 
 
 def _read(descriptor: int) -> bytes | None:
@@ -162,10 +157,8 @@ def _read(descriptor: int) -> bytes | None:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGTERM)
+        end_group(process.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_STOP_S)
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    end_group(process.pid, signal.SIGKILL)
     process.wait()
