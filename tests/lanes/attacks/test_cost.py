@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.podman, pytest.mark.attacks]
 EXPECTED = r2e_row(TASK)["expected_output_json"]
 COUNT = int(os.environ.get("GRADED_ROLLOUTS", "4"))
 AT_ONCE = 8
-TURNS, REPLY_S = 20, 0.5
+TURNS, REPLY_S = 12, 0.8
 """Of the run's model: ten seconds a rollout, which is short."""
 
 
