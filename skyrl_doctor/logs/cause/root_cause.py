@@ -4,18 +4,18 @@ Where no signature matches, no cause is named: the first error is reported as un
 """
 
 import dataclasses
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.order import Order
 from skyrl_doctor.logs.cause.timeline import Placed
+from skyrl_doctor.logs.cause.unknown import find_unknown, first_tolerated, other_groups
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.tally import Scan
-from skyrl_doctor.logs.match.phrases import RAY_BELOW_ERROR
+from skyrl_doctor.logs.match.phrases import is_teardown
 from skyrl_doctor.logs.match.signatures import KnownFailure
 from skyrl_doctor.logs.match.steps import SURVIVED_STEPS
 
@@ -30,10 +30,12 @@ Counts = dict[tuple[str, KnownFailure], int]
 class Diagnosis:
     """The root cause, all hits in their order, and the first unknown error where no root cause was found.
 
-    others    other possible root causes: later, or not fatal
-    cluster   the lines like the unknown one, in its file
-    survived  root causes that ended nothing: the run came to its end, or further steps ended
-    done      the line that says that the run came to its end
+    others     other possible root causes: later, or not fatal
+    cluster    the lines like the unknown one, in its file
+    groups     other groups of similar unknown errors
+    tolerated  the first unknown error that ended nothing
+    survived   root causes that ended nothing: the run came to its end, or further steps ended
+    done       the line that says that the run came to its end
     """
 
     root: Hit | None
@@ -41,6 +43,8 @@ class Diagnosis:
     others: tuple[Hit, ...] = ()
     unknown: Line | None = None
     cluster: Cluster | None = None
+    groups: tuple[Cluster, ...] = ()
+    tolerated: Line | None = None
     survived: tuple[Hit, ...] = ()
     done: Line | None = None
 
@@ -57,17 +61,19 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
     }
     ordered = _sort_by_time([hit for hit in roots if id(hit) not in survived], order)
     fatal = [hit for hit in ordered if hit.failure.signature.fatal]
-    suspect, cluster = _first_unknown(scans, order, done, with_tracebacks=not ordered)
+    suspect, cluster = find_unknown(scans, order, done, with_tracebacks=not ordered)
     found = Diagnosis(
         root=None,
         matches=tuple(_first_of_each(_sort_by_time(_without_other_roots(hits, ordered), order))),
         survived=tuple(_first_of_each(_sort_by_time([hit for hit in roots if id(hit) in survived], order))),
+        tolerated=first_tolerated(scans, order),
         done=done,
     )
     if not fatal and suspect is not None:
         named = next((scan.named for scan in scans if scan.suspect is suspect), None)
         if named is None:
-            return dataclasses.replace(found, unknown=suspect, cluster=cluster)
+            groups = other_groups(scans, cluster)
+            return dataclasses.replace(found, unknown=suspect, cluster=cluster, groups=groups)
         hit = Hit(named, suspect)
         fatal, found = [hit], dataclasses.replace(found, matches=tuple(_sort_by_time((*found.matches, hit), order)))
     root = next(iter(fatal or ordered), None)
@@ -91,7 +97,7 @@ def _is_survived(
 ) -> bool:
     """Whether the run came to its end after the hit, or the failure is rare and enough steps ended after its last hit."""
     if done is not None:
-        return order.before(hit.line, done, unless_clocked=True)
+        return order.before(hit.line, done, unless_clocked=True) or is_teardown(hit.line.text)
     if counts[hit.line.file, hit.failure] >= FREQUENT:
         return False
     last = max((one.line for one in roots if one.failure == hit.failure), key=lambda line: (line.order, line.number))
@@ -133,54 +139,3 @@ def _without_other_roots(hits: Iterable[Hit], roots: list[Hit]) -> list[Hit]:
     """The hits without the roots that are not in `roots`."""
     kept = {id(hit) for hit in roots}  # comparing each hit with each takes long where many lines match
     return [hit for hit in hits if hit.failure.signature.role is not Part.ROOT or id(hit) in kept]
-
-
-def _first_unknown(
-    scans: Sequence[Scan], order: Order, done: Line | None, *, with_tracebacks: bool
-) -> tuple[Line | None, Cluster | None]:
-    """The first unmatched error, or else the first serious consequence, or else the first traceback."""
-    clusters = {scan.file: scan.cluster for scan in scans}
-    cascades = [hit.line for scan in scans for hit in scan.hits if done is None and _is_serious(hit)]
-    main = [scan for scan in scans if len(scans) == 1 or not _HELPER_LOG.search(scan.file)]
-    suspects = [scan.suspect for scan in main if scan.suspect and not _is_abort(scan.suspect, cascades)]
-    tracebacks = [scan.traceback for scan in main if scan.traceback and with_tracebacks]
-    for lines in (suspects, cascades, tracebacks):
-        left = [line for line in lines if done is None or not order.before(line, done, unless_clocked=True)]
-        if left:
-            first = order.sort(left)[0]
-            return first, clusters[first.file] if lines is suspects else None
-    return None, None
-
-
-def _is_abort(line: Line, cascades: Iterable[Line]) -> bool:
-    """Whether a process only says that it aborts, and a line above has the reason."""
-    return _ABORT.search(line.text) is not None and any(
-        one.file == line.file and one.number < line.number for one in cascades
-    )
-
-
-_ABORT = re.compile(r"^(?:\*\*\* SIG(?:ABRT|TERM)\b|Aborted\b|Fatal Python error: Aborted|terminate called )")
-_HELPER_LOG = re.compile(r"(?:^|/)(?:monitor|log_monitor|dashboard\w*|event_\w+)\.(?:log|out|err)$")
-"""Logs of Ray's helpers beside a job: their errors, such as a port in use, end no run."""
-
-
-def _is_serious(hit: Hit) -> bool:
-    failure = hit.failure
-    is_error = not RAY_BELOW_ERROR.search(hit.line.text)
-    return failure.slug in SERIOUS and failure.signature.role is Part.CASCADE and is_error
-
-
-SERIOUS = frozenset(
-    (
-        "actor-died",
-        "worker-died",
-        "node-lost",
-        "task-error",
-        "engine-core-dead",
-        "worker-proc-failed",
-        "inspection-failed",
-        "nccl",
-        "cancelled",
-    )
-)
-"""Consequences that a healthy run does not have."""

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence, Set
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.logs.match.engine import Engine
 from skyrl_doctor.logs.match.engines import make_engine
+from skyrl_doctor.logs.match.errors import ERRORS
 from skyrl_doctor.logs.match.literals import literals
-from skyrl_doctor.logs.match.phrases import DONE, ERRORS, STEPS
+from skyrl_doctor.logs.match.phrases import DONE, STEPS
 from skyrl_doctor.logs.match.signatures import KnownFailure, load_signatures
 
 FAR = 200
@@ -61,6 +62,11 @@ class Patterns:
     def search(self, number: int, text: bytes) -> re.Match[bytes] | None:
         """The first match of a pattern in a clean line."""
         return _search(self.texts[number], text)
+
+    def matches_signature(self, text: bytes) -> bool:
+        """Whether any signature matches a clean line."""
+        numbers = {number for _, number in self.engine.places(text)} & self.entries_of.keys()
+        return any(self.search(number, text) is not None for number in numbers)
 
     def _texts(self) -> Iterator[str]:
         for entry in self.entries:
