@@ -22,6 +22,7 @@ class Signature:
 
     near      counts only where this pattern stood within `within` lines before, in the same file
     unless    no match where this pattern stands in the same line
+    unless_above  no match where this pattern stands a few lines above, as in the frames of the traceback
     at_least  counts as a cause only when seen that often
     fatal     it ends runs; what is not fatal is the cause only where nothing fatal is
     refines   entries that the same lines show less exactly
@@ -35,6 +36,7 @@ class Signature:
     near: str = ""
     within: int = 80
     unless: str = ""
+    unless_above: str = ""
     at_least: int = 1
     fatal: bool = True
     refines: tuple[str, ...] = ()
