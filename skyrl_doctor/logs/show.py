@@ -10,6 +10,8 @@ from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
+from skyrl_doctor.logs.judge.raised import Raised, search_text
+from skyrl_doctor.logs.read.levels import parse_header
 from skyrl_doctor.page import parse, wrap_markdown
 from skyrl_doctor.report.plain import encodable, plain
 
@@ -30,27 +32,64 @@ def data(diagnosis: Diagnosis, redact: Redact) -> dict[str, Any]:
             **_name(root),
             **_location(root.line),
             "text": _clean(root.line.text, redact),
+            **({"probable": True} if root.failure.is_probable else {}),
             "explain": root.failure.signature.explain,
         },
         "matches": [
             {**_name(hit), "role": str(hit.failure.signature.role), **_location(hit.line)} for hit in diagnosis.matches
         ],
-        "unknown": None if unknown is None else _unknown_data(unknown, diagnosis.cluster, redact),
+        "unknown": None if unknown is None else _unknown_data(unknown, diagnosis, redact),
+        **_tolerated_data(diagnosis, redact),
     }
 
 
-def _unknown_data(line: Line, cluster: Cluster | None, redact: Redact) -> dict[str, Any]:
-    similar = cluster or Cluster(line.text, 1, line.number, line.number)
+def _unknown_data(line: Line, diagnosis: Diagnosis, redact: Redact) -> dict[str, Any]:
+    similar = diagnosis.cluster or Cluster(line.text, 1, line.number, line.number)
     return {
         **_location(line),
         "text": _clean(line.text, redact),
-        "cluster": {
-            "template": _clean(similar.template, redact),
-            "count": similar.count,
-            "first": similar.first,
-            "last": similar.last,
-        },
+        **_raised_data(diagnosis.raised, redact),
+        "cluster": _cluster_data(similar, redact),
+        "others": [
+            {"file": encodable(group.file), **_cluster_data(group.cluster, redact)} for group in diagnosis.groups
+        ],
     }
+
+
+def _raised_data(raised: Raised | None, redact: Redact) -> dict[str, str]:
+    if raised is None:
+        return {}
+    clean = _redacted(raised, redact)
+    return {
+        "exception": clean.exception,
+        "message": clean.message,
+        "package": clean.package,
+        "version": clean.version,
+        "search": search_text(clean),
+    }
+
+
+def _redacted(raised: Raised, redact: Redact) -> Raised:
+    return Raised(
+        *(_clean(part, redact) for part in (raised.exception, raised.message, raised.package, raised.version))
+    )
+
+
+def _cluster_data(cluster: Cluster, redact: Redact) -> dict[str, Any]:
+    return {
+        "template": _clean(cluster.template, redact),
+        "count": cluster.count,
+        "first": cluster.first,
+        "last": cluster.last,
+    }
+
+
+def _tolerated_data(diagnosis: Diagnosis, redact: Redact) -> dict[str, Any]:
+    """The error line that ended nothing, where no other error was found."""
+    line = diagnosis.tolerated
+    if line is None or diagnosis.root or diagnosis.unknown:
+        return {}
+    return {"tolerated": {**_location(line), "text": _clean(line.text, redact)}}
 
 
 def _name(hit: Hit) -> dict[str, Any]:
@@ -73,19 +112,37 @@ def text(diagnosis: Diagnosis, check: Check | None, redact: Redact, files: int) 
         yield from _unknown(diagnosis, diagnosis.unknown, redact)
     else:
         yield from _survived(diagnosis)
-        yield f"No known failure and no error found in {files} {'file' if files == 1 else 'files'}."
+        found = "No known failure" if diagnosis.tolerated else "No known failure and no error"
+        yield f"{found} found in {files} {'file' if files == 1 else 'files'}."
+        if diagnosis.tolerated:
+            yield "The first error line, which ended nothing: the program recovered, or the run continued:"
+            yield from _quotation(diagnosis.tolerated, redact)
         if diagnosis.done:
             yield f"The run completed: {_position(diagnosis.done)}"
 
 
 def _unknown(diagnosis: Diagnosis, unknown: Line, redact: Redact) -> Iterator[str]:
-    yield "No known failure matched. The first line that looks like an error:"
+    yield "No known failure matched. The first error:"
     yield from _quotation(unknown, redact)
+    if diagnosis.raised:
+        raised = _redacted(diagnosis.raised, redact)
+        if raised.package:
+            yield f"  raised by {' '.join(filter(None, (raised.package, raised.version)))}"
+        yield f"  search the web for: {search_text(raised)}"
     similar = diagnosis.cluster
     if similar and similar.count > 1:
         template = "" if similar.template == unknown.text else f": {_clean(similar.template, redact)}"
         yield f"  {similar.count} similar lines in this file, from line {similar.first} to {similar.last}{template}"
+    if diagnosis.groups:
+        yield "Other errors that no known failure matches:"
+        for group in diagnosis.groups:
+            place = f"{encodable(plain(group.file))}:{group.cluster.first}"
+            yield f"  {group.cluster.count} x {_clean(_without_header(group.cluster.template), redact)}, first at {place}"
     yield from _consequences(diagnosis)
+
+
+def _without_header(template: str) -> str:
+    return template[parse_header(template).end :].lstrip("* ") or template
 
 
 def _survived(diagnosis: Diagnosis) -> Iterator[str]:
@@ -95,7 +152,10 @@ def _survived(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _root(diagnosis: Diagnosis, root: Hit, check: Check | None, redact: Redact) -> Iterator[str]:
-    yield f"{root.failure.name} {root.failure.slug}: {root.failure.signature.explain}"
+    probably = "probably " if root.failure.is_probable else ""
+    yield f"{probably}{root.failure.name} {root.failure.slug}: {root.failure.signature.explain}"
+    if probably:
+        yield "No signature matches the line. It is named by its words."
     yield ""
     yield from _quotation(root.line, redact)
     yield ""

@@ -10,10 +10,11 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.order import Order
 from skyrl_doctor.logs.cause.timeline import Placed
-from skyrl_doctor.logs.cause.unknown import find_unknown, first_tolerated, other_groups
+from skyrl_doctor.logs.cause.unknown import Group, find_unknown, first_tolerated, other_groups
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
+from skyrl_doctor.logs.judge.raised import Raised, parse_raised
 from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.phrases import is_teardown
 from skyrl_doctor.logs.match.signatures import KnownFailure
@@ -33,6 +34,7 @@ class Diagnosis:
     others     other possible root causes: later, or not fatal
     cluster    the lines like the unknown one, in its file
     groups     other groups of similar unknown errors
+    raised     the parts of the unknown error
     tolerated  the first unknown error that ended nothing
     survived   root causes that ended nothing: the run came to its end, or further steps ended
     done       the line that says that the run came to its end
@@ -43,7 +45,8 @@ class Diagnosis:
     others: tuple[Hit, ...] = ()
     unknown: Line | None = None
     cluster: Cluster | None = None
-    groups: tuple[Cluster, ...] = ()
+    groups: tuple[Group, ...] = ()
+    raised: Raised | None = None
     tolerated: Line | None = None
     survived: tuple[Hit, ...] = ()
     done: Line | None = None
@@ -72,8 +75,9 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
     if not fatal and suspect is not None:
         named = next((scan.named for scan in scans if scan.suspect is suspect), None)
         if named is None:
-            groups = other_groups(scans, cluster)
-            return dataclasses.replace(found, unknown=suspect, cluster=cluster, groups=groups)
+            versions = next((scan.versions for scan in scans if scan.file == suspect.file), {})
+            raised, groups = parse_raised(suspect, versions), other_groups(scans, suspect)
+            return dataclasses.replace(found, unknown=suspect, cluster=cluster, groups=groups, raised=raised)
         hit = Hit(named, suspect)
         fatal, found = [hit], dataclasses.replace(found, matches=tuple(_sort_by_time((*found.matches, hit), order)))
     root = next(iter(fatal or ordered), None)

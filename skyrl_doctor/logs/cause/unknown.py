@@ -1,11 +1,13 @@
 """Chooses the error to show where no root cause is named: what says most, and of that the first."""
 
+import dataclasses
 import re
 from collections.abc import Iterable, Sequence
 
+from skyrl_doctor.core.record import record
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.order import Order
-from skyrl_doctor.logs.judge.clusters import Cluster
+from skyrl_doctor.logs.judge.clusters import Cluster, split
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.tally import Scan
@@ -15,6 +17,14 @@ from skyrl_doctor.logs.read.levels import Level, parse_header
 
 MAX_GROUPS = 5
 Choice = tuple[Line | None, Cluster | None]
+
+
+@record
+class Group:
+    """Similar errors, and the file of the first."""
+
+    file: str
+    cluster: Cluster
 
 
 def find_unknown(scans: Sequence[Scan], order: Order, done: Line | None, *, with_tracebacks: bool) -> Choice:
@@ -41,13 +51,22 @@ def first_tolerated(scans: Iterable[Scan], order: Order) -> Line | None:
     return next(iter(order.sort(scan.tolerated for scan in scans if scan.tolerated)), None)
 
 
-def other_groups(scans: Iterable[Scan], shown: Cluster | None) -> tuple[Cluster, ...]:
-    """The groups of similar errors beside the one that is shown; equal groups of several files once."""
-    found: dict[str, Cluster] = {}
-    for group in (group for scan in scans for group in (*((scan.cluster,) if scan.cluster else ()), *scan.groups)):
-        if shown is None or group.template != shown.template:
-            found.setdefault(group.template, group)
-    return tuple(found.values())[:MAX_GROUPS]
+def other_groups(scans: Iterable[Scan], shown: Line) -> tuple[Group, ...]:
+    """The groups of similar errors beside that of the error that is shown; equal groups of several files are one."""
+    found: dict[str, Group] = {}
+    for scan in scans:
+        for cluster in (*((scan.cluster,) if scan.cluster else ()), *scan.groups):
+            first = found.setdefault(cluster.template, Group(scan.file, cluster))
+            if first.file != scan.file:
+                count = first.cluster.count + cluster.count
+                found[cluster.template] = Group(first.file, dataclasses.replace(first.cluster, count=count))
+    template = " ".join(split(shown.text))
+    others = (
+        group
+        for group in found.values()
+        if group.cluster.template != template and not (group.file == shown.file and group.cluster.first == shown.number)
+    )
+    return tuple(others)[:MAX_GROUPS]
 
 
 def _is_after_end(line: Line, done: Line, order: Order) -> bool:

@@ -1,7 +1,8 @@
 """Counts what the lines of one file are evidence of, and keeps the first of each kind."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import field
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.judge.classify import Kind, Verdict
@@ -19,6 +20,7 @@ from skyrl_doctor.logs.match.phrases import count_repeats
 from skyrl_doctor.logs.match.pieces import Piece
 from skyrl_doctor.logs.match.signatures import KnownFailure
 from skyrl_doctor.logs.read.blocks import Block
+from skyrl_doctor.logs.read.versions import find_versions
 
 
 @record(kw_only=True)
@@ -27,6 +29,7 @@ class Scan:
 
     suspect    the unmatched error to show: the first of the highest weight that the run did not survive
     weight     how much the suspect says
+    versions   the versions of packages that it names at its start
     named      the failure that it names if it is read together with the lines below it
     traceback  the last line of the first traceback
     cluster    the lines like the suspect
@@ -45,6 +48,7 @@ class Scan:
     groups: tuple[Cluster, ...] = ()
     tolerated: Line | None = None
     weight: Weight | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
     done: Line | None = None
     steps: tuple[Mark, ...] = ()
 
@@ -60,9 +64,12 @@ class Tally:
         self._steps = Steps(file)
         self._traceback: Traceback | None = None
         self._done: Line | None = None
+        self._versions: Mapping[str, str] = {}
 
     def add_block(self, block: Block) -> None:
-        """Read the traceback on, if there is one."""
+        """Read the traceback on, if there is one, and the versions at the start of the file."""
+        if not block.start:
+            self._versions = find_versions(block.data)
         if self._traceback is not None:
             self._traceback.add_block(block)
 
@@ -110,6 +117,7 @@ class Tally:
             groups=self.unmatched.other_groups(),
             tolerated=self.unmatched.tolerated and complete(self.unmatched.tolerated),
             weight=weight,
+            versions=self._versions,
             done=self._done and complete(self._done),
             steps=self._steps.marks(),
         )

@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-from skyrl_doctor.logs.judge.frames import last_frame
+from skyrl_doctor.logs.judge.frames import last_frame, raising_file
 from skyrl_doctor.logs.judge.lines import CONTEXT, Line, decode
 from skyrl_doctor.logs.read.blocks import Block
 from skyrl_doctor.logs.read.levels import Level, parse_header
@@ -50,12 +50,13 @@ class Traceback:
         if self._last is None:
             return None
         number, text = self._last
-        above = self._above[-CONTEXT:]
+        above, frames = self._above[-CONTEXT:], b"\n".join(line for _, line in self._above)
         return dataclasses.replace(
             self.first,
             number=number,
             text=decode(text),
-            frame=last_frame(b"\n".join(line for _, line in self._above), b""),
+            frame=last_frame(frames, b""),
+            raiser=raising_file(frames, b""),
             context=(*((at, decode(line)) for at, line in above), (number, decode(text))),
         )
 

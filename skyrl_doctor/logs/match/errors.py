@@ -53,7 +53,7 @@ _RESULTING = re.compile(
     r"(?:\w+\.)*(?:KeyboardInterrupt|SystemExit|\w*CancelledError|BrokenPipeError|EOFError|ConnectionResetError|CommandNotFoundError)\b|RuntimeError: Error raised in subprocess\b"
     r"|.{0,200}\b(?:failed|exit(?:s|ed)?) with (?:error |return |exit )?(?:code|status)[ :=]{1,4}-?\d+\.?$|Job '\w+' failed|-{5,}$"
     r"|(?:\[[\w ()]{1,60}\] ?)*(?:To avoid data inconsistency|Exception \(either an error or timeout\)|Timeout at NCCL work|First PG on this rank|Received a dump signal|failure detected by watchdog|Stack trace of the failed collective)"
-    r"|.{0,80}\bprinting (?:contents of )?(?:enroot )?log file\b|Dumping (?:input data|scheduler stats)\b"
+    r"|.{0,80}\bprinting (?:contents of )?(?:enroot )?log file\b|Dumping (?:input data|scheduler stats)\b|Traceback \(most recent call last\):$"
 )
 """Messages that only report the end of something, and exceptions that a program gets when another one has ended."""
 _RAY_ERROR = re.compile(r"[\w ()]{0,60}\[\d{4}-\d\d-\d\d [\d:,.]+ E \d+ \d+\]")
@@ -71,7 +71,7 @@ _TRIES_AGAIN = re.compile(
 _FATAL_WORD = re.compile(r"\[FATAL\]|^(?:FATAL|PANIC)\b")
 _LOW_WORD = re.compile(r"\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bwarnings?\.warn\b|\w+Warning:")
 _QUOTES_ERROR = re.compile(
-    r"^\++ \S|\[[\w./-]+:\d+\] {2,}\S|Exception ignored in|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)"
+    r"^\++ \S|\[[\w./-]+:\d+\] {2,}\S|:\d+\] {2}File .|Exception ignored in|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)"
     r"|^\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)="
 )
 """Lines of a program, a test or an agent that hold the words of an error."""

@@ -94,3 +94,40 @@ def test_what_the_run_outlived_is_told_of_and_no_cause(tmp_path: Path) -> None:
         f"  POD009 database-locked-under-burst, {log}:1",
         "No known failure and no error found in 1 file.",
     ]
+
+
+def lines_of(tmp_path: Path, *lines: str) -> list[str]:
+    log = tmp_path / "a.log"
+    log.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    found = diagnose([str(log)]).diagnosis
+    Draft202012Validator(SCHEMA).validate(json.loads(json.dumps(data(found, same))))
+    return [line.replace(str(tmp_path), "") for line in text(found, None, same, 1)]
+
+
+def test_an_unknown_error_comes_with_a_text_to_search_for_and_the_other_errors(tmp_path: Path) -> None:
+    shown = lines_of(tmp_path, "ValueError: row 12 has no reward", "KeyError: 'a'", "KeyError: 'b'")
+    assert shown == [
+        "No known failure matched. The first error:",
+        "  /a.log:1",
+        "  >      1 | ValueError: row 12 has no reward",
+        "         2 | KeyError: 'a'",
+        "         3 | KeyError: 'b'",
+        '  search the web for: ValueError "has no reward"',
+        "Other errors that no known failure matches:",
+        "  2 x KeyError: *, first at /a.log:2",
+    ]
+
+
+def test_an_error_that_ended_nothing_is_shown_and_is_no_alarm(tmp_path: Path) -> None:
+    assert lines_of(tmp_path, "2026-03-02 09:14:03,120 - own - ERROR - odd, falling back to 3") == [
+        "No known failure found in 1 file.",
+        "The first error line, which ended nothing: the program recovered, or the run continued:",
+        "  /a.log:1",
+        "  >      1 | 2026-03-02 09:14:03,120 - own - ERROR - odd, falling back to 3",
+    ]
+
+
+def test_a_failure_named_by_its_words_is_only_probable(tmp_path: Path) -> None:
+    shown = lines_of(tmp_path, "ERROR trainer: could not save: no free disk space on /scratch")
+    assert shown[0].startswith("probably CKP003 disk-too-small: ")
+    assert shown[1] == "No signature matches the line. It is named by its words."

@@ -162,7 +162,7 @@ def test_a_survived_error_is_kept_as_tolerated() -> None:
 def test_other_groups_of_errors_are_counted() -> None:
     text = f"{ODD}\n" + "".join(f"KeyError: 'row {at}'\n" for at in range(4)) + f"{noise(3)}"
     found = diagnosis(a_log=text)
-    assert [(group.template, group.count) for group in found.groups] == [
+    assert [(group.cluster.template, group.cluster.count) for group in found.groups] == [
         ("KeyError: *", 4),
         ("ERROR:tools:command * failed in sandbox", 3),
     ]
