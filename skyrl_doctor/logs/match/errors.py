@@ -29,7 +29,7 @@ ERRORS = (
     r"\b(?:ERROR|FATAL|CRITICAL|PANIC)\b|\blevel=(?:error|fatal|panic)\b|['\"](?:level(?:name)?|severity)['\"]: ?['\"](?:error|fatal|critical|panic)['\"]",
     r"^(?:[\w./-]+(?:\[\d+\])?: ){0,3}(?:line \d+: )?(?:fatal |internal )?(?:error: |Error: |fatal: |Fatal: |panic: )|\] (?:error|fatal): ",
     r"Segmentation fault|core dumped|Core dumped|\bBus error\b|terminate called|Fatal Python error|\bCheck failed: |\bSIG(?:SEGV|BUS|ABRT|KILL|ILL)\b|\*\*\* Process received signal|double free|\bKilled\s*$|: line \d+: +\d+ (?:Killed|Aborted)\b",
-    r"(?:command not found|cannot execute binary file|Exec format error|No such file or directory)\s*$|^(?:[\w./-]+: ){1,3}(?:Permission denied|unbound variable)\s*$",
+    r"(?:command not found|cannot execute binary file|Exec format error|No such file or directory)\s*$|^[\w./-]{1,200}: (?:line \d{1,6}: )?[^:\n]{1,200}: (?:Permission denied|unbound variable)\s*$",
     r"\bthread .{0,80} panicked at\b|\bhave not registered within the timeout\b|\bUnhandled exception\b|\bhas detected the following error: |\bNo solution found when resolving\b",
     r"[\w.]+(?:Error: |Exception: )\S|^Failed to (?:obtain|initiali[sz]e) [^:\n]{1,80}: ",
     r"\bexec user process caused\b|: exec format error\b|^(?:[a-z_]\w*\.){1,6}Timeout(?:Expired)?: ",
@@ -37,7 +37,7 @@ ERRORS = (
     _TRAINER_END,
     r"^(?:In '[^'\n]{1,200}': )?Could not (?:override|find) '|^Key '[^'\n]{1,200}' is not in struct",
     r"^Error (?:(?:start|creat|load|initiali[sz]|connect|process|handl|sav)ing|in|while|during) [^:\n]{1,80}: |\b\d{1,4} validation errors? for \w",
-    r"\b(?:ERRO|FATA|PANI)\[\d{4,8}\]|\b[EF]\d{3,4} \d\d:\d\d:[\d.]{2,20} [\w ./-]{1,120}\.(?:cc:|cpp:|hpp:|go:|py:)\d|\bERR [\w/-]{1,80}\.py:\d|\bNVRM: Xid\b",
+    r"\b(?:ERRO|FATA|PANI)\[\d{4,8}\]|\b[EF]\d{3,4} \d\d:\d\d:[\d.]{2,20} [\w ./-]{1,120}\.(?:cc:|cpp:|hpp:|go:|py:)\d|\bERR [\w/-]{1,80}\.py:\d|\bNVRM: Xid\b|\bNCCL WARN (?:Error|Cuda failure|Call to )",
     r"\d [EFC] \d{1,8} \d{1,8}\] (?:\(\w{1,20}\) )?[\w/-]{1,60}\.cc:\d",
 )
 ERROR = "|".join(f"(?:{part})" for part in ERRORS)
@@ -56,6 +56,8 @@ _RESULTING = re.compile(
     r"|.{0,80}\bprinting (?:contents of )?(?:enroot )?log file\b|Dumping (?:input data|scheduler stats)\b|Traceback \(most recent call last\):$"
 )
 """Messages that only report the end of something, and exceptions that a program gets when another one has ended."""
+_NCCL_ERROR = re.compile(r"\bNCCL WARN (?:Error|Cuda failure|Call to )")
+"""NCCL writes its errors as warnings."""
 _RAY_ERROR = re.compile(r"[\w ()]{0,60}\[\d{4}-\d\d-\d\d [\d:,.]+ E \d+ \d+\]")
 """Ray's C++ code writes this level for much that goes on, such as metrics that it cannot export."""
 _HARMLESS = re.compile(
@@ -94,6 +96,8 @@ def weigh(text: str) -> Weight | None:
     """The weight of a line that matches ERROR; None where it reports no error."""
     head = text[:_MAX_HEAD]
     header = parse_header(head)
+    if _NCCL_ERROR.search(head):
+        return Weight.ERROR
     if header.level in (Level.BELOW_WARNING, Level.WARNING) or _QUOTES_ERROR.search(head):
         return None
     if _EXCEPTION.match(head) or _EXCEPTION.match(head, header.end):

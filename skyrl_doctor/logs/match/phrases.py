@@ -62,6 +62,16 @@ _TEARDOWN = re.compile(
 )
 
 
+_TOLERATED = re.compile(
+    rb"(?i)\b(?:proceeding|continuing) without\b|^\W{0,3}ignor(?:e|ed|ing) (?:\w+ )?errors?\b|\] Ignore import error\b"
+)
+
+
+def is_tolerated(text: bytes) -> bool:
+    """Whether a line says that the program does without what failed."""
+    return _TOLERATED.search(text) is not None
+
+
 def is_teardown(text: str) -> bool:
     """Whether a line is one that processes write when they are ended from outside."""
     return _TEARDOWN.search(text) is not None
