@@ -6,6 +6,7 @@ from collections.abc import Callable
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.judge.classify import Kind, Verdict
 from skyrl_doctor.logs.judge.clusters import Cluster
+from skyrl_doctor.logs.judge.framework import FrameworkMarks
 from skyrl_doctor.logs.judge.hits import COUNT_LIMIT, Hit, Hits
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.lookback import Lookback
@@ -29,6 +30,7 @@ class Scan:
     traceback  the last line of the first traceback
     cluster    the lines like the suspect
     done       the line that says that the run came to its end
+    frameworks the frameworks that name themselves in it
     """
 
     file: str
@@ -40,6 +42,7 @@ class Scan:
     cluster: Cluster | None = None
     done: Line | None = None
     steps: tuple[Mark, ...] = ()
+    frameworks: frozenset[str] = frozenset()
 
 
 class Tally:
@@ -51,11 +54,13 @@ class Tally:
         self.unmatched = Unmatched()
         self.ignored: set[int] = set()
         self._steps = Steps(file)
+        self._frameworks = FrameworkMarks()
         self._traceback: Traceback | None = None
         self._done: Line | None = None
 
     def add_block(self, block: Block) -> None:
-        """Read the traceback on, if there is one."""
+        """Read the traceback on, if there is one, and note the framework."""
+        self._frameworks.add_block(block)
         if self._traceback is not None:
             self._traceback.add_block(block)
 
@@ -101,6 +106,7 @@ class Tally:
             cluster=self.unmatched.cluster(),
             done=self._done and complete(self._done),
             steps=self._steps.marks(),
+            frameworks=frozenset(self._frameworks.found),
         )
 
     def _add_traceback(self, block: Block, piece: Piece, build_line: Callable[[], Line]) -> None:
