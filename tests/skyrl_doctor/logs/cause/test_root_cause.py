@@ -120,3 +120,13 @@ def test_a_run_that_reached_its_end_is_torn_down_by_signals() -> None:
     found = diagnosis(a_log=f"Final validation metrics: 1\n{cancelled}\n")
     assert (found.root, found.unknown) == (None, None)
     assert root(a_log=f"{cancelled}\n") == "SLM011"
+
+
+def test_after_steps_that_fitted_no_model_is_too_big() -> None:
+    step = "step:3 - critic/score/mean:0.21"
+    assert root(a_log=f"{OOM}\n") == "MEM001"
+    assert root(a_log=f"{step}\n{OOM}\n") == "MEM002"
+    assert root(a_log=f"{OOM}\n{step}\n") == "MEM001"
+    words = "RuntimeError: GPU memory exhausted while allocating optimizer state (needed 4.1 GiB, 1.0 GiB free)"
+    assert root(a_log=f"{words}\n") == "MEM001"
+    assert root(a_log=f"{step}\n{words}\n") is None
