@@ -49,9 +49,9 @@ SIGNATURES = (
         keys=("slurm.gpus_per_node",),
     ),
     Signature(
-        pattern=r"Total available GPUs 0(?:\.0)? is less than total desired GPUs(?: (?P<wanted>\d+))?",
+        pattern=r"Total available GPUs 0(?:\.0)? is less than total desired GPUs(?: (?P<needed>\d+))?",
         sample="ValueError: Total available GPUs 0 is less than total desired GPUs 1",
-        explain="Ray finds no GPU on this node, and the run needs {wanted}",
+        explain="Ray finds no GPU on this node, and the run needs {needed}",
         remedy=f"{LOOK} Nothing listed: request GPUs (Slurm: `--gres=gpu:N`; a container: `--gpus all`). Listed: an older Ray cluster without GPUs still runs; `ray stop`, then start again. With MIG slices Ray counts physical GPUs: plan for one.",
         versions="verl",
         keys=("slurm.gpus_per_node",),

@@ -1,5 +1,6 @@
 """Renders a diagnosis as text and as JSON data. Quoted lines have no secrets and no control characters."""
 
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -16,6 +17,9 @@ from skyrl_doctor.report.plain import encodable, plain
 WIDTH = 80
 MAX_LISTED = 12
 """Entries of one list."""
+OURS = "run-config"
+_SENTENCE_END = re.compile(r"(?<=[.:;])\s(?=[A-Z`])")
+_OUR_PARTS = re.compile(r"skyrl-train|skyrl-doctor env|RunConfig|`sandbox\.|`python\.interpreter")
 Redact = Callable[[str], str]
 
 
@@ -128,8 +132,17 @@ def _advice(root: Hit, dialect: str, page: str) -> Iterator[tuple[str, str]]:
         return
     sections = dict(parse(page).sections) if page else {}
     for heading, title in (("Why it breaks training", "Why"), ("How to fix", "What to do")):
-        if heading in sections:
-            yield title, sections[heading]
+        if heading in sections and (body := _for_users_of(dialect, sections[heading])):
+            yield title, body
+
+
+def _for_users_of(dialect: str, body: str) -> str:
+    """The text without sentences about skyrl-train for users of another framework."""
+    if dialect in ("", OURS):
+        return body
+    paragraphs = (_SENTENCE_END.split(part) for part in body.split("\n\n"))
+    kept = ("\n".join(one for one in sentences if not _OUR_PARTS.search(one)) for sentences in paragraphs)
+    return "\n\n".join(part for part in kept if part.strip())
 
 
 def _consequences(diagnosis: Diagnosis, redact: Redact) -> Iterator[str]:

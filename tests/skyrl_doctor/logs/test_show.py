@@ -94,3 +94,31 @@ def test_what_the_run_outlived_is_told_of_and_no_cause(tmp_path: Path) -> None:
         f"  POD009 database-locked-under-burst, {log}:1",
         "No known failure and no error found in 1 file.",
     ]
+
+
+PAGE = """Title.
+
+## What it does
+Looks.
+
+## Why it breaks training
+It ends.
+
+## How to fix
+Start one Ray cluster. `skyrl-train launch` does
+both. Request `a.b`.
+
+## Example
+    x
+"""
+
+
+def test_users_of_another_framework_read_nothing_of_skyrl_train(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    texts = {}
+    for mark in ("skyrl-train job: trainer: done", "/app/verl/trainer/main_ppo.py", "fine"):
+        log.write_text(f"{mark}\nNo available worker slots\n", encoding="utf-8")
+        texts[mark] = "\n".join(text(diagnose([str(log)]).diagnosis, PAGE, same, 1))
+    both = "Start one Ray cluster. `skyrl-train launch` does both. Request `a.b`."
+    assert [both in one for one in texts.values()] == [True, False, True]
+    assert "Start one Ray cluster. Request `a.b`." in texts["/app/verl/trainer/main_ppo.py"]
