@@ -31,6 +31,14 @@ from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 
 CAUSE = "the update's logits and activations did not fit; chunk the entropy, remove padding, use micro-batch size 1 and checkpointing"
+LATER = "the GPU ran out of memory after steps that fitted: a longer batch than before, or memory that grows"
+LESS = "Lower the tokens of one micro batch (`{key:actor.micro_batch_size_per_gpu}`, or the token limit of dynamic batches) and set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`. If the memory grows from step to step, it is a leak: compare it in the metrics of the steps. Resume from the last checkpoint."
+KEYS = (
+    "actor.micro_batch_size_per_gpu",
+    "data.max_prompt_tokens",
+    "data.max_response_tokens",
+    "rollout.gpu_memory_utilization",
+)
 
 SIGNATURES = (
     Signature(
@@ -49,6 +57,17 @@ SIGNATURES = (
         near=r"in (?:_?engine_backward|_backward|backward|training_step|_forward_micro_batch|forward_backward\w*|train_batch|train_mini_batch|update_\w{1,20}|compute_log_prob\w*|compute_entropy\w*|logprobs_\w{1,30}|entropy_\w{1,30}|selective_log_softmax|optimizer_step|step)\b|loss\.backward|_update_(?:actor|policy|critic)\(\)|log_softmax|cross_entropy|autograd/(?:graph|__init__|function)\.py",
         within=60,
         unless="wake_up|cumem",
+        refines=("MEM001",),
+    ),
+    Signature(
+        pattern=OOM,
+        sample=OOM_SAMPLE,
+        explain=LATER,
+        remedy=LESS,
+        keys=KEYS,
+        versions="torch",
+        unless="wake_up|cumem",
+        steps=True,
         refines=("MEM001",),
     ),
 )

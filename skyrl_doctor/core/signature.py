@@ -26,6 +26,12 @@ class Signature:
     at_least  counts as a cause only when seen that often
     fatal     it ends runs; what is not fatal is the cause only where nothing fatal is
     refines   entries that the same lines show less exactly
+    last_resort  the cause only where no other known failure is, nor an unknown error above; a run that ended well had none
+    steps     True: counts only after a training step ended; False: only before the first
+    remedy    how to fix this cause; without it the page of the failure says so
+    keys      settings (dotted names of RunConfig) that decide about this failure
+
+    `explain` and `remedy` may name groups of the pattern, `{found}`, and settings, `{key:rollout.max_model_len}`.
     """
 
     pattern: str
@@ -40,3 +46,7 @@ class Signature:
     at_least: int = 1
     fatal: bool = True
     refines: tuple[str, ...] = ()
+    last_resort: bool = False
+    steps: bool | None = None
+    remedy: str = ""
+    keys: tuple[str, ...] = ()

@@ -9,13 +9,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.order import Order
+from skyrl_doctor.logs.cause.ranks import describe_ranks
 from skyrl_doctor.logs.cause.timeline import Placed
 from skyrl_doctor.logs.cause.unknown import Group, find_unknown, first_tolerated, other_groups
 from skyrl_doctor.logs.judge.clusters import Cluster
+from skyrl_doctor.logs.judge.framework import choose_dialect
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.raised import Raised, parse_raised
 from skyrl_doctor.logs.judge.tally import Scan
+from skyrl_doctor.logs.match.errors import Weight
 from skyrl_doctor.logs.match.phrases import is_teardown
 from skyrl_doctor.logs.match.signatures import KnownFailure
 from skyrl_doctor.logs.match.steps import SURVIVED_STEPS
@@ -24,6 +27,7 @@ FREQUENT = 5
 """A failure that comes so often is no accident that a run survives, even if the run goes on."""
 SAME_ERROR_LINES = 12
 """Lines that are so near to each other belong to one error."""
+OUR_COMMAND = "skyrl-train "
 Counts = dict[tuple[str, KnownFailure], int]
 
 
@@ -38,6 +42,8 @@ class Diagnosis:
     tolerated  the first unknown error that ended nothing
     survived   root causes that ended nothing: the run came to its end, or further steps ended
     done       the line that says that the run came to its end
+    ranks      the ranks that kept the others waiting, in a sentence; empty where the lines do not tell
+    dialect    the dialect of the framework that wrote the logs; empty where none is known
     """
 
     root: Hit | None
@@ -50,20 +56,23 @@ class Diagnosis:
     tolerated: Line | None = None
     survived: tuple[Hit, ...] = ()
     done: Line | None = None
+    dialect: str = ""
+    ranks: str = ""
 
 
 def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
     """The diagnosis of a job. `site_s` is the zone of logs that write none, in seconds east of UTC."""
     done = next((scan.done for scan in reversed(scans) if scan.done is not None), None)
     order = Order(_all_lines(scans), site_s=site_s)
-    hits = _without_refined([hit for scan in scans for hit in scan.hits])
+    hits = _without_refined([hit for scan in scans for hit in scan.hits if _is_in_its_phase(hit, scans, order)])
     counts = {(scan.file, entry): count for scan in scans for entry, count in scan.counts.items()}
     roots = [hit for hit in hits if hit.failure.signature.role is Part.ROOT and _is_frequent_enough(hit, counts)]
     survived = {
         id(hit) for hit in roots if hit.failure.signature.fatal and _is_survived(hit, roots, scans, counts, order, done)
     }
     ordered = _sort_by_time([hit for hit in roots if id(hit) not in survived], order)
-    fatal = [hit for hit in ordered if hit.failure.signature.fatal]
+    fatal = [hit for hit in ordered if hit.failure.signature.fatal and not hit.failure.signature.last_resort]
+    last_resorts = [hit for hit in ordered if hit.failure.signature.last_resort]
     suspect, cluster = find_unknown(scans, order, done, with_tracebacks=not ordered)
     found = Diagnosis(
         root=None,
@@ -71,18 +80,63 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
         survived=tuple(_first_of_each(_sort_by_time([hit for hit in roots if id(hit) in survived], order))),
         tolerated=first_tolerated(scans, order),
         done=done,
+        dialect=choose_dialect(name for scan in scans for name in scan.frameworks),
     )
-    if not fatal and suspect is not None:
+    if not fatal and suspect is not None and not _is_explained(suspect, last_resorts, scans, order):
         named = next((scan.named for scan in scans if scan.suspect is suspect), None)
-        if named is None:
-            versions = next((scan.versions for scan in scans if scan.file == suspect.file), {})
-            raised, groups = parse_raised(suspect, versions), other_groups(scans, suspect)
-            return dataclasses.replace(found, unknown=suspect, cluster=cluster, groups=groups, raised=raised)
-        hit = Hit(named, suspect)
+        hit = Hit(named, suspect) if named is not None else None
+        if hit is None or not _is_in_its_phase(hit, scans, order):
+            return _with_consequences(_unknown(found, suspect, cluster, scans), last_resorts)
         fatal, found = [hit], dataclasses.replace(found, matches=tuple(_sort_by_time((*found.matches, hit), order)))
     root = next(iter(fatal or ordered), None)
     others = tuple(_first_of_each(hit for hit in ordered if root and hit.failure.name != root.failure.name))
-    return dataclasses.replace(found, root=root, others=others)
+    if root is not None:
+        found = dataclasses.replace(found, ranks=describe_ranks(root, hits))
+    if root is None or root in last_resorts:
+        return dataclasses.replace(found, root=root, others=others)
+    return _with_consequences(dataclasses.replace(found, root=root, others=others), last_resorts)
+
+
+def _unknown(found: Diagnosis, suspect: Line, cluster: Cluster | None, scans: Sequence[Scan]) -> Diagnosis:
+    """The diagnosis where no failure is named."""
+    versions = next((scan.versions for scan in scans if scan.file == suspect.file), {})
+    raised, groups = parse_raised(suspect, versions), other_groups(scans, suspect)
+    return dataclasses.replace(found, unknown=suspect, cluster=cluster, groups=groups, raised=raised)
+
+
+def _is_explained(suspect: Line, last_resorts: Sequence[Hit], scans: Sequence[Scan], order: Order) -> bool:
+    """Whether a last resort explains the suspect: it came no later, or the suspect only follows from another error.
+
+    The line with which skyrl-train ends a run names the cause, and may follow Slurm's line.
+    """
+    if not last_resorts or OUR_COMMAND in suspect.text:
+        return False
+    is_error = any(scan.suspect is suspect and scan.weight is not Weight.NOTE for scan in scans)
+    return not is_error or not order.before(suspect, last_resorts[0].line, unless_clocked=True)
+
+
+def _is_in_its_phase(hit: Hit, scans: Sequence[Scan], order: Order) -> bool:
+    """Whether the hit came before the first step, or after one, as its signature requires."""
+    expected, line = hit.failure.signature.steps, hit.line
+    if expected is None:
+        return True
+    steps = (step for scan in scans for step in scan.steps if _is_comparable(line, step))
+    return expected is any(not order.before(line, step, unless_clocked=True) for step in steps)
+
+
+def _with_consequences(diagnosis: Diagnosis, last_resorts: Sequence[Hit]) -> Diagnosis:
+    """The diagnosis with what ended the run as a consequence: an error above it is the cause."""
+    names = {hit.failure.name for hit in last_resorts}
+    return dataclasses.replace(
+        diagnosis,
+        matches=tuple(_as_consequence(hit) if hit.failure.name in names else hit for hit in diagnosis.matches),
+        others=tuple(hit for hit in diagnosis.others if hit.failure.name not in names),
+    )
+
+
+def _as_consequence(hit: Hit) -> Hit:
+    signature = dataclasses.replace(hit.failure.signature, role=Part.CASCADE)
+    return dataclasses.replace(hit, failure=dataclasses.replace(hit.failure, signature=signature))
 
 
 def _all_lines(scans: Sequence[Scan]) -> Iterator[Placed]:
@@ -100,8 +154,9 @@ def _is_survived(
     hit: Hit, roots: Sequence[Hit], scans: Sequence[Scan], counts: Counts, order: Order, done: Line | None
 ) -> bool:
     """Whether the run came to its end after the hit, or the failure is rare and enough steps ended after its last hit."""
-    if done is not None:
-        return order.before(hit.line, done, unless_clocked=True) or is_teardown(hit.line.text)
+    if done is not None:  # a run that reached its end is torn down by signals
+        is_torn_down = hit.failure.signature.last_resort or is_teardown(hit.line.text)
+        return is_torn_down or order.before(hit.line, done, unless_clocked=True)
     if counts[hit.line.file, hit.failure] >= FREQUENT:
         return False
     last = max((one.line for one in roots if one.failure == hit.failure), key=lambda line: (line.order, line.number))

@@ -7,6 +7,7 @@ from dataclasses import field
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.judge.classify import Kind, Verdict
 from skyrl_doctor.logs.judge.clusters import Cluster
+from skyrl_doctor.logs.judge.framework import FrameworkMarks
 from skyrl_doctor.logs.judge.hits import COUNT_LIMIT, Hit, Hits
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.lookback import Lookback
@@ -36,6 +37,7 @@ class Scan:
     groups     other groups of similar unmatched errors
     tolerated  the first unmatched error that the run survived, or that says that it goes on
     done       the line that says that the run came to its end
+    frameworks the frameworks that name themselves in it
     """
 
     file: str
@@ -51,6 +53,7 @@ class Scan:
     versions: Mapping[str, str] = field(default_factory=dict)
     done: Line | None = None
     steps: tuple[Mark, ...] = ()
+    frameworks: frozenset[str] = frozenset()
 
 
 class Tally:
@@ -62,12 +65,14 @@ class Tally:
         self.unmatched = Unmatched()
         self.ignored: set[int] = set()
         self._steps = Steps(file)
+        self._frameworks = FrameworkMarks()
         self._traceback: Traceback | None = None
         self._done: Line | None = None
         self._versions: Mapping[str, str] = {}
 
     def add_block(self, block: Block) -> None:
-        """Read the traceback on, if there is one, and the versions at the start of the file."""
+        """Read the traceback on, if there is one, and note the framework and the versions at the start of the file."""
+        self._frameworks.add_block(block)
         if not block.start:
             self._versions = find_versions(block.data)
         if self._traceback is not None:
@@ -120,6 +125,7 @@ class Tally:
             versions=self._versions,
             done=self._done and complete(self._done),
             steps=self._steps.marks(),
+            frameworks=frozenset(self._frameworks.found),
         )
 
     def _add_traceback(self, block: Block, piece: Piece, build_line: Callable[[], Line]) -> None:
