@@ -66,7 +66,6 @@ SIGNATURES = (
         remedy=LESS,
         keys=KEYS,
         versions="torch",
-        unless="wake_up|cumem",
         steps=True,
         refines=("MEM001",),
     ),

@@ -8,9 +8,6 @@ from skyrl_doctor.logs.judge.quotations import is_quoted
 from skyrl_doctor.logs.match.patterns import Patterns, compile_pattern
 from skyrl_doctor.logs.match.phrases import is_advice, is_below_warning
 
-LEVEL_WIDTH = 160
-"""The first characters of a line, which hold its level."""
-
 
 def is_evidence(signature: Signature, text: bytes, match: re.Match[bytes]) -> bool:
     """Whether the match reports the failure.
@@ -30,8 +27,7 @@ def is_evidence(signature: Signature, text: bytes, match: re.Match[bytes]) -> bo
         or b"HTTP/1" in text
     ):
         return True
-    head = text[: min(LEVEL_WIDTH, match.start())].decode("utf-8", "replace")
-    return not is_below_warning(head, _text_before(match, text))
+    return not is_below_warning(text[: match.start()].decode("utf-8", "replace"))
 
 
 def is_mention(matched: Set[int], patterns: Patterns, text: bytes) -> bool:

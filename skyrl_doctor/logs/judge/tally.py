@@ -14,6 +14,7 @@ from skyrl_doctor.logs.judge.steps import Mark, Steps
 from skyrl_doctor.logs.judge.topics import find_named_failure
 from skyrl_doctor.logs.judge.traceback import Traceback
 from skyrl_doctor.logs.judge.unmatched import Unmatched
+from skyrl_doctor.logs.match.errors import Weight
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.phrases import count_repeats
 from skyrl_doctor.logs.match.pieces import Piece
@@ -25,10 +26,13 @@ from skyrl_doctor.logs.read.blocks import Block
 class Scan:
     """What one file holds.
 
-    suspect    the first unmatched error that the run did not survive
+    suspect    the unmatched error to show: the first of the highest weight that the run did not survive
+    weight     how much the suspect says
     named      the failure that it names if it is read together with the lines below it
     traceback  the last line of the first traceback
     cluster    the lines like the suspect
+    groups     other groups of similar unmatched errors
+    tolerated  the first unmatched error that the run survived, or that says that it goes on
     done       the line that says that the run came to its end
     frameworks the frameworks that name themselves in it
     """
@@ -40,6 +44,9 @@ class Scan:
     named: KnownFailure | None = None
     traceback: Line | None = None
     cluster: Cluster | None = None
+    groups: tuple[Cluster, ...] = ()
+    tolerated: Line | None = None
+    weight: Weight | None = None
     done: Line | None = None
     steps: tuple[Mark, ...] = ()
     frameworks: frozenset[str] = frozenset()
@@ -90,20 +97,24 @@ class Tally:
             self._done = build_line()
         elif verdict.kind is Kind.TRACEBACK:
             self._add_traceback(block, piece, build_line)
-        elif verdict.kind is Kind.UNMATCHED:
-            self._add_unmatched(piece, number, build_line)
+        elif verdict.weight is not None:
+            self._add_unmatched(piece, number, verdict.weight, build_line)
 
     def scan(self, complete: Callable[[Line], Line]) -> Scan:
         """All that was found; `complete` adds the lines below a line."""
-        suspect = self.unmatched.line and complete(self.unmatched.line)
+        traceback = self._traceback_line(complete)
+        suspect, weight, cluster = self._suspect(traceback, complete)
         return Scan(
             file=self._file,
             hits=tuple(dataclasses.replace(hit, line=complete(hit.line)) for hit in self.hits.kept),
             counts=self.hits.counts(),
             suspect=suspect,
             named=find_named_failure(suspect, self._patterns) if suspect else None,
-            traceback=self._traceback_line(complete),
-            cluster=self.unmatched.cluster(),
+            traceback=traceback,
+            cluster=cluster,
+            groups=self.unmatched.other_groups(),
+            tolerated=self.unmatched.tolerated and complete(self.unmatched.tolerated),
+            weight=weight,
             done=self._done and complete(self._done),
             steps=self._steps.marks(),
             frameworks=frozenset(self._frameworks.found),
@@ -117,11 +128,23 @@ class Tally:
             self._traceback.add_block(block, piece.end)
         self.ignored.add(self._patterns.traceback)
 
-    def _add_unmatched(self, piece: Piece, number: int, build_line: Callable[[], Line]) -> None:
+    def _suspect(
+        self, traceback: Line | None, complete: Callable[[Line], Line]
+    ) -> tuple[Line | None, Weight | None, Cluster | None]:
+        """The unmatched error to show; the end of the first traceback, where that is earlier or says more."""
+        line, weight = self.unmatched.line, self.unmatched.weight
+        if line is None or weight is None:
+            return None, None, None
+        if traceback is not None and (weight < Weight.EXCEPTION or traceback.number < line.number):
+            is_error = self._traceback is not None and self._traceback.is_error and self._traceback.is_complete
+            if is_error and not self._patterns.matches_signature(traceback.text.encode()):
+                return traceback, Weight.EXCEPTION, None
+        return complete(line), weight, self.unmatched.cluster()
+
+    def _add_unmatched(self, piece: Piece, number: int, weight: Weight, build_line: Callable[[], Line]) -> None:
         if self.unmatched.is_full or self.unmatched.is_survived(piece.raw):
             return
-        if self.unmatched.add(piece.text, number, piece.raw):
-            self.unmatched.keep(build_line())
+        self.unmatched.add(piece.text, number, weight, build_line, piece.raw)
         if self.unmatched.is_full:
             self.ignored |= self._patterns.errors
 
