@@ -86,7 +86,7 @@ SIGNATURES = (
     Signature(
         pattern=r"error: command '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)' failed: No such file|unable to execute '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)': No such file",
         sample="error: command 'gcc' failed: No such file or directory",
-        explain="a package is built from source here, and there is no C compiler",
+        explain="a package is built from source here, and the build found no C compiler",
         remedy="Install the package before the job, on a node with a compiler (`module load gcc`), or as a wheel: `pip install --only-binary :all: NAME`.",
         versions="setuptools",
     ),

@@ -34,9 +34,16 @@ SIGNATURES = (
         versions="vllm",
     ),
     Signature(
-        pattern=r"GPUs with compute capability below (?P<needed>\d+\.\d) are not supported|FlashAttention only supports Ampere GPUs or newer|\bFlashInfer requires (?:GPUs? with )?(?:sm|SM|compute capability)|Unsupported gpu architecture",
+        pattern=r"GPUs with compute capability below (?P<needed>\d+\.\d) are not supported|Unsupported gpu architecture",
         sample="RuntimeError: GPUs with compute capability below 7.0 are not supported.",
-        explain="this GPU is older than the package supports",
+        explain="this GPU is older than the program supports",
+        remedy="Request a newer GPU (`nvidia-smi --query-gpu=name,compute_cap --format=csv` prints the capability), or install an older release of the program that still supports this one.",
+        versions="vllm, nvcc",
+    ),
+    Signature(
+        pattern=r"FlashAttention only supports Ampere GPUs or newer|\bFlashInfer requires (?:GPUs? with )?(?:sm|SM|compute capability)",
+        sample="RuntimeError: FlashAttention only supports Ampere GPUs or newer.",
+        explain="this GPU is older than the attention package supports",
         remedy="Choose another attention backend (vLLM: `VLLM_ATTENTION_BACKEND`; transformers: `attn_implementation=sdpa`), or request a newer GPU.",
         versions="vllm, flash-attn, flashinfer",
     ),

@@ -37,7 +37,7 @@ PROGRAM = "The program was built on a newer system. Install its build for this s
 
 SIGNATURES = (
     Signature(
-        pattern=r"(?:\[PYI-\d+:ERROR\]|/_MEI|agent[-_]server).{0,400}version .?(?P<version>GLIBC(?:XX)?_[\d.]+).? not found",
+        pattern=r"(?:\[PYI-\d+:ERROR\]|/_MEI|agent[-_]server).{0,400}version .?(?P<version>(?:GLIBC(?:XX)?|CXXABI)_[\d.]+).? not found",
         sample="[PYI-7:ERROR] Failed to load Python shared library '/tmp/_MEIx/libpython3.12.so.1.0': dlopen: /lib/x86_64-linux-gnu/libm.so.6: version 'GLIBC_2.38' not found",
         explain="the agent server needs {version}, which the image does not have",
         remedy=OLDER,
@@ -47,6 +47,13 @@ SIGNATURES = (
         pattern=r"(?:(?P<program>[\w./+-]{1,200}): )?(?:/\S{1,200}: )?version .?(?P<version>GLIBC(?:XX)?_[\d.]+).? not found",
         sample="/usr/local/bin/enroot-aufs2ovlfs: /lib64/libc.so.6: version `GLIBC_2.34' not found (required by /usr/local/bin/enroot-aufs2ovlfs)",
         explain="a program needs {version}, which this system or image does not have",
+        remedy=PROGRAM,
+        versions="any",
+    ),
+    Signature(
+        pattern=r"\b(?P<version>(?:GLIBC(?:XX)?|CXXABI)_[\d.]{1,12}).{0,3} not found",
+        sample="ImportError: /usr/lib64/libstdc++.so.6: version `CXXABI_1.3.15' not found (required by /opt/tool/libx.so)",
+        explain="a library needs {version}, which this system or image does not have",
         remedy=PROGRAM,
         versions="any",
     ),
@@ -64,7 +71,7 @@ SIGNATURES = (
         versions="skyrl-train",
     ),
     Signature(
-        pattern=r"Failed to load Python shared library|(?:GLIBC(?:XX)?|CXXABI)_[\d.]{1,12}.{0,3} not found",
+        pattern=r"Failed to load Python shared library",
         sample="[PYI-37:ERROR] Failed to load Python shared library '/tmp/_MEI1/libpython3.13.so.1.0': dlopen: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found",
         explain=CAUSE,
         remedy=OLDER,

@@ -43,7 +43,7 @@ SIGNATURES = (
         versions="vllm, verl",
         near=r"\bwake_up\b",
         within=40,
-        refines=("MEM001", "MEM002"),
+        refines=("MEM001",),
     ),
     Signature(
         pattern=r"(?:cuMemCreate|torch_memory_saver|cumem\w*).{0,200}(?:out of memory|OUT_OF_MEMORY)|(?:out of memory|OUT_OF_MEMORY).{0,200}(?:cuMemCreate|memory_saver|cumem)",

@@ -40,15 +40,15 @@ SIGNATURES = (
         versions="enroot",
     ),
     Signature(
-        pattern=r"pyxis: (?:failed to import docker image|could not (?:authorize|pull))|pyxis: .{0,40}\[ERROR\] (?:URL |Could not process|Could not authenticate|Authentication)",
+        pattern=r"pyxis: (?:child \d{1,10} failed with error code|failed to import docker image|could not (?:authorize|pull))|pyxis: .{0,40}\[ERROR\] (?:URL |Could not process|Could not authenticate|Authentication)",
         sample="slurmstepd: error: pyxis: failed to import docker image",
-        explain="enroot could not import the image: its name, the registry's answer or the login is wrong, or a directory is not writable",
+        explain="enroot could not import the image or create the container: a wrong name or login, the registry, or a directory",
         remedy="A squashfs file needs a leading `/` or `./` in --container-image. For a registry write `registry#org/name:tag`; a private one needs `~/.config/enroot/.credentials`. `enroot import docker://…` on the node prints the whole error.",
         versions="pyxis",
         last_resort=True,
     ),
     Signature(
-        pattern=r"\berror: pyxis: (?!failed to import|could not (?:authorize|pull))\S|spank_pyxis\.so: \w{1,40}\(\) failed",
+        pattern=r"\berror: pyxis: (?!child \d|failed to import|could not (?:authorize|pull))\S|spank_pyxis\.so: \w{1,40}\(\) failed",
         sample="slurmstepd: error: pyxis: couldn't start container",
         explain="pyxis did not start the job's container",
         remedy="The lines of pyxis around this one, and slurmd's log on the node, have the reason. Try `srun --container-image=ubuntu:22.04 hostname` on the same node: if that fails, it is the site's configuration; if not, it is your image or mounts.",

@@ -27,7 +27,7 @@ class Signature:
     fatal     it ends runs; what is not fatal is the cause only where nothing fatal is
     refines   entries that the same lines show less exactly
     last_resort  the cause only where no other known failure is, nor an unknown error above; a run that ended well had none
-    steps     True: counts only after a training step ended; False: only before the first
+    steps     False: counts only before the first training step; True: takes the place of what it refines after one
     remedy    how to fix this cause; without it the page of the failure says so
     keys      settings (dotted names of RunConfig) that decide about this failure
 

@@ -4,6 +4,7 @@ Where no signature matches, no cause is named: the first error is reported as un
 """
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 
 from skyrl_doctor.core.record import record
@@ -20,7 +21,7 @@ from skyrl_doctor.logs.judge.raised import Raised, parse_raised
 from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.errors import Weight
 from skyrl_doctor.logs.match.phrases import is_teardown
-from skyrl_doctor.logs.match.signatures import KnownFailure
+from skyrl_doctor.logs.match.signatures import KnownFailure, load_signatures
 from skyrl_doctor.logs.match.steps import SURVIVED_STEPS
 
 FREQUENT = 5
@@ -64,8 +65,8 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
     """The diagnosis of a job. `site_s` is the zone of logs that write none, in seconds east of UTC."""
     done = next((scan.done for scan in reversed(scans) if scan.done is not None), None)
     order = Order(_all_lines(scans), site_s=site_s)
-    hits = _without_refined([hit for scan in scans for hit in scan.hits if _is_in_its_phase(hit, scans, order)])
     counts = {(scan.file, entry): count for scan in scans for entry, count in scan.counts.items()}
+    hits = _without_refined([_in_its_phase(hit, scans, order, counts) for scan in scans for hit in scan.hits])
     roots = [hit for hit in hits if hit.failure.signature.role is Part.ROOT and _is_frequent_enough(hit, counts)]
     survived = {
         id(hit) for hit in roots if hit.failure.signature.fatal and _is_survived(hit, roots, scans, counts, order, done)
@@ -84,9 +85,9 @@ def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
     )
     if not fatal and suspect is not None and not _is_explained(suspect, last_resorts, scans, order):
         named = next((scan.named for scan in scans if scan.suspect is suspect), None)
-        hit = Hit(named, suspect) if named is not None else None
-        if hit is None or not _is_in_its_phase(hit, scans, order):
+        if named is None:
             return _with_consequences(_unknown(found, suspect, cluster, scans), last_resorts)
+        hit = _in_its_phase(Hit(named, suspect), scans, order, counts)
         fatal, found = [hit], dataclasses.replace(found, matches=tuple(_sort_by_time((*found.matches, hit), order)))
     root = next(iter(fatal or ordered), None)
     others = tuple(_first_of_each(hit for hit in ordered if root and hit.failure.name != root.failure.name))
@@ -115,13 +116,22 @@ def _is_explained(suspect: Line, last_resorts: Sequence[Hit], scans: Sequence[Sc
     return not is_error or not order.before(suspect, last_resorts[0].line, unless_clocked=True)
 
 
-def _is_in_its_phase(hit: Hit, scans: Sequence[Scan], order: Order) -> bool:
-    """Whether the hit came before the first step, or after one, as its signature requires."""
-    expected, line = hit.failure.signature.steps, hit.line
-    if expected is None:
-        return True
-    steps = (step for scan in scans for step in scan.steps if _is_comparable(line, step))
-    return expected is any(not order.before(line, step, unless_clocked=True) for step in steps)
+def _in_its_phase(hit: Hit, scans: Sequence[Scan], order: Order, counts: Counts) -> Hit:
+    """The hit; if it counts only before the first step and one ended above it, as the failure that takes its place."""
+    if hit.failure.signature.steps is None:
+        return hit
+    steps = (step for scan in scans for step in scan.steps if _is_comparable(hit.line, step))
+    later = _failure_after_steps(hit.failure.name)
+    if later is None or all(order.before(hit.line, step, unless_clocked=True) for step in steps):
+        return hit
+    counts[hit.line.file, later] = counts.get((hit.line.file, hit.failure), 1)
+    return dataclasses.replace(hit, failure=later)
+
+
+@functools.cache
+def _failure_after_steps(name: str) -> KnownFailure | None:
+    entries = (entry for entry in load_signatures() if entry.signature.steps and name in entry.signature.refines)
+    return next(entries, None)
 
 
 def _with_consequences(diagnosis: Diagnosis, last_resorts: Sequence[Hit]) -> Diagnosis:
@@ -155,8 +165,8 @@ def _is_survived(
 ) -> bool:
     """Whether the run came to its end after the hit, or the failure is rare and enough steps ended after its last hit."""
     if done is not None:  # a run that reached its end is torn down by signals
-        is_torn_down = hit.failure.signature.last_resort or is_teardown(hit.line.text)
-        return is_torn_down or order.before(hit.line, done, unless_clocked=True)
+        is_end = hit.failure.signature.last_resort or is_teardown(hit.line.text)
+        return is_end or order.before(hit.line, done, unless_clocked=True)
     if counts[hit.line.file, hit.failure] >= FREQUENT:
         return False
     last = max((one.line for one in roots if one.failure == hit.failure), key=lambda line: (line.order, line.number))

@@ -22,7 +22,7 @@ TRACEBACK = r"Traceback \(most recent call last\)"
 class Patterns:
     """Patterns by number. Python's `re` on bytes decides whether one matches.
 
-    entries       all signatures; the numbers of other records are their positions here
+    entries       all signatures but those that stand in for others after a step; other records hold their positions here
     texts         the patterns by number
     steps         the numbers of the step patterns, with texts that their matches hold
     entries_of    the signatures of a pattern
@@ -33,7 +33,7 @@ class Patterns:
     """
 
     def __init__(self, entries: Sequence[KnownFailure], *, engine_name: str | None = None) -> None:
-        self.entries = tuple(entries)
+        self.entries = tuple(entry for entry in entries if not entry.signature.steps)
         numbers: dict[str, int] = {}
         for text in self._texts():
             numbers.setdefault(text, len(numbers))

@@ -129,7 +129,7 @@ def test_after_steps_that_fitted_no_model_is_too_big() -> None:
     assert root(a_log=f"{OOM}\n{step}\n") == "MEM001"
     words = "RuntimeError: GPU memory exhausted while allocating optimizer state (needed 4.1 GiB, 1.0 GiB free)"
     assert root(a_log=f"{words}\n") == "MEM001"
-    assert root(a_log=f"{step}\n{words}\n") is None
+    assert root(a_log=f"{step}\n{words}\n") == "MEM002"
 
 
 def test_a_last_resort_is_the_cause_where_only_a_note_stands_above() -> None:
