@@ -59,6 +59,7 @@ def test_no_error(text: str) -> None:
         ("bash: ./run.sh: Permission denied", Weight.ERROR),
         ("/var/spool/slurmd/job00123/slurm_script: line 14: HF_HOME: unbound variable", Weight.ERROR),
         ("gpu07:21:25 [0] misc/shm.cc:88 NCCL WARN Error: failed to extend /dev/shm/nccl-W", Weight.ERROR),
+        ("Invalid handle. Cannot load symbol cublasLtGetVersion", Weight.ERROR),
         ("KeyboardInterrupt", Weight.NOTE),
         ("slurmstepd: error: child 3851 failed with error code: 1", Weight.NOTE),
         ("2026-03-02 09:14:03,120\tERR cli.py:72 -- Job 'raysubmit_1' failed", Weight.NOTE),
