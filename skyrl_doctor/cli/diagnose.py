@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     redact = Redactor.of(os.environ)
     diagnosis, configured = found.diagnosis, tuple[str, ...]()
     if args.config:
-        from skyrl_doctor.logs.configured import read_configured
+        from skyrl_doctor.cli.configured import read_configured
         from skyrl_doctor.machine.local import LocalMachine
 
         run_config = read_configured(LocalMachine(), args.config, diagnosis)

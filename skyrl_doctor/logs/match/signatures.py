@@ -68,7 +68,14 @@ def _in_file(module: ModuleType) -> Iterator[KnownFailure]:
 
 def _failure(module: ModuleType) -> tuple[str, str] | None:
     """The id and slug of the failure whose file this is: a catalogue entry, or a check of another package."""
-    for owner in (*catalogue().entries, *vars(module).values()):
-        if isinstance(owner, Entry | Check) and owner.module == module.__name__:
+    if (entry := _entries_by_module().get(module.__name__)) is not None:
+        return entry.id, entry.slug
+    for owner in vars(module).values():
+        if isinstance(owner, Check) and owner.module == module.__name__:
             return owner.id, owner.slug
     return None
+
+
+@functools.cache
+def _entries_by_module() -> Mapping[str, Entry]:
+    return {entry.module: entry for entry in catalogue().entries}
