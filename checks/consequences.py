@@ -69,7 +69,7 @@ SIGNATURES = {
     "nccl": (
         Signature(
             pattern=r"Watchdog caught collective operation timeout|\bDistBackendError\b|NCCL communicator was aborted|ncclRemoteError|ncclSystemError|ProcessGroupNCCL.{0,200}(?:[Tt]imeout|terminat)|Connection closed by (?:remote )?peer|ncclInternalError|Some NCCL operations have failed or timed out|\bDistNetworkError\b|recvValue failed|\bTCPStore\b.{0,200}(?:[Tt]ime|fail|[Bb]roken|reset)",
-            sample="[rank1]:[E115 10:00:00.0 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=88, OpType=ALLREDUCE, Timeout(ms)=600000)",
+            sample="[rank1]:[E115 10:00:00.0 ProcessGroupNCCL.cpp:2068] [PG ID 0 PG GUID 0 Rank 1] NCCL communicator was aborted on rank 1.",
             explain="other ranks waited for one that died",
             role=Part.CASCADE,
             versions="torch",
@@ -113,9 +113,9 @@ SIGNATURES = {
     ),
     "cancelled": (
         Signature(
-            pattern=r"\bCANCELLED AT\b|\bCANCELLED (?:by|\+)|DUE TO (?:PREEMPTION|NODE FAILURE|SIGNAL|JOB REQUEUE)",
-            sample="slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 ***",
-            explain="Slurm cancelled the job (scancel, preemption or node failure)",
+            pattern=r"\bSTEP \S{1,40} ON \S{1,200} CANCELLED AT\b|\bCANCELLED \+",
+            sample="slurmstepd: error: *** STEP 4711.0 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 ***",
+            explain="Slurm ended a step of the job",
             role=Part.CASCADE,
             versions="slurm",
         ),

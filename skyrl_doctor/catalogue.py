@@ -62,8 +62,8 @@ class Catalogue:
 
     def find(self, name: str) -> Entry | None:
         """The entry with this id or slug, ignoring case."""
-        text = name.strip()
-        return next((entry for entry in self.entries if text.upper() == entry.id or text.lower() == entry.slug), None)
+        id_, slug = name.strip().upper(), name.strip().lower()
+        return next((entry for entry in self.entries if id_ == entry.id or slug == entry.slug), None)
 
 
 @functools.cache

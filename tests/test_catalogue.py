@@ -75,8 +75,7 @@ def test_a_table_holds_nothing_of_a_single_failure() -> None:
 
 
 def test_the_cause_of_a_signature_is_written_once() -> None:
-    texts = {each.signature.explain for each in load_signatures()}
-    texts |= {each.signature.explain.partition(": ")[2] for each in load_topics()}
+    texts = {each.signature.explain for each in (*load_signatures(), *load_topics())}
     strings = Counter(
         node.value
         for path, text in sources()

@@ -34,60 +34,90 @@ from skyrl_train.contracts.violation import Violation
 CONTEXT = r"context (?:size|limit|length|window)\b"
 CAUSE = "the request asked for more tokens than the context has left"
 
+LOWER = "Lower the tokens that a call may generate (`{key:rollout.max_tokens}`) so that the longest prompt and the answer fit into `{key:rollout.max_model_len}`, or raise that one if the model and the memory allow it."
+SHORTER = "Lower `{key:data.max_prompt_tokens}` or filter long prompts, or raise `{key:rollout.max_model_len}` if the model and the memory allow it."
+KEYS = ("rollout.max_tokens", "data.max_prompt_tokens", "data.max_response_tokens", "rollout.max_model_len")
+
 SIGNATURES = (
+    Signature(
+        pattern=r"'max_tokens' or 'max_completion_tokens' is too large: (?P<asked>\d+)\. This model's maximum context length is (?P<limit>\d+) tokens and your request has (?P<prompt>\d+) input tokens",
+        sample="ValueError: 'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 4096 tokens and your request has 1297 input tokens (4000 > 4096 - 1297).",
+        explain="prompt {prompt} + max_tokens {asked} exceeds the context of {limit} tokens",
+        remedy=LOWER,
+        keys=KEYS,
+        versions="vllm < 0.20",
+    ),
     Signature(
         pattern=r"'max_tokens' or 'max_completion_tokens' is too large",
         sample="ValueError: 'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 4096 tokens and your request has 1297 input tokens (4000 > 4096 - 1297).",
         explain=CAUSE,
+        remedy=LOWER,
+        keys=KEYS,
         versions="vllm < 0.20",
     ),
     Signature(
         pattern=r"maximum context length is \d+ tokens.{0,120}(?:you requested|your request has|your prompt contains|resulted in)",
         sample="openai.BadRequestError: Error code: 400 - This model's maximum context length is 128000 tokens. However, you requested 65535 output tokens and your prompt contains at least 62466 input tokens, for a total of at least 128001 tokens.",
         explain=CAUSE,
+        remedy=LOWER,
+        keys=KEYS,
         versions="vllm 0.20 - 0.27",
     ),
     Signature(
-        pattern=r"max_(?:completion_)?tokens ?= ?\d+ cannot be greater than max_model_len",
+        pattern=r"max_(?:completion_)?tokens ?= ?(?P<asked>\d+) cannot be greater than max_model_len(?: ?= ?(?P<limit>\d+))?",
         sample="ValueError: max_tokens=5000 cannot be greater than max_model_len=4096. Please request fewer output tokens.",
-        explain=CAUSE,
+        explain="max_tokens {asked} exceeds max_model_len {limit}",
+        remedy=LOWER,
+        keys=KEYS,
         versions="vllm >= 0.33",
     ),
     Signature(
         pattern=r"exceeds model's maximum context length|leaves no room to generate within the model's maximum context length",
         sample="ValueError: Prompt length (4100) leaves no room to generate within the model's maximum context length (4096); need at least 1 token of headroom.",
         explain=CAUSE,
+        remedy=LOWER,
+        keys=KEYS,
         versions="vllm, verl 0.9",
     ),
     Signature(
         pattern=rf"(?:[Pp]rompt|[Ii]nput|[Rr]equest|tokens`?)\b.{{0,40}} exceeds? (?:the )?(?:model's |available |maximum |max ){{0,3}}{CONTEXT}|too long and exceeds the capacity|\bexceed_context_size_error\b",
         sample="the request exceeds the available context size (4096 tokens), try increasing it",
         explain=CAUSE,
+        remedy=LOWER,
+        keys=KEYS,
         versions="llama.cpp, anthropic, vllm",
         unless=r"(?i:truncat|skipp|dropp|filter)",
     ),
     Signature(
-        pattern=r"prompt \(length \d+\) is longer than the maximum model length|[Pp]rompt length of \d+ is longer than the maximum model|prompt length \d+ exceeds the max_model_len",
+        pattern=r"prompt \(length (?P<prompt>\d+)\) is longer than the maximum model length(?: of (?P<limit>\d+))?|[Pp]rompt length of \d+ is longer than the maximum model|prompt length \d+ exceeds the max_model_len",
         sample="ValueError: The decoder prompt (length 5120) is longer than the maximum model length of 4096. Make sure that `max_model_len` is no smaller than the number of text tokens.",
-        explain=CAUSE,
+        explain="the prompt alone is longer than the context of the model server",
+        remedy=SHORTER,
+        keys=KEYS,
         versions="vllm 0.8 - 0.12",
     ),
     Signature(
         pattern=r"\d+ tokens\) is longer than the model's context length|[Rr]equested token count exceeds the model's maximum context length|ContextWindowExceededError|context_length_exceeded|`max_new_tokens` must be <= \d",
         sample="ValueError: Requested token count exceeds the model's maximum context length of 4096 tokens. You requested a total of 5297 tokens: 1297 tokens from the input messages and 4000 tokens for the completion.",
         explain=CAUSE,
+        remedy=LOWER,
+        keys=KEYS,
         versions="sglang, litellm",
     ),
     Signature(
         pattern=r"Prompt length \d+ is longer than \d+|sequence_length=\d+ is (?:longer|larger) than max_length|exceeds this limit even without any output tokens|[Pp]rompt \(\d+ tokens\) is too long and exceeds|max_(?:completion_)?tokens must be at least 1, got (?:-\d|0\b)|is too long to fit into the model|prompt is too long: \d+ tokens > \d",
         sample="RuntimeError: Prompt length 2310 is longer than 1024.",
-        explain=CAUSE,
+        explain="a prompt is longer than its limit, or leaves no room for an answer",
+        remedy=SHORTER,
+        keys=KEYS,
         versions="verl",
     ),
     Signature(
         pattern=r"You passed \d+ input (?:tokens|characters) and requested \d+ output tokens",
         sample="VLLMValidationError: You passed 33000 input tokens and requested 0 output tokens. However, the model's context length is only 32768 tokens",
         explain=CAUSE,
+        remedy=LOWER,
+        keys=KEYS,
         versions="vllm >= 0.14",
     ),
 )
@@ -96,6 +126,7 @@ TOPIC = Signature(
     pattern=r"(?i)\b(?:prompt|input|request|context|conversation|messages?)\b.{0,60}\b\d{3,7} tokens\b.{0,80}\b(?:max_model_len|context (?:length|window|size|limit)|maximum (?:length|context|is))",
     sample="ValueError: prompt has 9001 tokens, but max_model_len is 8192",
     explain=CAUSE,
+    remedy=LOWER,
     versions="any",
     unless="(?i:truncat|skipp|dropp|filter)",
 )

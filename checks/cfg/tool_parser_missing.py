@@ -27,29 +27,36 @@ from skyrl_train.config.tool_parsers import KNOWN, nearest
 
 CAUSE = "the server was started without a parser for tool calls, or with an unknown one"
 
+BOTH = "Start vLLM with `--enable-auto-tool-choice --tool-call-parser NAME`, or set `{key:rollout.auto_tool_choice}` and `{key:rollout.tool_call_parser}`. NAME is that of the model's family: `hermes` for Qwen2.5 and most fine-tunes."
+LIST = "Choose a name from the list in the error. It grows with vLLM: a parser for a new model needs a newer vLLM, or a plugin (`--tool-parser-plugin`)."
+
 SIGNATURES = (
     Signature(
         pattern=r"tool choice requires --enable-auto-tool-choice",
         sample="openai.BadRequestError: Error code: 400 - {'error': {'message': '\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'}}",
-        explain="the server was started without a parser for tool calls",
+        explain="a request has tools, but the server was started without a parser for tool calls",
+        remedy=BOTH,
         versions="vllm",
     ),
     Signature(
-        pattern=r"invalid tool call parser: ",
+        pattern=r"invalid tool call parser: (?P<name>[\w.-]{1,60})",
         sample="KeyError: 'invalid tool call parser: nope (chose from { hermes,llama3_json,mistral })'",
-        explain="vLLM has no tool parser of that name",
+        explain="vLLM has no tool parser `{name}`",
+        remedy=LIST,
         versions="vllm",
     ),
     Signature(
         pattern=r"--enable-auto-tool-choice requires --tool-call-parser|argument --tool-call-parser: invalid choice|(?:[Uu]nknown|[Uu]nsupported|[Ii]nvalid) tool[_ -](?:call[_ -])?parser|[Tt]ool parser \S{1,60} is not (?:registered|supported|known|available)",
         sample="TypeError: Error: --enable-auto-tool-choice requires --tool-call-parser",
         explain=CAUSE,
+        remedy=f"{BOTH} {LIST}",
         versions="vllm, verl",
     ),
     Signature(
         pattern=r"[Tt]ool (?:call )?(?:parser|helper):? ?'[\w-]{1,60}' (?:is )?not found|is not found in tool_parsers",
         sample="KeyError: \"tool helper: 'nope' is not found in tool_parsers!\"",
-        explain=CAUSE,
+        explain="the installed vLLM has no tool parser of this name",
+        remedy=LIST,
         versions="vllm",
     ),
 )
@@ -58,6 +65,7 @@ TOPIC = Signature(
     pattern=rf"(?i)\btool[- _](?:call[- _])?parser\b.{{0,60}}(?:{LACK}|unknown|unsupported|required)|\bno tool[- _](?:call[- _])?parser\b",
     sample="RuntimeError: no tool call parser was given",
     explain=CAUSE,
+    remedy=BOTH,
     versions="any",
 )
 

@@ -10,7 +10,8 @@ A checkpoint of a fully trained 7B model takes 85 GB. The first save fails after
 checkpoint on a full disk. Logs and sandboxes on that disk then fail too.
 
 ## How to fix
-Save to another disk, keep fewer checkpoints, or remove old ones: `skyrl-train checkpoints prune DIR`.
+Save to another disk, keep fewer checkpoints, or remove old ones: `skyrl-train checkpoints prune DIR`. If `df -h` shows free
+space, look at the inodes (`df -i`) and at your quota (`quota -s`): many small files use up inodes.
 
 ## Example
     OSError: [Errno 28] No space left on device: '/ckpt/global_step_40'
@@ -28,10 +29,15 @@ from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.contracts.checkpoints.rules import at_once
 
-NO_DISK = r"(?i:inotify|fsnotify|/cgroup/|\bsem(?:get|_open)\b|cannot clone:|\bclone: |user namespace|/dev/shm)"
-"Other resources of the kernel are reported in the same words."
+NO_DISK = (
+    r"(?i:inotify|fsnotify|/cgroup/|\bsem(?:get|_open)\b|cannot clone:|\bclone: |user namespace|/dev/shm|\bshm\b|shared memory|posix_fallocate|</torch_"
+    r"|keyring|session key|\bkeyctl\b|num_locks|allocating lock|\b(?:locks? in|free locks)\b|daytona|\be2b\b|\bmodal\b|sandbox(?:es)?\b.{0,60}\bquota|\bquota\b.{0,60}\bsandbox)"
+)
+"Other resources (of the kernel, of Podman, of a provider of sandboxes) are reported in the same words."
+NO_DISK_ABOVE = r"/multiprocessing/(?:synchronize|heap|shared_memory|queues)\.py|/(?:watchdog|watchfiles|inotify\w*)/|_share_f(?:ilename|d)_cpu_|\bshm_open\b"
+"Python code that asks for shared memory or watches files."
 
-CAUSE = "the disk is full; keep fewer checkpoints or write them elsewhere"
+CAUSE = "the disk, its inodes or your quota is used up (df -h, df -i, quota -s); keep fewer checkpoints or write them elsewhere"
 
 SIGNATURES = (
     Signature(
@@ -40,6 +46,7 @@ SIGNATURES = (
         explain=CAUSE,
         versions="any",
         unless=NO_DISK,
+        unless_above=NO_DISK_ABOVE,
     ),
     Signature(
         pattern=r"\bStorageFull\b|\[Errno (?:28|122)\]|inline_container\.cc:\d+\] . (?:unexpected pos|PytorchStreamWriter)|unexpected pos \d+ vs \d+|\bwrite\(\): fd \d+ failed with|basic_ios::clear: iostream error|[Dd]isk is full|[Qq]uota exceeded|\bWrote only \d+ of \d+ bytes",
@@ -47,6 +54,7 @@ SIGNATURES = (
         explain=CAUSE,
         versions="torch, safetensors",
         unless=rf"{NO_DISK}|(?i:quota metric|rate.?limit|requests per|tokens per)",
+        unless_above=NO_DISK_ABOVE,
     ),
 )
 
@@ -55,7 +63,7 @@ TOPIC = Signature(
     sample="RuntimeError: could not save checkpoint: disk full (/scratch, 0 bytes free)",
     explain=CAUSE,
     versions="any",
-    unless="(?i:tokens|requests|rate|billing|api|plan\\b|inotify|shm)",
+    unless=rf"{NO_DISK}|(?i:tokens|requests|rate|billing|api|plan\\b)",
 )
 
 EVERY, KEEP, STEPS, PLACE = (

@@ -36,47 +36,72 @@ NO_HEADERS = "the compiler that Triton runs does not find the headers of the wor
 NO_C_COMPILER = "Triton found no C compiler in the worker's environment"
 NOTHING_TO_BUILD_WITH = "the compiler for kernels or the headers of the worker's Python are missing"
 
+COMPILER = "Make gcc visible to the workers: `module load gcc`, or install it in the image, and export `CC` with its full path before Ray starts."
+LIBCUDA = "`find /usr /run /opt -xdev -name libcuda.so.1` finds the driver's library: set `TRITON_LIBCUDA_PATH` to its directory. Nothing found: this node or container has no driver."
+HEADERS = "Run the workers with a Python that has headers: one that uv manages (`uv python install 3.12`), one of a module, or install the package python3-dev. The path in the message names the interpreter."
+
 SIGNATURES = (
     Signature(
         pattern=r"Python\.h: No such file or directory|fatal error: .?Python\.h\b",
         sample="/scratch/tmpx1/main.c:5:10: fatal error: Python.h: No such file or directory",
         explain="Triton compiles with the worker's Python, which has no headers",
+        remedy=HEADERS,
         versions="triton",
     ),
     Signature(
         pattern=r"Failed to find C compiler",
         sample="RuntimeError: Failed to find C compiler. Please specify via CC environment variable.",
         explain=NO_C_COMPILER,
+        remedy=COMPILER,
         versions="triton",
     ),
     Signature(
         pattern=r"cannot find -lcuda\b",
         sample="/usr/bin/ld: cannot find -lcuda: No such file or directory",
         explain="the linker that Triton runs does not find libcuda.so",
+        remedy=LIBCUDA,
         versions="triton",
     ),
     Signature(
         pattern=r"""(?:file )?['\"<]Python\.h['\">]? (?:file )?not found|fatal error: .{0,40}pyconfig\.h|\.c(?:c|pp|xx)?:\d+:\d+: [^:\n]{3,80}: .{0,6}Python\.h\b""",
         sample="/scratch/tmpx1/main.c:5:10: fatal error: 'Python.h' file not found",
         explain=NO_HEADERS,
+        remedy=HEADERS,
         versions="clang, tcc",
     ),
     Signature(
         pattern=r"libcuda\.so cannot found!",
         sample="AssertionError: libcuda.so cannot found! Possible files are located at ['/usr/lib64/libcuda.so.1'].Please create a symlink of libcuda.so to any of the files.",
         explain="Triton does not find libcuda.so",
+        remedy=LIBCUDA,
         versions="triton 2",
     ),
     Signature(
-        pattern=r"No such file or directory: '(?:\S{0,80}[/-])?(?:gcc|cc|clang|g\+\+)'|No working C(?:\+\+)? compiler found|error: command '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)' failed: No such file|unable to execute '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)': No such file|cannot execute .{1,3}cc1(?:plus)?\b",
+        pattern=r"No working C(?:\+\+)? compiler found",
+        sample="torch._inductor.exc.InvalidCxxCompiler: No working C++ compiler found in torch._inductor.config.cpp.cxx: (None, 'g++')",
+        explain="torch.compile finds no C++ compiler on this node",
+        remedy=f"{COMPILER} Without a compiler, turn torch.compile off: `TORCHDYNAMO_DISABLE=1`.",
+        versions="torch inductor",
+    ),
+    Signature(
+        pattern=r"error: command '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)' failed: No such file|unable to execute '\S{0,80}(?:gcc|cc|clang|g\+\+|c\+\+)': No such file",
+        sample="error: command 'gcc' failed: No such file or directory",
+        explain="a package is built from source here, and the build found no C compiler",
+        remedy="Install the package before the job, on a node with a compiler (`module load gcc`), or as a wheel: `pip install --only-binary :all: NAME`.",
+        versions="setuptools",
+    ),
+    Signature(
+        pattern=r"No such file or directory: '(?:\S{0,80}[/-])?(?:gcc|cc|clang|g\+\+)'|cannot execute .{1,3}cc1(?:plus)?\b",
         sample="FileNotFoundError: [Errno 2] No such file or directory: 'gcc'",
-        explain=NO_C_COMPILER,
+        explain="Triton or torch.compile found no C compiler in the worker's environment",
+        remedy=COMPILER,
         versions="triton, torch inductor",
     ),
     Signature(
         pattern=r"\bPython headers needed to compile|\(missing: .{0,80}(?:Development|Python3?_INCLUDE_DIRS?)\b|cannot find -lpython|Command .{0,200}\b(?:gcc|cc|g\+\+|clang)\b.{0,800}exit status 127\b",
         sample="/scratch/x.c:16:2: error: #error Python headers needed to compile C extensions, please install development version of Python.",
         explain=NOTHING_TO_BUILD_WITH,
+        remedy=f"{HEADERS} No compiler: {COMPILER}",
         versions="cython, cmake, ld",
     ),
 )
@@ -85,6 +110,7 @@ TOPIC = Signature(
     pattern=rf"(?i)\bpython (?:development |dev )?headers?\b.{{0,60}}{LACK}|\b(?:no|without a) (?:working )?C(?:\+\+)? compiler\b|\bC(?:\+\+)? compiler\b.{{0,40}}{LACK}",
     sample="RuntimeError: the Python headers are missing",
     explain=NOTHING_TO_BUILD_WITH,
+    remedy=f"{HEADERS} No compiler: {COMPILER}",
     versions="any",
 )
 

@@ -26,41 +26,58 @@ from skyrl_train.node.ray_tmp import LIMIT_BYTES, Socket, ray_socket, socket_set
 
 CAUSE = "the path of the temporary directory is too long for a socket"
 
+RAY = "Set `RAY_TMPDIR` to a short path on a local disk, such as `/tmp/r$SLURM_JOB_ID`, before Ray starts."
+ANY = "Set `TMPDIR` to a short path on a local disk, such as `/tmp/$USER`, before the program starts."
+PODMAN = "Give Podman short directories on a local disk: `XDG_RUNTIME_DIR=/tmp/run-$UID` and `podman --root /tmp/$USER/s --runroot /tmp/$USER/r`."
+
 SIGNATURES = (
     Signature(
         pattern=r"AF_UNIX path (?:length cannot exceed|too long)",
         sample="OSError: validate_socket_filename failed: AF_UNIX path length cannot exceed 107 bytes: '/net/scratch/slurm/1355700/tmp.t0016/ray/session_2026-01-01_10-00-00_000000_1/sockets/plasma_store'",
         explain="the path of Ray's temporary directory is too long for a socket",
+        remedy=RAY,
         versions="ray",
     ),
     Signature(
         pattern=r"ipc path .{0,300}longer than \d+ characters|sizeof\(sockaddr_un\.sun_path\)",
         sample='zmq.error.ZMQError: ipc path "/net/scratch/jobs/1355700/tmp.t0016/5f0d1c" is longer than 107 characters (sizeof(sockaddr_un.sun_path)).',
-        explain=CAUSE,
+        explain="the path of vLLM's socket is too long",
+        remedy="Set `VLLM_RPC_BASE_PATH` to a short path on a local disk, such as `/tmp`, before vLLM starts.",
         versions="vllm, pyzmq",
     ),
     Signature(
-        pattern=r"\b[Ss]ocket (?:path|name|path ?name|file ?name)\b.{0,300}(?:too long|longer than|exceeds)|\bunix socket.{0,200}too long|\brun ?root is longer than \d+ characters|\.sock\S{0,80} .{0,40}File name too long",
+        pattern=r"(?:\b(?:libpod|containers|conmon|podman)\b.{0,300}\btoo long|\brun ?root is longer than \d+ characters)",
         sample="Error: unix socket path /net/scratch/jobs/1355700/run/libpod/socket/ab12/attach is too long",
+        explain="the path of Podman's run directory is too long for a socket",
+        remedy=PODMAN,
+        versions="podman",
+    ),
+    Signature(
+        pattern=r"\b[Ss]ocket (?:path|name|path ?name|file ?name)\b.{0,300}(?:too long|longer than|exceeds)|\bunix socket.{0,200}too long|\brun ?root is longer than \d+ characters|\.sock\S{0,80} .{0,40}File name too long",
+        sample="Error: unix socket path /net/scratch/jobs/1355700/run/socket/ab12/attach is too long",
         explain=CAUSE,
+        remedy=ANY,
         versions="podman, ray",
     ),
     Signature(
         pattern=r"\b(?:listen|dial) unix \S{100,400}: (?:bind|connect): invalid argument",
         sample="Error: unable to listen: listen unix /net/scratch/projects/agents-of-the-group/slurm/jobs/1355700/tmp.t0016/run/containers/storage/podman/podman.sock: bind: invalid argument",
-        explain=CAUSE,
+        explain="the path of a socket is too long; in a program of Podman, that of its run directory",
+        remedy=PODMAN,
         versions="go",
     ),
     Signature(
         pattern=r"[Pp]ath name should not have more than \d+ characters|File name too long.{0,300}(?:/sockets?/|\.sock\b)|(?:/tmux-\d{1,10}/|/sockets?/|\.sock\b).{0,80}File name too long",
         sample="OSError: [Errno 36] File name too long: '/scratch/a/ray/session_1/sockets/raylet'",
         explain=CAUSE,
+        remedy=f"{ANY} For Ray: {RAY}",
         versions="grpc, tmux, ray",
     ),
     Signature(
         pattern=r"(?:system_error\S{0,10}|what\(\)).{0,40}File name too long",
         sample="  what():  File name too long",
         explain=CAUSE,
+        remedy=RAY,
         versions="ray, boost",
     ),
 )
@@ -69,6 +86,7 @@ TOPIC = Signature(
     pattern=r"(?i)\bsocket\b.{0,200}\btoo long\b|\btoo long\b.{0,80}\bsocket\b",
     sample="OSError: path of the raylet's socket is too long (131 > 107)",
     explain=CAUSE,
+    remedy=ANY,
     versions="any",
 )
 

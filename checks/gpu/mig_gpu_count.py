@@ -34,12 +34,27 @@ CAUSE = (
     "this process finds no GPU: it was given none, the driver is not loaded, or CUDA_VISIBLE_DEVICES names none of them"
 )
 
+LOOK = "Inside the job run `nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES`."
+REQUEST = f"{LOOK} Nothing listed: the job has no GPU; request one (Slurm: `--gres=gpu:1`; a container: `--gpus all`). Listed, but not in the variable: unset the variable, or correct it. In a Ray worker: the actor must request `num_gpus`."
+
 SIGNATURES = (
     Signature(
-        pattern=r"Total available GPUs 0(?:\.0)? is less than total desired GPUs",
-        sample="ValueError: Total available GPUs 0 is less than total desired GPUs 1",
-        explain="Ray counted no GPU although CUDA has one, because Ray does not count MIG slices",
+        pattern=r"Total available GPUs 0(?:\.0)? is less than total desired GPUs (?P<desired>\d+)",
+        sample="ValueError: Total available GPUs 0 is less than total desired GPUs 2",
+        explain="Ray counts no GPU, because it does not count MIG slices; the run needs {desired}",
+        remedy="Plan for one GPU (`{key:slurm.gpus_per_node}` = 1) and request one slice from Slurm, as large as the run needs.",
         versions="verl",
+        near=r"\bMIG-(?:GPU-)?[0-9a-f]{8}-",
+        within=200,
+        keys=("slurm.gpus_per_node",),
+    ),
+    Signature(
+        pattern=r"Total available GPUs 0(?:\.0)? is less than total desired GPUs(?: (?P<needed>\d+))?",
+        sample="ValueError: Total available GPUs 0 is less than total desired GPUs 1",
+        explain="Ray finds no GPU on this node, and the run needs {needed}",
+        remedy=f"{LOOK} Nothing listed: request GPUs (Slurm: `--gres=gpu:N`; a container: `--gpus all`). Listed: an older Ray cluster without GPUs still runs; `ray stop`, then start again.",
+        versions="verl",
+        keys=("slurm.gpus_per_node",),
     ),
     Signature(
         pattern=r"Duplicate GPU detected ?: rank \d|CUDA error: invalid device ordinal|\bInvalid device id\b",
@@ -53,18 +68,22 @@ SIGNATURES = (
         pattern=r"RuntimeError: (?:No CUDA GPUs are available|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected|\b0 active drivers \(\[\]\)|from cudaGetDeviceCount\(\).{0,160}Error 10[01]: ",
         sample="RuntimeError: No CUDA GPUs are available",
         explain="CUDA has no device in this step: the job requested none, or CUDA_VISIBLE_DEVICES names none that it can open",
+        remedy=REQUEST,
         versions="torch, vllm, triton",
     ),
     Signature(
-        pattern=r"\b(?:is|be) larger than the number of available GPUs \(\d",
+        pattern=r"\b(?:is|be) larger than the number of available GPUs \((?P<found>\d+)",
         sample="ValueError: World size (2) is larger than the number of available GPUs (1) in this node.",
-        explain="the plan uses more GPUs than CUDA finds on this node",
+        explain="the run uses more GPUs on this node than CUDA finds ({found})",
+        remedy="Request as many GPUs as the run uses, or lower tensor parallelism (`{key:rollout.tensor_parallel_size}`).",
+        keys=("rollout.tensor_parallel_size", "slurm.gpus_per_node"),
         versions="vllm",
     ),
     Signature(
         pattern=r"Error: .{0,80}(?:torch\.cuda\.is_available\(\) is False|[Nn]o (?:CUDA |NVIDIA )?(?:(?:GPUs|devices) (?:are |were )?(?:available|found|detected|visible)|GPU (?:is |was )?(?:found|detected|visible))\b|support bf16/gpu)|\bNVMLError_(?:DriverNotLoaded|LibraryNotFound)\b",
         sample="ValueError: ProcessGroupNCCL is only supported with GPUs, no GPUs found!",
         explain=CAUSE,
+        remedy=REQUEST,
         versions="torch, transformers, pynvml",
     ),
 )
@@ -73,6 +92,7 @@ TOPIC = Signature(
     pattern=r"(?i)\bno (?:usable |visible |cuda |nvidia )*gpus?\b.{0,40}(?:found|available|visible|detected)|\bcuda (?:is )?(?:not available|unavailable)|cuda driver initiali[sz]ation failed|gpu is needed",
     sample="RuntimeError: CUDA driver initialization failed, you might not have a CUDA gpu.",
     explain=CAUSE,
+    remedy=REQUEST,
     versions="any",
 )
 

@@ -31,50 +31,60 @@ from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.ray import ADDRESS, starts_own_cluster
 
-CAUSE = "Ray has fewer GPUs than the run needs: a node did not join, or it is a foreign Ray cluster"
+CAUSE = "Ray has fewer free GPUs than the run needs"
+COUNT = "`ray status` prints the nodes and GPUs that Ray has."
+REMEDY = f"{COUNT} A node is missing: start `ray start --address=HEAD:6379` there before the trainer. A GPU of a node is missing: compare `nvidia-smi -L` and CUDA_VISIBLE_DEVICES there. All are there: another job or an older run holds them (`ray stop`)."
 
 SIGNATURES = (
     Signature(
         pattern=r"Current node has no GPU available|cannot start without GPU",
         sample="ValueError: Current node has no GPU available. current_node_resource={'CPU': 16.0}. vLLM engine cannot start without GPU. Make sure you have at least 1 GPU available in a node.",
         explain=CAUSE,
+        remedy=REMEDY,
         versions="vllm",
     ),
     Signature(
         pattern=r"number of required (?:GPUs|\w+s) exceeds the total number of available",
         sample="ValueError: The number of required GPUs exceeds the total number of available GPUs in the placement group.",
         explain=CAUSE,
+        remedy=REMEDY,
         versions="vllm",
     ),
     Signature(
         pattern=r"No available node types can fulfill resource requests? .{0,120}(?:GPU|accelerator)|[Cc]annot provide a placement group of",
         sample="(autoscaler +1m5s) Error: No available node types can fulfill resource request {'CPU': 1.0, 'GPU': 1.0}. Add suitable node types to this cluster to resolve this issue.",
         explain=CAUSE,
+        remedy=REMEDY,
         versions="ray, vllm",
     ),
     Signature(
         pattern=r"cannot be satisfied in this ray cluster|Failed to create placement group with \d+|[Pp]lacement group creation timed out|\bResourceInsufficientError: ",
         sample="ValueError: Resource pool global_pool: 8*2 cannot be satisfied in this ray cluster",
         explain=CAUSE,
+        remedy=REMEDY,
         versions="verl, SkyRL",
     ),
     Signature(
         pattern=r"worker group startup timed out after \d",
         sample="The worker group startup timed out after 60.0 seconds waiting for 8 workers.",
         explain=CAUSE,
+        remedy=REMEDY,
         versions="ray >= 2.43",
         fatal=False,
     ),
     Signature(
-        pattern=r"Total available GPUs [1-9][\d.]* is less than total desired GPUs",
+        pattern=r"Total available GPUs (?P<found>[1-9]\d*)(?:\.\d+)? is less than total desired GPUs (?P<desired>\d+)",
         sample="ValueError: Total available GPUs 8.0 is less than total desired GPUs 16",
-        explain=CAUSE,
+        explain="Ray has {found} GPUs, and the run needs {desired}",
+        remedy=f"{REMEDY} Or use fewer: `{{key:slurm.gpus_per_node}}` times `{{key:slurm.nodes}}` must be at most {{found}}.",
+        keys=("slurm.gpus_per_node", "slurm.nodes"),
         versions="verl",
     ),
     Signature(
         pattern=r"(?:[Nn]ot enough|[Ii]nsufficient) (?:GPUs?\b|(?:GPU |cluster )?resources to (?:allocate|launch|create|place|schedule)\b)|\b[Yy]ou requested gpu|\b[Rr]equest(?:ed|s) \d{1,5} (?:physical )?GPUs?\b.{0,60}\bonly \d|exceeds (?:the )?(?:number of )?available GPUs",
         sample="ValueError: Not enough resources to allocate 4 placement groups, only created 2 placement groups.",
         explain=CAUSE,
+        remedy=REMEDY,
         versions="vllm, ray, lightning",
         unless="deployment settings|GPU memory",
     ),
@@ -82,12 +92,14 @@ SIGNATURES = (
         pattern=r"[Cc]annot provide a placement group",
         sample="ValueError: Cannot provide a placement group requiring 4.0 GPUs (placement_group_specs=[{'GPU': 1.0}]) within 1800 seconds.",
         explain=CAUSE,
+        remedy=REMEDY,
         versions="vllm >= 0.17",
     ),
     Signature(
         pattern=r"Waiting for creating a placement group of specs for \d{3,9} seconds|resource request cannot be scheduled right now: .{0,80}GPU",
         sample="Waiting for creating a placement group of specs for 150 seconds. specs=[{'GPU': 1.0}, {'GPU': 1.0}]. Check `ray status` to see if you have enough resources",
         explain=CAUSE,
+        remedy=REMEDY,
         versions="vllm, ray",
         at_least=2,
         fatal=False,
@@ -98,6 +110,7 @@ TOPIC = Signature(
     pattern=rf"(?i){FEW} GPUs?\b.{{0,80}}(?:need|requir|request|want|ask)|(?:need|requir|request|want|ask)\w* .{{0,20}}\d+ GPUs?\b.{{0,80}}{FEW}|\bray\b.{{0,60}}{NOT_ENOUGH} GPUs",
     sample="RuntimeError: only 4 GPUs in the Ray cluster, but 8 are needed",
     explain=CAUSE,
+    remedy=REMEDY,
     versions="any",
     unless="deployment settings",
 )

@@ -32,12 +32,37 @@ from skyrl_train.contracts.sandbox.glibc import AGENT_SERVER_BUILDER, MUSL, rend
 
 CAUSE = "the agent server needs another C library than the image has; build it on an older system, or mount sandboxd"
 
+OLDER = 'Build the agent server on a system as old as the image, or use `sandbox.inject = "mount"`: then the image\'s own Python runs sandboxd.'
+PROGRAM = "The program was built on a newer system. Install its build for this system (conda or a container bring their own C library), or build it here. In a sandbox's image: choose a newer base image."
+
 SIGNATURES = (
     Signature(
-        pattern=r"version .?GLIBC(?:XX)?_[\d.]+.? not found|cannot enable executable stack",
+        pattern=r"(?:\[PYI-\d+:ERROR\]|/_MEI|agent[-_]server).{0,400}version .?(?P<version>(?:GLIBC(?:XX)?|CXXABI)_[\d.]+).? not found",
         sample="[PYI-7:ERROR] Failed to load Python shared library '/tmp/_MEIx/libpython3.12.so.1.0': dlopen: /lib/x86_64-linux-gnu/libm.so.6: version 'GLIBC_2.38' not found",
-        explain=CAUSE,
+        explain="the agent server needs {version}, which the image does not have",
+        remedy=OLDER,
         versions="openhands-agent-server",
+    ),
+    Signature(
+        pattern=r"(?:(?P<program>[\w./+-]{1,200}): )?(?:/\S{1,200}: )?version .?(?P<version>GLIBC(?:XX)?_[\d.]+).? not found",
+        sample="/usr/local/bin/enroot-aufs2ovlfs: /lib64/libc.so.6: version `GLIBC_2.34' not found (required by /usr/local/bin/enroot-aufs2ovlfs)",
+        explain="a program needs {version}, which this system or image does not have",
+        remedy=PROGRAM,
+        versions="any",
+    ),
+    Signature(
+        pattern=r"\b(?P<version>(?:GLIBC(?:XX)?|CXXABI)_[\d.]{1,12}).{0,3} not found",
+        sample="ImportError: /usr/lib64/libstdc++.so.6: version `CXXABI_1.3.15' not found (required by /opt/tool/libx.so)",
+        explain="a library needs {version}, which this system or image does not have",
+        remedy=PROGRAM,
+        versions="any",
+    ),
+    Signature(
+        pattern=r"cannot enable executable stack",
+        sample="error while loading shared libraries: libpython3.12.so.1.0: cannot enable executable stack as shared object requires: Invalid argument",
+        explain="the system's C library refuses a library that wants an executable stack",
+        remedy=PROGRAM,
+        versions="glibc 2.41",
     ),
     Signature(
         pattern=r"\bIMG008: the image is ",
@@ -46,15 +71,17 @@ SIGNATURES = (
         versions="skyrl-train",
     ),
     Signature(
-        pattern=r"Failed to load Python shared library|(?:GLIBC(?:XX)?|CXXABI)_[\d.]{1,12}.{0,3} not found",
+        pattern=r"Failed to load Python shared library",
         sample="[PYI-37:ERROR] Failed to load Python shared library '/tmp/_MEI1/libpython3.13.so.1.0': dlopen: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found",
         explain=CAUSE,
+        remedy=OLDER,
         versions="openhands-agent-server",
     ),
     Signature(
         pattern=r"Error relocating \S{1,200}: \S{1,80}: symbol not found|Error loading shared library \S{1,80}: No such file or directory \(needed by ",
         sample="Error relocating /tmp/_MEI1/libpython3.12.so.1.0: __memcpy_chk: symbol not found",
         explain=CAUSE,
+        remedy=OLDER,
         versions="openhands-agent-server on an image with musl",
     ),
 )

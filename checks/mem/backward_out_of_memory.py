@@ -31,12 +31,23 @@ from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 
 CAUSE = "the update's logits and activations did not fit; chunk the entropy, remove padding, use micro-batch size 1 and checkpointing"
+SMALLER = "Set `{key:actor.micro_batch_size_per_gpu}` to 1 (dynamic batches: lower their token limit), turn on activation checkpointing and the removal of padding, compute entropy in chunks, or shorten `{key:data.max_response_tokens}`. A vLLM that does not sleep needs a smaller `{key:rollout.gpu_memory_utilization}`. `skyrl-doctor budget FILE` adds up what the update needs."
+LATER = "the GPU ran out of memory after steps that fitted: a longer batch than before, or memory that grows"
+LESS = "Lower the tokens of one micro batch (`{key:actor.micro_batch_size_per_gpu}`, or the token limit of dynamic batches) and set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`. If the memory grows from step to step, it is a leak: compare it in the metrics of the steps. Resume from the last checkpoint."
+KEYS = (
+    "actor.micro_batch_size_per_gpu",
+    "data.max_prompt_tokens",
+    "data.max_response_tokens",
+    "rollout.gpu_memory_utilization",
+)
 
 SIGNATURES = (
     Signature(
         pattern=TORCH_OOM,
         sample=OOM_SAMPLE,
         explain=CAUSE,
+        remedy=SMALLER,
+        keys=KEYS,
         versions="torch, verl",
         near=r"entropy_from_logits|log_?probs?_from_logits|\.backward\(|run_backward|\bupdate_(?:actor|policy|critic)\b|backward pass",
         refines=("MEM001",),
@@ -45,10 +56,22 @@ SIGNATURES = (
         pattern=OOM,
         sample=OOM_SAMPLE,
         explain=CAUSE,
+        remedy=SMALLER,
+        keys=KEYS,
         versions="torch, verl, prime-rl",
         near=r"in (?:_?engine_backward|_backward|backward|training_step|_forward_micro_batch|forward_backward\w*|train_batch|train_mini_batch|update_\w{1,20}|compute_log_prob\w*|compute_entropy\w*|logprobs_\w{1,30}|entropy_\w{1,30}|selective_log_softmax|optimizer_step|step)\b|loss\.backward|_update_(?:actor|policy|critic)\(\)|log_softmax|cross_entropy|autograd/(?:graph|__init__|function)\.py",
         within=60,
         unless="wake_up|cumem",
+        refines=("MEM001",),
+    ),
+    Signature(
+        pattern=OOM,
+        sample=OOM_SAMPLE,
+        explain=LATER,
+        remedy=LESS,
+        keys=KEYS,
+        versions="torch",
+        steps=True,
         refines=("MEM001",),
     ),
 )

@@ -29,19 +29,27 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
 
-CAUSE = "the model and its training state do not fit on the GPU; use a smaller model, LoRA or more memory"
+CAUSE = "the GPU has no memory left before the first training step: the model, its training state or vLLM's share do not fit"
+SMALLER = "`skyrl-doctor budget FILE` adds up what this run needs. Use more GPUs, LoRA (`{key:model.lora_rank}`) or a smaller model, or offload (`{key:actor.param_offload}`, `{key:actor.optimizer_offload}`). `nvidia-smi` on the node shows whether another process holds memory."
+KEYS = ("model.path", "model.lora_rank", "actor.param_offload", "rollout.gpu_memory_utilization")
 
 SIGNATURES = (
     Signature(
         pattern=TORCH_OOM,
         sample=OOM_SAMPLE,
         explain=CAUSE,
+        remedy=SMALLER,
+        keys=KEYS,
+        steps=False,
         versions="torch",
     ),
     Signature(
         pattern=rf"cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED|HIP out of memory|{ALLOCATOR_ERRORS}|(?:HIP|CUDA|Cuda) failure.{{0,8}}out of memory|out of memory occurred when warming up|[Ff]ailed to allocate .{{0,40}}(?:GPU|device|CUDA) memory|OutOfMemoryError: Out of memory allocating|RESOURCE_EXHAUSTED: .{{0,20}}[Oo]ut of memory|cudaMalloc failed: out of memory",
         sample="RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
         explain=CAUSE,
+        remedy=SMALLER,
+        keys=KEYS,
+        steps=False,
         versions="torch, vllm",
     ),
 )
@@ -50,6 +58,8 @@ TOPIC = Signature(
     pattern=rf"(?i)\b(?:gpu|cuda|device|video|vram|hbm)[- ]?(?:memory)?\b.{{0,12}}\b(?:exhausted|is full|insufficient|overflow)|\b{NOT_ENOUGH} (?:gpu|cuda|device|video|hbm) memory\b|\b{NOT_ENOUGH} vram\b",
     sample="RuntimeError: GPU memory exhausted while allocating optimizer state (needed 4.1 GiB, 1.0 GiB free)",
     explain=CAUSE,
+    remedy=SMALLER,
+    steps=False,
     versions="any",
 )
 

@@ -26,26 +26,33 @@ from skyrl_doctor.facts.model_files import ModelFiles
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.models import is_hub_id
 
+SPELLING = "Compare the name with https://huggingface.co/ORG/NAME. A directory needs a leading `/` or `./` and must exist on the node that reads it. Nodes without network: `hf download ORG/NAME` on the login node."
+ACCESS = "Accept the model's licence on its page, and set `HF_TOKEN` of that account in the environment of all workers."
+FETCH = "Download it on a node with network (`hf download ORG/NAME`), with the same `HF_HOME` as the job, and set `HF_HUB_OFFLINE=1` in the job."
+COPY = "Copy or download the whole directory again: config.json, tokenizer files and all files that model.safetensors.index.json names."
 CAUSE = "the model is neither on disk nor on the hub under this name, or this user has no access to it"
 INCOMPLETE = "the model's directory is incomplete or not at the configured path"
 
 SIGNATURES = (
     Signature(
-        pattern=r"is not a valid model identifier|\bRepository Not Found for url\b|LocalEntryNotFoundError|does not appear to have a file named config\.json",
+        pattern=r"is not a valid model identifier|\bRepository Not Found for url\b|does not appear to have a file named config\.json",
         sample="OSError: mistralai/mistral-small-3.2-24b-instruct is not a local folder and is not a valid model identifier listed on 'https://huggingface.co/models'",
         explain="the model is neither on disk nor on the hub under this name",
+        remedy=SPELLING,
         versions="transformers",
     ),
     Signature(
-        pattern=r"couldn't connect to 'https://huggingface\.co'",
+        pattern=r"couldn't connect to 'https://huggingface\.co/?'|\bLocalEntryNotFoundError\b|\bOfflineModeIsEnabled\b|cannot find the (?:requested files|appropriate snapshot folder) in the (?:local|disk) cache",
         sample="OSError: We couldn't connect to 'https://huggingface.co' to load the files, and couldn't find them in the cached files.",
-        explain="the model is not in the cache, and the node has no network",
+        explain="the model is not in this node's cache, and the hub is not reachable or turned off",
+        remedy=FETCH,
         versions="transformers",
     ),
     Signature(
         pattern=r"invalid load key, 'v'",
         sample="_pickle.UnpicklingError: invalid load key, 'v'.",
         explain="the model's files are git-lfs pointers instead of weights",
+        remedy="Run `git lfs pull` in the directory, or download the model with `hf download ORG/NAME`.",
         versions="torch",
         near=r"torch/serialization|safetensors|load_state_dict|torch\.load\(",
         within=20,
@@ -55,30 +62,49 @@ SIGNATURES = (
         pattern=r"Invalid repository ID or local directory specified|\bHFValidationError\b|Incorrect path_or_model_id",
         sample="ValueError: Invalid repository ID or local directory specified: '/models/qwen'. Please verify the following requirements:",
         explain=CAUSE,
+        remedy=SPELLING,
         versions="vllm, huggingface_hub",
     ),
     Signature(
-        pattern=r"trying to access a gated repo|[Cc]annot access gated repo|\bGatedRepoError\b|\bRepositoryNotFoundError\b|\bOfflineModeIsEnabled\b",
+        pattern=r"trying to access a gated repo|[Cc]annot access gated repo|\bGatedRepoError\b|is restricted and you are not in the authorized list|\bLocalTokenNotFoundError\b",
         sample="OSError: You are trying to access a gated repo. Make sure to have access to it at https://huggingface.co/meta-llama/Llama-3.1-8B.",
-        explain=CAUSE,
+        explain="the hub gives this model only to accounts that accepted its licence, and this job has no such token",
+        remedy=ACCESS,
         versions="transformers, huggingface_hub",
+    ),
+    Signature(
+        pattern=r"\bRepositoryNotFoundError\b",
+        sample="huggingface_hub.errors.RepositoryNotFoundError: 401 Client Error. (Request ID: Root=1-2)",
+        explain="the hub has no model of this name, or it is private",
+        remedy=f"{SPELLING} A private model: set `HF_TOKEN` in the environment of all workers.",
+        versions="huggingface_hub",
     ),
     Signature(
         pattern=r"Can't load (?:tokenizer|the configuration of|the model|feature extractor|image processor) (?:for |of )?'|Error no file named (?:pytorch_model|model)|does not appear to have (?:a )?files? named|[Cc]annot find any model weights with|Entry Not Found for url: .{0,200}(?:config\.json|\.safetensors|tokenizer\w{0,20}\.json)",
         sample="OSError: Can't load tokenizer for '/models/qwen'. If you were trying to load it from 'https://huggingface.co/models', make sure you don't have a local directory with the same name.",
-        explain=CAUSE,
+        explain="files of the model are missing where the run looks for them",
+        remedy=f"{SPELLING} {COPY}",
         versions="transformers, vllm",
     ),
     Signature(
-        pattern=r"Unrecognized model in \S{1,300} Should have a `model_type`|No supported config format found in|Unable to load weights from \w{1,12} checkpoint file|the config file at .{1,300} is not a valid JSON file|Couldn't instantiate the backend tokenizer|\bHfHubHTTPError: 5\d\d |(?:Error|Timeout): .{0,60}host='(?:huggingface|hf)\.co', port=443\): Read timed out|Error while deserializing header: |is restricted and you are not in the authorized list|\bLocalTokenNotFoundError\b|\b(?:Connection|SSL|Proxy)Error: .{0,40}\(host='(?:huggingface|hf)\.co', port=443\): Max retries exceeded|cannot find the (?:requested files|appropriate snapshot folder) in the (?:local|disk) cache|[Cc]annot (?:connect to|reach) .{0,20}huggingface\.co|Cannot reach https://hf",
-        sample="huggingface_hub.errors.LocalEntryNotFoundError: Cannot find an appropriate cached snapshot folder: cannot find the appropriate snapshot folder in the local cache",
-        explain=CAUSE,
+        pattern=r"(?:Error|Timeout): .{0,60}host='(?:huggingface|hf)\.co', port=443\): Read timed out|\b(?:Connection|SSL|Proxy)Error: .{0,40}\(host='(?:huggingface|hf)\.co', port=443\): Max retries exceeded|[Cc]annot (?:connect to|reach) .{0,20}huggingface\.co|Cannot reach https://hf",
+        sample="requests.exceptions.ConnectionError: (MaxRetryError(\"HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded",
+        explain="this node does not reach the hub",
+        remedy=f"{FETCH} If nodes need a proxy, export `HTTPS_PROXY` in the job.",
         versions="huggingface_hub",
+    ),
+    Signature(
+        pattern=r"Unrecognized model in \S{1,300} Should have a `model_type`|No supported config format found in|Unable to load weights from \w{1,12} checkpoint file|the config file at .{1,300} is not a valid JSON file|Couldn't instantiate the backend tokenizer|Error while deserializing header: ",
+        sample="safetensors_rust.SafetensorError: Error while deserializing header: HeaderTooLarge",
+        explain="a file of the model is damaged, incomplete or of another format",
+        remedy=f"{COPY} An adapter's or a checkpoint's directory is not a model: merge or convert it first.",
+        versions="transformers, safetensors, vllm",
     ),
     Signature(
         pattern=r"No such file or directory: '\S{0,200}(?:[Mm]odels?|hub|snapshots)\S{0,200}/(?:config\.json|tokenizer\w{0,20}\.json|model\S{0,40}\.safetensors(?:\.index\.json)?)'",
         sample="FileNotFoundError: [Errno 2] No such file or directory: '/models/qwen/config.json'",
         explain=INCOMPLETE,
+        remedy=COPY,
         versions="transformers, safetensors",
     ),
 )
@@ -87,6 +113,7 @@ TOPIC = Signature(
     pattern=rf"(?i)\b(?:model|tokenizer|weights?)\b.{{0,20}}\b(?:directory|path|dir|folder|files?)\b.{{0,4}}\S{{0,300}}.{{0,12}}\b{LACK}|\b(?:no|missing) (?:model|tokenizer) (?:files?|weights|directory)\b",
     sample="FileNotFoundError: model directory /models/qwen does not exist",
     explain=INCOMPLETE,
+    remedy=COPY,
     versions="any",
     unless="global_step_|(?i:checkpoint|resum)",
 )

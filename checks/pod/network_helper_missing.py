@@ -41,7 +41,7 @@ SIGNATURES = (
         versions="skyrl-train",
     ),
     Signature(
-        pattern=r"""slirp4netns failed|could not find ['\"]?(?:slirp4netns|pasta|netavark)|aardvark-dns.{0,120}(?:failed|systemd-run)|(?:slirp4netns|pasta).{0,80}executable file not found""",
+        pattern=r"""slirp4netns failed|could not find ['\"]?(?:slirp4netns|pasta|netavark|rootlessport)|aardvark-dns.{0,120}(?:failed|systemd-run)|(?:slirp4netns|pasta).{0,80}executable file not found""",
         sample='Error: could not find "netavark" in one of [/usr/libexec/podman /usr/lib/podman]',
         explain="a program for Podman's network is missing",
         versions="podman",

@@ -34,23 +34,36 @@ CAUSE = (
     "the user has no subordinate ids for rootless containers; an administrator adds them to /etc/subuid and /etc/subgid"
 )
 
+ASK = "An administrator runs `usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER` on each sandbox node; then run `podman system migrate`."
+TOOLS = "An administrator installs the package (uidmap on Debian and Ubuntu, shadow-utils on Red Hat), with its setuid bit or file capability."
+
 SIGNATURES = (
+    Signature(
+        pattern=r"insufficient UIDs or GIDs available in user namespace.{0,300}\blchown (?P<file>\S{1,200}): (?i:operation not permitted)",
+        sample="Error: copying system image: potentially insufficient UIDs or GIDs available in user namespace (requested 0:42 for /etc/shadow): Check /etc/subuid and /etc/subgid if configured locally and run podman system migrate: lchown /etc/shadow: operation not permitted",
+        explain="the file system of Podman's store does not let containers change owners: NFS, Lustre and the like do not",
+        remedy="Put the store on a local disk: `podman --root /tmp/$USER/storage …`, or `graphroot` in `~/.config/containers/storage.conf`. On a local disk, check the user's ranges in /etc/subuid and /etc/subgid.",
+        versions="podman",
+    ),
     Signature(
         pattern=r"insufficient UIDs or GIDs available in user namespace|not enough UIDs available for the user|no subuid ranges found",
         sample="Error: copying system image: potentially insufficient UIDs or GIDs available in user namespace (requested 0:42 for /etc/shadow): Check /etc/subuid and /etc/subgid",
         explain=CAUSE,
+        remedy=ASK,
         versions="podman",
     ),
     Signature(
         pattern=r"[Nn]o sub[ug]id ranges found|cannot find UID/GID for user \S{1,80}: open /etc/sub[ug]id|cannot set ?up (?:user )?namespace using .{0,60}new[ug]idmap|newuidmap: .{0,120}(?:failed|not allowed|not permitted)|newgidmap: .{0,120}(?:failed|not allowed|not permitted)|\bnew[ug]idmap: Target process|/[ug]id_map\S{0,3}: (?:Invalid argument|Operation not permitted)",
         sample="newuidmap: write to uid_map failed: Operation not permitted",
-        explain=CAUSE,
+        explain="newuidmap or newgidmap could not map the user's subordinate ids",
+        remedy=f"{ASK} If /etc/subuid has the user, the tools lack their setuid bit or are on a file system mounted nosuid.",
         versions="shadow",
     ),
     Signature(
         pattern=r"""executable file ['\"`]?new[ug]idmap|new[ug]idmap['\"]?: executable file not found|cannot find newuidmap|not enough (?:unused )?(?:UIDs|GIDs|IDs) available|might not be enough IDs available in the namespace""",
         sample='Error: cannot find newuidmap: exec: "newuidmap": executable file not found in $PATH',
-        explain=CAUSE,
+        explain="newuidmap, which maps subordinate ids, is missing, or too few ids are left",
+        remedy=f"{TOOLS} {ASK}",
         versions="podman",
     ),
 )
@@ -59,6 +72,7 @@ TOPIC = Signature(
     pattern=rf"(?i)\bsub[ug]ids?\b.{{0,80}}(?:{LACK}|no (?:entry|range)|too (?:few|small))|\bno (?:entry|range|ids?)\b.{{0,60}}\bsub[ug]id",
     sample="Error: no range for user u in /etc/subuid",
     explain=CAUSE,
+    remedy=ASK,
     versions="any",
 )
 

@@ -37,9 +37,9 @@ SIGNATURES = (
         within=120,
     ),
     Signature(
-        pattern=refused(r"(?:orchestrator\.)?buffer"),
+        pattern=refused(r"(?:orchestrator\.buffer|buffer\.type)"),
         sample="orchestrator.buffer.type: Input should be 'simple' or 'difficulty-pool'",
-        explain=CAUSE,
+        explain="this version has no such setting of [orchestrator.buffer], or not with this value",
         versions="prime-rl",
     ),
 )

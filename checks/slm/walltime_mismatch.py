@@ -24,18 +24,28 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.walltime import minutes, walltime_violations
 
 CAUSE = "the job hit its time limit"
+LONGER = "Submit with a longer limit (`--time`, at most what `sinfo -o '%P %l'` prints) and resume from the last checkpoint. Save more often (`{key:trainer.save_every_steps}`), so that less is lost."
 
 SIGNATURES = (
     Signature(
-        pattern=r"\b(?:JobState|State)[=:] ?TIMEOUT\b|TIME LIMIT \*\*\*|[Ww]all ?time (?:limit )?(?:exceeded|reached)|exceeded (?:its )?(?:wall ?time|time limit)|\bRequested time limit is invalid|\bTime limit exhausted for\b|\bRun time [\d:-]{4,16}, TIMEOUT\b|^\s{0,4}\d{1,12}(?:\.\w{1,12})? .{1,120} TIMEOUT {1,30}\d{1,3}:\d|\b(?:PartitionTimeLimit|(?:QOS|Assoc)MaxWallDurationPerJobLimit)\b",
+        pattern=r"\b(?:JobState|State)[=:] ?TIMEOUT\b|TIME LIMIT \*\*\*|[Ww]all ?time (?:limit )?(?:exceeded|reached)|exceeded (?:its )?(?:wall ?time|time limit)|\bTime limit exhausted for\b|\bRun time [\d:-]{4,16}, TIMEOUT\b|^\s{0,4}\d{1,12}(?:\.\w{1,12})? .{1,120} TIMEOUT {1,30}\d{1,3}:\d",
         sample="JobId=4711 JobName=train JobState=TIMEOUT Reason=TimeLimit",
         explain=CAUSE,
+        remedy=LONGER,
         versions="slurm",
     ),
     Signature(
         pattern=r"\bDUE TO TIME LIMIT\b",
         sample="slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 DUE TO TIME LIMIT ***",
         explain=CAUSE,
+        remedy=LONGER,
+        versions="slurm",
+    ),
+    Signature(
+        pattern=r"\bRequested time limit is invalid|\b(?P<reason>PartitionTimeLimit|(?:QOS|Assoc)MaxWallDurationPerJobLimit)\b",
+        sample="sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)",
+        explain="the requested time limit is missing or longer than the partition, QOS or account allows; the job did not run",
+        remedy="`sinfo -o '%P %l'` prints the limit of each partition and `sacctmgr show qos format=name,maxwall` that of each QOS. Submit with `--time` within it.",
         versions="slurm",
     ),
 )
@@ -44,6 +54,7 @@ TOPIC = Signature(
     pattern=r"(?i)\b(?:wall[- ]?(?:clock)?[- ]?(?:time)?|job time|slurm time)[- ]limit\b|\b(?:hit|reached|exceeded|ran out of|over|used up) (?:its |the |their |your )?(?:wall[- ]?(?:clock|time)|slurm time|job time|time allocation)",
     sample="ERROR job 4711 hit its wall clock limit of 6:00:00 and was terminated",
     explain=CAUSE,
+    remedy=LONGER,
     versions="any",
 )
 

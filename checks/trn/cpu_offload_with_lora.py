@@ -35,6 +35,7 @@ SIGNATURES = (
         versions="verl, peft",
         near=r"(?i:lora|peft|offload)",
         within=80,
+        refines=("TRN010",),
     ),
     Signature(
         pattern=r"Attempted to set the storage of a tensor on device \"cpu\"|Cannot combine fsdp_cpu_offload with",

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Role, Severity
-from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.facts.interpreter import Interpreter
 from skyrl_doctor.plan.answers import PRIME
 from skyrl_doctor.plan.findings import config_finding, required
@@ -58,7 +58,8 @@ SIGNATURES = (
     Signature(
         pattern=r"\b_create_merged_loras_inplace\b",
         sample='  File "/venv/lib/python3.12/site-packages/vllm/lora/model_manager.py", line 512, in _create_merged_loras_inplace',
-        explain="the trainer sent vLLM a LoRA adapter without tensors; use FSDP2 or keep peft<0.21",
+        explain="vLLM was merging a LoRA adapter",
+        role=Part.CONFIRMATION,  # other exceptions pass through this function too
         versions="vllm 0.24, verl 0.9.1, peft >= 0.21",
     ),
 )

@@ -1,11 +1,11 @@
 """skyrl-doctor diagnose: finds the root cause in a job's logs. Exit status 0: no error, 1: an error was found."""
 
 import argparse
+import dataclasses
 import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from skyrl_doctor.core.check import Check
     from skyrl_doctor.logs.cause.root_cause import Diagnosis
 
 FOUND, UNREADABLE = 1, 2
@@ -14,6 +14,13 @@ FOUND, UNREADABLE = 1, 2
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="+", metavar="PATH", help="logs of one job: files, directories, globs, - for standard input"
+    )
+    parser.add_argument(
+        "--config",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="configuration of the run, as for preflight: adds its settings and findings to the cause",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     parser.epilog = "Exit status: 0 no error found, 1 a known or an unknown error found, 2 a log is unreadable."
@@ -34,12 +41,20 @@ def run(args: argparse.Namespace) -> int:
     if not found.read:
         return UNREADABLE
     redact = Redactor.of(os.environ)
+    diagnosis, configured = found.diagnosis, tuple[str, ...]()
+    if args.config:
+        from skyrl_doctor.cli.configured import read_configured
+        from skyrl_doctor.machine.local import LocalMachine
+
+        run_config = read_configured(LocalMachine(), args.config, diagnosis)
+        diagnosis = dataclasses.replace(diagnosis, dialect=run_config.dialect)
+        configured = run_config.lines
     if args.format == "json":
-        sys.stdout.write(encode(data(found.diagnosis, redact)))
+        sys.stdout.write(encode(data(diagnosis, redact)))
     else:
         from skyrl_doctor.logs.show import text
 
-        lines = text(found.diagnosis, _check(found.diagnosis), redact, len(found.read))
+        lines = text(diagnosis, _page(diagnosis), redact, len(found.read), configured)
         sys.stdout.write("".join(f"{line}\n" for line in lines))
     if found.diagnosis.root or found.diagnosis.unknown:
         return FOUND
@@ -48,8 +63,13 @@ def run(args: argparse.Namespace) -> int:
     return UNREADABLE if found.unread else 0
 
 
-def _check(diagnosis: "Diagnosis") -> "Check | None":
+def _page(diagnosis: "Diagnosis") -> str:
+    """The page of the root cause's failure; empty where its own remedy is printed instead."""
+    from skyrl_doctor.catalogue import catalogue
     from skyrl_doctor.core.registry import find_check
+    from skyrl_doctor.found_by import page
 
     root = diagnosis.root
-    return find_check(root.failure.id) if root and root.failure.id else None
+    if root is None or root.failure.id is None or root.failure.signature.remedy:
+        return ""
+    return page(catalogue().find(root.failure.id), find_check(root.failure.id))

@@ -22,9 +22,16 @@ class Signature:
 
     near      counts only where this pattern stood within `within` lines before, in the same file
     unless    no match where this pattern stands in the same line
+    unless_above  no match where this pattern stands a few lines above, as in the frames of the traceback
     at_least  counts as a cause only when seen that often
     fatal     it ends runs; what is not fatal is the cause only where nothing fatal is
     refines   entries that the same lines show less exactly
+    last_resort  the cause only where no other known failure is, nor an unknown error above; a run that ended well had none
+    steps     False: counts only before the first training step; True: takes the place of what it refines after one
+    remedy    how to fix this cause; without it the page of the failure says so
+    keys      settings (dotted names of RunConfig) that decide about this failure
+
+    `explain` and `remedy` may name groups of the pattern, `{found}`, and settings, `{key:rollout.max_model_len}`.
     """
 
     pattern: str
@@ -35,6 +42,11 @@ class Signature:
     near: str = ""
     within: int = 80
     unless: str = ""
+    unless_above: str = ""
     at_least: int = 1
     fatal: bool = True
     refines: tuple[str, ...] = ()
+    last_resort: bool = False
+    steps: bool | None = None
+    remedy: str = ""
+    keys: tuple[str, ...] = ()

@@ -1,21 +1,27 @@
 """Renders a diagnosis as text and as JSON data. Quoted lines have no secrets and no control characters."""
 
+import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.logs.judge.clusters import Cluster
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
+from skyrl_doctor.logs.judge.raised import Raised, search_text
+from skyrl_doctor.logs.read.levels import parse_header
+from skyrl_doctor.logs.sentences import explain, remedy
 from skyrl_doctor.page import parse, wrap_markdown
 from skyrl_doctor.report.plain import encodable, plain
 
 WIDTH = 80
 MAX_LISTED = 12
 """Entries of one list."""
+OURS = "run-config"
+_SENTENCE_END = re.compile(r"(?<=[.:;])\s(?=[A-Z`])")
+_OUR_PARTS = re.compile(r"skyrl-train|skyrl-doctor env|RunConfig|`sandbox\.|`python\.interpreter")
 Redact = Callable[[str], str]
 
 
@@ -30,27 +36,65 @@ def data(diagnosis: Diagnosis, redact: Redact) -> dict[str, Any]:
             **_name(root),
             **_location(root.line),
             "text": _clean(root.line.text, redact),
-            "explain": root.failure.signature.explain,
+            **({"probable": True} if root.failure.is_probable else {}),
+            "explain": _clean(explain(root, diagnosis.dialect), redact),
+            **({"remedy": _clean(own, redact)} if (own := remedy(root, diagnosis.dialect)) else {}),
         },
         "matches": [
             {**_name(hit), "role": str(hit.failure.signature.role), **_location(hit.line)} for hit in diagnosis.matches
         ],
-        "unknown": None if unknown is None else _unknown_data(unknown, diagnosis.cluster, redact),
+        "unknown": None if unknown is None else _unknown_data(unknown, diagnosis, redact),
+        **_tolerated_data(diagnosis, redact),
     }
 
 
-def _unknown_data(line: Line, cluster: Cluster | None, redact: Redact) -> dict[str, Any]:
-    similar = cluster or Cluster(line.text, 1, line.number, line.number)
+def _unknown_data(line: Line, diagnosis: Diagnosis, redact: Redact) -> dict[str, Any]:
+    similar = diagnosis.cluster or Cluster(line.text, 1, line.number, line.number)
     return {
         **_location(line),
         "text": _clean(line.text, redact),
-        "cluster": {
-            "template": _clean(similar.template, redact),
-            "count": similar.count,
-            "first": similar.first,
-            "last": similar.last,
-        },
+        **_raised_data(diagnosis.raised, redact),
+        "cluster": _cluster_data(similar, redact),
+        "others": [
+            {"file": encodable(group.file), **_cluster_data(group.cluster, redact)} for group in diagnosis.groups
+        ],
     }
+
+
+def _raised_data(raised: Raised | None, redact: Redact) -> dict[str, str]:
+    if raised is None:
+        return {}
+    clean = _redacted(raised, redact)
+    return {
+        "exception": clean.exception,
+        "message": clean.message,
+        "package": clean.package,
+        "version": clean.version,
+        "search": search_text(clean),
+    }
+
+
+def _redacted(raised: Raised, redact: Redact) -> Raised:
+    return Raised(
+        *(_clean(part, redact) for part in (raised.exception, raised.message, raised.package, raised.version))
+    )
+
+
+def _cluster_data(cluster: Cluster, redact: Redact) -> dict[str, Any]:
+    return {
+        "template": _clean(cluster.template, redact),
+        "count": cluster.count,
+        "first": cluster.first,
+        "last": cluster.last,
+    }
+
+
+def _tolerated_data(diagnosis: Diagnosis, redact: Redact) -> dict[str, Any]:
+    """The error line that ended nothing, where no other error was found."""
+    line = diagnosis.tolerated
+    if line is None or diagnosis.root or diagnosis.unknown:
+        return {}
+    return {"tolerated": {**_location(line), "text": _clean(line.text, redact)}}
 
 
 def _name(hit: Hit) -> dict[str, Any]:
@@ -65,27 +109,49 @@ def _clean(text: str, redact: Redact) -> str:
     return plain(redact(text))
 
 
-def text(diagnosis: Diagnosis, check: Check | None, redact: Redact, files: int) -> Iterator[str]:
-    """The lines of the text report. `check` is that of the root cause, `files` the number of files that were read."""
+def text(diagnosis: Diagnosis, page: str, redact: Redact, files: int, configured: Sequence[str] = ()) -> Iterator[str]:
+    """The lines of the text report.
+
+    `page` is that of the root cause's failure, or empty; `files` the number of files that were read; `configured` what
+    the run's configuration says of the failure.
+    """
     if diagnosis.root is not None:
-        yield from _root(diagnosis, diagnosis.root, check, redact)
+        yield from _root(diagnosis, diagnosis.root, page, redact, configured)
     elif diagnosis.unknown is not None:
         yield from _unknown(diagnosis, diagnosis.unknown, redact)
     else:
         yield from _survived(diagnosis)
-        yield f"No known failure and no error found in {files} {'file' if files == 1 else 'files'}."
+        found = "No known failure" if diagnosis.tolerated else "No known failure and no error"
+        yield f"{found} found in {files} {'file' if files == 1 else 'files'}."
+        if diagnosis.tolerated:
+            yield "The first error line, which ended nothing: the program recovered, or the run continued:"
+            yield from _quotation(diagnosis.tolerated, redact)
         if diagnosis.done:
             yield f"The run completed: {_position(diagnosis.done)}"
 
 
 def _unknown(diagnosis: Diagnosis, unknown: Line, redact: Redact) -> Iterator[str]:
-    yield "No known failure matched. The first line that looks like an error:"
+    yield "No known failure matched. The first error:"
     yield from _quotation(unknown, redact)
+    if diagnosis.raised:
+        raised = _redacted(diagnosis.raised, redact)
+        if raised.package:
+            yield f"  raised by {' '.join(filter(None, (raised.package, raised.version)))}"
+        yield f"  search the web for: {search_text(raised)}"
     similar = diagnosis.cluster
     if similar and similar.count > 1:
         template = "" if similar.template == unknown.text else f": {_clean(similar.template, redact)}"
         yield f"  {similar.count} similar lines in this file, from line {similar.first} to {similar.last}{template}"
-    yield from _consequences(diagnosis)
+    if diagnosis.groups:
+        yield "Other errors that no known failure matches:"
+        for group in diagnosis.groups:
+            place = f"{encodable(plain(group.file))}:{group.cluster.first}"
+            yield f"  {group.cluster.count} x {_clean(_without_header(group.cluster.template), redact)}, first at {place}"
+    yield from _consequences(diagnosis, redact)
+
+
+def _without_header(template: str) -> str:
+    return template[parse_header(template).end :].lstrip("* ") or template
 
 
 def _survived(diagnosis: Diagnosis) -> Iterator[str]:
@@ -94,30 +160,62 @@ def _survived(diagnosis: Diagnosis) -> Iterator[str]:
         yield from map(_listed, diagnosis.survived[:MAX_LISTED])
 
 
-def _root(diagnosis: Diagnosis, root: Hit, check: Check | None, redact: Redact) -> Iterator[str]:
-    yield f"{root.failure.name} {root.failure.slug}: {root.failure.signature.explain}"
+def _root(diagnosis: Diagnosis, root: Hit, page: str, redact: Redact, configured: Sequence[str]) -> Iterator[str]:
+    probably = "probably " if root.failure.is_probable else ""
+    yield f"{probably}{root.failure.name} {root.failure.slug}: {_clean(explain(root, diagnosis.dialect), redact)}"
+    if probably:
+        yield "No signature matches the line. It is named by its words."
     yield ""
     yield from _quotation(root.line, redact)
     yield ""
-    sections = dict(parse(check.page).sections) if check else {}
-    for heading, title in (("Why it breaks training", "Why"), ("How to fix", "What to do")):
-        if heading in sections:
-            yield title
-            yield from (f"  {line}".rstrip() for line in wrap_markdown(plain(sections[heading]), WIDTH - 2))
+    if diagnosis.ranks:
+        yield from (*textwrap.wrap(diagnosis.ranks, WIDTH), "")
+    if configured:
+        yield "In your configuration"
+        yield from (f"  {_clean(line, redact)}" for line in configured)
+        yield ""
+    for title, body in _advice(root, diagnosis.dialect, page):
+        yield title
+        yield from (f"  {line}".rstrip() for line in wrap_markdown(_clean(body, redact), WIDTH - 2))
     if root.failure.id:
         yield f"More: skyrl-doctor explain {root.failure.id}"
-    yield from _consequences(diagnosis)
+    yield from _consequences(diagnosis, redact)
     if diagnosis.others:
         yield "Other possible causes, later or less certain:"
         yield from map(_listed, diagnosis.others[:MAX_LISTED])
 
 
-def _consequences(diagnosis: Diagnosis) -> Iterator[str]:
-    cascades = [hit for hit in diagnosis.matches if hit.failure.signature.role is Part.CASCADE]
+def _advice(root: Hit, dialect: str, page: str) -> Iterator[tuple[str, str]]:
+    """Titles and texts: the remedy of this cause, or else what the page of the failure says of all its causes."""
+    if own := remedy(root, dialect):
+        yield "What to do", own
+        return
+    sections = dict(parse(page).sections) if page else {}
+    for heading, title in (("Why it breaks training", "Why"), ("How to fix", "What to do")):
+        if heading in sections and (body := _for_users_of(dialect, sections[heading])):
+            yield title, body
+
+
+def _for_users_of(dialect: str, body: str) -> str:
+    """The text without sentences about skyrl-train for users of another framework."""
+    if dialect in ("", OURS):
+        return body
+    paragraphs = (_SENTENCE_END.split(part) for part in body.split("\n\n"))
+    kept = ("\n".join(one for one in sentences if not _OUR_PARTS.search(one)) for sentences in paragraphs)
+    return "\n\n".join(part for part in kept if part.strip())
+
+
+def _consequences(diagnosis: Diagnosis, redact: Redact) -> Iterator[str]:
+    root = diagnosis.root and (diagnosis.root.line.file, diagnosis.root.line.number)
+    cascades = [
+        hit
+        for hit in diagnosis.matches
+        if hit.failure.signature.role is Part.CASCADE and (hit.line.file, hit.line.number) != root
+    ]
     if cascades:
         yield "Consequences, not the cause:"
         for hit in cascades[:MAX_LISTED]:
-            entry = f"{hit.failure.slug}, {_position(hit.line)}: {hit.failure.signature.explain}"
+            entry = f"{hit.failure.slug}, {_position(hit.line)}: {_clean(explain(hit, diagnosis.dialect), redact)}"
             yield from textwrap.wrap(
                 entry, WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False
             )

@@ -4,25 +4,31 @@ Where no signature matches, no cause is named: the first error is reported as un
 """
 
 import dataclasses
-import re
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.cause.order import Order
+from skyrl_doctor.logs.cause.ranks import describe_ranks
 from skyrl_doctor.logs.cause.timeline import Placed
+from skyrl_doctor.logs.cause.unknown import Group, find_unknown, first_tolerated, other_groups
 from skyrl_doctor.logs.judge.clusters import Cluster
+from skyrl_doctor.logs.judge.framework import choose_dialect
 from skyrl_doctor.logs.judge.hits import Hit
 from skyrl_doctor.logs.judge.lines import Line
+from skyrl_doctor.logs.judge.raised import Raised, parse_raised
 from skyrl_doctor.logs.judge.tally import Scan
-from skyrl_doctor.logs.match.phrases import RAY_BELOW_ERROR
-from skyrl_doctor.logs.match.signatures import KnownFailure
+from skyrl_doctor.logs.match.errors import Weight
+from skyrl_doctor.logs.match.phrases import is_teardown
+from skyrl_doctor.logs.match.signatures import KnownFailure, load_signatures
 from skyrl_doctor.logs.match.steps import SURVIVED_STEPS
 
 FREQUENT = 5
 """A failure that comes so often is no accident that a run survives, even if the run goes on."""
 SAME_ERROR_LINES = 12
 """Lines that are so near to each other belong to one error."""
+OUR_COMMAND = "skyrl-train "
 Counts = dict[tuple[str, KnownFailure], int]
 
 
@@ -30,10 +36,15 @@ Counts = dict[tuple[str, KnownFailure], int]
 class Diagnosis:
     """The root cause, all hits in their order, and the first unknown error where no root cause was found.
 
-    others    other possible root causes: later, or not fatal
-    cluster   the lines like the unknown one, in its file
-    survived  root causes that ended nothing: the run came to its end, or further steps ended
-    done      the line that says that the run came to its end
+    others     other possible root causes: later, or not fatal
+    cluster    the lines like the unknown one, in its file
+    groups     other groups of similar unknown errors
+    raised     the parts of the unknown error
+    tolerated  the first unknown error that ended nothing
+    survived   root causes that ended nothing: the run came to its end, or further steps ended
+    done       the line that says that the run came to its end
+    ranks      the ranks that kept the others waiting, in a sentence; empty where the lines do not tell
+    dialect    the dialect of the framework that wrote the logs; empty where none is known
     """
 
     root: Hit | None
@@ -41,38 +52,101 @@ class Diagnosis:
     others: tuple[Hit, ...] = ()
     unknown: Line | None = None
     cluster: Cluster | None = None
+    groups: tuple[Group, ...] = ()
+    raised: Raised | None = None
+    tolerated: Line | None = None
     survived: tuple[Hit, ...] = ()
     done: Line | None = None
+    dialect: str = ""
+    ranks: str = ""
 
 
 def find_root_cause(scans: Sequence[Scan], *, site_s: int = 0) -> Diagnosis:
     """The diagnosis of a job. `site_s` is the zone of logs that write none, in seconds east of UTC."""
     done = next((scan.done for scan in reversed(scans) if scan.done is not None), None)
     order = Order(_all_lines(scans), site_s=site_s)
-    hits = _without_refined([hit for scan in scans for hit in scan.hits])
     counts = {(scan.file, entry): count for scan in scans for entry, count in scan.counts.items()}
+    hits = _without_refined([_in_its_phase(hit, scans, order, counts) for scan in scans for hit in scan.hits])
     roots = [hit for hit in hits if hit.failure.signature.role is Part.ROOT and _is_frequent_enough(hit, counts)]
     survived = {
         id(hit) for hit in roots if hit.failure.signature.fatal and _is_survived(hit, roots, scans, counts, order, done)
     }
     ordered = _sort_by_time([hit for hit in roots if id(hit) not in survived], order)
-    fatal = [hit for hit in ordered if hit.failure.signature.fatal]
-    suspect, cluster = _first_unknown(scans, order, done, with_tracebacks=not ordered)
+    fatal = [hit for hit in ordered if hit.failure.signature.fatal and not hit.failure.signature.last_resort]
+    last_resorts = [hit for hit in ordered if hit.failure.signature.last_resort]
+    suspect, cluster = find_unknown(scans, order, done, with_tracebacks=not ordered)
     found = Diagnosis(
         root=None,
         matches=tuple(_first_of_each(_sort_by_time(_without_other_roots(hits, ordered), order))),
         survived=tuple(_first_of_each(_sort_by_time([hit for hit in roots if id(hit) in survived], order))),
+        tolerated=first_tolerated(scans, order),
         done=done,
+        dialect=choose_dialect(name for scan in scans for name in scan.frameworks),
     )
-    if not fatal and suspect is not None:
+    if not fatal and suspect is not None and not _is_explained(suspect, last_resorts, scans, order):
         named = next((scan.named for scan in scans if scan.suspect is suspect), None)
         if named is None:
-            return dataclasses.replace(found, unknown=suspect, cluster=cluster)
-        hit = Hit(named, suspect)
+            return _with_consequences(_unknown(found, suspect, cluster, scans), last_resorts)
+        hit = _in_its_phase(Hit(named, suspect), scans, order, counts)
         fatal, found = [hit], dataclasses.replace(found, matches=tuple(_sort_by_time((*found.matches, hit), order)))
     root = next(iter(fatal or ordered), None)
     others = tuple(_first_of_each(hit for hit in ordered if root and hit.failure.name != root.failure.name))
-    return dataclasses.replace(found, root=root, others=others)
+    if root is not None:
+        found = dataclasses.replace(found, ranks=describe_ranks(root, hits))
+    if root is None or root in last_resorts:
+        return dataclasses.replace(found, root=root, others=others)
+    return _with_consequences(dataclasses.replace(found, root=root, others=others), last_resorts)
+
+
+def _unknown(found: Diagnosis, suspect: Line, cluster: Cluster | None, scans: Sequence[Scan]) -> Diagnosis:
+    """The diagnosis where no failure is named."""
+    versions = next((scan.versions for scan in scans if scan.file == suspect.file), {})
+    raised, groups = parse_raised(suspect, versions), other_groups(scans, suspect)
+    return dataclasses.replace(found, unknown=suspect, cluster=cluster, groups=groups, raised=raised)
+
+
+def _is_explained(suspect: Line, last_resorts: Sequence[Hit], scans: Sequence[Scan], order: Order) -> bool:
+    """Whether a last resort explains the suspect: it came no later, or the suspect only follows from another error.
+
+    The line with which skyrl-train ends a run names the cause, and may follow Slurm's line.
+    """
+    if not last_resorts or OUR_COMMAND in suspect.text:
+        return False
+    is_error = any(scan.suspect is suspect and scan.weight is not Weight.NOTE for scan in scans)
+    return not is_error or not order.before(suspect, last_resorts[0].line, unless_clocked=True)
+
+
+def _in_its_phase(hit: Hit, scans: Sequence[Scan], order: Order, counts: Counts) -> Hit:
+    """The hit; if it counts only before the first step and one ended above it, as the failure that takes its place."""
+    if hit.failure.signature.steps is None:
+        return hit
+    steps = (step for scan in scans for step in scan.steps if _is_comparable(hit.line, step))
+    later = _failure_after_steps(hit.failure.name)
+    if later is None or all(order.before(hit.line, step, unless_clocked=True) for step in steps):
+        return hit
+    counts[hit.line.file, later] = counts.get((hit.line.file, hit.failure), 1)
+    return dataclasses.replace(hit, failure=later)
+
+
+@functools.cache
+def _failure_after_steps(name: str) -> KnownFailure | None:
+    entries = (entry for entry in load_signatures() if entry.signature.steps and name in entry.signature.refines)
+    return next(entries, None)
+
+
+def _with_consequences(diagnosis: Diagnosis, last_resorts: Sequence[Hit]) -> Diagnosis:
+    """The diagnosis with what ended the run as a consequence: an error above it is the cause."""
+    names = {hit.failure.name for hit in last_resorts}
+    return dataclasses.replace(
+        diagnosis,
+        matches=tuple(_as_consequence(hit) if hit.failure.name in names else hit for hit in diagnosis.matches),
+        others=tuple(hit for hit in diagnosis.others if hit.failure.name not in names),
+    )
+
+
+def _as_consequence(hit: Hit) -> Hit:
+    signature = dataclasses.replace(hit.failure.signature, role=Part.CASCADE)
+    return dataclasses.replace(hit, failure=dataclasses.replace(hit.failure, signature=signature))
 
 
 def _all_lines(scans: Sequence[Scan]) -> Iterator[Placed]:
@@ -90,8 +164,9 @@ def _is_survived(
     hit: Hit, roots: Sequence[Hit], scans: Sequence[Scan], counts: Counts, order: Order, done: Line | None
 ) -> bool:
     """Whether the run came to its end after the hit, or the failure is rare and enough steps ended after its last hit."""
-    if done is not None:
-        return order.before(hit.line, done, unless_clocked=True)
+    if done is not None:  # a run that reached its end is torn down by signals
+        is_end = hit.failure.signature.last_resort or is_teardown(hit.line.text)
+        return is_end or order.before(hit.line, done, unless_clocked=True)
     if counts[hit.line.file, hit.failure] >= FREQUENT:
         return False
     last = max((one.line for one in roots if one.failure == hit.failure), key=lambda line: (line.order, line.number))
@@ -133,54 +208,3 @@ def _without_other_roots(hits: Iterable[Hit], roots: list[Hit]) -> list[Hit]:
     """The hits without the roots that are not in `roots`."""
     kept = {id(hit) for hit in roots}  # comparing each hit with each takes long where many lines match
     return [hit for hit in hits if hit.failure.signature.role is not Part.ROOT or id(hit) in kept]
-
-
-def _first_unknown(
-    scans: Sequence[Scan], order: Order, done: Line | None, *, with_tracebacks: bool
-) -> tuple[Line | None, Cluster | None]:
-    """The first unmatched error, or else the first serious consequence, or else the first traceback."""
-    clusters = {scan.file: scan.cluster for scan in scans}
-    cascades = [hit.line for scan in scans for hit in scan.hits if done is None and _is_serious(hit)]
-    main = [scan for scan in scans if len(scans) == 1 or not _HELPER_LOG.search(scan.file)]
-    suspects = [scan.suspect for scan in main if scan.suspect and not _is_abort(scan.suspect, cascades)]
-    tracebacks = [scan.traceback for scan in main if scan.traceback and with_tracebacks]
-    for lines in (suspects, cascades, tracebacks):
-        left = [line for line in lines if done is None or not order.before(line, done, unless_clocked=True)]
-        if left:
-            first = order.sort(left)[0]
-            return first, clusters[first.file] if lines is suspects else None
-    return None, None
-
-
-def _is_abort(line: Line, cascades: Iterable[Line]) -> bool:
-    """Whether a process only says that it aborts, and a line above has the reason."""
-    return _ABORT.search(line.text) is not None and any(
-        one.file == line.file and one.number < line.number for one in cascades
-    )
-
-
-_ABORT = re.compile(r"^(?:\*\*\* SIG(?:ABRT|TERM)\b|Aborted\b|Fatal Python error: Aborted|terminate called )")
-_HELPER_LOG = re.compile(r"(?:^|/)(?:monitor|log_monitor|dashboard\w*|event_\w+)\.(?:log|out|err)$")
-"""Logs of Ray's helpers beside a job: their errors, such as a port in use, end no run."""
-
-
-def _is_serious(hit: Hit) -> bool:
-    failure = hit.failure
-    is_error = not RAY_BELOW_ERROR.search(hit.line.text)
-    return failure.slug in SERIOUS and failure.signature.role is Part.CASCADE and is_error
-
-
-SERIOUS = frozenset(
-    (
-        "actor-died",
-        "worker-died",
-        "node-lost",
-        "task-error",
-        "engine-core-dead",
-        "worker-proc-failed",
-        "inspection-failed",
-        "nccl",
-        "cancelled",
-    )
-)
-"""Consequences that a healthy run does not have."""

@@ -9,12 +9,13 @@ from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.judge.evidence import is_evidence, is_mention
 from skyrl_doctor.logs.judge.lines import decode
 from skyrl_doctor.logs.judge.quotations import Voice, counts_as_evidence, is_quoted
+from skyrl_doctor.logs.match.errors import Weight, weigh
 from skyrl_doctor.logs.match.patterns import Patterns
-from skyrl_doctor.logs.match.phrases import is_error, is_retried
+from skyrl_doctor.logs.match.phrases import is_retried
 
 
 class Kind(Enum):
-    """The kind of a line: the first of these that fits. Only a line of the run itself is DONE, TRACEBACK or UNMATCHED."""
+    """The kind of a line: the first of these that fits. Only a line of the run itself is one of the first three."""
 
     DONE = "the run came to its end"
     TRACEBACK = "a traceback begins"
@@ -43,11 +44,12 @@ class Evidence(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The kind of a line, all its evidence, and whether it also ends a training step."""
+    """The kind of a line, all its evidence, whether it also ends a training step, and the weight of an unmatched error."""
 
     kind: Kind
     evidence: tuple[Evidence, ...] = ()
     is_step: bool = False
+    weight: Weight | None = None
 
 
 def classify(
@@ -75,7 +77,9 @@ def classify(
     ]
     evidence = tuple(_evidence(line.text, [one for one in own if one[0] not in saturated], patterns, find_distance))
     is_known = bool(evidence) or any(at in saturated for at, _ in own)
-    kind = _run_kind(line, patterns, is_known=is_known) if voice is Voice.RUN else None
+    kind = _run_kind(line, patterns) if voice is Voice.RUN else None
+    if kind is None and voice is Voice.RUN and not is_known and (weight := _weight(line, patterns)) is not None:
+        return Verdict(Kind.UNMATCHED, evidence, is_step, weight)
     if kind is None:
         is_quotation = not own and (bool(indices) or voice is not Voice.RUN)
         kind = _evidence_kind(evidence, patterns, is_quotation=is_quotation, is_step=is_step)
@@ -96,18 +100,21 @@ def _evidence(
             yield Evidence(at, distance, is_cause and is_retried(text))
 
 
-def _run_kind(line: MatchedLine, patterns: Patterns, *, is_known: bool) -> Kind | None:
-    """What only a line of the run itself can be; None for any other line."""
+def _run_kind(line: MatchedLine, patterns: Patterns) -> Kind | None:
+    """DONE or TRACEBACK, which only a line of the run itself can be; None for any other line."""
     if patterns.done in line.matches:
         return Kind.DONE
     if patterns.traceback in line.matches:
         return None if is_quoted(line.text, line.matches[patterns.traceback].start()) else Kind.TRACEBACK
-    return Kind.UNMATCHED if not is_known and _is_error(line, patterns) else None
+    return None
 
 
-def _is_error(line: MatchedLine, patterns: Patterns) -> bool:
+def _weight(line: MatchedLine, patterns: Patterns) -> Weight | None:
+    """The weight of an error; None where the line reports none."""
     matched = patterns.matches(line.errors, line.text).keys()
-    return bool(matched) and is_error(decode(line.text)) and not is_mention(matched, patterns, line.text)
+    if not matched or patterns.traceback in line.matches or is_mention(matched, patterns, line.text):
+        return None
+    return weigh(decode(line.text))
 
 
 def _evidence_kind(evidence: tuple[Evidence, ...], patterns: Patterns, *, is_quotation: bool, is_step: bool) -> Kind:

@@ -6,19 +6,18 @@ from collections.abc import Set
 from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.logs.judge.quotations import is_quoted
 from skyrl_doctor.logs.match.patterns import Patterns, compile_pattern
-from skyrl_doctor.logs.match.phrases import is_advice, is_below_warning
-
-LEVEL_WIDTH = 160
-"""The first characters of a line, which hold its level."""
+from skyrl_doctor.logs.match.phrases import is_advice, is_below_warning, is_tolerated
 
 
 def is_evidence(signature: Signature, text: bytes, match: re.Match[bytes]) -> bool:
     """Whether the match reports the failure.
 
-    A line below the level of a warning reports no cause. The level does not count for signatures that must come several
+    A line below the level of a warning reports no cause, nor one of a program that does without what failed. The level does not count for signatures that must come several
     times, nor in the lines of HTTP servers.
     """
     if _is_advice(match, text):
+        return False
+    if signature.role is Part.ROOT and is_tolerated(text):
         return False
     if signature.unless and compile_pattern(signature.unless).search(text):
         return False
@@ -30,8 +29,7 @@ def is_evidence(signature: Signature, text: bytes, match: re.Match[bytes]) -> bo
         or b"HTTP/1" in text
     ):
         return True
-    head = text[: min(LEVEL_WIDTH, match.start())].decode("utf-8", "replace")
-    return not is_below_warning(head, _text_before(match, text))
+    return not is_below_warning(text[: match.start()].decode("utf-8", "replace"))
 
 
 def is_mention(matched: Set[int], patterns: Patterns, text: bytes) -> bool:

@@ -12,6 +12,18 @@ _INNER = re.compile(
 """Libraries that only pass an error on."""
 
 
+def raising_file(above: bytes, process: bytes) -> str:
+    """The file of the innermost frame above a line of the process, a library's included."""
+    for raw in reversed(above.split(b"\n")):
+        if prefix(raw) != process:
+            continue
+        if b"Traceback (most recent call last)" in raw:
+            break
+        if found := _FRAME.search(strip_noise(raw)):
+            return found[1].decode("utf-8", "replace")
+    return ""
+
+
 def last_frame(above: bytes, process: bytes) -> str:
     """The last frame above a line of the process; one of a library only if there is no other."""
     inner = ""

@@ -3,7 +3,7 @@
 import dataclasses
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.logs.judge.frames import last_frame
+from skyrl_doctor.logs.judge.frames import last_frame, raising_file
 from skyrl_doctor.logs.judge.lookback import LastMatch, Lookback
 from skyrl_doctor.logs.match.pieces import Piece
 from skyrl_doctor.logs.read.blocks import Block
@@ -18,7 +18,11 @@ _CONTEXT_BYTES = 1 << 12
 
 @record(kw_only=True)
 class Line:
-    """A line and its numbered neighbours; `frame` is where in the code the error was raised, if a traceback shows it."""
+    """A line and its numbered neighbours.
+
+    frame   where in the code the error was raised, if a traceback shows it; a library only if there is nothing else
+    raiser  the file that raised it, a library's included
+    """
 
     file: str
     order: int
@@ -26,6 +30,7 @@ class Line:
     text: str
     clock: Clock | None
     frame: str = ""
+    raiser: str = ""
     context: tuple[tuple[int, str], ...] = ()
 
 
@@ -61,14 +66,15 @@ class LineBuilder:
             self._below[number] = LinesBelow(number)
             if not self._below[number].add_block(block, piece.end):
                 self._incomplete.append(number)
-        text = decode(piece.text)
+        text, above = decode(piece.text), lookback.text(start - _CONTEXT_BYTES, start)
         return Line(
             file=self._file,
             order=self._order,
             number=number,
             text=text,
             clock=first_clock(piece.text) or clock_before(self._clocks, lookback, end),
-            frame=last_frame(lookback.text(start - _CONTEXT_BYTES, start), piece.process),
+            frame=last_frame(above, piece.process),
+            raiser=raising_file(above, piece.process),
             context=(*_lines_above(lookback, start, number), (number, text)),
         )
 

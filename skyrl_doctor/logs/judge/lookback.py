@@ -17,6 +17,8 @@ REACH = 1 << 16
 """Bytes of text that are kept before the current block."""
 _FIRST_STEP, _MARGIN = 1 << 9, 1 << 7
 """A search back begins with so many bytes and doubles them; the margin is for patterns that look at the text before a match."""
+ABOVE_LINES = 16
+"""So many lines above a match `unless_above` counts."""
 _ABSENCE_CHECK = 32
 """After so many questions for one pattern in one block, the whole text is searched for it once."""
 
@@ -95,6 +97,8 @@ class NearPatterns:
     def distance(self, signature: Signature, lookback: Lookback, end: int, number: int) -> int | None:
         """Lines between the near pattern and the line that ends at `end`; None where it is not within the limit."""
         near = signature.near
+        if signature.unless_above and self._stands_above(signature.unless_above, lookback, end):
+            return None
         if not near:
             return 0
         if near in self._absent and end > lookback.block_start + OVERLAP:
@@ -104,9 +108,16 @@ class NearPatterns:
             return None if line is None or number - line > signature.within else number - line
         if self._is_absent(near, lookback, end):
             return None
-        found = self._last_matches.setdefault(near, LastMatch(compile_pattern(near))).before(lookback, end)
-        lines = lookback.text(found[0], end).count(b"\n") if found else signature.within + 1
-        return lines if lines <= signature.within else None
+        lines = self._lines_above(near, lookback, end)
+        return lines if lines is not None and lines <= signature.within else None
+
+    def _stands_above(self, pattern: str, lookback: Lookback, end: int) -> bool:
+        lines = self._lines_above(pattern, lookback, end)
+        return lines is not None and lines <= ABOVE_LINES
+
+    def _lines_above(self, pattern: str, lookback: Lookback, end: int) -> int | None:
+        found = self._last_matches.setdefault(pattern, LastMatch(compile_pattern(pattern))).before(lookback, end)
+        return lookback.text(found[0], end).count(b"\n") if found else None
 
     def _is_absent(self, near: str, lookback: Lookback, end: int) -> bool:
         """Whether no match can be in the kept text. A match began within REACH and is not wider than OVERLAP."""

@@ -1,11 +1,13 @@
 """Counts what the lines of one file are evidence of, and keeps the first of each kind."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import field
 
 from skyrl_doctor.core.record import record
 from skyrl_doctor.logs.judge.classify import Kind, Verdict
 from skyrl_doctor.logs.judge.clusters import Cluster
+from skyrl_doctor.logs.judge.framework import FrameworkMarks
 from skyrl_doctor.logs.judge.hits import COUNT_LIMIT, Hit, Hits
 from skyrl_doctor.logs.judge.lines import Line
 from skyrl_doctor.logs.judge.lookback import Lookback
@@ -13,22 +15,29 @@ from skyrl_doctor.logs.judge.steps import Mark, Steps
 from skyrl_doctor.logs.judge.topics import find_named_failure
 from skyrl_doctor.logs.judge.traceback import Traceback
 from skyrl_doctor.logs.judge.unmatched import Unmatched
+from skyrl_doctor.logs.match.errors import Weight
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.phrases import count_repeats
 from skyrl_doctor.logs.match.pieces import Piece
 from skyrl_doctor.logs.match.signatures import KnownFailure
 from skyrl_doctor.logs.read.blocks import Block
+from skyrl_doctor.logs.read.versions import find_versions
 
 
 @record(kw_only=True)
 class Scan:
     """What one file holds.
 
-    suspect    the first unmatched error that the run did not survive
+    suspect    the unmatched error to show: the first of the highest weight that the run did not survive
+    weight     how much the suspect says
+    versions   the versions of packages that it names at its start
     named      the failure that it names if it is read together with the lines below it
     traceback  the last line of the first traceback
     cluster    the lines like the suspect
+    groups     other groups of similar unmatched errors
+    tolerated  the first unmatched error that the run survived, or that says that it goes on
     done       the line that says that the run came to its end
+    frameworks the frameworks that name themselves in it
     """
 
     file: str
@@ -38,8 +47,13 @@ class Scan:
     named: KnownFailure | None = None
     traceback: Line | None = None
     cluster: Cluster | None = None
+    groups: tuple[Cluster, ...] = ()
+    tolerated: Line | None = None
+    weight: Weight | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
     done: Line | None = None
     steps: tuple[Mark, ...] = ()
+    frameworks: frozenset[str] = frozenset()
 
 
 class Tally:
@@ -51,11 +65,16 @@ class Tally:
         self.unmatched = Unmatched()
         self.ignored: set[int] = set()
         self._steps = Steps(file)
+        self._frameworks = FrameworkMarks()
         self._traceback: Traceback | None = None
         self._done: Line | None = None
+        self._versions: Mapping[str, str] = {}
 
     def add_block(self, block: Block) -> None:
-        """Read the traceback on, if there is one."""
+        """Read the traceback on, if there is one, and note the framework and the versions at the start of the file."""
+        self._frameworks.add_block(block)
+        if not block.start:
+            self._versions = find_versions(block.data)
         if self._traceback is not None:
             self._traceback.add_block(block)
 
@@ -85,22 +104,28 @@ class Tally:
             self._done = build_line()
         elif verdict.kind is Kind.TRACEBACK:
             self._add_traceback(block, piece, build_line)
-        elif verdict.kind is Kind.UNMATCHED:
-            self._add_unmatched(piece, number, build_line)
+        elif verdict.weight is not None:
+            self._add_unmatched(piece, number, verdict.weight, build_line)
 
     def scan(self, complete: Callable[[Line], Line]) -> Scan:
         """All that was found; `complete` adds the lines below a line."""
-        suspect = self.unmatched.line and complete(self.unmatched.line)
+        traceback = self._traceback_line(complete)
+        suspect, weight, cluster = self._suspect(traceback, complete)
         return Scan(
             file=self._file,
             hits=tuple(dataclasses.replace(hit, line=complete(hit.line)) for hit in self.hits.kept),
             counts=self.hits.counts(),
             suspect=suspect,
             named=find_named_failure(suspect, self._patterns) if suspect else None,
-            traceback=self._traceback_line(complete),
-            cluster=self.unmatched.cluster(),
+            traceback=traceback,
+            cluster=cluster,
+            groups=self.unmatched.other_groups(),
+            tolerated=self.unmatched.tolerated and complete(self.unmatched.tolerated),
+            weight=weight,
+            versions=self._versions,
             done=self._done and complete(self._done),
             steps=self._steps.marks(),
+            frameworks=frozenset(self._frameworks.found),
         )
 
     def _add_traceback(self, block: Block, piece: Piece, build_line: Callable[[], Line]) -> None:
@@ -111,11 +136,23 @@ class Tally:
             self._traceback.add_block(block, piece.end)
         self.ignored.add(self._patterns.traceback)
 
-    def _add_unmatched(self, piece: Piece, number: int, build_line: Callable[[], Line]) -> None:
+    def _suspect(
+        self, traceback: Line | None, complete: Callable[[Line], Line]
+    ) -> tuple[Line | None, Weight | None, Cluster | None]:
+        """The unmatched error to show; the end of the first traceback, where that is earlier or says more."""
+        line, weight = self.unmatched.line, self.unmatched.weight
+        if line is None or weight is None:
+            return None, None, None
+        if traceback is not None and (weight < Weight.EXCEPTION or traceback.number < line.number):
+            is_error = self._traceback is not None and self._traceback.is_error and self._traceback.is_complete
+            if is_error and not self._patterns.matches_signature(traceback.text.encode()):
+                return traceback, Weight.EXCEPTION, None
+        return complete(line), weight, self.unmatched.cluster()
+
+    def _add_unmatched(self, piece: Piece, number: int, weight: Weight, build_line: Callable[[], Line]) -> None:
         if self.unmatched.is_full or self.unmatched.is_survived(piece.raw):
             return
-        if self.unmatched.add(piece.text, number, piece.raw):
-            self.unmatched.keep(build_line())
+        self.unmatched.add(piece.text, number, weight, build_line, piece.raw)
         if self.unmatched.is_full:
             self.ignored |= self._patterns.errors
 

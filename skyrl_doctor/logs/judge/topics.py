@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.logs.judge.evidence import is_evidence
 from skyrl_doctor.logs.judge.lines import Line
+from skyrl_doctor.logs.match.errors import is_error
 from skyrl_doctor.logs.match.patterns import Patterns, compile_pattern
-from skyrl_doctor.logs.match.phrases import is_error
 from skyrl_doctor.logs.match.signatures import KnownFailure, load_topics
 
 _FRAME = " \t│┃|"

@@ -3,15 +3,17 @@
 import dataclasses
 import re
 
-from skyrl_doctor.logs.judge.frames import last_frame
+from skyrl_doctor.logs.judge.frames import last_frame, raising_file
 from skyrl_doctor.logs.judge.lines import CONTEXT, Line, decode
 from skyrl_doctor.logs.read.blocks import Block
+from skyrl_doctor.logs.read.levels import Level, parse_header
 from skyrl_doctor.logs.read.noise import clean, prefix
 
 _MAX_LINES = 200
 _LAST_LINE = re.compile(rb"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?::|$)")
 _STOPPED_BY_RAY = (b"raise_sys_exit_with_custom_error_message", b"SystemExit")
 """Frame and exception of an idle worker that Ray stops at the end of a run."""
+_FRAME = re.compile(rb' {2,4}File "')
 _MAX_BYTES = 1 << 12
 
 
@@ -34,26 +36,27 @@ class Traceback:
             at = block.data.find(b"\n", at) + 1
             if not at:
                 return False
-        while 0 <= at < len(block.data) and not self._is_complete:
+        while 0 <= at < len(block.data) and not self._is_read:
             end = block.data.find(b"\n", at)
             raw = block.data[at : end if end >= 0 else len(block.data)][:_MAX_BYTES]
             self._number += 1
-            if prefix(raw) == self._process and (text := clean(raw)).startswith(self._stamp):
-                self._add(text[len(self._stamp) :].rstrip(b"\r"))
+            if prefix(raw) == self._process:
+                self._add(clean(raw).rstrip(b"\r"))
             at = end + 1 if end >= 0 else -1
-        return self._is_complete
+        return self._is_read
 
     def last_line(self) -> Line | None:
         """The last line with the frame above it; None where it was not found."""
         if self._last is None:
             return None
         number, text = self._last
-        above = self._above[-CONTEXT:]
+        above, frames = self._above[-CONTEXT:], b"\n".join(line for _, line in self._above)
         return dataclasses.replace(
             self.first,
             number=number,
             text=decode(text),
-            frame=last_frame(b"\n".join(line for _, line in self._above), b""),
+            frame=last_frame(frames, b""),
+            raiser=raising_file(frames, b""),
             context=(*((at, decode(line)) for at, line in above), (number, decode(text))),
         )
 
@@ -64,11 +67,26 @@ class Traceback:
         return self._last is not None and self._last[1].startswith(name) and frame in self._above[-1][1]
 
     @property
-    def _is_complete(self) -> bool:
+    def is_complete(self) -> bool:
+        """Whether the last line was found."""
+        return self._last is not None
+
+    @property
+    def is_error(self) -> bool:
+        """Whether its logger wrote no level below that of an error."""
+        return parse_header(self.first.text).level not in (Level.BELOW_WARNING, Level.WARNING)
+
+    @property
+    def _is_read(self) -> bool:
         return self._last is not None or self._number - self.first.number >= _MAX_LINES
 
     def _add(self, text: bytes) -> None:
         """Keep a frame or the last line. Any other line was written in between by another program."""
+        if self._number == self.first.number + 1 and _FRAME.match(text):
+            self._stamp = b""  # the text before the first line was a message, which is written once
+        if not text.startswith(self._stamp):
+            return
+        text = text[len(self._stamp) :]
         if _LAST_LINE.match(text):
             self._last = (self._number, text)
         elif text.startswith((b" ", b"\t")):

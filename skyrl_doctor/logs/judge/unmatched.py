@@ -1,33 +1,59 @@
-"""Errors that no signature knows: the first that the run did not survive, and how many lines are like it."""
+"""Errors that no signature knows: which of them to show, and how many lines are like it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from skyrl_doctor.logs.judge.clusters import Cluster, Clusters, form
 from skyrl_doctor.logs.judge.lines import Line, decode
+from skyrl_doctor.logs.match.errors import Weight
 from skyrl_doctor.logs.match.steps import SURVIVED_STEPS
 
 MAX_ERRORS = 1000
-"""Errors that are judged while one is kept, and as many again if the run survives that one. Repeats of a survived error do not
-count."""
+"""Errors that are judged once an exception is kept; twice as many while none is. Repeats of a survived error do not count."""
 _MAX_LINE = 1 << 10
 _NO_CLUSTER = -1
+MAX_GROUPS = 5
+"""Groups of other errors that are kept beside the one that is shown."""
+
+
+@dataclass
+class _Kept:
+    """The first error of a weight that the run has not survived, its cluster, and the steps since."""
+
+    line: Line
+    cluster: int | None
+    steps: int = 0
 
 
 class Unmatched:
-    """Takes errors and steps in their order. `line` is the error that is kept."""
+    """Takes errors and steps in their order.
+
+    Of each weight the first error is kept. `tolerated` is the first that the run survived, or that says that it goes on.
+    """
 
     def __init__(self) -> None:
         self._clusters = Clusters()
         self._survived: set[int | None] = set()
         self._cluster_by_form: dict[bytes, int | None] = {}
-        self._cluster: int | None = None
-        self._steps = self._count = 0
-        self.line: Line | None = None
+        self._weights: dict[int | None, Weight] = {}
+        self._kept: dict[Weight, _Kept] = {}
+        self._count = 0
+        self.tolerated: Line | None = None
+
+    @property
+    def line(self) -> Line | None:
+        """The error to show: the first of the highest weight."""
+        return self._shown.line if self._shown else None
+
+    @property
+    def weight(self) -> Weight | None:
+        """The weight of the error to show."""
+        return max(self._kept, default=None)
 
     @property
     def is_full(self) -> bool:
-        """Whether no further error is needed, unless the run survives the kept one."""
-        return self._count >= (MAX_ERRORS if self.line is not None else 2 * MAX_ERRORS)
+        """Whether no further error is needed, unless the run survives the kept ones."""
+        return self._count >= (MAX_ERRORS if Weight.EXCEPTION in self._kept else 2 * MAX_ERRORS)
 
     def survived_filter(self) -> Callable[[bytes], bool] | None:
         """`is_survived`, or None while the run has survived nothing."""
@@ -37,28 +63,42 @@ class Unmatched:
         """Whether the run survived a line that differs in numbers alone. It never changes back, so any thread may ask."""
         return len(raw) <= _MAX_LINE and self._cluster_by_form.get(form(raw), _NO_CLUSTER) in self._survived
 
-    def add(self, text: bytes, number: int, raw: bytes = b"") -> bool:
-        """Count the error; return whether to `keep` it: the first of a kind that the run has not survived."""
+    def add(self, text: bytes, number: int, weight: Weight, build_line: Callable[[], Line], raw: bytes = b"") -> None:
+        """Count the error, and keep its line if it is the first of its weight that the run has not survived."""
         self._count += 1
         cluster = self._clusters.add(decode(text), number)
+        self._weights.setdefault(cluster, weight)
         if len(raw) <= _MAX_LINE:
             self._cluster_by_form[form(raw)] = cluster
-        if self.line is not None or cluster in self._survived:
-            return False
-        self._cluster = cluster
-        return True
-
-    def keep(self, line: Line) -> None:
-        """Keep this error."""
-        self.line, self._steps = line, 0
+        if weight is Weight.TOLERATED:
+            self.tolerated = self.tolerated or build_line()
+        elif weight not in self._kept and cluster not in self._survived:
+            self._kept[weight] = _Kept(build_line(), cluster)
 
     def add_step(self) -> None:
-        """A training step ended: after enough of them the kept error is dropped."""
-        self._steps += 1
-        if self.line is not None and self._steps >= SURVIVED_STEPS:
-            self._survived.add(self._cluster)
-            self.line = None
+        """A training step ended: after enough of them the kept errors are dropped."""
+        for weight, kept in list(self._kept.items()):
+            kept.steps += 1
+            if kept.steps >= SURVIVED_STEPS:
+                self._survived.add(kept.cluster)
+                self.tolerated = self.tolerated or kept.line
+                del self._kept[weight]
 
     def cluster(self) -> Cluster | None:
-        """The lines like the kept error."""
-        return None if self.line is None or self._cluster is None else self._clusters[self._cluster]
+        """The lines like the error to show."""
+        shown = self._shown
+        return None if shown is None or shown.cluster is None else self._clusters[shown.cluster]
+
+    def other_groups(self) -> tuple[Cluster, ...]:
+        """The other groups of similar errors that the run did not survive, in their order."""
+        shown = self._shown
+        found = [
+            self._clusters[at]
+            for at, weight in self._weights.items()
+            if at is not None and weight > Weight.NOTE and at not in self._survived and (shown and shown.cluster) != at
+        ]
+        return tuple(found[:MAX_GROUPS])
+
+    @property
+    def _shown(self) -> _Kept | None:
+        return self._kept[max(self._kept)] if self._kept else None

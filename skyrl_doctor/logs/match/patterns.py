@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence, Set
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.logs.match.engine import Engine
 from skyrl_doctor.logs.match.engines import make_engine
+from skyrl_doctor.logs.match.errors import ERRORS
 from skyrl_doctor.logs.match.literals import literals
-from skyrl_doctor.logs.match.phrases import DONE, ERRORS, STEPS
+from skyrl_doctor.logs.match.phrases import DONE, STEPS
 from skyrl_doctor.logs.match.signatures import KnownFailure, load_signatures
 
 FAR = 200
@@ -21,7 +22,7 @@ TRACEBACK = r"Traceback \(most recent call last\)"
 class Patterns:
     """Patterns by number. Python's `re` on bytes decides whether one matches.
 
-    entries       all signatures; the numbers of other records are their positions here
+    entries       all signatures but those that stand in for others after a step; other records hold their positions here
     texts         the patterns by number
     steps         the numbers of the step patterns, with texts that their matches hold
     entries_of    the signatures of a pattern
@@ -32,7 +33,7 @@ class Patterns:
     """
 
     def __init__(self, entries: Sequence[KnownFailure], *, engine_name: str | None = None) -> None:
-        self.entries = tuple(entries)
+        self.entries = tuple(entry for entry in entries if not entry.signature.steps)
         numbers: dict[str, int] = {}
         for text in self._texts():
             numbers.setdefault(text, len(numbers))
@@ -61,6 +62,11 @@ class Patterns:
     def search(self, number: int, text: bytes) -> re.Match[bytes] | None:
         """The first match of a pattern in a clean line."""
         return _search(self.texts[number], text)
+
+    def matches_signature(self, text: bytes) -> bool:
+        """Whether any signature matches a clean line."""
+        numbers = {number for _, number in self.engine.places(text)} & self.entries_of.keys()
+        return any(self.search(number, text) is not None for number in numbers)
 
     def _texts(self) -> Iterator[str]:
         for entry in self.entries:

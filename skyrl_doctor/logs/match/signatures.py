@@ -1,6 +1,5 @@
 """Loads every signature that is installed: those of the failures' own files, and those of tables by id or by name."""
 
-import dataclasses
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
@@ -14,11 +13,12 @@ from skyrl_doctor.core.signature import Signature
 
 @record
 class KnownFailure:
-    """A signature and its failure. A consequence of other failures has a name and no id."""
+    """A signature and its failure. A consequence of other failures has a name and no id. A topic names one only probably."""
 
     id: str | None
     slug: str
     signature: Signature
+    is_probable: bool = False
 
     @property
     def name(self) -> str:
@@ -42,10 +42,7 @@ def load_signatures() -> tuple[KnownFailure, ...]:
 def load_topics() -> tuple[KnownFailure, ...]:
     """The topics of failures (`TOPIC` of their files), for errors that no signature matches."""
     return tuple(
-        KnownFailure(
-            *failure,
-            dataclasses.replace(topic, explain=f"recognised by topic: {topic.explain}"),
-        )
+        KnownFailure(*failure, topic, is_probable=True)
         for module in modules(CHECKS, [])
         if (topic := getattr(module, "TOPIC", None)) and (failure := _failure(module))
     )
@@ -71,7 +68,14 @@ def _in_file(module: ModuleType) -> Iterator[KnownFailure]:
 
 def _failure(module: ModuleType) -> tuple[str, str] | None:
     """The id and slug of the failure whose file this is: a catalogue entry, or a check of another package."""
-    for owner in (*catalogue().entries, *vars(module).values()):
-        if isinstance(owner, Entry | Check) and owner.module == module.__name__:
+    if (entry := _entries_by_module().get(module.__name__)) is not None:
+        return entry.id, entry.slug
+    for owner in vars(module).values():
+        if isinstance(owner, Check) and owner.module == module.__name__:
             return owner.id, owner.slug
     return None
+
+
+@functools.cache
+def _entries_by_module() -> Mapping[str, Entry]:
+    return {entry.module: entry for entry in catalogue().entries}

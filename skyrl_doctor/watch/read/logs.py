@@ -16,6 +16,7 @@ from skyrl_doctor.logs.judge.scanner import Scanner
 from skyrl_doctor.logs.judge.tally import Scan
 from skyrl_doctor.logs.match.patterns import Patterns, installed_patterns
 from skyrl_doctor.logs.match.phrases import WATCH_PREFIX
+from skyrl_doctor.logs.sentences import explain
 from skyrl_doctor.watch.files import COUNTS
 from skyrl_doctor.watch.follow.tail import Lines
 from skyrl_doctor.watch.observations import Hit, Observation, Rollouts
@@ -111,7 +112,7 @@ def _observed(found: Found, before: int, at: float) -> Hit:
         file=found.line.file,
         line=found.line.number + before,
         text=found.line.text,
-        explain=signature.explain,
+        explain=explain(found),
     )
 
 

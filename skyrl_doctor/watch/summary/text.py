@@ -6,6 +6,7 @@ from typing import Any
 from skyrl_doctor.core.signature import Part
 from skyrl_doctor.facts.launches import NODE_FAMILIES
 from skyrl_doctor.logs.cause.root_cause import Diagnosis
+from skyrl_doctor.logs.sentences import explain, remedy
 from skyrl_doctor.report.plain import encodable, plain
 from skyrl_doctor.watch.rules.base import duration
 from skyrl_doctor.watch.summary.gather import Story
@@ -31,7 +32,7 @@ def _head(story: Story, redact: Redact) -> Iterator[str]:
     yield "# Post-mortem"
     yield ""
     if root is not None:
-        yield f"**{root.failure.name} {root.failure.slug}**: {root.failure.signature.explain}."
+        yield f"**{root.failure.name} {root.failure.slug}**: {_clean(explain(root, story.diagnosis.dialect), redact)}."
     elif unknown is not None:
         yield "**No known failure matched.** The first line that looks like an error is quoted below."
     elif _roots(story):
@@ -83,6 +84,9 @@ def _cause(diagnosis: Diagnosis, redact: Redact) -> Iterator[str]:
         ],
         redact,
     )
+    if diagnosis.root and (advice := remedy(diagnosis.root, diagnosis.dialect)):
+        yield _clean(advice, redact)
+        yield ""
     if diagnosis.root and diagnosis.root.failure.id:
         yield f"What to do: `skyrl-doctor explain {diagnosis.root.failure.id}`"
         yield ""
@@ -91,7 +95,7 @@ def _cause(diagnosis: Diagnosis, redact: Redact) -> Iterator[str]:
         yield "Consequences, not the cause:"
         yield ""
         yield from (
-            f"- {hit.failure.slug}, {_code(f'{hit.line.file}:{hit.line.number}')}: {hit.failure.signature.explain}"
+            f"- {hit.failure.slug}, {_code(f'{hit.line.file}:{hit.line.number}')}: {_clean(explain(hit, diagnosis.dialect), redact)}"
             for hit in cascades[:20]
         )
         yield ""

@@ -6,6 +6,9 @@ from checks.ckp.disk_too_small import disk_too_small
 from plans import MIG20, example, plan
 from skyrl_doctor.core.model import Severity, Status
 from skyrl_doctor.facts.checkpoints import Checkpoint, Checkpoints, CheckpointSize
+from skyrl_doctor.logs.cause.root_cause import find_root_cause
+from skyrl_doctor.logs.judge.files import scan_chunks
+from skyrl_doctor.logs.match.patterns import installed_patterns
 from skyrl_train.contracts.checkpoints.rules import at_once
 from support import judge, plan_of
 
@@ -72,3 +75,32 @@ def test_silent_on_the_clean_machine() -> None:
 def test_a_run_that_saves_nothing_is_not_judged() -> None:
     outcome = judge("CKP003", "checkpoint_disk_small", plan=plan(VERL.replace("=5 ", "=-1 "), "run.sh"))
     assert (outcome.status, outcome.reason) == (Status.SKIP, "trainer.save_freq is -1: no checkpoint is saved")
+
+
+FULL = "OSError: [Errno 28] No space left on device"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Error: crun: create keyring `1e42`: Disk quota exceeded: OCI runtime error"],
+        ["container init caused: join session keyring: create session key: disk quota exceeded: unknown"],
+        ["Error: error allocating lock for new container: no space left on device"],
+        ["gpu07:21:25 [1] include/shm.h:28 NCCL WARN Call to posix_fallocate failed : No space left on device"],
+        ["RuntimeError: unable to write to file </torch_812_3>: No space left on device (28)"],
+        ["OSError: [Errno 28] inotify watch limit reached"],
+        ["daytona.common.errors.DaytonaError: Failed to create sandbox: quota exceeded"],
+        ['  File "/usr/lib/python3.12/multiprocessing/synchronize.py", line 57, in __init__', FULL],
+        ['  File "/venv/lib/python3.12/site-packages/watchdog/observers/inotify_c.py", line 4, in add', FULL],
+    ],
+)
+def test_no_room_elsewhere_is_no_full_disk(lines: list[str]) -> None:
+    found = find_root_cause([scan_chunks("a.log", ["\n".join(lines).encode()], installed_patterns())])
+    assert (found.root.failure.name if found.root else None) in (None, "POD005", "POD010", "RUN012", "TRN009")
+
+
+def test_a_disk_is_full_where_shared_memory_stands_far_above() -> None:
+    lines = ['  File "/usr/lib/python3.12/multiprocessing/synchronize.py", line 57', *["x"] * 20, FULL]
+    found = find_root_cause([scan_chunks("a.log", ["\n".join(lines).encode()], installed_patterns())])
+    assert found.root is not None
+    assert found.root.failure.name == "CKP003"

@@ -128,4 +128,4 @@ def test_the_same_hunts_find_them_where_they_are_not_hidden(server: Server) -> N
     found, _ = asyncio.run(played(server, hide=False))
     assert sorted(found["by name"].split()) == ["/r2e_tests", "/r2e_tests/test_secret.py", "/testbed/run_tests.sh"]
     assert sorted(found["by content"].split()) == ["/r2e_tests/test_secret.py", "/testbed/run_tests.sh"]
-    assert "/proc/1/root/r2e_tests" in found["roots of processes"].split()
+    assert any(path.endswith("/root/r2e_tests") for path in found["roots of processes"].split())

@@ -53,7 +53,9 @@ def test_an_unknown_error_is_shown_and_not_named(tmp_path: Path, capsys: pytest.
     assert dispatch(["diagnose", str(log), "--format", "json"]) == 1
     text = "ZeroDivisionError: division by zero"
     cluster = {"template": text, "count": 1, "first": 1, "last": 1}
-    unknown = {"file": str(log), "line": 1, "text": text, "cluster": cluster}
+    raised = {"exception": "ZeroDivisionError", "message": "division by zero", "package": "", "version": ""}
+    search = {"search": 'ZeroDivisionError "division by zero"'}
+    unknown = {"file": str(log), "line": 1, "text": text, **raised, **search, "cluster": cluster, "others": []}
     assert json.loads(capsys.readouterr().out) == {"schema": 1, "root": None, "matches": [], "unknown": unknown}
     assert dispatch(["diagnose", str(log)]) == 1
     assert capsys.readouterr().out.startswith("No known failure matched.")

@@ -10,7 +10,7 @@ import pytest
 import skyrl_train
 from skyrl_doctor.catalogue import catalogue
 from skyrl_doctor.logs.diagnose import diagnose
-from skyrl_doctor.logs.match.phrases import ERROR, is_error
+from skyrl_doctor.logs.match.errors import ERROR, is_error
 from skyrl_doctor.logs.match.signatures import load_signatures
 from skyrl_train.contracts.run_log import say, say_cause
 

@@ -56,17 +56,17 @@ def test_a_person_reads_where_in_the_code_it_was_raised() -> None:
     found = diagnose([str(LOGS / "AGT008" / "rlock.log"), str(LOGS / "CFG005" / "verl.log")])
     frames = {hit.failure.name: hit.line.frame for hit in found.diagnosis.matches if hit.line.frame}
     assert frames["CFG005"] == "/app/verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py:140 in __init__"
-    shown = "\n".join(text(diagnose([str(LOGS / "CFG005" / "verl.log")]).diagnosis, None, same, 1))
+    shown = "\n".join(text(diagnose([str(LOGS / "CFG005" / "verl.log")]).diagnosis, "", same, 1))
     assert "  raised in /app/verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py:140 in __init__\n" in shown
 
 
 def test_frames_of_libraries_and_of_other_processes_are_no_place_to_look() -> None:
-    shown = "\n".join(text(diagnose([str(LOGS / "GPU001" / "gpu_uuid.log")]).diagnosis, None, same, 1))
+    shown = "\n".join(text(diagnose([str(LOGS / "GPU001" / "gpu_uuid.log")]).diagnosis, "", same, 1))
     assert (
         "raised in /venv/lib/python3.12/site-packages/vllm/platforms/interface.py:230 in device_id_to_physical_device_id"
         in shown
     )
-    shown = "\n".join(text(diagnose([str(LOGS / "CKP003" / "pos.log")]).diagnosis, None, same, 1))
+    shown = "\n".join(text(diagnose([str(LOGS / "CKP003" / "pos.log")]).diagnosis, "", same, 1))
     assert "raised in /app/verl/utils/checkpoint/fsdp_checkpoint_manager.py:161 in save_checkpoint" in shown
 
 
@@ -74,7 +74,7 @@ def test_of_an_unknown_error_it_is_said_how_many_are_like_it(tmp_path: Path) -> 
     log = tmp_path / "a.log"
     log.write_text("".join(f"ValueError: row {n} of task {n} has no reward\n" for n in range(9)), encoding="utf-8")
     found = diagnose([str(log)]).diagnosis
-    assert list(text(found, None, same, 1))[-1] == (
+    assert list(text(found, "", same, 1))[-1] == (
         "  9 similar lines in this file, from line 1 to 9: ValueError: row * of task * has no reward"
     )
     assert data(found, same)["unknown"]["cluster"] == {
@@ -89,8 +89,73 @@ def test_what_the_run_outlived_is_told_of_and_no_cause(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     steps = "".join(f"step:{n} - actor/loss:0.1\n" for n in range(3))
     log.write_text(f"Error: beginning container create transaction: database is locked\n{steps}", encoding="utf-8")
-    assert list(text(diagnose([str(log)]).diagnosis, None, same, 1)) == [
+    assert list(text(diagnose([str(log)]).diagnosis, "", same, 1)) == [
         "Known failures, but the run continued after them:",
         f"  POD009 database-locked-under-burst, {log}:1",
         "No known failure and no error found in 1 file.",
     ]
+
+
+def lines_of(tmp_path: Path, *lines: str) -> list[str]:
+    log = tmp_path / "a.log"
+    log.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    found = diagnose([str(log)]).diagnosis
+    Draft202012Validator(SCHEMA).validate(json.loads(json.dumps(data(found, same))))
+    return [line.replace(str(tmp_path), "") for line in text(found, "", same, 1)]
+
+
+def test_an_unknown_error_comes_with_a_text_to_search_for_and_the_other_errors(tmp_path: Path) -> None:
+    shown = lines_of(tmp_path, "ValueError: row 12 has no reward", "KeyError: 'a'", "KeyError: 'b'")
+    assert shown == [
+        "No known failure matched. The first error:",
+        "  /a.log:1",
+        "  >      1 | ValueError: row 12 has no reward",
+        "         2 | KeyError: 'a'",
+        "         3 | KeyError: 'b'",
+        '  search the web for: ValueError "has no reward"',
+        "Other errors that no known failure matches:",
+        "  2 x KeyError: *, first at /a.log:2",
+    ]
+
+
+def test_an_error_that_ended_nothing_is_shown_and_is_no_alarm(tmp_path: Path) -> None:
+    assert lines_of(tmp_path, "2026-03-02 09:14:03,120 - own - ERROR - odd, falling back to 3") == [
+        "No known failure found in 1 file.",
+        "The first error line, which ended nothing: the program recovered, or the run continued:",
+        "  /a.log:1",
+        "  >      1 | 2026-03-02 09:14:03,120 - own - ERROR - odd, falling back to 3",
+    ]
+
+
+def test_a_failure_named_by_its_words_is_only_probable(tmp_path: Path) -> None:
+    shown = lines_of(tmp_path, "ERROR trainer: could not save: no free disk space on /scratch")
+    assert shown[0].startswith("probably CKP003 disk-too-small: ")
+    assert shown[1] == "No signature matches the line. It is named by its words."
+
+
+PAGE = """Title.
+
+## What it does
+Looks.
+
+## Why it breaks training
+It ends.
+
+## How to fix
+Start one Ray cluster. `skyrl-train launch` does
+both. Request `a.b`.
+
+## Example
+    x
+"""
+
+
+def test_users_of_another_framework_read_nothing_of_skyrl_train(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    texts = {}
+    for mark in ("skyrl-train job: trainer: done", "/app/verl/trainer/main_ppo.py", "fine"):
+        log.write_text(f"{mark}\nNo available worker slots\n", encoding="utf-8")
+        texts[mark] = "\n".join(text(diagnose([str(log)]).diagnosis, PAGE, same, 1))
+    both = "Start one Ray cluster. `skyrl-train launch` does both. Request `a.b`."
+    assert [both in one for one in texts.values()] == [True, False, True]
+    assert "Start one Ray cluster. Request `a.b`." in texts["/app/verl/trainer/main_ppo.py"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skyrl_doctor.logs.match.phrases import ERROR, is_error
+from skyrl_doctor.logs.match.errors import ERROR, is_error
 from skyrl_train.cli.app import dispatch
 from skyrl_train.config.load import parse, resolved
 from skyrl_train.contracts.verdict import FILE, Verdict, config_hash, write

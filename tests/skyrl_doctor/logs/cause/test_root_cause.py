@@ -89,3 +89,51 @@ def test_a_worker_that_was_told_to_end_is_no_consequence() -> None:
     told = "[2026-03-02 09:30:07,344 {} 3743 3759] core_worker.cc:4630: Force kill actor request: The actor is dead because its owner has died.\n"
     assert diagnosis(a_log=told.format("I")).unknown is None
     assert diagnosis(a_log=told.format("E")).unknown is not None
+
+
+TIMEOUT = "[rank1]:[E302 09:30:00.5 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=88, OpType=ALLREDUCE, NumelIn=1, Timeout(ms)=600000) ran"
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.16 GiB. GPU 0 has a total capacity of 19.62 GiB"
+
+
+def test_a_last_resort_yields_to_any_other_known_failure() -> None:
+    found = diagnosis(a_log=f"{TIMEOUT}\n{SLOTS}\n")
+    assert found.root is not None
+    assert found.root.failure.name == "RUN005"
+    assert {(hit.failure.name, str(hit.failure.signature.role)) for hit in found.matches} == {
+        ("RUN005", "root"),
+        ("TRN008", "cascade"),
+        ("nccl", "cascade"),
+    }
+    assert found.others == ()
+
+
+def test_a_last_resort_yields_to_an_unknown_error_above_it_only() -> None:
+    error = "[rank3]: ZeroDivisionError: division by zero"
+    above = diagnosis(a_log=f"{error}\n{TIMEOUT}\n")
+    assert (above.root, above.unknown and above.unknown.number) == (None, 1)
+    assert root(a_log=f"{TIMEOUT}\n{error}\n") == "TRN008"
+    assert root(a_log=f"{TIMEOUT}\n", b_log=f"{error}\n") is None
+
+
+def test_a_run_that_reached_its_end_is_torn_down_by_signals() -> None:
+    cancelled = "slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-03-02T11:00:12 ***"
+    found = diagnosis(a_log=f"Final validation metrics: 1\n{cancelled}\n")
+    assert (found.root, found.unknown) == (None, None)
+    assert root(a_log=f"{cancelled}\n") == "SLM011"
+
+
+def test_after_steps_that_fitted_no_model_is_too_big() -> None:
+    step = "step:3 - critic/score/mean:0.21"
+    assert root(a_log=f"{OOM}\n") == "MEM001"
+    assert root(a_log=f"{step}\n{OOM}\n") == "MEM002"
+    assert root(a_log=f"{OOM}\n{step}\n") == "MEM001"
+    words = "RuntimeError: GPU memory exhausted while allocating optimizer state (needed 4.1 GiB, 1.0 GiB free)"
+    assert root(a_log=f"{words}\n") == "MEM001"
+    assert root(a_log=f"{step}\n{words}\n") == "MEM002"
+
+
+def test_a_last_resort_is_the_cause_where_only_a_note_stands_above() -> None:
+    note = "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'."
+    found = diagnosis(a_log=f"{note}\nModuleNotFoundError: No module named 'verl'\n")
+    assert found.root is not None
+    assert (found.root.failure.name, found.root.line.number) == ("ENV022", 2)

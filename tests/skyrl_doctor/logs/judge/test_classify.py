@@ -7,6 +7,7 @@ import pytest
 from skyrl_doctor.core.signature import Part, Signature
 from skyrl_doctor.logs.judge.classify import Evidence, Kind, MatchedLine, Verdict, classify
 from skyrl_doctor.logs.judge.quotations import Voice
+from skyrl_doctor.logs.match.errors import Weight
 from skyrl_doctor.logs.match.patterns import Patterns
 from skyrl_doctor.logs.match.signatures import KnownFailure
 
@@ -53,19 +54,25 @@ def verdict(
         (b"no slots in this row, free slots in the next", NOTHING),
         (b"step:3 - actor/loss:0.1", Verdict(Kind.STEP, is_step=True)),
         (b"step:3 - the actor died", Verdict(Kind.CASCADE, (Evidence(DIED),), is_step=True)),
-        (b"step:3 - ValueError: odd", Verdict(Kind.UNMATCHED, is_step=True)),
+        (b"step:3 - ValueError: odd", Verdict(Kind.UNMATCHED, is_step=True, weight=Weight.ERROR)),
         (b"Final validation metrics: 1", Verdict(Kind.DONE)),
         (b"Final validation metrics: the actor died", Verdict(Kind.DONE, (Evidence(DIED),))),
         (b"Traceback (most recent call last):", Verdict(Kind.TRACEBACK)),
         (b"{'role': 'user', 'content': 'Traceback (most recent call last)'}", NOTHING),
-        (b"ValueError: odd", Verdict(Kind.UNMATCHED)),
-        (b"ERROR [core.py:7] worker 3 is odd", Verdict(Kind.UNMATCHED)),
+        (b"ValueError: odd", Verdict(Kind.UNMATCHED, weight=Weight.EXCEPTION)),
+        (b"ValueError: odd, see INFO", Verdict(Kind.UNMATCHED, weight=Weight.EXCEPTION)),
+        (b"ERROR cache: odd, falling back", Verdict(Kind.UNMATCHED, weight=Weight.TOLERATED)),
+        (b"ERROR [core.py:7] worker 3 is odd", Verdict(Kind.UNMATCHED, weight=Weight.ERROR)),
         (b"ValueError: out of memory", Verdict(Kind.ROOT, (Evidence(GPU),))),
         (b"WARNING: ValueError: odd", NOTHING),
         (b"Hint: if you see ValueError: odd, wait", NOTHING),
         (b"to avoid out of memory, use a smaller batch", NOTHING),
         (b"INFO cache: out of memory is handled", NOTHING),
         (b"INFO cache: out of memory 3 times", NOTHING),
+        (b"cache: out of memory. Proceeding without a cache.", NOTHING),
+        (b"Ignore import error when loading own.cache: out of memory", NOTHING),
+        (b"RuntimeError: out of memory (see DEBUG=INFO)", Verdict(Kind.ROOT, (Evidence(GPU),))),
+        (b"the level INFO: CUDA out of memory", Verdict(Kind.ROOT, (Evidence(GPU),))),
         (b"{'role': 'user', 'content': 'out of memory'}", Verdict(Kind.QUOTED)),
         (b"all is well", NOTHING),
         (b"", NOTHING),
@@ -104,7 +111,8 @@ def test_a_saturated_signature_is_no_evidence_and_its_line_no_unknown_error() ->
     assert verdict(text, distances={BACKWARD: 2}, saturated=frozenset({GPU})) == Verdict(
         Kind.ROOT, (Evidence(BACKWARD, 2),)
     )
-    assert verdict(text, distances={GPU: None, BACKWARD: None}) == Verdict(Kind.UNMATCHED)
+    unmatched = Verdict(Kind.UNMATCHED, weight=Weight.EXCEPTION)
+    assert verdict(text, distances={GPU: None, BACKWARD: None}) == unmatched
 
 
 def never(question: str) -> Callable[..., Voice]:

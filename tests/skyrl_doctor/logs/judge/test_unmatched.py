@@ -90,10 +90,11 @@ def test_after_a_thousand_outlived_errors_a_new_one_is_seen(lines: int, more: in
 
 
 def test_an_error_that_was_not_outlived_itself_is_not_old() -> None:
-    text = f"{noise(1)}{ODD}\n{noise(MAX_ERRORS)}{steps(1)}{ODD}\n"
+    odd = "ERROR:tools:odd"
+    text = f"{noise(1)}{odd}\n{noise(MAX_ERRORS)}{steps(1)}{odd}\n"
     found = diagnosis(a_log=text).unknown
     assert found is not None
-    assert found.text == ODD
+    assert found.text == odd
     assert one_by_one(text) == scan_chunks("a.log", [text.encode()], PATTERNS)
 
 
@@ -106,3 +107,86 @@ def test_an_abort_says_less_than_the_line_above_for_which_it_aborted() -> None:
         found = diagnosis(a_log=text).unknown
         assert found is not None
         assert found.number == number
+
+
+ANSWERED = "2026-03-02 09:14:03,120 - own.reward - ERROR - could not score"
+CHAIN = (
+    "Traceback (most recent call last):",
+    '  File "/work/own/reward.py", line 12, in score',
+    "    parse(text)",
+    "own.parse.NoNumber: 'x'",
+    "",
+    "During handling of the above exception, another exception occurred:",
+    "",
+    "Traceback (most recent call last):",
+    '  File "/work/own/reward.py", line 14, in score',
+    "own.reward.ScoreError: could not score",
+)
+
+
+def shown(*lines: str) -> tuple[int, str] | None:
+    found = diagnosis(a_log="".join(f"{line}\n" for line in lines)).unknown
+    return found and (found.number, found.text)
+
+
+def test_the_first_exception_says_more_than_the_error_line_above_it_and_those_raised_from_it() -> None:
+    assert shown(ANSWERED, *CHAIN) == (5, "own.parse.NoNumber: 'x'")
+    assert shown(ANSWERED) == (1, ANSWERED)
+
+
+def test_a_note_is_shown_only_if_nothing_else_is_there() -> None:
+    note = "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'."
+    assert shown(note) == (1, note)
+    assert shown(note, ODD) == (2, ODD)
+    assert shown(note, ANSWERED) == (2, ANSWERED)
+    assert shown("slurmstepd: error: child 3 failed with error code: 1", "slurmstepd: error: no image") == (
+        2,
+        "slurmstepd: error: no image",
+    )
+
+
+def test_an_error_that_says_that_the_run_goes_on_is_no_alarm_and_is_kept() -> None:
+    text = "ERROR 03-02 09:14:31 [fa_utils.py:57] Cannot use FA version 2"
+    found = diagnosis(a_log=f"{text}\n")
+    assert found.unknown is None
+    assert found.tolerated is not None
+    assert found.tolerated.text == text
+
+
+def test_a_survived_error_is_kept_as_tolerated() -> None:
+    found = diagnosis(a_log=f"{ODD}\n{steps(1)}")
+    assert found.tolerated is not None
+    assert found.tolerated.text == ODD
+
+
+def test_other_groups_of_errors_are_counted() -> None:
+    text = f"{ODD}\n" + "".join(f"KeyError: 'row {at}'\n" for at in range(4)) + f"{noise(3)}"
+    found = diagnosis(a_log=text)
+    assert [(group.cluster.template, group.cluster.count) for group in found.groups] == [
+        ("KeyError: *", 4),
+        ("ERROR:tools:command * failed in sandbox", 3),
+    ]
+
+
+ENDED = "Training Progress: 100%|##########| 20/20 [10:00<00:00, 30.00s/it]"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "RuntimeError: DataLoader worker (pid 82456) is killed by signal: Killed.",
+        "ERROR 03-02 09:15:02 [multiproc_executor.py:230] Worker proc VllmWorker-0 died unexpectedly, shutting down executor.",
+        "E0302 09:14:03.320000 139 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -15) local_rank: 0",
+        "*** SIGABRT received at time=1772424000 on cpu 0 ***",
+        "BrokenPipeError: [Errno 32] Broken pipe",
+    ],
+)
+def test_signals_after_the_end_of_a_run_are_no_alarm(line: str) -> None:
+    after = diagnosis(a_log=f"{ENDED}\n{line}\n")
+    assert (after.root, after.unknown) == (None, None)
+    before = diagnosis(a_log=f"{line}\n")
+    assert before.root or before.unknown
+
+
+def test_another_error_after_the_end_of_a_run_is_one() -> None:
+    assert shown(ENDED, ODD) == (2, ODD)

@@ -1,37 +1,8 @@
-"""Which lines are errors, and which speak of some."""
+"""Which lines give advice, announce another try, or are written when processes are ended."""
 
 import pytest
 
-from skyrl_doctor.logs.match.phrases import count_repeats, is_advice, is_error, is_retried
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "RuntimeError: Expected 3D tensor but got 4D",
-        "[rank1]: ValueError: rows were skipped",
-        "ERROR 03-02 09:14:03 [core.py:843] KeyError: 'x'",
-        "Error: could not get runtime",
-    ],
-)
-def test_an_error(text: str) -> None:
-    assert is_error(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'ERROR 03-02 09:14:03 [core.py:843]   File "a.py", line 3, in b',
-        "ERROR 03-02 09:14:03 [core.py:843]     return KeyError",
-        "ERROR handling: trap set",
-        "+ echo ERROR",
-        "worker: KeyError: 'x' (expected while reproducing)",
-        "WARNING: 503, retrying: ConnectionError: refused",
-        "0 errors",
-    ],
-)
-def test_no_error(text: str) -> None:
-    assert not is_error(text)
+from skyrl_doctor.logs.match.phrases import count_repeats, is_advice, is_retried, is_teardown
 
 
 def test_what_could_not_be_done_was_not_done() -> None:
@@ -46,3 +17,17 @@ def test_further_tries() -> None:
     assert not is_retried(b"Max retries exceeded")
     assert count_repeats(b"x [repeated 6x across cluster]") == 6
     assert count_repeats(b"x") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("RuntimeError: DataLoader worker (pid 8) is killed by signal: Killed.", True),
+        ("slurmstepd: error: *** STEP 4711.0 ON gpu07 CANCELLED AT 2026-03-02T10:14:05 ***", True),
+        ("BrokenPipeError: [Errno 32] Broken pipe", True),
+        ("OSError: [Errno 28] No space left on device: '/ckpt/final'", False),
+        ("ValueError: odd", False),
+    ],
+)
+def test_lines_of_processes_that_are_ended(text: str, expected: bool) -> None:
+    assert is_teardown(text) is expected

@@ -1,0 +1,90 @@
+"""The program refused its configuration.
+
+## What it does
+Finds the refusals of Hydra, OmegaConf, pydantic and argparse, and names the key.
+
+## Why it breaks training
+The program ends before it does any work: an unknown or misspelled key, a key of another version, a value of a wrong
+type, or a value that is required and missing.
+
+## How to fix
+`skyrl-doctor preflight FILE` (CFG004) finds these before the job and names the nearest key. Hydra takes a new key only
+with a `+` before it; do not add it to a misspelled one.
+
+## Example
+    Could not override 'data.train_batchsize'.
+    To append to your config use +data.train_batchsize=4
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+BEFORE = "For verl, prime-rl and SkyRL, `skyrl-doctor preflight FILE` finds it before the next job (CFG004) and names the nearest key."
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Could not override '(?P<key>[^'\n]{1,200})'",
+        sample="Could not override 'data.train_batchsize'.",
+        explain="Hydra refused `{key}`: this version's configuration has no such key",
+        remedy=f"Correct or remove `{{key}}`. {BEFORE} Write `+{{key}}=…` only if the program reads a key that its configuration does not list.",
+        versions="hydra",
+    ),
+    Signature(
+        pattern=r"Key '(?P<key>[^'\n]{1,200})' (?:is not in struct|not in '\w{1,80}')(?:.{0,4}\bfull_key: (?P<full>[\w.\[\]]{1,200}))?",
+        sample="omegaconf.errors.ConfigAttributeError: Key 'min_lr' is not in struct",
+        explain="the program reads or sets `{key}`, which the configuration does not have",
+        remedy=f"The line `full_key` below has the whole name. Set it with `+KEY=VALUE`, or use the configuration of the same version as the code. {BEFORE}",
+        versions="omegaconf",
+    ),
+    Signature(
+        pattern=r"Missing mandatory value: (?P<key>[\w.\[\]]{1,200})",
+        sample="omegaconf.errors.MissingMandatoryValue: Missing mandatory value: data.train_files",
+        explain="`{key}` is required and not set",
+        remedy="Set `{key}=…` on the command line or in the file.",
+        versions="omegaconf",
+    ),
+    Signature(
+        pattern=r"(?:InterpolationKeyError: |Interpolation key )'?(?:Interpolation key ')?(?P<key>[\w.]{1,200})' not found",
+        sample="omegaconf.errors.InterpolationKeyError: Interpolation key 'nope.x' not found",
+        explain="a value refers to `{key}`, which the configuration does not have",
+        remedy="Correct the `${…}` of the value that `full_key` below names, or set `{key}`.",
+        versions="omegaconf",
+    ),
+    Signature(
+        pattern=r"omegaconf\.errors\.ValidationError: .{0,20}Value '(?P<value>[^'\n]{0,200})' .{0,60}could not be converted to (?P<type>\w{1,40})",
+        sample="omegaconf.errors.ValidationError: Value 'abc' of type 'str' could not be converted to Integer",
+        explain="the configuration expects {type}, but the value is `{value}`",
+        remedy=f"The line `full_key` below names the key. {BEFORE}",
+        versions="omegaconf",
+    ),
+    Signature(
+        pattern=r"Cannot find primary config '(?P<key>[^'\n]{1,200})'|In '[^'\n]{1,200}': Could not find '(?P<part>[^'\n]{1,200})'",
+        sample="Cannot find primary config 'grpo'. Check that it's in your config search path.",
+        explain="Hydra does not find a configuration file",
+        remedy="Compare --config-name and --config-path with the search path below this line: --config-path is relative to the program's file, not to the current directory, unless it is absolute.",
+        versions="hydra",
+    ),
+    Signature(
+        pattern=r"^(?:hydra\.errors\.OverrideParseException: )?(?:mismatched input|no viable alternative at input|extraneous input|token recognition error at:) '(?P<text>[^\n]{1,80}?)'",
+        sample="no viable alternative at input '[1,'",
+        explain="Hydra cannot read an override near `{text}`",
+        remedy="""Quote the value for the shell and for Hydra: `'key="a,b=c"'`. Lists are `'key=[1,2]'`, without blanks.""",
+        versions="hydra",
+    ),
+    Signature(
+        pattern=r"\b(?P<count>\d{1,4}) validation errors? for (?P<model>\w{0,60}(?:Config|Settings|Args|Arguments)\b\w{0,20})(?:\s(?P<key>[\w.\-]{1,200})\s{1,4}(?P<why>[A-Z][^\[\n]{3,120}) \[type=)?",
+        sample="pydantic_core._pydantic_core.ValidationError: 1 validation error for RLConfig\nteacher_gpu_ids\n  Extra inputs are not permitted [type=extra_forbidden, input_value=[2, 3], input_type=list]",
+        explain="the configuration ({model}) was refused: {key}: {why}",
+        remedy=f"The lines below name each key: `Extra inputs are not permitted` is an unknown or renamed key, `Field required` one that is missing. {BEFORE}",
+        versions="pydantic",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r": error: (?:unrecognized arguments: (?P<argument>\S{1,200})|the following arguments are required: (?P<required>\S{1,200})|argument (?P<name>\S{1,200}): (?:invalid|expected) )",
+        sample="main.py: error: unrecognized arguments: --nope",
+        explain="the program refused a command-line argument",
+        remedy="Compare the argument with `--help` of the installed version: its spelling, or its name in another version.",
+        versions="argparse",
+        unless=r"agent[-_]server",
+        last_resort=True,
+    ),
+)

@@ -1,0 +1,39 @@
+"""FlashAttention is requested, but its package is not installed.
+
+## What it does
+Finds transformers' refusal to load a model because the package of the requested attention is missing, and imports of
+`flash_attn` that fail.
+
+## Why it breaks training
+verl, SkyRL and many scripts ask transformers for `flash_attention_2`. verl also imports `flash_attn` to remove padding.
+The package is compiled against one version of torch and CUDA, so it is missing after many an upgrade.
+
+## How to fix
+Install flash-attn for the installed torch, or request torch's own attention with `attn_implementation=sdpa` and turn
+off the removal of padding.
+
+## Example
+    ImportError: FlashAttention2 has been toggled on, but it cannot be used due to the following error
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+INSTALL = "Install it for this torch: `pip install flash-attn --no-build-isolation`."
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Flash ?Attention(?:[ -]?\d)? has been toggled on, but it cannot be used",
+        sample="ImportError: FlashAttention2 has been toggled on, but it cannot be used due to the following error: the package for FlashAttention2 doesn't seem to be installed.",
+        explain="the run asks transformers for FlashAttention, and its package is not installed or does not fit",
+        remedy=f"{INSTALL} Or request torch's own attention: `attn_implementation=sdpa` (verl: `+actor_rollout_ref.model.override_config.attn_implementation=sdpa`; its value models need flash-attn).",
+        versions="transformers",
+    ),
+    Signature(
+        pattern=r"(?:ModuleNotFoundError|ImportError): No module named '(?P<module>flash_attn(?!_2_cuda)\w*)[.\w]{0,80}'",
+        sample="ModuleNotFoundError: No module named 'flash_attn'",
+        explain="the code imports {module}, which is not installed",
+        remedy=f"{INSTALL} verl imports it to remove padding: without it set `{{key:model.remove_padding}}` to false and `attn_implementation=sdpa`.",
+        versions="verl, transformers",
+        last_resort=True,
+    ),
+)

@@ -1,0 +1,29 @@
+"""A Python module is not installed in the environment that runs the code.
+
+## What it does
+Finds the import that failed and names the module.
+
+## Why it breaks training
+The process ends at the import. It happens on workers more than on the driver: Ray, a container or a virtual environment
+may give them another interpreter or another working directory.
+
+## How to fix
+Install the package into the interpreter that the traceback shows. A module of your own repository must be on
+`PYTHONPATH` of the workers, or installed with `pip install -e .`.
+
+## Example
+    ModuleNotFoundError: No module named 'joblib'
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+SIGNATURES = (
+    Signature(
+        pattern=r"ModuleNotFoundError: No module named '(?P<module>(?!flash_attn|vllm\._|torch\._C|flashinfer\._)[\w.]{1,120})'",
+        sample="ModuleNotFoundError: No module named 'joblib'",
+        explain="Python does not find the module `{module}` in the environment of this process",
+        remedy="Look at the paths in the traceback: they name the interpreter. Install the package of `{module}` there (`python -m pip install …` with that interpreter). If `{module}` is your own code or a data file's class, set `PYTHONPATH` for the workers too; if a package moved it, install the version that has it.",
+        versions="python",
+        last_resort=True,
+    ),
+)

@@ -1,0 +1,45 @@
+"""The loaded GPU driver and its libraries have different versions.
+
+## What it does
+Finds NVML's and the driver's messages that the library in use is not the one of the loaded kernel module.
+
+## Why it breaks training
+nvidia-smi, NCCL and vLLM refuse to work with the GPUs of the node. Mostly the driver's packages were updated while the
+old kernel module stayed loaded, or a container brings its own copy of the driver's libraries.
+
+## How to fix
+The node needs a reboot, or its kernel modules must be loaded again: submit with `--exclude=NODE` and tell the
+administrators. In a container, remove a directory with `libnvidia-ml.so` or `cuda/compat` from `LD_LIBRARY_PATH`.
+
+## Example
+    Failed to initialize NVML: Driver/library version mismatch
+    NVML library version: 550.144
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+SIGNATURES = (
+    Signature(
+        pattern=r"[Dd]river/library version mismatch(?: NVML library version: (?P<library>[\d.]{3,12}))?|\bNVMLError_LibRmVersionMismatch\b|\bNVML/RM version mismatch\b|\bNVML_ERROR_LIB_RM_VERSION_MISMATCH\b",
+        sample="Failed to initialize NVML: Driver/library version mismatch",
+        explain="the node's GPU driver was updated, but the old kernel module is still loaded",
+        remedy="Submit again with `--exclude=NODE` and tell the administrators: the node needs a reboot. If only containers fail, remove the copy of `libnvidia-ml.so` from the image or from `LD_LIBRARY_PATH`.",
+        versions="nvml",
+        refines=("GPU002",),
+    ),
+    Signature(
+        pattern=r"API mismatch: the client has (?:the )?version (?P<client>[\d.]{3,12})",
+        sample="NVRM: API mismatch: the client has the version 550.144.03, but this kernel module has the version 550.127.05.",
+        explain="the driver's libraries have version {client}, the loaded kernel module has another",
+        remedy="Submit again with `--exclude=NODE` and tell the administrators to load the new kernel module or to reboot the node.",
+        versions="nvidia driver",
+    ),
+    Signature(
+        pattern=r"forward compatibility was attempted on non supported HW|\bcudaErrorCompatNotSupportedOnDevice\b|\bError 80[34]: (?:system has unsupported display driver|forward compat)",
+        sample="RuntimeError: Unexpected error from cudaGetDeviceCount(). Error 804: forward compatibility was attempted on non supported HW",
+        explain="a copy of libcuda does not fit the loaded driver: the image's cuda/compat directory, or an updated driver",
+        remedy="Remove `cuda/compat` from `LD_LIBRARY_PATH` (or use an image with a CUDA no newer than the driver). If the host fails too, the node needs a reboot.",
+        versions="cuda",
+        refines=("GPU002",),
+    ),
+)

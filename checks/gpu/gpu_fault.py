@@ -1,0 +1,95 @@
+"""A GPU failed, or the driver reports an Xid.
+
+## What it does
+Finds the driver's Xid lines, memory (ECC) and NVLink errors of CUDA, and GPUs that left the PCIe bus or that nvidia-smi
+cannot reach. The number of the Xid decides who has to act:
+
+    13, 31, 43, 69              the program: a kernel used an invalid address or instruction
+    45                          a consequence: the driver removed the program's work after another error
+    48, 63, 64, 92, 94, 95, 140 memory (ECC): reset the GPU; 64, 95 and 140 need a look at the hardware
+    74, 137, 144-150            NVLink: reset the GPUs; if it repeats, the link or its switch is broken
+    79                          the GPU fell off the PCIe bus: power, heat or hardware; reboot the node
+    61, 62, 109, 119, 120       the GPU's own firmware or driver hangs: reset the GPU, update the driver
+    154                         the driver names the action that is due: reset the GPU or reboot the node
+
+## Why it breaks training
+Every process on the GPU loses its state. The other ranks wait for it in a collective until their time limit. A retry on
+the same node fails again.
+
+## How to fix
+Hardware: submit again with `--exclude=NODE` and send the Xid line to the administrators. Program: run once with
+`CUDA_LAUNCH_BLOCKING=1`, so that the traceback names the kernel.
+
+## Example
+    NVRM: Xid (PCI:0000:3b:00): 79, pid=2811, name=python3, GPU has fallen off the bus.
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+XID = r"\bXid \((?:PCI:)?(?P<gpu>[\w:.]{4,20})\): "
+EXCLUDE = (
+    "Submit again with `--exclude=NODE`, and send this line to the administrators: the node needs a GPU reset or a "
+    "reboot before it takes jobs again."
+)
+RESET = "Run the job on another node (`--exclude=NODE`) and ask the administrators to reset the GPU"
+
+SIGNATURES = (
+    Signature(
+        pattern=rf"{XID}79\b",
+        sample="NVRM: Xid (PCI:0000:3b:00): 79, pid=2811, name=python3, GPU has fallen off the bus.",
+        explain="GPU {gpu} fell off the PCIe bus (Xid 79): power, heat or hardware, not your configuration",
+        remedy=EXCLUDE,
+        versions="nvidia driver",
+    ),
+    Signature(
+        pattern=rf"{XID}(?P<xid>48|64|92|94|95|140)\b",
+        sample="NVRM: Xid (PCI:0000:3b:00): 94, pid=2811, name=python3, Contained: SM (0x1). RST: No, D-RST: No",
+        explain="GPU {gpu} has a memory error (Xid {xid}, ECC)",
+        remedy=f"{RESET}; if it comes back, the memory is broken.",
+        versions="nvidia driver",
+    ),
+    Signature(
+        pattern=rf"{XID}(?P<xid>74|137|14[4-9]|150)\b",
+        sample="NVRM: Xid (PCI:0000:3b:00): 74, pid=2811, name=python3, NVLink: fatal error detected on link 4",
+        explain="GPU {gpu} reports an NVLink error (Xid {xid})",
+        remedy=f"{RESET}; if it comes back, the link or its switch is broken.",
+        versions="nvidia driver",
+    ),
+    Signature(
+        pattern=rf"{XID}(?P<xid>13|31|69)\b",
+        sample="NVRM: Xid (PCI:0000:3b:00): 31, pid=2811, name=python3, Ch 00000010, intr 10000000. MMU Fault",
+        explain="a kernel on GPU {gpu} used an invalid address or instruction (Xid {xid}): a fault of the program, not of the GPU",
+        remedy="Run once with `CUDA_LAUNCH_BLOCKING=1`: the traceback then names the kernel. Update the package that it belongs to, or turn that kernel off. If the same program fails on one node only, exclude the node.",
+        versions="nvidia driver",
+    ),
+    Signature(
+        pattern=rf"{XID}(?P<xid>43|45|63)\b",
+        sample="NVRM: Xid (PCI:0000:3b:00): 45, pid=2811, name=python3, Ch 00000010",
+        explain="the driver stopped the work on GPU {gpu} (Xid {xid}), which mostly follows from another error",
+        remedy="Look for another Xid or error above this line. If there is none, run the job on another node.",
+        versions="nvidia driver",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=rf"{XID}(?!(?:13|31|43|45|48|63|64|69|74|79|92|94|95|137|140|14[4-9]|150)\b)(?P<xid>\d{{1,3}})\b",
+        sample="NVRM: Xid (PCI:0000:3b:00): 119, pid=2811, name=python3, Timeout after 6s of waiting for RPC response from GPU0 GSP!",
+        explain="the driver reports a fault of GPU {gpu} (Xid {xid})",
+        remedy=EXCLUDE,
+        versions="nvidia driver",
+    ),
+    Signature(
+        pattern=r"\buncorrectable (?P<kind>ECC|NVLink) error\b|\bcudaErrorECCUncorrectable\b|\bCUDA_ERROR_ECC_UNCORRECTABLE\b",
+        sample="RuntimeError: CUDA error: uncorrectable ECC error encountered",
+        explain="a GPU has a memory or link error that it cannot correct: hardware, not your configuration",
+        remedy=EXCLUDE,
+        versions="cuda",
+    ),
+    Signature(
+        pattern=r"\b(?:GPU has )?fallen off the bus\b|\bGPU is lost\b|\bNVMLError_GpuIsLost\b|Unable to determine the device handle for (?:gpu|GPU) ?[\w:.]{4,20}: Unknown Error",
+        sample="Unable to determine the device handle for GPU0000:4F:00.0: Unknown Error",
+        explain="the driver cannot reach a GPU any more: hardware, power or heat, not your configuration",
+        remedy=EXCLUDE,
+        versions="nvidia driver, nvidia-smi",
+        unless=r"\bXid \(",
+    ),
+)

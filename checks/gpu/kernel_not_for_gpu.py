@@ -1,0 +1,64 @@
+"""A kernel or a number format does not run on this GPU.
+
+## What it does
+Finds CUDA's errors about kernels that were not built for the GPU, and the refusals of vLLM, FlashAttention and
+FlashInfer for GPUs that are too old.
+
+## Why it breaks training
+A compiled package holds kernels for the GPU generations of its build only. bfloat16 needs compute capability 8.0
+(A100 and newer). The error comes with the first use of the kernel, often after the model was loaded.
+
+## How to fix
+New GPU: install builds of torch and the named package for its generation (for Blackwell CUDA 12.8 or newer). Old GPU:
+use `dtype=half` and another attention backend, or request a newer GPU.
+
+## Example
+    RuntimeError: CUDA error: no kernel image is available for execution on the device
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\bno kernel image is available for execution\b|\bdevice kernel image is invalid\b|\bcudaError(?:NoKernelImageForDevice|InvalidKernelImage)\b|\bCUDA_ERROR_NO_BINARY_FOR_GPU\b",
+        sample="RuntimeError: CUDA error: no kernel image is available for execution on the device",
+        explain="torch, vLLM or another compiled package has no kernels for this GPU's generation",
+        remedy="Compare `python -c 'import torch; print(torch.cuda.get_device_capability(), torch.cuda.get_arch_list())'`. If torch lists the GPU, the package of the last traceback frame is the one: install its build for this GPU and this CUDA, or build it with `TORCH_CUDA_ARCH_LIST` set to the capability.",
+        versions="cuda",
+    ),
+    Signature(
+        pattern=r"Bfloat16 is only supported on GPUs with compute capability of at least (?P<needed>\d+\.\d)\. Your (?P<gpu>.{1,60}?) GPU has compute capability (?P<found>\d+\.\d)",
+        sample="ValueError: Bfloat16 is only supported on GPUs with compute capability of at least 8.0. Your Tesla T4 GPU has compute capability 7.5. You can use float16 instead by explicitly setting the `dtype` flag in CLI, for example: --dtype=half.",
+        explain="bfloat16 needs compute capability {needed}; this {gpu} has {found}",
+        remedy="Set `dtype=half` for vLLM, or request a GPU with compute capability {needed} or newer (A100, L40S, H100).",
+        versions="vllm",
+    ),
+    Signature(
+        pattern=r"GPUs with compute capability below (?P<needed>\d+\.\d) are not supported|Unsupported gpu architecture",
+        sample="RuntimeError: GPUs with compute capability below 7.0 are not supported.",
+        explain="this GPU is older than the program supports",
+        remedy="Request a newer GPU (`nvidia-smi --query-gpu=name,compute_cap --format=csv` prints the capability), or install an older release of the program that still supports this one.",
+        versions="vllm, nvcc",
+    ),
+    Signature(
+        pattern=r"FlashAttention only supports Ampere GPUs or newer|\bFlashInfer requires (?:GPUs? with )?(?:sm|SM|compute capability)",
+        sample="RuntimeError: FlashAttention only supports Ampere GPUs or newer.",
+        explain="this GPU is older than the attention package supports",
+        remedy="Choose another attention backend (vLLM: `VLLM_ATTENTION_BACKEND`; transformers: `attn_implementation=sdpa`), or request a newer GPU.",
+        versions="vllm, flash-attn, flashinfer",
+    ),
+    Signature(
+        pattern=r"NVIDIA driver on your system is too old \(found version (?P<found>\d{4,6})\)|\bdriver version is insufficient for CUDA runtime version\b",
+        sample="RuntimeError: The NVIDIA driver on your system is too old (found version 12020). Please update your GPU driver",
+        explain="the GPU driver is older than the CUDA version of torch",
+        remedy="`nvidia-smi` prints the newest CUDA version of this driver. Install torch built for it (such as `--index-url https://download.pytorch.org/whl/cu126`), or ask for a newer driver. A container image needs a driver as new as its CUDA too.",
+        versions="torch",
+    ),
+    Signature(
+        pattern=r"provided PTX was compiled with an unsupported toolchain|\bcudaErrorUnsupportedPtxVersion\b",
+        sample="RuntimeError: CUDA error: the provided PTX was compiled with an unsupported toolchain.",
+        explain="the GPU driver is older than the CUDA version that this package was built with",
+        remedy="Install the package's build for the CUDA version that `nvidia-smi` prints, or ask for a newer driver.",
+        versions="cuda",
+    ),
+)

@@ -1,0 +1,40 @@
+"""The model hub refused or failed a download.
+
+## What it does
+Finds answers 429 (too many requests) and 5xx (the hub's own failure) of Hugging Face or ModelScope.
+
+## Why it breaks training
+Every rank of every job asks the hub for the same files. Many jobs behind one address reach its limit, and a short
+failure of the hub ends a run that has all files on disk already.
+
+## How to fix
+Download once on the login node (`hf download ORG/NAME`), then run the job with `HF_HUB_OFFLINE=1`. With a token
+(`HF_TOKEN`) the limit is higher.
+
+## Example
+    huggingface_hub.errors.HfHubHTTPError: 504 Server Error: Gateway Time-out for url: https://huggingface.co/api/models/
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+HUB = r"https?://(?:[\w-]{1,40}\.){0,3}(?:huggingface\.co|hf\.co|modelscope\.cn|hf-mirror\.com)"
+OFFLINE = "Download once on the login node (`hf download ORG/NAME`) and run the job with `HF_HUB_OFFLINE=1`."
+
+SIGNATURES = (
+    Signature(
+        pattern=rf"\b(?P<status>5\d\d) Server Error: .{{1,60}} for url: {HUB}|\bHfHubHTTPError: 5\d\d\b",
+        sample="huggingface_hub.errors.HfHubHTTPError: 504 Server Error: Gateway Time-out for url: https://huggingface.co/api/models/Qwen/Qwen2.5-7B",
+        explain="the hub failed to answer: its own fault, not the model's name",
+        remedy=f"Try again later. {OFFLINE}",
+        versions="huggingface_hub",
+        refines=("MOD003",),
+    ),
+    Signature(
+        pattern=rf"\b429 Client Error: .{{1,60}} for url: {HUB}|\bHfHubHTTPError: 429\b|\bWe had to rate limit your IP\b",
+        sample="requests.exceptions.HTTPError: 429 Client Error: Too Many Requests for url: https://huggingface.co/Qwen/Qwen2.5-7B/resolve/main/config.json",
+        explain="the hub limits the requests of this address or account (429)",
+        remedy=f"{OFFLINE} Set `HF_TOKEN`: with an account the limit is higher.",
+        versions="huggingface_hub",
+        refines=("MOD003",),
+    ),
+)

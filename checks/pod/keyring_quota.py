@@ -1,0 +1,30 @@
+"""The kernel has no keyring left for another container.
+
+## What it does
+Finds the message of crun and runc that a session keyring could not be created. The words are
+those of a disk quota, but no disk is full.
+
+## Why it breaks training
+The kernel gives each user a number of keys (`kernel.keys.maxkeys`, mostly 200) and of bytes. Each container takes one
+keyring. With about 200 sandboxes the next one does not start.
+
+## How to fix
+Turn keyrings off: `keyring = false` under `[containers]` in `~/.config/containers/containers.conf`. Or an administrator
+raises `kernel.keys.maxkeys` and `kernel.keys.maxbytes`. Keys of containers that have ended are freed after minutes.
+
+## Example
+    Error: crun: create keyring `1e42b038e9ac`: Disk quota exceeded: OCI runtime error
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+SIGNATURES = (
+    Signature(
+        pattern=r"(?:create keyring .{0,140}|session key(?:ring)?\W.{0,80}): ?(?i:disk quota exceeded)",
+        sample="Error: crun: create keyring `1e42b038e9ac`: Disk quota exceeded: OCI runtime error",
+        explain="the user has as many kernel keyrings as kernel.keys.maxkeys allows (mostly 200 containers); no disk is full",
+        remedy="Set `keyring = false` under `[containers]` in `~/.config/containers/containers.conf`. Or ask for `sysctl kernel.keys.maxkeys=20000 kernel.keys.maxbytes=2000000`. `cat /proc/key-users` shows how many are used.",
+        versions="crun, runc",
+        refines=("CKP003",),
+    ),
+)

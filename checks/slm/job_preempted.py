@@ -1,0 +1,29 @@
+"""Slurm took the nodes back for another job.
+
+## What it does
+Finds Slurm's note that the job was preempted or requeued, and the notes of submitit.
+
+## Why it breaks training
+A partition with preemption gives its nodes to jobs of a higher priority. Slurm sends SIGTERM and, some seconds later,
+SIGKILL. Work since the last checkpoint is lost.
+
+## How to fix
+Save more often than jobs are preempted, submit with `--requeue` and `--signal=B:USR1@120`, and resume at the start. Use
+a partition or QOS without preemption for runs that must not stop.
+
+## Example
+    slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 DUE TO PREEMPTION ***
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\bDUE TO (?:PREEMPTION|JOB REQUEUE)\b|\b(?:JobState|State)[=:] ?PREEMPTED\b|\bthis job is preempted\b",
+        sample="slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 DUE TO PREEMPTION ***",
+        explain="Slurm preempted or requeued the job: another job took its nodes",
+        remedy="Submit again with `--requeue` and resume from the last checkpoint. Save more often (`{key:trainer.save_every_steps}`), or use a partition or QOS without preemption.",
+        versions="slurm, submitit",
+        keys=("trainer.save_every_steps",),
+    ),
+)

@@ -1,0 +1,26 @@
+"""Slurm lost a node of the job.
+
+## What it does
+Finds Slurm's note that a node failed.
+
+## Why it breaks training
+The node rebooted, lost its network or its slurmd does not answer. Slurm ends the job on all nodes.
+
+## How to fix
+Submit again without the node: `--exclude=NODE`.
+
+## Example
+    slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 DUE TO NODE FAILURE ***
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\bDUE TO NODE FAILURE\b|\b(?:JobState|State)[=:] ?NODE_FAIL\b|\bNode failure on (?P<node>\S{1,80})",
+        sample="slurmstepd: error: *** JOB 4711 ON gpu07 CANCELLED AT 2026-01-15T16:00:12 DUE TO NODE FAILURE ***",
+        explain="a node of the job failed or stopped answering Slurm",
+        remedy="Submit again with `--exclude=NODE` (`sacct -j JOB -o NodeList%60` lists the nodes, `sinfo -R` the reason), and resume from the last checkpoint.",
+        versions="slurm",
+    ),
+)

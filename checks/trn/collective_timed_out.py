@@ -1,0 +1,50 @@
+"""Ranks waited in a collective until its time limit.
+
+## What it does
+Finds the time-outs of NCCL and gloo, and of the start of a process group. If several ranks report, it names the rank
+that is behind the others or that reports nothing.
+
+## Why it breaks training
+A collective ends when every rank has called it. One rank that died, hangs, or took another branch of the code keeps all
+others waiting, by default for 10 to 30 minutes; then torch ends them all. The error therefore appears in the ranks that
+are well.
+
+## How to fix
+Look at the rank that is behind: its last lines before the time-out hold the cause. Run again with
+`TORCH_NCCL_TRACE_BUFFER_SIZE=2000` and `TORCH_NCCL_DUMP_ON_TIMEOUT=1` to have every rank's calls, or take stacks with
+`py-spy dump` while it waits. Raise the limit only where one rank has more to do (saving, loading, long rollouts).
+
+## Example
+    [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=88, OpType=ALLREDUCE, Timeout(ms)=600000)
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+FIND = "Look at the last lines of the rank that did not get there. Nothing there: run again with `TORCH_NCCL_TRACE_BUFFER_SIZE=2000` and `TORCH_NCCL_DUMP_ON_TIMEOUT=1`, or take stacks with `py-spy dump` while it waits."
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\[Rank (?P<rank>\d{1,5})\] Watchdog caught collective operation timeout(?:: WorkNCCL\(SeqNum=(?P<seq>\d{1,12}), OpType=(?P<op>\w{1,40}),?.{0,120}?Timeout\(ms\)=(?P<limit>\d{1,12})\))?",
+        sample="[rank1]:[E115 10:00:00.0 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=88, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600013 milliseconds before timing out.",
+        explain="rank {rank} waited {limit} ms for another rank in {op} number {seq}: that rank died, hangs or took another path",
+        remedy=FIND,
+        versions="torch",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"Timed out waiting (?P<limit>\d{1,12})ms for (?:send|recv) operation to complete",
+        sample="RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 1800000ms for recv operation to complete",
+        explain="a rank waited {limit} ms for another rank in a collective (gloo): that rank died, hangs or took another path",
+        remedy=FIND,
+        versions="torch, gloo",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"Timed out (?:initializing process group in store based barrier|after \d{1,6} seconds waiting for clients)(?:.{0,80}?\b(?P<joined>\d{1,5}/\d{1,5}) clients joined)?",
+        sample="torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 2/4 clients joined.",
+        explain="not all ranks joined the process group in time",
+        remedy="Find the rank that did not start: its own log has the reason. If all started, they do not reach each other: compare MASTER_ADDR and MASTER_PORT on all nodes, and look for an older run that still holds the port.",
+        versions="torch",
+        last_resort=True,
+    ),
+)

@@ -1,0 +1,48 @@
+"""A signal from outside stopped the run.
+
+## What it does
+Finds the notes of torchrun and accelerate that they were asked to stop. The cause is outside of the run, if nothing in
+its log precedes the signal.
+
+## Why it breaks training
+SIGTERM comes from Slurm (cancel, preemption, time limit), Kubernetes, a spot instance that is taken back, or a person.
+SIGHUP comes when a terminal closes, SIGINT with Ctrl-C. Work since the last checkpoint is lost.
+
+## How to fix
+Find the sender: `sacct -j JOB -o State,Reason,ExitCode`, the events of the pod, or the cloud's notices. Start long runs
+under Slurm, tmux or nohup, so that closing a terminal does not end them. Resume from the last checkpoint.
+
+## Example
+    torch.distributed.elastic.multiprocessing.api.SignalException: Process 2811 got signal: 15
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+RESUME = "then resume from the last checkpoint."
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\bSignalException: Process \d+ got signal: 15\b|\bReceived (?:15|Signals?\.SIGTERM) death signal",
+        sample="torch.distributed.elastic.multiprocessing.api.SignalException: Process 2811 got signal: 15",
+        explain="SIGTERM from outside stopped the run: the scheduler, the platform or a person",
+        remedy=f"Find the sender (`sacct -j JOB -o State,ExitCode`, the events of the pod, the notices of the cloud), {RESUME}",
+        versions="torchrun",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bSignalException: Process \d+ got signal: 1\b|\bReceived (?:1|Signals?\.SIGHUP) death signal",
+        sample="torch.distributed.elastic.multiprocessing.api.SignalException: Process 2811 got signal: 1",
+        explain="the terminal that started the run was closed (SIGHUP)",
+        remedy=f"Start the run under Slurm, tmux or `nohup`, {RESUME}",
+        versions="torchrun",
+        last_resort=True,
+    ),
+    Signature(
+        pattern=r"\bSignalException: Process \d+ got signal: 2\b|\bReceived (?:2|Signals?\.SIGINT) death signal",
+        sample="torch.distributed.elastic.multiprocessing.api.SignalException: Process 2811 got signal: 2",
+        explain="Ctrl-C (SIGINT) stopped the run",
+        remedy=f"If no person did it, look for a script that sends SIGINT, {RESUME}",
+        versions="torchrun",
+        last_resort=True,
+    ),
+)

@@ -1,0 +1,50 @@
+"""A computation got tensors on different devices.
+
+## What it does
+Finds torch's refusal and names the devices.
+
+## Why it breaks training
+With `cpu` and a GPU, parameters were offloaded and not loaded back, or a batch was not moved. With two GPUs, the model
+was spread by `device_map="auto"`, or a worker sees more GPUs than its own.
+
+## How to fix
+Turn off parameter offload for the model in the traceback, or update the framework. A script of your own moves its batch
+with `.to(device)`.
+
+## Example
+    RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!
+"""
+
+from skyrl_doctor.core.signature import Signature
+
+SIGNATURES = (
+    Signature(
+        pattern=r"Expected all tensors to be on the same device, but found at least two devices, (?:(?P<gpu>cuda:\d+) and cpu|cpu and (?P<other>cuda:\d+))",
+        sample="RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
+        explain="a computation got one tensor on the GPU and one on the CPU",
+        remedy="Is parameter offload on? Turn it off for the model of the traceback (`{key:actor.param_offload}`), or update the framework: then its load and offload do not match. Otherwise the traceback's last frame of your own code misses a `.to(device)`.",
+        versions="torch",
+        keys=("actor.param_offload",),
+    ),
+    Signature(
+        pattern=r"Expected all tensors to be on the same device, but found at least two devices, (?P<one>cuda:\d+) and (?P<other>cuda:\d+)",
+        sample="RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cuda:1!",
+        explain="a computation got tensors on {one} and on {other}: one process uses two GPUs",
+        remedy='Load the model on one device (no `device_map="auto"` in training), and give each worker one GPU through CUDA_VISIBLE_DEVICES or `torch.cuda.set_device(LOCAL_RANK)`.',
+        versions="torch",
+    ),
+    Signature(
+        pattern=r"Expected all tensors to be on the same device, but got (?P<what>\w{1,40}) is on (?P<one>[a-z]{2,8}(?::\d+)?), different from other tensors on (?P<other>[a-z]{2,8}(?::\d+)?)",
+        sample="RuntimeError: Expected all tensors to be on the same device, but got index is on cpu, different from other tensors on cuda:0 (when checking argument in method wrapper_CUDA__index_select)",
+        explain="a computation got `{what}` on {one} and the other tensors on {other}",
+        remedy="Move it before the call: the last frame of the traceback that is not torch's names the place. With parameter offload on, turn it off to see whether the framework forgot to load the parameters.",
+        versions="torch >= 2.8",
+    ),
+    Signature(
+        pattern=r"Tensor on device (?P<one>[a-z]{2,8}(?::\d+)?) is not on the expected device (?P<other>[a-z]{2,8}(?::\d+)?)",
+        sample="RuntimeError: Tensor on device meta is not on the expected device cuda:0!",
+        explain="a tensor is on {one}, but the computation runs on {other}",
+        remedy="On `meta` it has no data: the weights were not loaded into it (a key missing in the checkpoint, or tied weights under low_cpu_mem_usage). Otherwise move it with `.to(device)`.",
+        versions="torch",
+    ),
+)

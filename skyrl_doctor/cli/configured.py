@@ -1,0 +1,53 @@
+"""What the run's configuration says about a failure that its log shows: for `diagnose --config`."""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.engine import examine
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.record import record
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.examination import Context, Options, prepare
+from skyrl_doctor.logs.cause.root_cause import Diagnosis
+from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.report.lines import finding_text, location_text
+
+
+@record
+class Configured:
+    """The dialect of the configuration, and lines about the failure: findings of its check, or else its settings."""
+
+    dialect: str
+    lines: tuple[str, ...]
+
+
+def read_configured(machine: Machine, files: list[str], diagnosis: Diagnosis) -> Configured:
+    """Judge the configuration by the check of the root cause. Raises UsageError where a file cannot be read."""
+    options = Options(targets=tuple(files), structure_only=True)
+    context = prepare(machine, machine, options)
+    root = diagnosis.root
+    if root is None:
+        return Configured(context.plan.dialect, ())
+    found = [
+        line for finding in _findings(context, options, root.failure.id) for line in finding_text(finding).split("\n")
+    ]
+    return Configured(context.plan.dialect, tuple(found or _settings(context.plan, root.failure.signature)))
+
+
+def _findings(context: Context, options: Options, id_: str | None) -> Iterator[Finding]:
+    chosen = [check for check in context.checks if check.id == id_]
+    for outcome in examine(chosen, context.gathering(options)) if chosen else ():
+        yield from outcome.findings
+
+
+def _settings(plan: Plan, signature: Signature) -> Iterator[str]:
+    for key in signature.keys:
+        try:
+            value = plan.find(key)
+        except CouldNotLook as unread:
+            yield str(unread)
+            continue
+        if value is not None:
+            place = f" ({location_text(value.location)})" if value.location else ""
+            yield f"{value.assignment}{place}"

@@ -1,0 +1,108 @@
+"""Chooses the error to show where no root cause is named: what says most, and of that the first."""
+
+import dataclasses
+import re
+from collections.abc import Iterable, Sequence
+
+from skyrl_doctor.core.record import record
+from skyrl_doctor.core.signature import Part
+from skyrl_doctor.logs.cause.order import Order
+from skyrl_doctor.logs.judge.clusters import Cluster, split
+from skyrl_doctor.logs.judge.hits import Hit
+from skyrl_doctor.logs.judge.lines import Line
+from skyrl_doctor.logs.judge.tally import Scan
+from skyrl_doctor.logs.match.errors import Weight
+from skyrl_doctor.logs.match.phrases import is_teardown
+from skyrl_doctor.logs.read.levels import Level, parse_header
+
+MAX_GROUPS = 5
+Choice = tuple[Line | None, Cluster | None]
+
+
+@record
+class Group:
+    """Similar errors, and the file of the first."""
+
+    file: str
+    cluster: Cluster
+
+
+def find_unknown(scans: Sequence[Scan], order: Order, done: Line | None, *, with_tracebacks: bool) -> Choice:
+    """The first unmatched exception, else the first unmatched error, the first serious consequence, the first traceback, and
+    last an error that only follows from another. What stands above the end of the run was survived by it."""
+    cascades = [hit.line for scan in scans for hit in scan.hits if done is None and _is_serious(hit)]
+    main = [scan for scan in scans if len(scans) == 1 or not _HELPER_LOG.search(scan.file)]
+    suspects = [scan for scan in main if scan.suspect and not _is_abort(scan.suspect, cascades)]
+    by_weight = {
+        weight: [scan.suspect for scan in suspects if scan.suspect and scan.weight is weight] for weight in Weight
+    }
+    tracebacks = [scan.traceback for scan in main if scan.traceback and with_tracebacks]
+    clusters = {scan.suspect: scan.cluster for scan in suspects}
+    for lines in (by_weight[Weight.EXCEPTION], by_weight[Weight.ERROR], cascades, tracebacks, by_weight[Weight.NOTE]):
+        left = [line for line in lines if done is None or _is_after_end(line, done, order)]
+        if left:
+            first = order.sort(left)[0]
+            return first, clusters.get(first)
+    return None, None
+
+
+def first_tolerated(scans: Iterable[Scan], order: Order) -> Line | None:
+    """The first unmatched error that ended nothing."""
+    return next(iter(order.sort(scan.tolerated for scan in scans if scan.tolerated)), None)
+
+
+def other_groups(scans: Iterable[Scan], shown: Line) -> tuple[Group, ...]:
+    """The groups of similar errors beside that of the error that is shown; equal groups of several files are one."""
+    found: dict[str, Group] = {}
+    for scan in scans:
+        for cluster in (*((scan.cluster,) if scan.cluster else ()), *scan.groups):
+            first = found.setdefault(cluster.template, Group(scan.file, cluster))
+            if first.file != scan.file:
+                count = first.cluster.count + cluster.count
+                found[cluster.template] = Group(first.file, dataclasses.replace(first.cluster, count=count))
+    template = " ".join(split(shown.text))
+    others = (
+        group
+        for group in found.values()
+        if group.cluster.template != template and not (group.file == shown.file and group.cluster.first == shown.number)
+    )
+    return tuple(others)[:MAX_GROUPS]
+
+
+def _is_after_end(line: Line, done: Line, order: Order) -> bool:
+    """Whether the line is below the end of the run, and no sign that its processes are being ended."""
+    return not order.before(line, done, unless_clocked=True) and not is_teardown(line.text)
+
+
+def _is_abort(line: Line, cascades: Iterable[Line]) -> bool:
+    """Whether a process only says that it aborts, and a line above has the reason."""
+    return _ABORT.search(line.text) is not None and any(
+        one.file == line.file and one.number < line.number for one in cascades
+    )
+
+
+_ABORT = re.compile(r"^(?:\*\*\* SIG(?:ABRT|TERM)\b|Aborted\b|Fatal Python error: Aborted|terminate called )")
+_HELPER_LOG = re.compile(r"(?:^|/)(?:monitor|log_monitor|dashboard\w*|event_\w+)\.(?:log|out|err)$")
+"""Logs of Ray's helpers beside a job: their errors, such as a port in use, end no run."""
+
+
+def _is_serious(hit: Hit) -> bool:
+    failure = hit.failure
+    is_error = parse_header(hit.line.text).level not in (Level.BELOW_WARNING, Level.WARNING)
+    return failure.slug in SERIOUS and failure.signature.role is Part.CASCADE and is_error
+
+
+SERIOUS = frozenset(
+    (
+        "actor-died",
+        "worker-died",
+        "node-lost",
+        "task-error",
+        "engine-core-dead",
+        "worker-proc-failed",
+        "inspection-failed",
+        "nccl",
+        "cancelled",
+    )
+)
+"""Consequences that a healthy run does not have."""

@@ -1,0 +1,131 @@
+"""Lines that look like errors, known or unknown, and how much each one says."""
+
+import functools
+import re
+from enum import IntEnum
+
+from skyrl_doctor.logs.read.levels import Header, Level, parse_header
+from skyrl_train.contracts.run_log import CAUSE
+
+
+class Weight(IntEnum):
+    """How much an error line says of what went wrong. A line of the highest weight is shown, and the first of these."""
+
+    TOLERATED = 0
+    """It has the level of an error and says that the program goes on: no alarm."""
+    NOTE = 1
+    """It only says that something failed, or follows from another error."""
+    ERROR = 2
+    EXCEPTION = 3
+
+
+# The line with which skyrl-train ends a run names the cause. The next line, of Slurm, only reports the end.
+_TRAINER_END = (
+    rf"\bskyrl-train (?:runtime(?: serve)?: |train: (?:{CAUSE}|refused: )|job: (?:trainer|runtime): "
+    r"(?!done\b|stopped by signal \d+(?:$|: the \w+ job ended: (?:done|stopped))|the \w+ (?:has ended|ended with|exited with))\S)"
+)
+ERRORS = (
+    r"^\s{0,3}(?:\(\w+ pid=\d+\) )?(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Interrupt|Timeout|Failure)|Exception|StopIteration|AssertionError|SystemExit)(?::|$)",
+    r"\b(?:ERROR|FATAL|CRITICAL|PANIC)\b|\blevel=(?:error|fatal|panic)\b|['\"](?:level(?:name)?|severity)['\"]: ?['\"](?:error|fatal|critical|panic)['\"]",
+    r"^(?:[\w./-]+(?:\[\d+\])?: ){0,3}(?:line \d+: )?(?:fatal |internal )?(?:error: |Error: |fatal: |Fatal: |panic: )|\] (?:error|fatal): ",
+    r"Segmentation fault|core dumped|Core dumped|\bBus error\b|terminate called|Fatal Python error|\bCheck failed: |\bSIG(?:SEGV|BUS|ABRT|KILL|ILL)\b|\*\*\* Process received signal|double free|\bKilled\s*$|: line \d+: +\d+ (?:Killed|Aborted)\b",
+    r"(?:command not found|cannot execute binary file|Exec format error|No such file or directory)\s*$|^[\w./-]{1,200}: (?:line \d{1,6}: )?[^:\n]{1,200}: (?:Permission denied|unbound variable)\s*$",
+    r"\bthread .{0,80} panicked at\b|\bhave not registered within the timeout\b|\bUnhandled exception\b|\bCannot load symbol |\bhas detected the following error: |\bNo solution found when resolving\b",
+    r"[\w.]+(?:Error: |Exception: )\S|^Failed to (?:obtain|initiali[sz]e) [^:\n]{1,80}: ",
+    r"\bexec user process caused\b|: exec format error\b|^(?:[a-z_]\w*\.){1,6}Timeout(?:Expired)?: ",
+    r"\w\.(?:errors?|exceptions?)\.[A-Z]\w{2,60}: |^(?:docker: )?Error response from daemon: |^\((?:autoscaler|scheduler) \+\S{1,12}\) Error: |^OMP: Error #",
+    _TRAINER_END,
+    r"^(?:In '[^'\n]{1,200}': )?Could not (?:override|find) '|^Key '[^'\n]{1,200}' is not in struct",
+    r"^Error (?:(?:start|creat|load|initiali[sz]|connect|process|handl|sav)ing|in|while|during) [^:\n]{1,80}: |\b\d{1,4} validation errors? for \w",
+    r"\b(?:ERRO|FATA|PANI)\[\d{4,8}\]|\b[EF]\d{3,4} \d\d:\d\d:[\d.]{2,20} [\w ./-]{1,120}\.(?:cc:|cpp:|hpp:|go:|py:)\d|\bERR [\w/-]{1,80}\.py:\d|\bNVRM: Xid\b|\bNCCL WARN (?:Error|Cuda failure|Call to )",
+    r"\d [EFC] \d{1,8} \d{1,8}\] (?:\(\w{1,20}\) )?[\w/-]{1,60}\.cc:\d",
+)
+ERROR = "|".join(f"(?:{part})" for part in ERRORS)
+"""Lines that look like errors, known or unknown."""
+
+_MAX_HEAD = 2000
+_EXCEPTION = re.compile(
+    r"(?:[\w.-]*\d[\w.-]*: )?(?:\[\w{1,20}\]: ?)?(?:[A-Za-z_]\w*\.){0,8}"
+    r"(?:[A-Z]\w*(?:Error|Exception|Interrupt|Failure|Timeout|Exit)|Exception|StopIteration)(?::|$)"
+)
+"""A message that begins with an exception is an error whatever its other words are."""
+_RESULTING = re.compile(
+    r"(?:\w+\.)*(?:KeyboardInterrupt|SystemExit|\w*CancelledError|BrokenPipeError|EOFError|ConnectionResetError|CommandNotFoundError)\b|RuntimeError: Error raised in subprocess\b"
+    r"|.{0,200}\b(?:failed|exit(?:s|ed)?) with (?:error |return |exit )?(?:code|status)[ :=]{1,4}-?\d+\.?$|Job '\w+' failed|-{5,}$"
+    r"|(?:\[[\w ()]{1,60}\] ?)*(?:To avoid data inconsistency|Exception \(either an error or timeout\)|Timeout at NCCL work|First PG on this rank|Received a dump signal|failure detected by watchdog|Stack trace of the failed collective)"
+    r"|.{0,80}\bprinting (?:contents of )?(?:enroot )?log file\b|Dumping (?:input data|scheduler stats)\b|Traceback \(most recent call last\):$"
+)
+"""Messages that only report the end of something, and exceptions that a program gets when another one has ended."""
+_NCCL_ERROR = re.compile(r"\bNCCL WARN (?:Error|Cuda failure|Call to )")
+"""NCCL writes its errors as warnings."""
+_RAY_ERROR = re.compile(r"[\w ()]{0,60}\[\d{4}-\d\d-\d\d [\d:,.]+ E \d+ \d+\]")
+"""Ray's C++ code writes this level for much that goes on, such as metrics that it cannot export."""
+_HARMLESS = re.compile(
+    r"Unable to register cu\w{2,6} factory|\bCannot use FA version \d|computation placer already registered"
+)
+_GOES_ON = re.compile(
+    r"(?i)\bretry\b|\bretries\b|\bretrying\b|\bretried\b|\bignor(?:e|ed|ing)\b|\bproceeding without\b|\bskipp(?:ed|ing)\b|\bfall(?:ing|s)? ?back\b"
+    r"|\brecovered\b|\bhandled\b|\b(?:is|are|was|as) expected\b|\bexpected (?:while|during|when|on)\b|\(expected\b"
+)
+_TRIES_AGAIN = re.compile(
+    r"(?i)\bretrying\b|\bwill (?:be )?retr(?:y|ied)\b|\bretry (?:in|after|\d)|\bignor(?:ed|ing)\b|^[^:]{1,60}: proceeding"
+)
+_FATAL_WORD = re.compile(r"\[FATAL\]|^(?:FATAL|PANIC)\b")
+_LOW_WORD = re.compile(r"\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bwarnings?\.warn\b|\w+Warning:")
+_QUOTES_ERROR = re.compile(
+    r"^\++ \S|\[[\w./-]+:\d+\] {2,}\S|:\d+\] {2}File .|Exception ignored in|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)"
+    r"|^\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)="
+)
+"""Lines of a program, a test or an agent that hold the words of an error."""
+_NO_ERROR = re.compile(
+    rf"\bskyrl-train train: (?!{CAUSE}|refused: )"  # messages of a run that continues
+    r"|(?i:\berror[ _-](?:handl\w+|codes?(?!:? [1-9])|logs?|files?|counts?|rates?|recovery|correction)\b)"
+    r"|(?i:\b(?:0|no|zero|without) (?:\w+ )?errors?\b|errors?\W{1,4}(?:0\b|none\b|null\b|false\b|\[\]|\{\}))|dependency resolver|Unable to write (?:system|container|image) event|unable to write pod event|^Error executing job with overrides"
+    r"|\bError(?: response from daemon)?: [Nn]o (?:such (?:object|container|pod|volume|image)|(?:container|pod|volume) with (?:name|ID))"  # asked during clean-up
+    r"|\bslurmstepd: error: .{0,80}\brmdir\b|\bRAY_DRIVER_FAILURE\b"
+    r"|--?\w*error\w*=|\b\w*(?:rate|ratio|count|loss|num)\w*/?\w*error"
+)
+
+
+def is_error(text: str) -> bool:
+    """Whether a line that matches ERROR reports an error: no warning, no retry, no source code."""
+    return (weigh(text) or Weight.TOLERATED) > Weight.TOLERATED
+
+
+def weigh(text: str) -> Weight | None:
+    """The weight of a line that matches ERROR; None where it reports no error."""
+    head = text[:_MAX_HEAD]
+    header = parse_header(head)
+    if _NCCL_ERROR.search(head):
+        return Weight.ERROR
+    if header.level in (Level.BELOW_WARNING, Level.WARNING) or _QUOTES_ERROR.search(head):
+        return None
+    if _EXCEPTION.match(head) or _EXCEPTION.match(head, header.end):
+        return _weigh_exception(head, header)
+    if _NO_ERROR.search(head) or (header.level is None and _is_low(head)):
+        return None
+    if _RAY_ERROR.match(head) and not _error(but_ray=True).search(head):
+        return Weight.TOLERATED
+    if _HARMLESS.search(head) or (
+        _GOES_ON.search(head) and header.level is not Level.FATAL and not _FATAL_WORD.search(head)
+    ):
+        return None if header.level is None else Weight.TOLERATED
+    return Weight.NOTE if _RESULTING.match(head, header.end) else Weight.ERROR
+
+
+def _weigh_exception(head: str, header: Header) -> Weight:
+    if _TRIES_AGAIN.search(head):
+        return Weight.TOLERATED
+    return Weight.NOTE if _RESULTING.match(head, header.end) else Weight.EXCEPTION
+
+
+def _is_low(head: str) -> bool:
+    """Whether a word for a low level stands before the error, in a line without a header."""
+    low = _LOW_WORD.search(head)
+    error = _error().search(head) if low else None
+    return low is not None and (error is None or low.start() < error.end())
+
+
+@functools.cache
+def _error(*, but_ray: bool = False) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{part})" for part in ERRORS[:-1]) if but_ray else ERROR)

@@ -1,0 +1,82 @@
+"""The level of a line, read in its place: the header that a logger writes before the message.
+
+A header is a row of clocks, brackets, names and separators, with one level among them. A level word in the message means
+nothing: `RuntimeError: odd (run with NCCL_DEBUG=INFO for details)` has no level.
+"""
+
+import re
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class Level(IntEnum):
+    """The levels that make a difference."""
+
+    BELOW_WARNING = 0
+    WARNING = 1
+    ERROR = 2
+    FATAL = 3
+
+
+class Header(NamedTuple):
+    """The level that a logger wrote, None where it wrote none, and where the message begins."""
+
+    level: Level | None
+    end: int
+
+
+_WORDS = {
+    Level.BELOW_WARNING: ("trace", "debug", "debu", "dbg", "info", "notice", "success"),
+    Level.WARNING: ("warning", "warn"),
+    Level.ERROR: ("error", "erro", "err"),
+    Level.FATAL: ("fatal", "fata", "critical", "crit", "panic", "pani"),
+}
+_BY_WORD = {word: level for level, words in _WORDS.items() for word in words}
+_BY_LETTER = {
+    letter: level for level, letters in zip(Level, ("TDIV", "W", "E", "FC"), strict=True) for letter in letters
+}
+_UPPER = "|".join(sorted(map(str.upper, _BY_WORD), key=len, reverse=True))
+_MAX_TOKENS, _MAX_WIDTH = 24, 240
+_TOKEN = re.compile(
+    rf"(?P<word>(?:{_UPPER})(?=[\s:|\]\[(,]|$)|(?i:error|fatal|critical|panic|warning|warn|info|debug|notice)(?=: ))"
+    r"|(?P<letter>[IWEF](?=\d{3,4} {1,2}\d\d:\d\d[:.])|[TDIWEFC](?= \d{1,8} \d{1,8}\])|(?<=: )[IWEF](?= [\w./-]{1,80}:\d+\]))"
+    r"|(?P<skip>[\s\[\]{}<>|:;,*#=-]+|\d[\d:.,/TZ+-]*(?:e\+\d+)?|\([^()\n]{0,100}\)"
+    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun|UTC|AM|PM)\b"
+    r"|NCCL(?= (?:INFO|WARN|TRACE|ERROR)\b)|(?:TP|DP|PP|EP)\d+(?=[ \]])"
+    r"|(?!\w*(?:Error|Exception|Warning|Interrupt|Exit|Timeout)\b)[A-Za-z_][\w.@/-]{0,80}(?:\[\d{1,8}\])?(?=\s{0,12}[:|\])]| - |\[))"
+)
+_AFTER = re.compile(
+    r"(?:[\s\]|:-]+|\[[^\[\]\n]{0,100}\]+|\d[\d:.,/TZ+-]*\]?|[\w./-]{1,80}:(?:\w{1,60}:)?\d+(?=\]| -)|\w{1,60}\.py:\d+)*"
+)
+"""What some loggers write between the level and the message: a clock, and the place in the code."""
+_FIELD = re.compile(r"""\blevel=["']?(?P<bare>\w+)|["'](?:level(?:name)?|severity|lvl)["']: ?["'](?P<quoted>\w+)["']""")
+_WITHIN = re.compile(
+    rf"(?P<first>\b(?:{_UPPER})) \d\d-\d\d \d\d:\d\d:\d\d\b|\b\d\d:\d\d:\d\d[\d.,]*(?: - [\w.-]{{1,60}})? [-| ]{{0,8}}(?P<last>(?:{_UPPER}))\b"
+)
+"""A header further right, where another program writes behind a progress bar."""
+
+
+def parse_header(text: str) -> Header:
+    """The header of a line that has neither colour codes nor the prefixes of its launcher."""
+    field = _FIELD.search(text, 0, _MAX_WIDTH)
+    if field and (word := (field["bare"] or field["quoted"]).lower()) in _BY_WORD:
+        return Header(_BY_WORD[word], 0)
+    at = 0
+    for _ in range(_MAX_TOKENS):
+        found = _TOKEN.match(text, at, _MAX_WIDTH)
+        if found is None:
+            break
+        at = found.end()
+        if found["skip"] is None:
+            level = _BY_WORD[found["word"].lower()] if found["word"] else _BY_LETTER[found["letter"]]
+            after = _AFTER.match(text, at, at + _MAX_WIDTH)
+            return Header(level, after.end() if after else at)
+    return Header(None, 0)
+
+
+def last_level(text: str) -> Level | None:
+    """The level of the last header in a text in which several lines follow each other."""
+    level = parse_header(text).level
+    for found in _WITHIN.finditer(text):
+        level = _BY_WORD[(found["first"] or found["last"]).lower()]
+    return level

@@ -1,0 +1,53 @@
+"""The cause and the remedy of a hit as sentences: with the values of its line, and settings as the user's framework names them."""
+
+import re
+from collections.abc import Mapping
+
+from skyrl_doctor.logs.judge.hits import Hit
+
+UNKNOWN = "?"
+_PLACE = re.compile(r"\{(?:key:([\w.]+)|([a-z_]+))\}")
+
+
+def explain(hit: Hit, dialect: str = "") -> str:
+    """The cause in one sentence. `dialect` decides how settings are named."""
+    return _fill(hit.failure.signature.explain, hit, dialect)
+
+
+def remedy(hit: Hit, dialect: str = "") -> str:
+    """How to fix this cause; empty where only the page of the failure says so."""
+    return _fill(hit.failure.signature.remedy, hit, dialect)
+
+
+def name_setting(key: str, dialect: str) -> str:
+    """A setting as the framework names it; the last part of its name where the framework is unknown."""
+    if dialect:
+        from skyrl_doctor.plan.keys import key_in  # the tables of all dialects: only where a setting is named
+
+        if (name := key_in(dialect, key)) is not None:
+            return name
+    return key.rpartition(".")[2]
+
+
+def _fill(template: str, hit: Hit, dialect: str) -> str:
+    if "{" not in template:
+        return template
+    values = _values(hit)
+
+    def fill(place: re.Match[str]) -> str:
+        key, group = place.groups()
+        return name_setting(key, dialect) if key else values.get(group) or UNKNOWN
+
+    return _PLACE.sub(fill, template)
+
+
+def _values(hit: Hit) -> Mapping[str, str | None]:
+    """The named groups of the pattern in the line, or in the line joined with those below it."""
+    line, pattern = hit.line, re.compile(hit.failure.signature.pattern)
+    match = pattern.search(line.text)
+    alone = match.groupdict() if match else {}
+    if match and None not in alone.values():
+        return alone
+    below = " ".join(text for number, text in line.context if number > line.number)
+    match = pattern.search(f"{line.text} {below}")
+    return match.groupdict() if match else alone

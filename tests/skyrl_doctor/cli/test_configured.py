@@ -1,0 +1,43 @@
+"""`diagnose --config`: the run's own settings stand beside the cause."""
+
+from pathlib import Path
+
+import pytest
+
+from skyrl_doctor.cli.app import dispatch
+
+LOGS = Path(__file__).parents[2] / "logs"
+
+
+def shown(log: str, config: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    assert dispatch(["diagnose", str(LOGS / log), "--config", str(config)]) == 1
+    return capsys.readouterr().out
+
+
+def test_the_finding_of_the_check_is_shown_with_its_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "run.sh"
+    config.write_text(
+        "python3 -m verl.trainer.main_ppo \\\n    data.max_prompt_length=1024 data.max_response_length=4096 \\\n"
+        "    actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.max_model_len=4096\n",
+        encoding="utf-8",
+    )
+    text = shown("CFG001/verl.log", config, capsys)
+    assert "\nIn your configuration\n" in text
+    assert "4096" in text.partition("In your configuration")[2].partition("What to do")[0]
+
+
+def test_without_a_check_the_settings_are_shown_where_they_stand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "run.sh"
+    config.write_text("python3 -m verl.trainer.main_ppo \\\n    trainer.save_freq=50\n", encoding="utf-8")
+    text = shown("SLM012/preempted.log", config, capsys)
+    assert f"\nIn your configuration\n  trainer.save_freq = 50 ({config}:2 (trainer.save_freq))\n" in text
+    assert "(`trainer.save_freq`)" in text
+
+
+def test_a_configuration_that_cannot_be_read_is_a_usage_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dispatch(["diagnose", str(LOGS / "GPU006/smi.log"), "--config", str(tmp_path / "none.toml")]) == 2
+    assert "none.toml" in capsys.readouterr().err

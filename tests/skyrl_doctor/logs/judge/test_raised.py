@@ -1,0 +1,75 @@
+"""The parts of an unknown error, and the text to search the web for."""
+
+import pytest
+
+from skyrl_doctor.logs.cause.root_cause import find_root_cause
+from skyrl_doctor.logs.judge.files import scan_chunks
+from skyrl_doctor.logs.judge.raised import Raised, raising_package, search_text
+from skyrl_doctor.logs.match.patterns import installed_patterns
+
+VLLM = "/venv/lib/python3.12/site-packages/vllm/lora/shrink.py"
+HEAD = "(EngineCore_DP0 pid=4) ERROR 03-02 09:14:31 [core.py:708] "
+
+
+def raised(*lines: str) -> Raised | None:
+    text = "".join(f"{line}\n" for line in lines).encode()
+    return find_root_cause([scan_chunks("a.log", [text], installed_patterns())]).raised
+
+
+def test_an_exception_is_taken_apart() -> None:
+    assert raised(
+        "INFO 03-02 09:13:00 [api_server.py:1289] vLLM API server version 0.11.0",
+        f"{HEAD}Traceback (most recent call last):",
+        f'{HEAD}  File "{VLLM}", line 149, in shrink',
+        f"{HEAD}    assert rows.size(0) == count",
+        f"{HEAD}AssertionError",
+    ) == Raised("AssertionError", "assert rows.size(0) == count", "vllm", "0.11.0")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("slurmstepd: error: the odd plugin is not here", Raised("", "the odd plugin is not here", "slurmstepd", "")),
+        ('{"event": "odd", "level": "error"}', Raised("", "odd", "", "")),
+        (
+            '{"event": "odd", "level": "error", "exc": "own.errors.OddError: no row"}',
+            Raised("own.errors.OddError", "no row", "", ""),
+        ),
+        ("[rank3]: KeyError: 'input_ids'", Raised("KeyError", "'input_ids'", "", "")),
+    ],
+)
+def test_a_line_without_a_traceback(line: str, expected: Raised) -> None:
+    assert raised(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "package"),
+    [
+        (VLLM, "vllm"),
+        ("/opt/verl/verl/workers/fsdp_workers.py", "verl"),
+        ("python/ray/_raylet.pyx", "ray"),
+        ("/usr/lib/python3.12/json/decoder.py", "python"),
+        ("/home/me/own/train.py", ""),
+    ],
+)
+def test_the_package_of_a_file(path: str, package: str) -> None:
+    assert raising_package(path) == package
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (
+            Raised("RuntimeError", "this build has no soft cap", "vllm", "0.11.0"),
+            'vllm RuntimeError "this build has no soft cap"',
+        ),
+        (Raised("KeyError", "'input_ids'", "", ""), "KeyError input_ids"),
+        (
+            Raised("own.errors.OddError", "no row 4711 of /home/me/data.parquet is readable on 10.1.2.3", "own", ""),
+            'own OddError "is readable on"',
+        ),
+        (Raised("", "", "", ""), ""),
+    ],
+)
+def test_the_search_text_has_nothing_of_this_run(error: Raised, text: str) -> None:
+    assert search_text(error) == text

@@ -1,0 +1,77 @@
+"""Which lines report errors, and how much each says."""
+
+import pytest
+
+from skyrl_doctor.logs.match.errors import ERROR, Weight, is_error, weigh
+from skyrl_doctor.logs.match.patterns import compile_pattern
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RuntimeError: Expected 3D tensor but got 4D",
+        "[rank1]: ValueError: rows were skipped",
+        "ERROR 03-02 09:14:03 [core.py:843] KeyError: 'x'",
+        "Error: could not get runtime",
+    ],
+)
+def test_an_error(text: str) -> None:
+    assert is_error(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'ERROR 03-02 09:14:03 [core.py:843]   File "a.py", line 3, in b',
+        "ERROR 03-02 09:14:03 [core.py:843]     return KeyError",
+        "ERROR handling: trap set",
+        "+ echo ERROR",
+        "worker: KeyError: 'x' (expected while reproducing)",
+        "WARNING: 503, retrying: ConnectionError: refused",
+        "0 errors",
+    ],
+)
+def test_no_error(text: str) -> None:
+    assert not is_error(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("RuntimeError: odd (run with NCCL_DEBUG=INFO for details)", Weight.EXCEPTION),
+        ("gpu07: TypeError: odd", Weight.EXCEPTION),
+        ("ERROR 03-02 09:14:03 [core.py:843] AssertionError", Weight.EXCEPTION),
+        ("Exception: Request error for 5 times, returning None.", Weight.EXCEPTION),
+        ("ValueError: max retries 3 exceeded, expected a row", Weight.EXCEPTION),
+        ("2026-03-02 09:14:03.120 | ERROR    | own.main:run:5 - odd", Weight.ERROR),
+        ("2026-03-02 09:14:03.120 | ERROR    | own.main:run:5 - [FATAL] odd, skipping", Weight.ERROR),
+        ("E1122 10:00:00.006647   33721 server.cc:213]    Failed accept4: odd", Weight.ERROR),
+        ("ERRO[0014] odd", Weight.ERROR),
+        ("FATA[0014] odd", Weight.ERROR),
+        ('Apr 27 20:19:50 dockerd[1]: time="2026" level=error msg="odd"', Weight.ERROR),
+        ("[1843290.113311] NVRM: Xid (PCI:0000:44:00): 79, GPU has fallen off the bus.", Weight.ERROR),
+        ("[2026-03-02 09:14:03,500 C 29 29] (gcs_server) id.cc:2: odd", Weight.ERROR),
+        (
+            "[2026-03-02 09:14:03,500 E 29 29] (raylet) worker_pool.cc:2: have not registered within the timeout",
+            Weight.ERROR,
+        ),
+        ("ERROR config: 3 rows, expected 4", Weight.ERROR),
+        ("bash: ./run.sh: Permission denied", Weight.ERROR),
+        ("/var/spool/slurmd/job00123/slurm_script: line 14: HF_HOME: unbound variable", Weight.ERROR),
+        ("gpu07:21:25 [0] misc/shm.cc:88 NCCL WARN Error: failed to extend /dev/shm/nccl-W", Weight.ERROR),
+        ("Invalid handle. Cannot load symbol cublasLtGetVersion", Weight.ERROR),
+        ("KeyboardInterrupt", Weight.NOTE),
+        ("slurmstepd: error: child 3851 failed with error code: 1", Weight.NOTE),
+        ("2026-03-02 09:14:03,120\tERR cli.py:72 -- Job 'raysubmit_1' failed", Weight.NOTE),
+        ("[2026-03-02 09:14:03,500 E 29 29] (raylet) metrics.cc:2: Failed to export", Weight.TOLERATED),
+        ("2026-03-02 09:14:03,120 - own - ERROR - odd, falling back to 3", Weight.TOLERATED),
+        ("TimeoutError: odd, retrying in 3 s", Weight.TOLERATED),
+        ("E0000 00:00:1772442843.12   81234 cuda_dnn.cc:8310] Unable to register cuDNN factory", Weight.TOLERATED),
+        ("WARNING 03-02 09:14:03 [core.py:843] ValueError: odd", None),
+        ("[rank0]:[W302 09:15:04.1 ProcessGroupNCCL.cpp:1538] Warning: WARNING: ERROR", None),
+        ("an odd WARNING: ERROR of a cache", None),
+    ],
+)
+def test_the_weight_of_an_error(text: str, expected: Weight | None) -> None:
+    assert compile_pattern(ERROR).search(text.encode())
+    assert weigh(text) is expected

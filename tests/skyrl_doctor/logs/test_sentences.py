@@ -1,0 +1,60 @@
+"""Sentences hold the values of their line and the settings of the user's framework."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.logs.judge.hits import Hit
+from skyrl_doctor.logs.judge.lines import Line
+from skyrl_doctor.logs.match.signatures import KnownFailure, load_signatures, load_topics
+from skyrl_doctor.logs.sentences import explain, name_setting, remedy
+from skyrl_doctor.plan.dialects.schema import rules
+from skyrl_doctor.plan.keys import EXTRA
+
+SIGNATURE = Signature(
+    pattern=r"limit is (?P<limit>\d+)(?:, used (?P<used>\d+))?",
+    sample="limit is 7, used 9",
+    explain="{used} of {limit} are used",
+    remedy="Lower `{key:rollout.max_model_len}` to {limit}.",
+)
+
+
+def hit(text: str, *below: str, signature: Signature = SIGNATURE) -> Hit:
+    context = tuple((number, line) for number, line in enumerate((text, *below), start=1))
+    line = Line(file="a.log", order=0, number=1, text=text, clock=None, context=context)
+    return Hit(KnownFailure("GPU001", "x", signature), line)
+
+
+def test_values_come_from_the_line_or_from_those_below_it() -> None:
+    assert explain(hit("limit is 7, used 9")) == "9 of 7 are used"
+    assert explain(hit("limit is 7,", "used 9")) == "9 of 7 are used"
+    assert explain(hit("limit is 7")) == "? of 7 are used"
+    assert explain(hit("no match")) == "? of ? are used"
+
+
+def test_a_setting_is_named_as_the_framework_names_it() -> None:
+    found = hit("limit is 7, used 9")
+    assert remedy(found, "verl") == "Lower `actor_rollout_ref.rollout.max_model_len` to 7."
+    assert remedy(found, "run-config") == "Lower `rollout.max_model_len` to 7."
+    assert remedy(found) == "Lower `max_model_len` to 7."
+    assert name_setting("trainer.no_such_setting", "verl") == "no_such_setting"
+
+
+@pytest.mark.parametrize("entry", [*load_signatures(), *load_topics()], ids=lambda entry: entry.name)
+def test_the_sentences_of_a_sample_are_filled(entry: KnownFailure) -> None:
+    found = replace(hit(entry.signature.sample), failure=entry)
+    texts = (explain(found, "verl"), remedy(found, "verl"))
+    if entry.signature.near:  # then values may stand on other lines
+        texts = ()
+    assert [text for text in texts if re.search(r"\{[a-z_]|(?:^|[\s`(])\?(?:\W|$)", text)] == []
+
+
+@pytest.mark.parametrize("entry", [*load_signatures(), *load_topics()], ids=lambda entry: entry.name)
+def test_a_sentence_names_groups_and_settings_that_exist(entry: KnownFailure) -> None:
+    signature = entry.signature
+    groups = set(re.findall(r"\{([a-z_]+)\}", signature.explain + signature.remedy))
+    keys = {*re.findall(r"\{key:([\w.]+)\}", signature.explain + signature.remedy), *signature.keys}
+    assert groups - re.compile(signature.pattern).groupindex.keys() == set()
+    assert keys - rules().keys() - EXTRA.keys() == set()
