@@ -8,7 +8,7 @@ from skyrl_doctor.plan.dialects.verl.compose import Given
 from skyrl_doctor.plan.model import Problem
 from skyrl_doctor.plan.syntax.hydra import looks_like_override
 from skyrl_doctor.plan.syntax.shell import Command, Script
-from skyrl_doctor.plan.syntax.shell_words import Word
+from skyrl_doctor.plan.syntax.shell_values import Word
 
 _VALUED = ("--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd", "--package", "-p")
 _PRINTS = ("--cfg", "-c", "--help", "-h", "--hydra-help", "--info", "-i", "--version", "--resolve")
