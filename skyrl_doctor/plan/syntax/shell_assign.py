@@ -37,9 +37,12 @@ class Exporting(Protocol):
 class Started(Protocol):
     """A simple command."""
 
-    words: tuple[Word, ...]
-    line: int
-    environment: Mapping[str, Variable]
+    @property
+    def words(self) -> tuple[Word, ...]: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def environment(self) -> Mapping[str, Variable]: ...
 
 
 class Assigner:
@@ -232,9 +235,6 @@ def _bounded(words: Sequence[Word]) -> tuple[Word, ...]:
     if len(words) <= MOST_WORDS and sum(len(word.text) for word in words) <= MOST_BYTES_OF_ARRAY:
         return tuple(words)
     return (Word((Piece("…", "the array is too long"),), words[0].line, words[0].span, words[0].file),)
-
-
-
 
 
 def _hidden(word: Word, why: str) -> Word:

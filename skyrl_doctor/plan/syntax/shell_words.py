@@ -176,7 +176,12 @@ class Expander:
 
     def _parameter(self, raw: str, inner: str, fields: Fields, *, quoted: bool) -> None:
         """`$NAME` or `${…}`."""
-        values = self._values(parameter(inner), raw)
+        found = parameter(inner)
+        values = self._values(found, raw)
+        if quoted and found is not None and "*" in (found.index, found.name) and values:
+            values = [
+                tuple(piece for number, value in enumerate(values) for piece in (*known(" " * bool(number)), *value))
+            ]
         for number, value in enumerate(values):
             if number:
                 fields.end() if quoted else fields.add(known(" "), quoted=False)
