@@ -41,10 +41,15 @@ class Commands:
         words = self._words(node)
         if not words:
             return
+        strings = [child for child in node.children if child.type == "herestring_redirect"]
+        if strings:
+            self._runner.assigner.here_string = self._runner.text.of(strings[-1])[3:].strip()
         environment = {
             made.name: made for child in assigned if (made := self._runner.assigner.local(child, self._runner.text))
         }
         self._run_command(Command(tuple(words), words[0].line, environment))
+        if strings:
+            self._runner.assigner.here_string = None
 
     def _words(self, node: Any) -> list[Word]:
         """The words of a command. Nodes without a blank between them are one word."""

@@ -1,5 +1,6 @@
 """Branches and loops of a shell script: which arm runs by default, and how often a body does."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -13,6 +14,9 @@ from skyrl_doctor.plan.syntax.shell_values import text_of, unknown_of
 T = TypeVar("T")
 Decided = Callable[[Arm], tuple[bool | None, bool]]
 """Whether an arm runs (None: not known), and whether that is certain."""
+_OTHER_DEVICES = re.compile(r"\b(?:torch_)?npu\b|npu-smi|ascend", re.IGNORECASE)
+"""A probe for one of these fails: the doctor examines machines with NVIDIA GPUs."""
+_PROBES = ("python", "python3", "command", "which", "type", "hash", "npu-smi")
 _MAY_FAIL = ("command", "type", "which", "hash", "grep", "pgrep", "nc", "curl", "ping", "diff", "cmp", "read")
 
 
@@ -119,8 +123,9 @@ class Flow:
                 return decide(text[len(name) :].removesuffix("]"), self._runner.expander)
             if name in ("true", ":", "false", "getopts"):
                 return name in ("true", ":")
-            if not (in_condition and self._runner.scope.is_assuming):
-                self._runner.statement(node)
+            if name in _PROBES and _OTHER_DEVICES.search(text) and ("-c" in text or not name.startswith("python")):
+                return False
+            self._runner.statement(node)
         finally:
             self._runner.scope.is_assuming = is_assuming
         self._runner.scope.assume()
