@@ -13,9 +13,9 @@ SKYRL_KEYS = frozenset({"generator", "agent_cls"})
 VERL_KEYS = frozenset({"actor_rollout_ref", "defaults", "critic", "algorithm"})
 
 
-def load(machine: Machine, targets: Sequence[str]) -> Plan:
+def load(machine: Machine, targets: Sequence[str], *, verl_version: str | None = None) -> Plan:
     """The plan of all targets. A later target overrides an earlier one; a default never overrides a written value."""
-    readings = [read(machine, read_source(machine, target)) for target in targets]
+    readings = [read(machine, read_source(machine, target), verl_version) for target in targets]
     values: dict[str, Value] = {}
     own: dict[str, Value] = {}
     problems: list[Problem] = []
@@ -25,20 +25,21 @@ def load(machine: Machine, targets: Sequence[str]) -> Plan:
         problems.extend(reading.problems)
     dialects = list(dict.fromkeys(reading.dialect for reading in readings))
     remaining = tuple(problem for problem in problems if not _is_set_elsewhere(problem, values))
-    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, remaining)
+    skipped = tuple(reading.skipped for reading in readings if reading.skipped)
+    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, remaining, skipped)
 
 
-def read(machine: Machine, source: Source) -> Reading:
+def read(machine: Machine, source: Source, verl_version: str | None = None) -> Reading:
     """Reads one target in its dialect."""
     match detect_kind(source):
         case "toml":
             return _read_toml(source)
         case "yaml":
-            return _read_yaml(machine, source)
+            return _read_yaml(machine, source, verl_version)
         case "verl-command":
             from skyrl_doctor.plan.dialects.verl.read import read_command
 
-            return read_command(machine, source)
+            return read_command(machine, source, verl_version)
     from skyrl_doctor.plan.dialects import skyrl
 
     reading = skyrl.read_conf(machine, source)
@@ -59,7 +60,7 @@ def _read_toml(source: Source) -> Reading:
     return run_config.read(source)
 
 
-def _read_yaml(machine: Machine, source: Source) -> Reading:
+def _read_yaml(machine: Machine, source: Source, verl_version: str | None) -> Reading:
     from skyrl_doctor.plan.dialects import skyrl
     from skyrl_doctor.plan.syntax.yaml import leaves
 
@@ -69,7 +70,7 @@ def _read_yaml(machine: Machine, source: Source) -> Reading:
     if first & VERL_KEYS:
         from skyrl_doctor.plan.dialects.verl.read import read_yaml
 
-        return read_yaml(machine, source)
+        return read_yaml(machine, source, verl_version)
     raise UsageError(
         f"target {source.file}: unknown YAML; expected SkyRL-agent's keys (generator, agent_cls) or verl's (actor_rollout_ref, defaults)"
     )

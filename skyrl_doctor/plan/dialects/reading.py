@@ -17,6 +17,8 @@ class Reading:
     values: Mapping[str, Value] = field(default_factory=dict)
     own: Mapping[str, Value] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    skipped: str = ""
+    """Why the keys are not checked, if they are not."""
 
 
 def own_values(leaves: Iterable[Leaf], file: str) -> dict[str, Value]:
