@@ -57,13 +57,17 @@ class Problem:
 
 @record
 class Plan:
-    """The configuration of a run. Empty (false) if no target was given."""
+    """The configuration of a run. Empty (false) if no target was given.
+
+    `unchecked` is the reason why its keys were not compared with a schema.
+    """
 
     targets: tuple[str, ...] = ()
     dialect: str = "none"
     values: Mapping[str, Value] = field(default_factory=dict)
     own: Mapping[str, Value] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    unchecked: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.targets)
