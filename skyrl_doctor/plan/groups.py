@@ -16,7 +16,7 @@ def group_runs(readings: Sequence[tuple[str, Reading]]) -> list[Targets]:
     Raises UsageError if both are there, because nothing says which file completes which.
     """
     kinds = Counter(reading.part or WHOLE for _, reading in readings)
-    if len(kinds) == 1:
+    if len(kinds) <= 1:
         return [[reading] for reading in readings]
     if max(kinds.values()) == 1:
         return [list(readings)]

@@ -16,7 +16,38 @@ _RUNNERS = re.compile(
 )
 """Programs that start the Python program among their arguments."""
 _WRAPPERS = frozenset(
-    ["apptainer", "command", "conda", "docker", "enroot", "env", "exec", "kubectl", "micromamba", "mpiexec", "mpirun", "nice", "nohup", "nsys", "numactl", "pixi", "podman", "poetry", "ray", "sbatch", "setsid", "singularity", "srun", "stdbuf", "sudo", "time", "timeout", "uv", "uvx", "xargs"]
+    [
+        "apptainer",
+        "command",
+        "conda",
+        "docker",
+        "enroot",
+        "env",
+        "exec",
+        "kubectl",
+        "micromamba",
+        "mpiexec",
+        "mpirun",
+        "nice",
+        "nohup",
+        "nsys",
+        "numactl",
+        "pixi",
+        "podman",
+        "poetry",
+        "ray",
+        "sbatch",
+        "setsid",
+        "singularity",
+        "srun",
+        "stdbuf",
+        "sudo",
+        "time",
+        "timeout",
+        "uv",
+        "uvx",
+        "xargs",
+    ]
 )
 """Programs that start the program among their arguments."""
 _STARTS = {
@@ -33,7 +64,28 @@ _STARTS = {
 }
 """The commands of a wrapper that start a program."""
 _UV_VALUED = frozenset(
-    ["--extra", "--with", "--with-editable", "--with-requirements", "--env-file", "--python", "-p", "--directory", "--project", "--group", "--only-group", "--no-extra", "--index", "--default-index", "--index-url", "--extra-index-url", "--package", "--config-file", "--cache-dir", "--link-mode"]
+    [
+        "--extra",
+        "--with",
+        "--with-editable",
+        "--with-requirements",
+        "--env-file",
+        "--python",
+        "-p",
+        "--directory",
+        "--project",
+        "--group",
+        "--only-group",
+        "--no-extra",
+        "--index",
+        "--default-index",
+        "--index-url",
+        "--extra-index-url",
+        "--package",
+        "--config-file",
+        "--cache-dir",
+        "--link-mode",
+    ]
 )
 _SHELLS = ("bash", "sh", "zsh")
 _HARMLESS = frozenset(

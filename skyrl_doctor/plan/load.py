@@ -29,9 +29,16 @@ def load(machine: Machine, targets: Sequence[str]) -> Plan:
 
 def load_runs(machine: Machine, targets: Sequence[str]) -> tuple[Plan, ...]:
     """The plan of each run that the targets describe; one empty plan without a target."""
-    if not targets:
-        return (Plan(),)
-    readings = [(target, read(machine, read_source(machine, target))) for target in targets]
+    return runs_of([(target, read_target(machine, target)) for target in targets]) or (Plan(),)
+
+
+def read_target(machine: Machine, target: str) -> Reading:
+    """Reads a file, or a command line that is the target itself. Raises UsageError."""
+    return read(machine, read_source(machine, target))
+
+
+def runs_of(readings: Sequence[tuple[str, Reading]]) -> tuple[Plan, ...]:
+    """The plan of each run. Raises UsageError if the targets may be combined in more than one way."""
     return tuple(
         combine([target for target, _ in group], [reading for _, reading in group]) for group in group_runs(readings)
     )
