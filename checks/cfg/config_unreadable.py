@@ -27,8 +27,8 @@ from skyrl_doctor.plan.model import Plan
 
 @check("CFG004", fix="skyrl_train/config/load.py")
 def config_unreadable(plan: Plan) -> Iterator[Finding]:
-    if required(plan).unchecked and not plan.problems:
-        raise NotApplicable(plan.unchecked)
+    if required(plan).skipped and not plan.problems:
+        raise NotApplicable("; ".join(plan.skipped))
     for problem in plan.problems:
         severity = Severity.ERROR if problem.fatal else Severity.WARNING
         yield config_finding(problem.message, problem.location, problem.settings, severity=severity)

@@ -55,10 +55,10 @@ def combine(targets: Sequence[str], readings: Sequence[Reading]) -> Plan:
         problems.extend(reading.problems)
     dialects = list(dict.fromkeys(reading.dialect for reading in readings))
     remaining = tuple(problem for problem in problems if not _is_set_elsewhere(problem, values))
-    unchecked = "; ".join(dict.fromkeys(reading.unchecked for reading in readings))
-    if not all(reading.unchecked for reading in readings):
-        unchecked = ""
-    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, remaining, unchecked)
+    skipped = tuple(dict.fromkeys(reading.skipped for reading in readings))
+    if not all(skipped):
+        skipped = ()
+    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, remaining, skipped)
 
 
 def read(machine: Machine, source: Source) -> Reading:

@@ -57,17 +57,15 @@ class Problem:
 
 @record
 class Plan:
-    """The configuration of a run. Empty (false) if no target was given.
-
-    `unchecked` is the reason why its keys were not compared with a schema.
-    """
+    """The configuration of a run. Empty (false) if no target was given."""
 
     targets: tuple[str, ...] = ()
     dialect: str = "none"
     values: Mapping[str, Value] = field(default_factory=dict)
     own: Mapping[str, Value] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
-    unchecked: str = ""
+    skipped: tuple[str, ...] = ()
+    """Why keys of a target are not checked."""
 
     def __bool__(self) -> bool:
         return bool(self.targets)

@@ -43,7 +43,7 @@ def read_conf(machine: Machine, source: Source) -> Reading:
         if value.unknown and value.location is not None
     ]
     values = by_key(_conf_values(own))
-    return Reading(dialect=NAME, values=values, own=own, problems=tuple(problems), part="dev.conf", unchecked=UNCHECKED)
+    return Reading(dialect=NAME, values=values, own=own, problems=tuple(problems), part="dev.conf", skipped=UNCHECKED)
 
 
 def read_task(source: Source) -> Reading:
@@ -56,7 +56,7 @@ def read_task(source: Source) -> Reading:
         default("agent.budget_note_tokens", NOTE_TOKENS, own="generator.max_prompt_length", source=SOURCE),
     )
     values = by_key(renamed(own, TASK), defaults)
-    return Reading(dialect=NAME, values=values, own=own, part="task YAML", unchecked=UNCHECKED)
+    return Reading(dialect=NAME, values=values, own=own, part="task YAML", skipped=UNCHECKED)
 
 
 def _own(found: Variable, file: str) -> Value:
