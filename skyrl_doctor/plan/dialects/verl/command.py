@@ -77,13 +77,13 @@ def stray_overrides(script: Script, file: str, call: Call) -> Iterator[Problem]:
             or "." not in command.name.partition("=")[0]
         ):
             continue
-        for word in command.words:
-            if looks_like_override(word.text):
-                key = word.text.lstrip("+~").partition("=")[0]
-                yield Problem(
-                    message=f"verl does not get {word.text}: a comment or a missing backslash ends the command of line {call.line} before it",
-                    location=Location(file, word.line, key),
-                )
+        strays = [word for word in command.words if looks_like_override(word.text)]
+        more = len(strays) - 1
+        others = f" and {more} more override{'s' if more > 1 else ''}" if more else ""
+        yield Problem(
+            message=f"verl does not get {strays[0].text}{others}: a comment or a missing backslash ends the command of line {call.line} before {'them' if more else 'it'}",
+            location=Location(file, strays[0].line, strays[0].text.lstrip("+~").partition("=")[0]),
+        )
 
 
 def _call(command: Command, entry: EntryPoint, file: str) -> Call | None:

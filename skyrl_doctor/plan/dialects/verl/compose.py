@@ -105,19 +105,45 @@ class Composition:
     def has(self, key: str) -> bool:
         return key in self.values or any(name.startswith(f"{key}.") for name in self.values)
 
+    def _is_set(self, key: str) -> bool:
+        """Whether a key has a value other than null, as far as that is known."""
+        value = self.values.get(key)
+        if value is None or value.unknown:
+            return True
+        if value.value == MANDATORY:
+            return False
+        try:
+            return self._value(value.value, key, {}) is not None
+        except UnresolvedError:
+            return True
+
+    def _delete(self, key: str) -> None:
+        """Removes a key. The table that held it stays."""
+        self._drop(key)
+        parent = key.rpartition(".")[0]
+        if parent and not self.has(parent):
+            self.values[parent] = Value(parent, {}, None, written=False, own=parent)
+
+    def _is_table(self, key: str) -> bool:
+        return key not in self.values or self.values[key].value == {}
+
     def _place(self, override: Override, given: Given) -> None:
         override = dataclasses.replace(override, key=self._target(override.key))
         key, exists = override.key, self.has(override.key)
-        is_set = exists and (key not in self.values or self.values[key].value is not None)
+        is_set = exists and self._is_set(key)
         if override.mode == "~":
             if is_set:
-                self._drop(key)
+                self._delete(key)
             else:
                 self._refuse(given, f"cannot delete {key}: {self.label} has no such key", by_version=True)
         elif override.mode == "+" and is_set and not isinstance(override.value, dict | list):
             message = f"{key} exists already, and + only adds new keys; use {key}=… or ++{key}=…"
             self._refuse(given, message, {key: str(override.value)}, by_version=True)
             self.set(key, override.value, given)
+        elif isinstance(override.value, list) and exists and self._is_table(key):
+            self._refuse(given, f"{key} is a table in {self.label}, not a list", by_version=True)
+        elif isinstance(override.value, dict) and key in self.values and isinstance(self.values[key].value, list):
+            self._refuse(given, f"{key} is a list in {self.label}, not a table", by_version=True)
         elif override.mode == "" and not exists and not self.is_open:
             self._unknown(key, override.value, given)
         elif override.mode == "" and (inner := self._unknown_inside(key, override.value)) is not None:

@@ -16,6 +16,8 @@ _SFT_SHARED = ("trainer.", "data.train_files", "data.val_files")
 """Keys that mean the same to the supervised trainer. Its batches are of samples, not of prompts."""
 _WORLD = ("slurm.nodes", "slurm.gpus_per_node")
 """The supervised trainer takes its number of GPUs from torchrun."""
+_NO_BATCH = ("data.train_batch_size",)
+"""The fully asynchronous trainer counts samples instead of batches; verl wants a zero there."""
 _NO_TRAINING = ("main_generation", "main_generation_server", "main_eval")
 
 
@@ -23,6 +25,8 @@ def keys_of(entry: EntryPoint) -> Iterable[Key]:
     """The rows for a trainer: those of main_ppo but for supervised training, generation and evaluation."""
     if entry.is_sft:
         return (*_SFT, *(key for key in KEYS if key.verl.startswith(_SFT_SHARED) and key.ours not in _WORLD))
+    if entry.name == "fully_async_main":
+        return (key for key in KEYS if key.ours not in _NO_BATCH)
     if entry.name in _NO_TRAINING:
         return (key for key in KEYS if key.ours == "model.path")
     return KEYS
