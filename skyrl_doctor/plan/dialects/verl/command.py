@@ -10,7 +10,7 @@ from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint, entry_point
 from skyrl_doctor.plan.model import Problem
 from skyrl_doctor.plan.syntax.hydra import looks_like_override
 from skyrl_doctor.plan.syntax.shell import Command, Script
-from skyrl_doctor.plan.syntax.shell_words import Word
+from skyrl_doctor.plan.syntax.shell_values import Word
 
 _OPTIONS = {
     "--config-path": "path",
