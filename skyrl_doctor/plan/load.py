@@ -115,13 +115,16 @@ def _read_shell(machine: Machine, source: Source, verl_version: str | None) -> R
     from skyrl_doctor.plan.dialects import skyrl
     from skyrl_doctor.plan.dialects.verl.command import calls
     from skyrl_doctor.plan.launches import launches
-    from skyrl_doctor.plan.syntax.shell import read_script
+    from skyrl_doctor.plan.scripts import read_shell, syntax_problem
 
-    script = read_script(source, machine.environ())
+    script = read_shell(machine, source)
     if calls(script, source.file):
         from skyrl_doctor.plan.dialects.verl.read import read_command
 
         return read_command(machine, source, verl_version)
+    broken = syntax_problem(machine, source, script)
+    if broken is not None and not skyrl.is_conf(script.variables):
+        raise UsageError(f"target {source.file}: line {broken.location.line}: {broken.message}")
     started = launches(script)
     if started:
         raise UsageError(_unknown_program(source.file, started))

@@ -8,8 +8,8 @@ from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, own_val
 from skyrl_doctor.plan.dialects.verl.sbatch import mebibytes
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.names.skyrl_agent import CONF, CONF_SIGNS, LISTS, MEMORY, TASK, TIMES
+from skyrl_doctor.plan.scripts import read_shell, syntax_problem
 from skyrl_doctor.plan.source import Source
-from skyrl_doctor.plan.syntax.shell import read_script
 from skyrl_doctor.plan.syntax.shell_values import Variable
 from skyrl_doctor.plan.syntax.yaml import leaves, scalar
 
@@ -35,13 +35,15 @@ def is_task(keys: Collection[str]) -> bool:
 
 def read_conf(machine: Machine, source: Source) -> Reading:
     """Reads a dev.conf. An unknown value (a command, an unset variable) is a problem."""
-    script = read_script(source, machine.environ())
+    script = read_shell(machine, source)
+    broken = syntax_problem(machine, source, script)
     own = {name: _own(found, source.file) for name, found in script.variables.items()}
     problems = [
         Problem(message=f"{value.assignment}: {value.unknown}", location=value.location, fatal=False)
         for value in own.values()
         if value.unknown and value.location is not None
     ]
+    problems += [broken] if broken is not None else []
     values = by_key(_conf_values(own))
     return Reading(dialect=NAME, values=values, own=own, problems=tuple(problems), part="dev.conf", skipped=UNCHECKED)
 

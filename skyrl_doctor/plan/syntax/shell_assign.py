@@ -25,6 +25,7 @@ _DECLARES = ("export", "declare", "readonly", "local", "typeset")
 _NAME = re.compile(r"(?P<name>[A-Za-z_]\w*)(?P<index>\[(?:[^\]]*)\])?(?P<plus>\+?)=(?P<value>.*)", re.DOTALL)
 _KEYED = re.compile(r"\[(?P<key>[^\]]+)\]=(?P<value>.*)", re.DOTALL)
 MOST_BYTES_OF_ARRAY = 1 << 18
+TOO_LONG = "the array is too long"
 FROM_INPUT = "it is read from input"
 
 
@@ -232,9 +233,10 @@ def _appended(old: Variable | None, new: Variable) -> Variable:
 
 def _bounded(words: Sequence[Word]) -> tuple[Word, ...]:
     """The words of an array, or one unknown word if there are too many."""
-    if len(words) <= MOST_WORDS and sum(len(word.text) for word in words) <= MOST_BYTES_OF_ARRAY:
+    is_short = len(words) <= MOST_WORDS and sum(len(word.text) for word in words) <= MOST_BYTES_OF_ARRAY
+    if is_short and all(word.unknown != TOO_LONG for word in words):
         return tuple(words)
-    return (Word((Piece("…", "the array is too long"),), words[0].line, words[0].span, words[0].file),)
+    return (Word((Piece("…", TOO_LONG),), words[0].line, words[0].span, words[0].file),)
 
 
 def _hidden(word: Word, why: str) -> Word:

@@ -27,7 +27,10 @@ class Flow:
         self._runner = runner
 
     def if_statement(self, node: Any) -> None:
-        self._branch(arms_of_if(node), lambda arm: self._decided(arm.conditions), node, "if")
+        def decided(arm: Arm) -> tuple[bool | None, bool]:
+            return (True, True) if arm.is_default else self._decided(arm.conditions)
+
+        self._branch(arms_of_if(node), decided, node, "if")
 
     def case_statement(self, node: Any) -> None:
         subject = node.child_by_field_name("value")

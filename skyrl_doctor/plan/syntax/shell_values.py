@@ -7,6 +7,7 @@ from skyrl_doctor.core.record import record
 
 MOST_BYTES = 1 << 16
 MOST_WORDS = 4096
+TOO_LONG = f"the value is longer than {MOST_BYTES} bytes"
 
 
 @record
@@ -66,15 +67,15 @@ def known(text: str) -> Value:
 def joined(pieces: Iterable[Piece]) -> Value:
     """Neighbouring known pieces as one. A value that is too long is unknown, so that nothing doubles without end."""
     made: list[Piece] = []
+    length = 0
     for piece in pieces:
+        length += len(piece.text)
+        if length > MOST_BYTES or len(made) > MOST_WORDS or piece.unknown == TOO_LONG:
+            return (Piece("…", TOO_LONG),)
         if made and not piece.unknown and not made[-1].unknown:
             made[-1] = Piece(made[-1].text + piece.text)
         elif piece.text or piece.unknown:
             made.append(piece)
-        if len(made) > MOST_WORDS or sum(len(one.text) for one in made[-2:]) > MOST_BYTES:
-            return (Piece("…", f"the value is longer than {MOST_BYTES} bytes"),)
-    if sum(len(piece.text) for piece in made) > MOST_BYTES:
-        return (Piece("…", f"the value is longer than {MOST_BYTES} bytes"),)
     return tuple(made)
 
 

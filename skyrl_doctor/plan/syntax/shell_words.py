@@ -14,7 +14,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!-]")
 _PLAIN = re.compile(r"[^\\'\"$`]+")
 _PLAIN_IN_QUOTES = re.compile(r"[^\\\"$`]+")
 _WHOLE_ARRAY = re.compile(
-    r'\$(?:\{(?P<name>[A-Za-z_]\w*)\[[@*]\]\}|[@*]|\{[@*]\})'
+    r"\$(?:\{(?P<name>[A-Za-z_]\w*)\[[@*]\]\}|[@*]|\{[@*]\})"
     r'|"\$(?:\{(?P<quoted_name>[A-Za-z_]\w*)\[@\]\}|@|\{@\})"'
 )
 _ONLY_ARRAY = re.compile(r"\$(?:@|\{@[^{}]*\}|\{[A-Za-z_]\w*\[@\][^{}]*\})")

@@ -115,7 +115,9 @@ def _call(command: Command, entry: EntryPoint, file: str) -> Call | None:
 
 
 def _given(word: Word, file: str, text: str | None = None) -> Given:
-    return Given(word.text if text is None else text, Location(file, word.line, None), word.unknown, word.span)
+    return Given(
+        word.text if text is None else text, Location(word.file or file, word.line, None), word.unknown, word.span
+    )
 
 
 def _world(words: tuple[Word, ...], file: str) -> dict[str, Given]:

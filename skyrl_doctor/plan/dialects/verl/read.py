@@ -15,9 +15,10 @@ from skyrl_doctor.plan.dialects.verl.keys import keys_of
 from skyrl_doctor.plan.dialects.verl.sbatch import directives
 from skyrl_doctor.plan.dialects.verl.versions import folders_above
 from skyrl_doctor.plan.model import Problem, Value
+from skyrl_doctor.plan.scripts import read_shell, syntax_problem
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.leaf import Leaf
-from skyrl_doctor.plan.syntax.shell import Script, read_script
+from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.yaml import leaves
 from skyrl_train.contracts.verl_keys import KEYS, Key
 
@@ -27,13 +28,15 @@ NAME = "verl"
 def read_command(machine: Machine, source: Source, verl_version: str | None = None) -> Reading:
     """Reads a shell script or a command line that calls a trainer of verl or of a recipe."""
     environ = machine.environ()
-    script = read_script(source, environ)
+    script = read_shell(machine, source)
     found = calls(script, source.file)
     if not found:
         raise UsageError(f"target {source.file}: no readable call of a trainer of verl found")
     call = found[-1]
     judged = judge(machine, call, source.file, environ, verl_version)
     problems = [*judged.composed.problems, *stray_overrides(script, source.file, call)]
+    broken = syntax_problem(machine, source, script)
+    problems += [broken] if broken is not None else []
     if len(found) > 1:
         lines = ", ".join(str(other.line) for other in found[:-1])
         message = f"{len(found)} calls of {call.entry.name} found; only the last one is checked, not line {lines}"
