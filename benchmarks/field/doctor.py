@@ -8,6 +8,7 @@ import time
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.field.sandbox import ENVIRON
@@ -67,10 +68,16 @@ def our_commands(text: str, path: Path, root: Path) -> list[list[OurWord]] | Non
     """Every command of the script as our shell reader has it, or None if it refuses the script."""
     environ = {**ENVIRON, "PWD": str(root)}
     try:
-        script = read_script(Source(str(path), text), environ)
+        script = read_script(Source(str(path), text), environ, partial(_text_of, root, path.parent))
     except Exception:  # noqa: BLE001 - then the report says so too
         return None
     return [[OurWord(word.text, word.unknown) for word in command.words] for command in script.commands]
+
+
+def _text_of(root: Path, folder: Path, name: str) -> str | None:
+    """A file that the script sources, as the doctor finds it from the top of the checkout."""
+    found = next((place for place in (root / name, folder / name) if place.is_file()), None)
+    return None if found is None else found.read_text(encoding="utf-8", errors="replace")
 
 
 def _dispatched(words: list[str], root: Path) -> tuple[int, str, str]:

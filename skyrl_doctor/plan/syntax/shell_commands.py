@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from skyrl_doctor.core.errors import UsageError
-from skyrl_doctor.plan.syntax.shell import Command
 from skyrl_doctor.plan.syntax.shell_outputs import changed_directory, output
 from skyrl_doctor.plan.syntax.shell_scope import Scope
+from skyrl_doctor.plan.syntax.shell_script import Command
 from skyrl_doctor.plan.syntax.shell_shared import MOST_BYTES, MOST_COMMANDS, MOST_DEPTH, Follower, Function, LeaveError
 from skyrl_doctor.plan.syntax.shell_tree import Text, parse
 from skyrl_doctor.plan.syntax.shell_values import Piece, Word
@@ -81,7 +81,7 @@ class Commands:
             if len(self._runner.shared.script.commands) >= MOST_COMMANDS:
                 raise UsageError(f"the shell script starts more than {MOST_COMMANDS} commands")
             self._runner.shared.script.commands.append(command)
-            self._started_file(words)
+            self._started_file(command)
 
     def _call(self, function: Function, arguments: Sequence[Word]) -> None:
         budget = self._runner.shared.budget
@@ -147,8 +147,9 @@ class Commands:
             return None
         return Text(text.replace("\r\n", "\n").encode("utf-8", "surrogatepass"), path.text)
 
-    def _started_file(self, words: Sequence[Word]) -> None:
+    def _started_file(self, command: Command) -> None:
         """Follows `bash other.sh …` and `./other.sh …`, which get the exported variables and their arguments."""
+        words = command.words
         at = 1 if words[0].text in _SHELLS else 0
         if len(words) <= at or not words[at].text.endswith((".sh", ".bash")):
             return
@@ -156,7 +157,8 @@ class Commands:
         if found is None:
             return
         script = self._runner.shared.script
-        exported = {name: value for name, value in self._runner.scope.variables.items() if name in script.exported}
+        exported = {name: made for name, made in self._runner.scope.variables.items() if name in script.exported}
+        exported |= command.environment
         scope = Scope(
             self._runner.scope.environ, words[at].text, exported, tuple(words[at + 1 :]), self._runner.scope.directory
         )

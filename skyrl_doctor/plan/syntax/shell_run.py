@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from skyrl_doctor.core.errors import UsageError
-from skyrl_doctor.plan.syntax.shell import OpenFile, Script
 from skyrl_doctor.plan.syntax.shell_arithmetic import UnclearError
 from skyrl_doctor.plan.syntax.shell_assign import Assigner
 from skyrl_doctor.plan.syntax.shell_commands import Commands
 from skyrl_doctor.plan.syntax.shell_flow import Flow
 from skyrl_doctor.plan.syntax.shell_outputs import here_document
 from skyrl_doctor.plan.syntax.shell_scope import Scope
+from skyrl_doctor.plan.syntax.shell_script import OpenFile, Script
 from skyrl_doctor.plan.syntax.shell_shared import MOST_DEPTH, MOST_STEPS, Function, LeaveError, Shared
 from skyrl_doctor.plan.syntax.shell_tree import Text, parse
 from skyrl_doctor.plan.syntax.shell_values import Piece, Value, hidden, joined, known, text_of, unknown_of

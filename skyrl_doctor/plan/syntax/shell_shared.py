@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from skyrl_doctor.plan.syntax.shell import OpenFile, Script
 from skyrl_doctor.plan.syntax.shell_assign import Assigner
 from skyrl_doctor.plan.syntax.shell_scope import Scope
+from skyrl_doctor.plan.syntax.shell_script import OpenFile, Script
 from skyrl_doctor.plan.syntax.shell_tree import Text
 from skyrl_doctor.plan.syntax.shell_values import Piece
 from skyrl_doctor.plan.syntax.shell_words import Expander

@@ -29,9 +29,12 @@ def test_a_file_beside_the_script_is_read_with_its_own_lines(tmp_path: Path) -> 
 
 def test_a_script_that_another_one_starts_gets_its_arguments_and_exports(tmp_path: Path) -> None:
     source(tmp_path, 'foo n=$N m="${M:-none}" "$@"\n', "inner.sh")
-    text = "export N=4\nM=5\nbash inner.sh a=1\n"
+    text = "export N=4\nM=5\nK=6 bash inner.sh a=1 k=$K\nM=7 bash inner.sh\n"
     script = read_shell(LocalMachine(), source(tmp_path, text))
-    assert [word.text for word in script.commands[-1].words] == ["foo", "n=4", "m=none", "a=1"]
+    assert [[word.text for word in command.words] for command in script.commands if command.name == "foo"] == [
+        ["foo", "n=4", "m=none", "a=1", "k=$K"],
+        ["foo", "n=4", "m=7"],
+    ]
 
 
 def test_files_that_source_each_other_end(tmp_path: Path) -> None:
