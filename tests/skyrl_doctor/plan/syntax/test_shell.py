@@ -1,5 +1,6 @@
 """Shell texts, worked out without running them."""
 
+import contextlib
 import os
 import subprocess
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.shell import Script, read_script
 
@@ -38,6 +40,45 @@ SAME_AS_BASH = (
     'X=1\nX=${X}2\nprintf \'%s|\' "pre-${X}-post" {a} "{a,b}"',
     'Y=${Z:+set}\nW=3\nV=${W:+set}\nprintf \'%s|\' "$Y" "$V"',
     "S=a\nS+=b\nprintf '%s|' $S",
+    "V=v3\nprintf '%s|' a=text-$V/x/$V.json b=pre${V}post",
+    "printf '%s|' ${X:-$((1024*8))} ${Y:-$((2 * (3 + 4)))} $(( ${Z:-4} * 1024 ))",
+    "printf '%s|' \"$(dirname /a/b/c.sh)\" $(basename /a/b/c.sh .sh) $(basename x/y)",
+    "case \"${D:-gpu}\" in\n  npu) A=1 ;;\n  gpu|cuda) A=2 ;;\n  *) A=3 ;;\nesac\nprintf '%s|' $A",
+    'if [ "${B:-vllm}" = vllm ]; then A=(x=1); else A=(x=2); fi\nprintf \'%s|\' "${A[@]}"',
+    'A=(a b c)\nA[1]=z\nprintf \'%s|\' ${A[0]} ${#A[@]} "${A[@]:1}" "${A[*]}" x"${A[@]}"y',
+    "X=/a/b.tar.gz\nprintf '%s|' ${X##*/} ${X%.*} ${X%%.*} ${X#/a} ${X//a/o} ${X/b/\"c d\"} ${#X} ${X:3} ${X:1:2}",
+    "X=aBc\nprintf '%s|' ${X^^} ${X,,} ${X^} ${X,}",
+    "f() {\n  printf '%s|' $# \"$1\" ${2:-none} \"${@:2}\"\n}\nf 'a b' c d",
+    "set -- a=1 b=2 c=3\nshift\nprintf '%s|' \"$@\" $#",
+    "while [[ $# -gt 0 ]]; do case $1 in --x) X=$2; shift 2 ;; *) break ;; esac; done\nprintf '%s|' \"${X:-none}\"",
+    "set -- --x 5 rest=1\nwhile [[ $# -gt 0 ]]; do case $1 in --x) X=$2; shift 2 ;; *) break ;; esac; done\nprintf '%s|' $X $@",
+    "for i in 1 2 3; do L+=(n=$i); done\nprintf '%s|' \"${L[@]}\"",
+    "for ((i = 0; i < 3; i++)); do L+=(n=$i); done\nprintf '%s|' \"${L[@]}\"",
+    "i=0\nwhile (( i < 4 )); do ((i++)); [ $i -eq 2 ] && continue; L+=($i); done\nprintf '%s|' ${L[@]}",
+    "T=$(cat <<'END'\na $x\nb\nEND\n)\nprintf '%s|' \"$T\"",
+    "cat <<END > /dev/null\nX=wrong\nEND\nprintf '%s|' \"${X:-right}\"",
+    "declare -A M=([a]=1 [b]=2)\nM[c]=3\nK=b\nprintf '%s|' ${M[$K]} ${M[c]} ${#M[@]}",
+    "N=X\nX=5\nprintf '%s|' ${!N}",
+    "[[ a.b =~ ^a ]] && Y=1 || Y=2\n[ -z \"$Q\" ] && Z=empty\nprintf '%s|' $Y $Z",
+    "X=1 && Y=2\nfalse || Z=3\ntrue || Z=4\nprintf '%s|' $X $Y $Z",
+    'CMD="printf %s| a b"\n$CMD',
+    "eval 'A=3'\nprintf '%s|' $A",
+    "(X=1)\nprintf '%s|' \"${X:-outside}\"",
+    "f() { local X=1; Y=2; }\nX=0\nf\nprintf '%s|' $X $Y",
+    "cd /usr/lib\ncd ..\nprintf '%s|' \"$(pwd)\" $PWD",
+    "D=$(cd /usr/lib/.. && pwd)\nprintf '%s|' $D",
+    "IFS=, read -ra G <<< 0,1,2\nprintf '%s|' ${#G[@]} ${G[2]}",
+    "X='a=1 b=2'\nX=\"$X c=3\"\nprintf '%s|' $X",
+    "A=x\nif [[ $A == x* && ! $A == y ]]; then B=1; elif [[ -n $A ]]; then B=2; fi\nprintf '%s|' $B",
+    "F=$'a\\tb'\nprintf '%s|' \"$F\" ~/x \"~\"",
+    "N=4\n: $((N *= 2)) $((N--))\nprintf '%s|' $N $((N % 3 == 1 ? 10 : 20)) $((1 << 4 | 1))",
+    "echo_it() { echo value-$1; }\nprintf '%s|' $(echo_it 3) `echo tick`",
+    "set -a\nX=3\nset +a\nprintf '%s|' $(printf '%s-%s' $X b) $(seq 2 4)",
+    'A=()\nprintf \'%s|\' "${A[@]}" ${A[@]+"${A[@]}"} end',
+    'X="two\nlines"\nprintf \'%s|\' "$X" $X',
+    'set -- a\nprintf \'%s|\' "${@:2}" "${A[@]:1}" end ""',
+    "D=$(python3 -c 'import torch_npu' 2> /dev/null && echo npu || echo gpu)\nprintf '%s|' $D",
+    "printf '%s|' a{b}c 'a{b,c}' \"{x: 1}\" a='{b,c}'",
 )
 
 
@@ -70,7 +111,7 @@ def test_an_unknown_value_has_a_reason() -> None:
         "the output of a command is not known before it runs",
         "depends on the if in line 2",
         "C is not set here",
-        "this expansion is not supported",
+        "D is not set here",
         "$1 is an argument of the script",
         "bash expands unquoted braces; quote the value",
         "the output of a command is not known before it runs",
@@ -101,5 +142,88 @@ def test_what_a_branch_adds_to_an_array_leaves_the_rest_as_it_is() -> None:
         ("foo", ""),
         ("a=1", ""),
         ("b=2", "depends on the if in line 2"),
+    ]
+
+
+def test_an_array_that_nothing_sets_is_empty_unless_a_file_may_set_it() -> None:
+    assert words('foo "${B[@]}" a') == ["foo", "a"]
+    found = script('source unread.sh\nfoo "${B[@]}"\n')
+    assert [(word.text, word.unknown) for word in found.commands[-1].words] == [
+        ("foo", ""),
         ('"${B[@]}"', "the array B is not set here"),
     ]
+
+
+def test_a_string_with_one_unknown_keeps_its_other_words() -> None:
+    found = script('S="a=1 b=$NOPE c=3"\nfoo $S\n')
+    assert [(word.text, word.unknown) for word in found.commands[0].words] == [
+        ("foo", ""),
+        ("a=1", ""),
+        ("b=$NOPE", "NOPE is not set here"),
+        ("c=3", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'case "$(hostname)" in\n  a*) X=(n=1) ;;\n  *) X=(n=2) ;;\nesac\nfoo "${X[@]}"',
+        'if hostname | grep -q a; then X=(n=1); else X=(n=2); fi\nfoo "${X[@]}"',
+        'case "$1" in\n  big) X=(n=1) ;;\n  *) X=(n=2) ;;\nesac\nfoo "${X[@]}"',
+    ],
+)
+def test_of_arms_that_exclude_each_other_the_default_is_taken(text: str) -> None:
+    assert words(text) == ["foo", "n=2"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if [ $# -lt 2 ]; then echo usage; exit 1; fi\nfoo a",
+        '[ -z "$1" ] && { echo usage; exit 1; }\nfoo a',
+        'case "$1" in\n  x) A=1 ;;\n  *) exit 1 ;;\nesac\nfoo a',
+        "cd /nowhere || exit 1\nfoo a",
+        "[ -f config.json ] || exit 1\nfoo a",
+        "if [ ! -d model ]; then\n  exit 3\nfi\nfoo a",
+    ],
+)
+def test_a_guard_that_would_end_the_script_is_not_taken_on_a_guess(text: str) -> None:
+    assert words(text) == ["foo", "a"]
+
+
+def test_a_script_ends_where_it_says_so() -> None:
+    assert [command.name for command in script("A=1\nfoo\nif [ $A = 1 ]; then exit; fi\nbar\n").commands] == ["foo"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("A=aaaaaaaa\n" + "A=$A$A\n" * 40 + "foo $A", "the value is longer than 65536 bytes"),
+        ("A=(a b)\n" + 'A=("${A[@]}" "${A[@]}")\n' * 40 + 'foo "${A[@]}"', "the array is too long"),
+    ],
+)
+def test_nothing_doubles_without_end(text: str, reason: str) -> None:
+    (_, word) = script(text).commands[-1].words
+    assert (word.unknown, len(word.text)) == (reason, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("f() { f; f; f; }\nf\n", "the shell script takes more than 20000 steps"),
+        (
+            "for a in 1 2 3 4 5 6 7 8 9 0; do\n" * 5 + "foo\n" + "done\n" * 5,
+            "the shell script starts more than 4000 commands",
+        ),
+    ],
+)
+def test_a_script_that_takes_too_many_steps_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        script(text)
+
+
+@pytest.mark.parametrize("piece", ["$(", "${A:-", '"$(', "`", "$((", "[[ ", "(("])
+def test_deep_nesting_ends(piece: str) -> None:
+    """A refusal or an unknown value, but no crash and no endless run."""
+    with contextlib.suppress(UsageError):
+        script(f"foo {piece * 3000}x\nbar {piece}\n")

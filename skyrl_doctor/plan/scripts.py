@@ -1,0 +1,52 @@
+"""Reads a shell script with the files that it sources, and asks bash about a syntax that the grammar cannot read."""
+
+import re
+from collections.abc import Callable
+
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.model import Location
+from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.plan.model import Problem
+from skyrl_doctor.plan.source import COMMAND_LINE, Source
+from skyrl_doctor.plan.syntax.shell import Script, read_script
+
+LIMIT_BYTES = 1 << 20
+LIMIT_S = 3.0
+_COMPLAINT = re.compile(r"line (?P<line>\d+): (?P<text>.+)")
+
+
+def read_shell(machine: Machine, source: Source) -> Script:
+    """The commands and variables of a script. Raises UsageError."""
+    return read_script(source, machine.environ(), _opener(machine, source))
+
+
+def syntax_problem(machine: Machine, source: Source, script: Script) -> Problem | None:
+    """What `bash -n` refuses, which runs nothing; None if bash can read the script or cannot be asked."""
+    if not script.is_broken or source.file == COMMAND_LINE:
+        return None
+    try:
+        done = machine.run(("bash", "-n", source.file), limit_s=LIMIT_S, env={"BASH_ENV": None, "LC_ALL": "C"})
+    except CouldNotLook:
+        return None
+    found = _COMPLAINT.search(done.err)
+    if done.rc == 0 or found is None:
+        return None
+    message = f"bash cannot read this script: {found['text'].strip()}; nothing from this line on runs"
+    return Problem(message=message, location=Location(source.file, int(found["line"]), None))
+
+
+def _opener(machine: Machine, source: Source) -> Callable[[str], str | None]:
+    """Opens a file from the current directory, else from the folder of the script."""
+    folder = source.file.rpartition("/")[0]
+
+    def open_file(path: str) -> str | None:
+        places = [path] if path.startswith("/") or not folder else [path, f"{folder}/{path}"]
+        for place in places:
+            try:
+                data = machine.read_bytes(place, limit_bytes=LIMIT_BYTES + 1)
+                return data.decode("utf-8") if len(data) <= LIMIT_BYTES and b"\0" not in data else None
+            except (CouldNotLook, UnicodeDecodeError):
+                continue
+        return None
+
+    return open_file
