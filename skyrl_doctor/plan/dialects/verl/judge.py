@@ -101,7 +101,7 @@ def _unchecked(call: Call, verl: Verl | None, reason: str) -> Judged:
     having = [one.version for one in releases() if entry.module in one.entries]
     if verl is not None and entry.is_of_verl and having and verl.files.entry(entry.module) is None:
         versions = having[0] if len(having) == 1 else f"{having[-1]} to {having[0]}"
-        message = f"{verl.label} has no {entry.module}; verl {versions} has it"
+        message = f"{verl.label} has no {entry.module}; verl {versions} {'has' if len(having) == 1 else 'have'} it"
         location = Location(call.file, call.line, entry.name)
         composed.problems.append(Problem(message=message, location=location))
     elif verl is None and entry.is_of_verl and not having:
@@ -119,7 +119,8 @@ def _explain(composed: Composition, history: History, version: str) -> None:
         told, name = history.told(missing.key), history.name_in(missing.key, version)
         renamed = name is not None and composed.has(name)
         if not renamed:
-            name = None if told else similar_key(missing.key, missing.value, composed.values)
+            value = None if missing.given.unknown else missing.value
+            name = None if told else similar_key(missing.key, value, composed.values)
         hints = [f"{told} {'has' if _is_one(told) else 'have'} it"] if told else []
         if not told and not composed.is_known:
             hints.append("no release has it")
