@@ -1,7 +1,9 @@
 """PRM007."""
 
+import dataclasses
+
 from checks.prm.key_renamed_since import key_renamed_since
-from plans import example, found, verdict
+from plans import example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
 from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.names.prime_rl import table
@@ -17,19 +19,37 @@ def test_a_table_of_facts_says_where_it_is_from() -> None:
         assert {"schema", "read"} <= set(facts) or {"from", "to"} <= set(facts)
 
 
-def test_old_keys_in_a_new_file_are_refused_one_by_one() -> None:
+def test_old_keys_in_a_new_file_are_named_one_by_one() -> None:
+    """A version between the two schemas takes the file, so nothing is certain."""
     assert found("PRM007", example(HALF)) == [
         config_finding(
             "orchestrator.rollouts_per_example is a key of an older schema; use orchestrator.group_size",
             Location(HALF, 19, "orchestrator.rollouts_per_example"),
             {"orchestrator.group_size": "2"},
+            severity=Severity.WARNING,
         ),
         config_finding(
             "inference.gpu_memory_utilization is a key of an older schema; use inference.vllm.gpu_memory_utilization",
             Location(HALF, 27, "inference.gpu_memory_utilization"),
             {"inference.vllm.gpu_memory_utilization": "0.5"},
+            severity=Severity.WARNING,
         ),
     ]
+
+
+def test_a_mixture_that_no_version_takes_is_an_error() -> None:
+    made = plan(
+        "[orchestrator]\ngroup_size = 2\nrollouts_per_example = 2\n[inference.vllm]\nx = 1\n[wandb]\nname = 'x'\n"
+    )
+    assert [(one.severity, one.location) for one in found("PRM007", made)] == [
+        (Severity.ERROR, Location("run.toml", 3, "orchestrator.rollouts_per_example")),
+        (Severity.ERROR, Location("run.toml", 7, "wandb.name")),
+    ]
+
+
+def test_a_known_version_is_compared_key_by_key_instead() -> None:
+    made = dataclasses.replace(example(HALF), schema="prime-rl of the checkout /x")
+    assert verdict("PRM007", made) == (Status.SKIP, "CFG004 compares the keys with prime-rl of the checkout /x")
 
 
 def test_an_old_file_gets_one_notice_with_the_translation() -> None:
