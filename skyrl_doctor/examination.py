@@ -53,6 +53,8 @@ class Options:
     fail_on: Severity = Severity.ERROR
     deadline_s: float = DEFAULT_DEADLINE_S
     structure_only: bool = False
+    verl_version: str | None = None
+    """The release of verl to judge by, from --verl-version."""
     is_one_of_many: bool = False
     """Whether this is one node of --nodes, whose report is compared with the others."""
     started: float = field(default_factory=time.monotonic)
@@ -97,7 +99,9 @@ class Context:
 
 def prepare(machine: Machine, reader: Machine, options: Options) -> Context:
     """Reads the plan and finds the checks. `reader` reads the targets, which are local even if `machine` is a recording."""
-    plan = _in_time(options, lambda: load(reader, options.targets), "reading the target")
+    plan = _in_time(
+        options, lambda: load(reader, options.targets, verl_version=options.verl_version), "reading the target"
+    )
     return _context(machine, plan, options)
 
 
@@ -162,7 +166,14 @@ def _plans(reader: Machine, options: Options) -> tuple[tuple[Plan, ...], tuple[R
         now = dataclasses.replace(options, started=time.monotonic())
         try:
             readings.append(
-                (target, _in_time(now, functools.partial(read_target, reader, target), f"reading {target}"))
+                (
+                    target,
+                    _in_time(
+                        now,
+                        functools.partial(read_target, reader, target, verl_version=now.verl_version),
+                        f"reading {target}",
+                    ),
+                )
             )
         except UsageError as error:
             if len(options.targets) == 1:

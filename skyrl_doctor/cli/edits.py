@@ -18,10 +18,15 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def proposed_edits(
-    machine: Machine, targets: Sequence[str], failed: Iterable[Outcome], *, selected: Iterable[str]
+    machine: Machine,
+    targets: Sequence[str],
+    failed: Iterable[Outcome],
+    *,
+    selected: Iterable[str],
+    verl_version: str | None = None,
 ) -> tuple[Proposal, ...]:
     """The targets with the settings of the findings worked in. Findings of severity info are skipped."""
-    plan = load(machine, targets)
+    plan = load(machine, targets, verl_version=verl_version)
     sources = [read_source(machine, target) for target in targets]
     texts = {source.file: source.text for source in sources if source.file != COMMAND_LINE}
     if any(name.upper() == MIGRATION or name.lower() == MIGRATION_SLUG for name in selected):

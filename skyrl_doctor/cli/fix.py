@@ -69,7 +69,9 @@ def _edit(args: argparse.Namespace, failed: "Sequence[Outcome]") -> set[str]:
     from skyrl_doctor.machine.local import LocalMachine
     from skyrl_doctor.plan.edit import diff
 
-    proposals = proposed_edits(LocalMachine(), args.targets, failed, selected=args.select)
+    proposals = proposed_edits(
+        LocalMachine(), args.targets, failed, selected=args.select, verl_version=args.verl_version
+    )
     changed = [proposal for proposal in proposals if proposal.new != proposal.old]
     for proposal in changed:
         sys.stdout.write(diff(proposal))

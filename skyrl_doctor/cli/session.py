@@ -30,6 +30,7 @@ def options_of(args: argparse.Namespace) -> Options:
         deadline_s=args.deadline,
         started=args.started,
         structure_only=getattr(args, "structure_only", False),
+        verl_version=args.verl_version,
         is_one_of_many=bool(getattr(args, "node_report", None)),
     )
 

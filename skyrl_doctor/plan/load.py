@@ -18,23 +18,24 @@ if TYPE_CHECKING:
     from skyrl_doctor.plan.syntax.leaf import Leaf
 
 
-def load(machine: Machine, targets: Sequence[str]) -> Plan:
+def load(machine: Machine, targets: Sequence[str], *, verl_version: str | None = None) -> Plan:
     """The plan of one run. Raises UsageError if the targets are several runs."""
-    plans = load_runs(machine, targets)
+    plans = load_runs(machine, targets, verl_version=verl_version)
     if len(plans) > 1:
         names = ", ".join(plan.targets[0] for plan in plans)
         raise UsageError(f"the targets are {len(plans)} runs ({names}); pass one")
     return plans[0]
 
 
-def load_runs(machine: Machine, targets: Sequence[str]) -> tuple[Plan, ...]:
+def load_runs(machine: Machine, targets: Sequence[str], *, verl_version: str | None = None) -> tuple[Plan, ...]:
     """The plan of each run that the targets describe; one empty plan without a target."""
-    return runs_of([(target, read_target(machine, target)) for target in targets]) or (Plan(),)
+    readings = [(target, read_target(machine, target, verl_version=verl_version)) for target in targets]
+    return runs_of(readings) or (Plan(),)
 
 
-def read_target(machine: Machine, target: str) -> Reading:
+def read_target(machine: Machine, target: str, *, verl_version: str | None = None) -> Reading:
     """Reads a file, or a command line that is the target itself. Raises UsageError."""
-    return read(machine, read_source(machine, target))
+    return read(machine, read_source(machine, target), verl_version=verl_version)
 
 
 def runs_of(readings: Sequence[tuple[str, Reading]]) -> tuple[Plan, ...]:
@@ -62,15 +63,15 @@ def combine(targets: Sequence[str], readings: Sequence[Reading]) -> Plan:
     return Plan(tuple(targets), "+".join(dialects) or "none", values, own, remaining, skipped, schema)
 
 
-def read(machine: Machine, source: Source) -> Reading:
+def read(machine: Machine, source: Source, *, verl_version: str | None = None) -> Reading:
     """Reads one target in its dialect. Raises UsageError if it is no configuration, or none that the doctor knows."""
     match detect_format(source):
         case "toml":
             reading = _read_toml(machine, source)
         case "yaml":
-            reading = _read_yaml(machine, source)
+            reading = _read_yaml(machine, source, verl_version)
         case "shell":
-            reading = _read_shell(machine, source)
+            reading = _read_shell(machine, source, verl_version)
         case _:
             raise UsageError(
                 f"target {source.file}: a Python program, which the doctor does not read; it reads {READABLE}"
@@ -100,7 +101,7 @@ def _read_toml(machine: Machine, source: Source) -> Reading:
     raise UsageError(f"target {source.file}: unknown TOML; expected a RunConfig or a configuration of prime-rl")
 
 
-def _read_yaml(machine: Machine, source: Source) -> Reading:
+def _read_yaml(machine: Machine, source: Source, verl_version: str | None) -> Reading:
     from skyrl_doctor.plan.dialects import skyrl
     from skyrl_doctor.plan.syntax.yaml import leaves
 
@@ -111,7 +112,7 @@ def _read_yaml(machine: Machine, source: Source) -> Reading:
     if "actor_rollout_ref" in first or any(_names_verl_trainer(leaf) for leaf in found):
         from skyrl_doctor.plan.dialects.verl.read import read_yaml
 
-        return dataclasses.replace(read_yaml(machine, source), part="verl YAML")
+        return dataclasses.replace(read_yaml(machine, source, verl_version), part="verl YAML")
     raise UsageError(f"target {source.file}: unknown YAML; expected SkyRL-agent's task YAML or verl's configuration")
 
 
@@ -120,7 +121,7 @@ def _names_verl_trainer(leaf: "Leaf") -> bool:
     return leaf.path[0] == "defaults" and re.search(r"\bppo_(?:\w+_)?trainer\b", str(leaf.value)) is not None
 
 
-def _read_shell(machine: Machine, source: Source) -> Reading:
+def _read_shell(machine: Machine, source: Source, verl_version: str | None) -> Reading:
     """Reads a script by the program that it starts; a script that starts none may be a dev.conf."""
     from skyrl_doctor.plan.dialects import skyrl
     from skyrl_doctor.plan.dialects.verl.command import calls
@@ -131,7 +132,7 @@ def _read_shell(machine: Machine, source: Source) -> Reading:
     if calls(script, source.file):
         from skyrl_doctor.plan.dialects.verl.read import read_command
 
-        return read_command(machine, source)
+        return read_command(machine, source, verl_version)
     started = launches(script)
     if started:
         raise UsageError(_unknown_program(source.file, started))

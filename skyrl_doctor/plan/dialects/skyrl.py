@@ -10,7 +10,7 @@ from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.names.skyrl_agent import CONF, CONF_SIGNS, LISTS, MEMORY, TASK, TIMES
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.shell import read_script
-from skyrl_doctor.plan.syntax.shell_words import Variable
+from skyrl_doctor.plan.syntax.shell_values import Variable
 from skyrl_doctor.plan.syntax.yaml import leaves, scalar
 
 NAME = "skyrl-agent"

@@ -12,7 +12,7 @@ SOURCE = "default of verl 0.9.1"
 
 
 def plan(text: str, file: str = "run.sh", **answers: object) -> Plan:
-    machine = RecordedMachine({"environ": {}, f"read {file}": text, **answers}, strict=True)
+    machine = RecordedMachine({"environ": {}, f"read {file}": text, **answers})
     return load(machine, (file,))
 
 
