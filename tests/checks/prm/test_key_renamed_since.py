@@ -19,20 +19,17 @@ def test_a_table_of_facts_says_where_it_is_from() -> None:
         assert {"schema", "read"} <= set(facts) or {"from", "to"} <= set(facts)
 
 
-def test_old_keys_in_a_new_file_are_named_one_by_one() -> None:
-    """A version between the two schemas takes the file, so nothing is certain."""
+def test_old_keys_in_a_new_file_are_refused_one_by_one() -> None:
     assert found("PRM007", example(HALF)) == [
         config_finding(
             "orchestrator.rollouts_per_example is a key of an older schema; use orchestrator.group_size",
             Location(HALF, 19, "orchestrator.rollouts_per_example"),
             {"orchestrator.group_size": "2"},
-            severity=Severity.WARNING,
         ),
         config_finding(
             "inference.gpu_memory_utilization is a key of an older schema; use inference.vllm.gpu_memory_utilization",
             Location(HALF, 27, "inference.gpu_memory_utilization"),
             {"inference.vllm.gpu_memory_utilization": "0.5"},
-            severity=Severity.WARNING,
         ),
     ]
 
@@ -44,6 +41,14 @@ def test_a_mixture_that_no_version_takes_is_an_error() -> None:
     assert [(one.severity, one.location) for one in found("PRM007", made)] == [
         (Severity.ERROR, Location("run.toml", 3, "orchestrator.rollouts_per_example")),
         (Severity.ERROR, Location("run.toml", 7, "wandb.name")),
+    ]
+
+
+def test_a_file_that_an_older_version_takes_gets_warnings() -> None:
+    made = plan("[deployment]\nnum_train_gpus = 2\n[orchestrator]\nrollouts_per_example = 2\n[wandb]\nname = 'x'\n")
+    assert [(one.severity, one.location) for one in found("PRM007", made)] == [
+        (Severity.WARNING, Location("run.toml", 4, "orchestrator.rollouts_per_example")),
+        (Severity.WARNING, Location("run.toml", 6, "wandb.name")),
     ]
 
 
