@@ -137,8 +137,10 @@ def test_a_recipe_brings_its_tree(tmp_path: Path) -> None:
 def test_a_tree_that_is_not_here_is_said_and_its_values_are_read(tmp_path: Path) -> None:
     found = plan(tmp_path, "python3 -m recipe.dapo.main_dapo data.gen_batch_size=4 trainer.nnodes=2 'a=['\n")
     assert found.skipped == (
-        "recipe.dapo.main_dapo: the file of recipe.dapo.main_dapo is not in a directory above the script; "
-        "its keys are not checked",
+        (
+            "recipe.dapo.main_dapo: the file of recipe.dapo.main_dapo is not in a directory above the script; "
+            "its keys are not checked"
+        ),
     )
     assert (found.integer("slurm.nodes"), found.find("rollout.n")) == (2, None)
     assert told(found) == [(True, "'a=[': a value is missing")]
