@@ -1,6 +1,5 @@
 """The key that a misspelt key most likely means: the same words, and a value of the same type."""
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +14,8 @@ def similar_key(key: str, value: Any, values: Mapping[str, Value]) -> str | None
     moved = renamed(key)
     if moved is not None:
         return moved if moved in values else None
+    import difflib  # imported late: only unknown keys need it
+
     close = difflib.get_close_matches(key, list(values), n=4, cutoff=_WHOLE)
     return next((name for name in close if _has_same_words(key, name) and _fits(value, values[name].value)), None)
 
@@ -25,7 +26,8 @@ def is_misspelt(key: str, other: str) -> bool:
     differing = [pair for pair in zip(parts, others, strict=False) if pair[0] != pair[1]]
     if len(parts) != len(others) or len(differing) != 1:
         return False
-    return difflib.SequenceMatcher(None, *(name.replace("_", "") for name in differing[0])).ratio() >= _MISSPELT
+    part, other_part = (name.replace("_", "") for name in differing[0])
+    return _likeness(part, other_part) >= _MISSPELT
 
 
 def _has_same_words(key: str, other: str) -> bool:
@@ -35,9 +37,14 @@ def _has_same_words(key: str, other: str) -> bool:
         return True
     words, others = (name.split("_") for name in names)
     return len(words) == len(others) and all(
-        difflib.SequenceMatcher(None, word, other_word).ratio() >= _WORD
-        for word, other_word in zip(words, others, strict=True)
+        _likeness(word, other_word) >= _WORD for word, other_word in zip(words, others, strict=True)
     )
+
+
+def _likeness(word: str, other: str) -> float:
+    import difflib
+
+    return difflib.SequenceMatcher(None, word, other).ratio()
 
 
 def _fits(value: Any, default: Any) -> bool:
