@@ -193,3 +193,16 @@ def test_an_own_configuration_by_path_and_name(tmp_path: Path) -> None:
     assert (
         reason == "verl.trainer.main_ppo: --config-path /elsewhere/no/config: no such folder; its keys are not checked"
     )
+
+
+def test_a_key_below_a_reference_is_the_key_of_its_table(tmp_path: Path) -> None:
+    text = "python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.mtp.enable=True\n"
+    found = plan(tmp_path, text, version="0.9.1")
+    assert (told(found), found.own["actor_rollout_ref.model.mtp.enable"].value) == ([], True)
+
+
+def test_adding_a_key_that_every_release_has_is_an_error(tmp_path: Path) -> None:
+    (problem,) = plan(tmp_path, "python3 -m verl.trainer.main_ppo +data.train_batch_size=4\n").problems
+    use = "data.train_batch_size=… or ++data.train_batch_size=…"
+    assert problem.message == f"data.train_batch_size exists already, and + only adds new keys; use {use}"
+    assert (problem.fatal, problem.settings) == (True, {"data.train_batch_size": "4"})
