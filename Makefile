@@ -12,7 +12,7 @@ JOBS ?= auto
 RUN_TESTS ?=
 WITHOUT_LANES := not (slurm or podman or attacks or vllm or verl or openhands or gpu or e2e)
 
-.PHONY: help preflight test docs bench hooks lock clean
+.PHONY: help preflight test docs bench tables hooks lock clean
 
 help:  ## what there is to make
 	@sed -n 's/^\([a-z]*\):.*##/\1\t/p' $(MAKEFILE_LIST)
@@ -34,6 +34,13 @@ docs: $(DEV)/.docs  ## generate the pages and build the site into site/
 bench: $(DEV)/.ready $(BENCH)/.ready  ## start-up and preflight beside other tools, as ratios
 	$(DEV)/bin/python -m benchmarks.preflight $(BENCH_FLAGS)
 	$(DEV)/bin/python -m benchmarks.diagnose $(BENCH_FLAGS)
+
+tables: $(DEV)/.ready  ## write the trees of verl's releases anew, from their wheels
+	rm -rf .verl-wheels && mkdir .verl-wheels
+	$(DEV)/bin/python -m pip index versions verl | sed -n 's/^Available versions: //p' | tr -d ' ' | tr ',' '\n' | grep -v '^0\.[12]' \
+	  | xargs -I VERSION $(DEV)/bin/python -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.12 -d .verl-wheels verl==VERSION
+	$(DEV)/bin/python -m skyrl_doctor.plan.dialects.verl.collect_releases .verl-wheels/*.whl
+	rm -rf .verl-wheels
 
 hooks: $(DEV)/.ready  ## run the checks for contributors before each commit
 	$(DEV)/bin/pre-commit install

@@ -3,7 +3,8 @@
 ## What it does
 Adds the prompt to what one call may generate, and to what a whole rollout may generate, and compares both sums with
 `max_model_len`. The prompt is the 95th percentile of the dataset's own prompts if dataset and tokenizer can be read,
-otherwise the configured limit: the longest prompt, or the sequence length under prime-rl.
+otherwise the configured limit: the longest prompt. Under prime-rl, the sequence length holds prompt and response, so it
+counts only where max_tokens is larger than it.
 
 ## Why it breaks training
 vLLM rejects the request. Under prime-rl and SkyRL-agent the rejection is only in the server's log, and the run hangs
@@ -133,7 +134,8 @@ TOPIC = Signature(
 
 CLAMPS = ("verl", "run-config")
 CALL, RESPONSE = "rollout.max_tokens", "data.max_response_tokens"
-BOUNDS = ("data.max_prompt_tokens", "data.max_sequence_tokens")
+SEQUENCE = "data.max_sequence_tokens"
+BOUNDS = ("data.max_prompt_tokens", SEQUENCE)
 
 
 @check("CFG001", fix="skyrl_train/config/context.py")
@@ -144,7 +146,7 @@ def max_tokens_exceed_context(plan: Plan, prompts: PromptLengths | None) -> Iter
     calls = plan.integer(CALL)
     reported = set()
     if calls is not None:
-        length, source = _prompt(plan, prompts)
+        length, source = _prompt(plan, prompts, calls)
         for violation in call_violations(
             max_tokens=calls,
             max_model_len=context,
@@ -172,11 +174,13 @@ def _where_written(plan: Plan, violation: Violation) -> Violation:
     return dataclasses.replace(violation, key=RESPONSE, settings={RESPONSE: violation.settings[CALL]})
 
 
-def _prompt(plan: Plan, prompts: PromptLengths | None) -> tuple[int | None, str]:
+def _prompt(plan: Plan, prompts: PromptLengths | None, calls: int) -> tuple[int | None, str]:
+    """The length of a prompt and where it is known from. A sequence length holds the response too, so it bounds a prompt
+    only where the response alone is longer."""
     if prompts is not None:
         return prompts.p95, prompts.summary
     for key in BOUNDS:
         length = plan.integer(key)
-        if length is not None:
+        if length is not None and (key != SEQUENCE or calls > length):
             return length, plan.name(key)
     return None, ""

@@ -17,7 +17,7 @@ January 2026: `online_difficulty_filtering = true`. Current schema: `filter_zero
 
 from collections.abc import Iterator
 
-from checks.prm.shared import prime_only, refused
+from checks.prm.shared import of_unknown_version, refused
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
@@ -49,7 +49,7 @@ KEY = "orchestrator.buffer.type"
 
 @check("PRM004", fix="operator: prime-rl reads a file that is the user's own")
 def buffer_type(plan: Plan) -> Iterator[Finding]:
-    found = prime_only(plan).own.get(KEY)
+    found = of_unknown_version(plan).own.get(KEY)
     if found is None:
         return
     today = plan.is_of(TODAY)

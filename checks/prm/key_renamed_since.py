@@ -2,8 +2,9 @@
 
 ## What it does
 Compares every key with the table of renamed keys. A file that uses only the schema of January 2026 gets one notice
-with the whole translation, because a prime-rl of that time may be installed. A file in the current schema gets an
-error for each old key.
+with the whole translation, because a prime-rl of that time may be installed. A file in the current schema gets a warning
+for each old key if an older version takes all of its keys, and an error if none does. Where the version is known (a
+checkout around the file, an installation beside it), CFG004 compares the keys with that version instead.
 
 ## Why it breaks training
 Since 2026-07-30 prime-rl rejects every old name and reports one at a time.
@@ -18,7 +19,7 @@ Rename the keys to the names in the finding. Some keys have no successor; the fi
 
 from collections.abc import Iterator
 
-from checks.prm.shared import prime_only
+from checks.prm.shared import of_unknown_version
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.plan.dialects.prime import SEED
@@ -32,17 +33,21 @@ TOLD_ELSEWHERE = ("orchestrator.sampling.top_p", "orchestrator.buffer.type", "tr
 
 @check("PRM007", fix="operator: which prime-rl is installed decides which schema is right")
 def key_renamed_since(plan: Plan) -> Iterator[Finding]:
-    found = tuple(renames(prime_only(plan)))
+    found = tuple(renames(of_unknown_version(plan)))
     if not found:
         return
     if plan.is_of(SEED):
         yield _notice(found)
         return
+    severity = Severity.ERROR if plan.problems else Severity.WARNING  # an older version may take every key of the file
     for rename in found:
         if rename.old.own.startswith(TOLD_ELSEWHERE):
             continue
         yield config_finding(
-            f"{rename.old.own} is a key of an older schema; {rename.advice}", rename.old.location, rename.settings
+            f"{rename.old.own} is a key of an older schema; {rename.advice}",
+            rename.old.location,
+            rename.settings,
+            severity=severity,
         )
 
 

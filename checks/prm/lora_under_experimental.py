@@ -16,7 +16,7 @@ Rename the table to `[trainer.model.lora]`.
 
 from collections.abc import Iterator
 
-from checks.prm.shared import below, prime_only, refused
+from checks.prm.shared import below, of_unknown_version, refused
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
@@ -47,7 +47,7 @@ OLD, NEW = "trainer.model.experimental.lora", "trainer.model.lora"
 
 @check("PRM006", fix="operator: prime-rl reads a file that is the user's own")
 def lora_under_experimental(plan: Plan) -> Iterator[Finding]:
-    found = prime_only(plan).own.get(OLD)
+    found = of_unknown_version(plan).own.get(OLD)
     if found is None:
         return
     settings = {f"{NEW}.{value.own.rpartition('.')[2]}": str(value.value) for value in below(plan, OLD)}

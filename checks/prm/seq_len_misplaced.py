@@ -58,7 +58,7 @@ def seq_len_misplaced(plan: Plan) -> Iterator[Finding]:
     own = prime_only(plan).own
     top = own.get(TOP)
     if plan.is_of(SEED):
-        if top is not None:
+        if top is not None and not plan.schema:  # else CFG004 knows whether this version takes it
             message = f"{top.assignment} is at the top of the file; expected it in [orchestrator]"
             yield config_finding(message, top.location, {ORCHESTRATOR: str(top.value)}, summary="move the setting")
         return

@@ -15,6 +15,13 @@ def prime_only(plan: Plan, *, schema: str | None = None) -> Plan:
     return plan
 
 
+def of_unknown_version(plan: Plan) -> Plan:
+    """The plan, if it is prime-rl's and nothing tells the version. Else CFG004 compares its keys with that version."""
+    if prime_only(plan).schema:
+        raise NotApplicable(f"CFG004 compares the keys with {plan.schema}")
+    return plan
+
+
 def below(plan: Plan, table: str) -> Iterator[Value]:
     """The values directly below a table."""
     for key, value in plan.own.items():

@@ -17,7 +17,7 @@ Remove the line.
 
 from collections.abc import Iterator
 
-from checks.prm.shared import below, prime_only, refused
+from checks.prm.shared import below, of_unknown_version, refused
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
@@ -52,7 +52,7 @@ TAKEN = ("temperature", "max_completion_tokens", "extra_body")
 def top_p_forbidden(plan: Plan) -> Iterator[Finding]:
     for table in TABLES:
         is_closed = plan.is_of(TODAY) and table == TABLES[1]
-        for value in below(prime_only(plan), table):
+        for value in below(of_unknown_version(plan), table):
             name = value.own.rpartition(".")[2]
             if name == "top_p" or (is_closed and name not in TAKEN):
                 expected = (

@@ -72,4 +72,5 @@ _NAMES: Mapping[str, Callable[[str], str | None]] = {
     "skyrl-agent": _skyrl_agent,
     "prime-rl": _prime("prime_rl.json"),
     "prime-rl-2025": _prime("prime_rl_2025.json"),
+    "prime-rl-part": lambda _: None,
 }

@@ -59,7 +59,8 @@ def combine(targets: Sequence[str], readings: Sequence[Reading]) -> Plan:
     skipped = tuple(dict.fromkeys(reading.skipped for reading in readings))
     if not all(skipped):
         skipped = ()
-    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, remaining, skipped)
+    schema = ", ".join(dict.fromkeys(reading.schema for reading in readings if reading.schema))
+    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, remaining, skipped, schema)
 
 
 def read(machine: Machine, source: Source, *, verl_version: str | None = None) -> Reading:
@@ -82,12 +83,22 @@ def read(machine: Machine, source: Source, *, verl_version: str | None = None) -
 
 def _read_toml(machine: Machine, source: Source) -> Reading:
     from skyrl_doctor.plan.dialects import prime, run_config
-    from skyrl_doctor.plan.syntax.toml import parse
+    from skyrl_doctor.plan.syntax.toml import leaves, parse
     from skyrl_train.config.dialect import prime_schema
 
-    if prime_schema(parse(source)):
-        return prime.read(source)
-    return run_config.read(source)
+    table, found = parse(source), leaves(source)
+    is_ours, is_prime = run_config.is_run_config(table), prime_schema(table) is not None
+    unknown = run_config.unknown_keys(found)
+    if is_ours and not is_prime and (not unknown or any(leaf.key == "model.path" for leaf in found)):
+        return run_config.read(source)
+    program = prime.program_of(machine, source, found) or (prime.RL if is_prime else None)
+    if program is not None:
+        reading = prime.read(machine, source, program)
+        if is_prime or not is_ours or len(reading.problems) < unknown:
+            return reading
+    if is_ours:
+        return run_config.read(source)
+    raise UsageError(f"target {source.file}: unknown TOML; expected a RunConfig or a configuration of prime-rl")
 
 
 def _read_yaml(machine: Machine, source: Source, verl_version: str | None) -> Reading:

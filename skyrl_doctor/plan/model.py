@@ -66,6 +66,8 @@ class Plan:
     problems: tuple[Problem, ...] = ()
     skipped: tuple[str, ...] = ()
     """Why keys of a target are not checked."""
+    schema: str = ""
+    """The version whose keys the target was compared with, if that version is known for certain."""
 
     def __bool__(self) -> bool:
         return bool(self.targets)

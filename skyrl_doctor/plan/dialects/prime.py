@@ -1,22 +1,92 @@
-"""Reads prime-rl's TOML in today's schema and in that of January 2026."""
+"""Reads the TOML files of prime-rl's programs: rl, trainer, orchestrator, inference, sft, evals, env-server.
 
-from collections.abc import Iterator, Mapping
+Keys are compared with the program's schema in the version that the file is for. Values are named as those of `rl`, in
+today's schema or in that of January 2026.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from skyrl_doctor.core.model import Location
+from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, own_values, renamed
 from skyrl_doctor.plan.model import Value
 from skyrl_doctor.plan.names.prime_rl import table
+from skyrl_doctor.plan.schemas.dated import history
+from skyrl_doctor.plan.schemas.judge import key_problems
+from skyrl_doctor.plan.schemas.packages import PRIME
+from skyrl_doctor.plan.schemas.versions import Version, known_version, stored_version
 from skyrl_doctor.plan.source import Source
+from skyrl_doctor.plan.syntax.leaf import Leaf
 from skyrl_doctor.plan.syntax.toml import leaves
 from skyrl_train.config.dialect import SEED, TODAY, prime_gpus, schema_of
 
-__all__ = ["SEED", "TODAY", "read"]
+__all__ = ["SEED", "TODAY", "program_of", "read"]
+
+RL = "rl"
+PART = "prime-rl-part"
+"""The dialect of a file for one of the other programs. Checks of a whole run do not apply to it."""
+_STEMS = {
+    RL: "rl",
+    "trainer": "train",
+    "orchestrator": "orch",
+    "inference": "infer",
+    "sft": "sft",
+    "evals": "eval",
+    "env-server": "env",
+    "synthesize": "synth",
+}
+"""How the files of a program are usually named."""
+_CHANGED = ("rollout.auto_tool_choice",)
+"""Settings whose default differs between versions of one schema."""
+_ONLY_RL = ("orchestrator", "trainer")
+"""Tables of `rl` alone."""
+_SHARED = ("model.name", "max_steps")
 
 
-def read(source: Source) -> Reading:
-    """Values of a prime-rl TOML and the defaults of its schema."""
-    own = own_values(leaves(source), source.file)
+def program_of(machine: Machine, source: Source, found: Sequence[Leaf]) -> str | None:
+    """The program whose schema knows most of the file's keys, or None if none knows half of them."""
+    keys = [leaf.key for leaf in found if not leaf.is_table or isinstance(leaf.path[-1], int)] or [
+        leaf.key for leaf in found
+    ]
+    if any(leaf.path[0] in _ONLY_RL for leaf in found):
+        return RL
+    version = known_version(machine, PRIME, source.file)
+    counts = [(_unknown(version, program, keys), program) for program in _by_name(source.file)]
+    fewest, program = min(counts, key=lambda count: count[0])
+    return program if 2 * fewest < len(keys) else None
+
+
+def _unknown(version: Version | None, program: str, keys: Sequence[str]) -> int:
+    """How many keys the program lacks: in the known version, else in all of them together."""
+    known = None if version is None else version.schemas.get(program)
+    schema = known or history("prime_rl").union(program)
+    return sum(schema.type_of(key) is None or not schema.names_first(key) for key in keys)
+
+
+def read(machine: Machine, source: Source, program: str = RL) -> Reading:
+    """Values of a prime-rl TOML, the defaults of its schema, and the keys that its program lacks."""
+    found = leaves(source)
+    own = own_values(found, source.file)
+    reading = _read_run(own, source.file) if program == RL else _read_part(own, program)
+    version = known_version(machine, PRIME, source.file)
+    if version is None or program not in version.schemas:
+        version = stored_version(PRIME, program, [leaf.key for leaf in found])
+    problems = tuple(key_problems(PRIME, program, version, own.values()))
+    if not version.is_known:
+        return dataclasses.replace(reading, problems=problems)
+    values = {key: value for key, value in reading.values.items() if value.written or key not in _CHANGED}
+    return dataclasses.replace(reading, values=values, problems=problems, schema=version.label)
+
+
+def _by_name(file: str) -> list[str]:
+    """The programs, those first that the file's name or folder begins with."""
+    parts = file.lower().removesuffix(".toml").replace("-", "_").split("/")[-2:]
+    return sorted(PRIME.classes, key=lambda program: not any(part.startswith(_STEMS[program]) for part in parts))
+
+
+def _read_run(own: Mapping[str, Value], file: str) -> Reading:
     dialect = schema_of(own) or TODAY
     facts = table("prime_rl.json" if dialect == TODAY else "prime_rl_2025.json")
     names: Mapping[str, str] = facts["names"]
@@ -25,11 +95,19 @@ def read(source: Source) -> Reading:
         dialect=dialect,
         values=by_key(
             reversed(list(renamed(own, names))),
-            _derived(own, facts, source_name, source.file),
+            _derived(own, facts, source_name, file),
             (default(names[key], value, own=key, source=source_name) for key, value in facts["defaults"].items()),
         ),
         own=own,
     )
+
+
+def _read_part(own: Mapping[str, Value], program: str) -> Reading:
+    """One program of a run that is started by hand, or another program than `rl`: the values that `rl` would hand to it."""
+    names: Mapping[str, str] = table("prime_rl.json")["names"]
+    inside = {key.removeprefix(f"{program}."): name for key, name in names.items() if key.startswith(f"{program}.")}
+    inside |= {key: name for key, name in names.items() if key in _SHARED}
+    return Reading(dialect=PART, values=by_key(renamed(own, inside)), own=own)
 
 
 def _derived(own: Mapping[str, Value], facts: Mapping[str, Any], source_name: str, file: str) -> Iterator[Value]:

@@ -23,6 +23,8 @@ class Reading:
     skipped: str = ""
     """Why the keys are not checked, if they are not."""
     part: str = ""
+    schema: str = ""
+    """The version whose keys the target was compared with, if that version is known for certain."""
 
     @property
     def is_examined(self) -> bool:

@@ -1,6 +1,6 @@
 """Reads RunConfig TOML, whose keys are the canonical keys."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -16,6 +16,18 @@ from skyrl_train.config.constraints import TOLD_TOGETHER
 NAME = "run-config"
 IGNORED = ("waivers",)
 SOURCE = "default"
+
+
+def is_run_config(table: Mapping[str, object]) -> bool:
+    """Whether most of a table's first names are sections of a RunConfig."""
+    names = [name for name in table if name not in IGNORED]
+    return 2 * sum(name in schema.tables() for name in names) >= len(names)
+
+
+def unknown_keys(found: Iterable[Leaf]) -> int:
+    """How many values of a file are no setting of a RunConfig."""
+    names = schema.rules()
+    return sum(not leaf.is_table and leaf.key not in names and leaf.path[0] not in (*IGNORED, "env") for leaf in found)
 
 
 def read(source: Source) -> Reading:

@@ -20,8 +20,9 @@ _SCALARS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "Path"
 _LISTS = ("list", "List", "tuple", "Tuple", "set", "Set", "Sequence", "Iterable")
 _TABLES = ("dict", "Dict", "Mapping")
 _ROOTS = ("BaseModel", "BaseConfig", "BaseSettings", "ABC", "Generic", "object", "Protocol")
-"""Base classes without fields of their own."""
+"""The ends of names of base classes without fields of their own."""
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_KEY = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)+")
 
 
 @record
@@ -73,7 +74,21 @@ class ConfigClasses:
         found: dict[str, str] = {}
         if owner is not None:
             self._flatten(owner, "", found, ())
+            for key in self._read_apart(owner, found):
+                found.setdefault(key, ANY)
         return found
+
+    def _read_apart(self, owner: Owner, found: Mapping[str, str]) -> Iterator[str]:
+        """Keys that `from_cli_overrides` reads itself, before the fields: whole keys, and old names below a table."""
+        functions = [
+            one for one in owner.node.body if isinstance(one, ast.FunctionDef) and one.name == "from_cli_overrides"
+        ]
+        tables = [f"{key}." for key, words in found.items() if words == TABLE and "." not in key]
+        for text in sorted({text for one in functions for text in _texts(one)}):
+            if _KEY.fullmatch(text):
+                yield text
+            elif _NAME.fullmatch(text) and "_" in text:
+                yield from (f"{table}{text}" for table in ("", *tables))
 
     def _flatten(self, owner: Owner, prefix: str, found: dict[str, str], above: tuple[str, ...]) -> None:
         label = f"{owner.module}.{owner.node.name}"
@@ -93,6 +108,9 @@ class ConfigClasses:
             inner += [(one, f"{key}.*.") for one in shape.values]
             for one, below in inner:
                 self._flatten(one, below, found, (*above, label))
+        for name in self._translated(owner):
+            if TABLE in found.get(f"{prefix}{name}", "").split("|"):
+                found[f"{prefix}{name}.*"] = ANY  # a validator may take another table under this name
         if self._allows_more(owner):
             found[f"{prefix}*"] = ANY
 
@@ -111,6 +129,13 @@ class ConfigClasses:
         for name, (module, annotation) in fields.items():
             yield name, module, annotation
 
+    def _translated(self, owner: Owner) -> set[str]:
+        """The names that validators take out of the data before the fields are read."""
+        functions = [one for each in self._line(owner) for one in each.node.body if isinstance(one, ast.FunctionDef)]
+        calls = [node for one in functions if _runs_before(one) for node in ast.walk(one) if isinstance(node, ast.Call)]
+        popped = (node.args[0] for node in calls if node.args and _last(node.func) == "pop")
+        return {node.value for node in popped if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
     def _line(self, owner: Owner) -> list[Owner]:
         """The class and its bases, nearest first."""
         line, todo = [owner], [owner]
@@ -128,7 +153,7 @@ class ConfigClasses:
             if re.search(r"extra\W+(?:allow|ignore)", text):
                 return True
             outside = (_last(base) for base in one.node.bases if self._named(one.module, base) is None)
-            if any(name not in _ROOTS for name in outside):
+            if any(not name.endswith(_ROOTS) for name in outside):
                 return True
         return False
 
@@ -261,14 +286,18 @@ def _runs_before(function: ast.FunctionDef) -> bool:
 
 def _mentioned(function: ast.FunctionDef) -> set[str]:
     """The names that a function's code mentions as texts."""
+    return {text for text in _texts(function) if _NAME.fullmatch(text)}
+
+
+def _texts(function: ast.FunctionDef) -> set[str]:
+    """The texts in a function's code, without its docstring."""
     body = function.body[1:] if ast.get_docstring(function) else function.body
-    texts = {
+    return {
         node.value
         for one in body
         for node in ast.walk(one)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-    return {text for text in texts if _NAME.fullmatch(text)}
 
 
 def _is_model_config(statement: ast.stmt) -> bool:

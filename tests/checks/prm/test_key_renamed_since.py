@@ -1,7 +1,9 @@
 """PRM007."""
 
+import dataclasses
+
 from checks.prm.key_renamed_since import key_renamed_since
-from plans import example, found, verdict
+from plans import example, found, plan, verdict
 from skyrl_doctor.core.model import Location, Severity, Status
 from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.names.prime_rl import table
@@ -30,6 +32,29 @@ def test_old_keys_in_a_new_file_are_refused_one_by_one() -> None:
             {"inference.vllm.gpu_memory_utilization": "0.5"},
         ),
     ]
+
+
+def test_a_mixture_that_no_version_takes_is_an_error() -> None:
+    made = plan(
+        "[orchestrator]\ngroup_size = 2\nrollouts_per_example = 2\n[inference.vllm]\nx = 1\n[wandb]\nname = 'x'\n"
+    )
+    assert [(one.severity, one.location) for one in found("PRM007", made)] == [
+        (Severity.ERROR, Location("run.toml", 3, "orchestrator.rollouts_per_example")),
+        (Severity.ERROR, Location("run.toml", 7, "wandb.name")),
+    ]
+
+
+def test_a_file_that_an_older_version_takes_gets_warnings() -> None:
+    made = plan("[deployment]\nnum_train_gpus = 2\n[orchestrator]\nrollouts_per_example = 2\n[wandb]\nname = 'x'\n")
+    assert [(one.severity, one.location) for one in found("PRM007", made)] == [
+        (Severity.WARNING, Location("run.toml", 4, "orchestrator.rollouts_per_example")),
+        (Severity.WARNING, Location("run.toml", 6, "wandb.name")),
+    ]
+
+
+def test_a_known_version_is_compared_key_by_key_instead() -> None:
+    made = dataclasses.replace(example(HALF), schema="prime-rl of the checkout /x")
+    assert verdict("PRM007", made) == (Status.SKIP, "CFG004 compares the keys with prime-rl of the checkout /x")
 
 
 def test_an_old_file_gets_one_notice_with_the_translation() -> None:

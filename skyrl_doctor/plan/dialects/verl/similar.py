@@ -1,13 +1,12 @@
 """The key that a misspelt key most likely means: the same words, and a value of the same type."""
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
 from skyrl_doctor.plan.model import Value
 from skyrl_train.contracts.verl_keys import renamed
 
-_WHOLE, _WORD = 0.75, 0.7
+_WHOLE, _WORD, _MISSPELT = 0.75, 0.7, 0.85
 
 
 def similar_key(key: str, value: Any, values: Mapping[str, Value]) -> str | None:
@@ -15,8 +14,20 @@ def similar_key(key: str, value: Any, values: Mapping[str, Value]) -> str | None
     moved = renamed(key)
     if moved is not None:
         return moved if moved in values else None
+    import difflib  # imported late: only unknown keys need it
+
     close = difflib.get_close_matches(key, list(values), n=4, cutoff=_WHOLE)
     return next((name for name in close if _has_same_words(key, name) and _fits(value, values[name].value)), None)
+
+
+def is_misspelt(key: str, other: str) -> bool:
+    """Whether one part of the key is misspelt and all others are those of the other key."""
+    parts, others = key.split("."), other.split(".")
+    differing = [pair for pair in zip(parts, others, strict=False) if pair[0] != pair[1]]
+    if len(parts) != len(others) or len(differing) != 1:
+        return False
+    part, other_part = (name.replace("_", "") for name in differing[0])
+    return _likeness(part, other_part) >= _MISSPELT
 
 
 def _has_same_words(key: str, other: str) -> bool:
@@ -26,9 +37,14 @@ def _has_same_words(key: str, other: str) -> bool:
         return True
     words, others = (name.split("_") for name in names)
     return len(words) == len(others) and all(
-        difflib.SequenceMatcher(None, word, other_word).ratio() >= _WORD
-        for word, other_word in zip(words, others, strict=True)
+        _likeness(word, other_word) >= _WORD for word, other_word in zip(words, others, strict=True)
     )
+
+
+def _likeness(word: str, other: str) -> float:
+    import difflib
+
+    return difflib.SequenceMatcher(None, word, other).ratio()
 
 
 def _fits(value: Any, default: Any) -> bool:

@@ -1,0 +1,81 @@
+"""prime-rl's files: each is compared with the schema of its own program, in the version that is known or fits best."""
+
+from pathlib import Path
+
+import pytest
+
+from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.plan.load import load
+from skyrl_doctor.plan.model import Plan
+
+CLASSES = """
+class ModelConfig(BaseModel):
+    name: str = "x"
+
+class RLConfig(BaseModel):
+    max_steps: int = 1
+    orchestrator: OrchestratorConfig = OrchestratorConfig()
+
+class OrchestratorConfig(BaseModel):
+    group_size: int = 1
+    model: ModelConfig = ModelConfig()
+"""
+
+
+def written(folder: Path, text: str, name: str = "run.toml") -> Plan:
+    (folder / name).write_text(text, encoding="utf-8")
+    return load(LocalMachine(), (str(folder / name),))
+
+
+def checkout(folder: Path) -> Path:
+    package = folder / "src" / "prime_rl" / "configs"
+    package.mkdir(parents=True)
+    (package / "rl.py").write_text(CLASSES, encoding="utf-8")
+    (folder / "configs").mkdir()
+    return folder / "configs"
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "model"),
+    [
+        ("max_steps = 5\n[model]\nname = 'm'\n[orchestrator]\ngroup_size = 4\n", "prime-rl", "m"),
+        ("[model]\nname = 'm'\n[data]\nbatch_size = 4\nseq_len = 1024\n[optim]\nlr = 1e-5\n", "prime-rl-part", "m"),
+        ("group_size = 4\nbatch_size = 8\n[[train.source]]\nname = 'e'\n", "prime-rl-part", None),
+        ("model = 'm'\n[online]\nmax_steps = 5\n[eval]\nskip_first_step = true\n", "prime-rl-part", None),
+    ],
+)
+def test_each_program_has_its_own_schema(tmp_path: Path, text: str, dialect: str, model: str | None) -> None:
+    plan = written(tmp_path, text)
+    assert (plan.dialect, plan.text("model.path"), plan.problems) == (dialect, model, ())
+
+
+def test_an_unknown_key_is_a_warning_where_no_version_is_known(tmp_path: Path) -> None:
+    (problem,) = written(tmp_path, "[orchestrator]\ngroup_size = 4\ngrup_size = 5\n").problems
+    assert problem.fatal is False
+    assert problem.message.startswith("`rl` of prime-rl of 2026-")
+    assert problem.message.endswith(" has no key `orchestrator.grup_size`; did you mean `orchestrator.group_size`?")
+
+
+def test_an_unknown_key_is_an_error_of_the_checkout_around_the_file(tmp_path: Path) -> None:
+    configs = checkout(tmp_path)
+    plan = written(configs, "max_steps = 'many'\n[orchestrator]\nbatch_size = 5\n")
+    assert [(problem.message, problem.fatal, problem.location.line) for problem in plan.problems] == [
+        (f"max_steps = 'many': expected a whole number, by prime-rl of the checkout {tmp_path}", True, 1),
+        (
+            f"`rl` of prime-rl of the checkout {tmp_path} has no key `orchestrator.batch_size`; prime-rl has it since 2025-07-11",
+            True,
+            3,
+        ),
+    ]
+
+
+def test_what_the_checkout_takes_is_no_problem(tmp_path: Path) -> None:
+    plan = written(checkout(tmp_path), "[orchestrator]\ngroup_size = 4\n[orchestrator.model]\nname = 'x'\n")
+    assert (plan.problems, plan.schema) == ((), f"prime-rl of the checkout {tmp_path}")
+
+
+def test_an_unknown_toml_is_refused(tmp_path: Path) -> None:
+    for text in ("[project]\nname = 'x'\n[tool.ruff]\nline-length = 100\n", "[agent_server]\nport = 1\n"):
+        with pytest.raises(UsageError, match=r"unknown TOML; expected a RunConfig or a configuration of prime-rl$"):
+            written(tmp_path, text)
