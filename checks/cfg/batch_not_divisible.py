@@ -30,6 +30,7 @@ from skyrl_doctor.plan.model import Plan
 from skyrl_train.config.batch import (
     MICRO_BATCHES,
     batch_violations,
+    fitted_batch,
     group_violations,
     micro_batch_violations,
     mini_batch_violations,
@@ -111,7 +112,8 @@ def _samples(plan: Plan) -> Iterator[Violation]:
     mini = plan.integer("actor.ppo_mini_batch_size")
     if mini is not None:
         ranks = devices // (plan.integer("actor.sequence_parallel_size") or 1)
-        yield from mini_batch_violations(batch=batch, mini_batch=mini, n=n or 1, ranks=ranks)
+        fitted = fitted_batch(batch=batch, n=n or 1, devices=devices)
+        yield from mini_batch_violations(batch=batch, mini_batch=mini, n=n or 1, ranks=ranks, fitted=fitted)
         if plan.is_of(RUN_CONFIG):
             found = {key: plan.integer(key) for key in _micro(plan)}
             micro = {key: size for key, size in found.items() if size is not None}

@@ -28,4 +28,6 @@ from skyrl_doctor.plan.model import Plan
 def config_unreadable(plan: Plan) -> Iterator[Finding]:
     for problem in required(plan).problems:
         severity = Severity.ERROR if problem.fatal else Severity.WARNING
-        yield config_finding(problem.message, problem.location, problem.settings, severity=severity)
+        yield config_finding(
+            problem.message, problem.location, problem.settings, severity=severity, moves=problem.moves
+        )

@@ -1,7 +1,6 @@
 """Applies overrides to defaults as Hydra does, then resolves interpolations."""
 
 import dataclasses
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from skyrl_doctor.core.model import Location
 from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.dialects.verl.defaults import Defaults
 from skyrl_doctor.plan.model import Problem, Value
+from skyrl_doctor.plan.similar import same_kind, similar_key
 from skyrl_doctor.plan.syntax.hydra import Override, OverrideError, looks_like_override, parse
 from skyrl_doctor.plan.syntax.interpolation import MissingError, UnresolvedError, resolve
 from skyrl_train.contracts.verl_keys import renamed
@@ -96,7 +96,7 @@ class Composition:
                 self._refuse(given, f"cannot delete {key}: no such key")
         elif override.mode == "+" and is_set and not isinstance(override.value, dict | list):
             message = f"{key} exists already, and + only adds new keys; use {key}=… or ++{key}=…"
-            self._refuse(given, message, {key: str(override.value)})
+            self._refuse(given, message, {f"+{key}": f"++{key}"})
             self.set(key, override.value, given)
         elif override.mode == "" and not exists:
             self._unknown(override, given)
@@ -105,11 +105,11 @@ class Composition:
 
     def _unknown(self, override: Override, given: Given) -> None:
         key = override.key
-        moved = renamed(key)
-        similar = [moved] if moved else difflib.get_close_matches(key, list(self.values), n=1, cutoff=0.75)
-        hint = f"did you mean {similar[0]}?" if similar else f"to add a new key use +{key}=…"
-        settings = {similar[0]: str(override.value)} if similar else {f"+{key}": str(override.value)}
-        self._refuse(given, f"verl has no key {key}; {hint}", settings)
+        meant = renamed(key) or similar_key(
+            key, self.values, lambda name: same_kind(override.value, self.values[name].value)
+        )
+        hint = f"did you mean {meant}?" if meant else f"to add a new key use +{key}=…"
+        self._refuse(given, f"verl has no key {key}; {hint}", {key: meant} if meant else {})
 
     def _hide(self, given: Given) -> None:
         """Handles a word whose overrides are unknown: each default may be overridden by it."""
@@ -121,10 +121,10 @@ class Composition:
             if not value.written and not in_branch:
                 self.values[key] = dataclasses.replace(value, unknown=f"{given.text} may set it: {given.unknown}")
 
-    def _refuse(self, given: Given, message: str, settings: Mapping[str, str] | None = None) -> None:
+    def _refuse(self, given: Given, message: str, moves: Mapping[str, str] | None = None) -> None:
         key = given.text.lstrip("+~").partition("=")[0]
         location = dataclasses.replace(given.location, key=key)
-        self.problems.append(Problem(message=message, location=location, settings=settings or {}))
+        self.problems.append(Problem(message=message, location=location, moves=moves or {}))
 
     def _drop(self, key: str) -> None:
         for name in [name for name in self.values if name.startswith(f"{key}.")]:

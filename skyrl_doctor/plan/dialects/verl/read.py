@@ -70,6 +70,7 @@ def _reading(composed: Composition, environ: Mapping[str, str], problems: list[P
     own = composed.resolved(environ)
     values = {key.ours: _ours(own[key.verl], key) for key in KEYS if key.is_read and key.verl in own}
     values.update((value.key, value) for value in extra if value.key not in values)
+    own.update((value.own, value) for value in extra if value.own.startswith("#SBATCH "))
     return Reading(dialect=NAME, values=values, own=own, problems=(*problems, *unresolved_problems(own)))
 
 
