@@ -25,14 +25,17 @@ def fitted_batch(*, batch: int, n: int, devices: int) -> int:
     return batch if devices < 1 or batch * n < 1 else next_divisible(batch * n, devices, n) // n
 
 
-def batch_violations(*, batch: int, n: int, devices: int) -> Iterator[Violation]:  # FIX(CFG002)
-    """A batch whose samples do not divide over the GPUs: each takes the same number in an update."""
+def batch_violations(*, batch: int, n: int, devices: int, over: str = "") -> Iterator[Violation]:  # FIX(CFG002)
+    """A batch whose samples do not divide over the GPUs: each takes the same number in an update.
+
+    `over` names the parts in the message, where they are not single GPUs.
+    """
     samples = batch * n
     if devices < 1 or samples < 1 or samples % devices == 0:
         return
     yield Violation(
         key="data.train_batch_size",
-        message=f"{samples} samples ({batch} prompts x {n} rollouts) do not divide over {_gpus(devices)}",
+        message=f"{samples} samples ({batch} prompts x {n} rollouts) do not divide over {over or _gpus(devices)}",
         settings={"data.train_batch_size": str(fitted_batch(batch=batch, n=n, devices=devices))},
     )
 

@@ -133,6 +133,9 @@ max_completion_tokens = 2000
 [[orchestrator.train.source]]
 env = { taskset = { id = "html-env" } }
 
+[weight_broadcast]
+type = 'filesystem'
+
 [inference.vllm]
 max_model_len = 4096
 """
@@ -152,6 +155,8 @@ max_model_len = 4096
             {"[inference.vllm]\nmax_model_len = 4096": "[inference]\ngpu_memory_utilization = 0.5"},
             ("[inference",),
         ),
+        Fault("CFG009", {"type = 'filesystem'": "type = 'nccl'"}, ("type =",)),
+        Fault("CFG010", {"max_model_len = 4096": "max_model_len = 4096\ngpu_memory_utilization = 50"}),
         Fault("PRM008", {"gpus_per_node = 2": "gpus_per_node = 1"}, ("gpus_per_node",)),
     ),
     70,
@@ -209,6 +214,7 @@ VERL = Dialect(
     {
         "run.sh": """\
 #!/bin/bash
+#SBATCH --gres=gpu:h100:2 --time=6:00:00
 set -euo pipefail
 
 N=2
@@ -225,6 +231,7 @@ python3 -m verl.trainer.main_ppo \\
     actor_rollout_ref.rollout.max_model_len=4096 \\
     actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=1 \\
     trainer.n_gpus_per_node=2 \\
+    trainer.save_freq=5 \\
     trainer.total_epochs=1
 """
     },
@@ -237,6 +244,12 @@ python3 -m verl.trainer.main_ppo \\
         Fault("CFG004", {"data.max_prompt_length": "data.max_start_length"}),
         Fault("CFG004", {"trainer.total_epochs": "+trainer.total_epochs"}, ("total_epochs",)),
         Fault("CFG004", {"n_gpus_per_node=2 \\\n": "n_gpus_per_node=2\n"}),
+        Fault(
+            "CFG008",
+            {"trainer.save_freq": "actor_rollout_ref.actor.ulysses_sequence_parallel_size=3 \\\n    trainer.save_freq"},
+        ),
+        Fault("CFG010", {"save_freq=5": "nnodes=0"}),
+        Fault("SLM005", {"gpu:h100:2": "gpu:h100:1"}, ("#SBATCH",)),
         Fault(
             "TRN007",
             {
