@@ -116,7 +116,7 @@ def _in_braces(text: str, span: tuple[int, int], line: str) -> str:
 
 
 def _beside(text: str, positions: Mapping[str, Position], table: str) -> Pair | None:
-    """A key of the table that is written with dots, such as `model.seq_len` in [trainer]."""
+    """A key of the table that is written with dots, such as `b.c` in [a]."""
     for key in positions:
         if key.rpartition(".")[0] == table:
             try:
