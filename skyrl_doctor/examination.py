@@ -1,10 +1,12 @@
 """Runs one examination: reads the plan, selects and runs the checks, applies waivers, returns the report."""
 
 import contextlib
+import dataclasses
+import functools
 import sys
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from datetime import UTC, date, datetime
 from typing import Any, TypeVar
@@ -13,7 +15,7 @@ from skyrl_doctor import inventory
 from skyrl_doctor.core.check import Check
 from skyrl_doctor.core.engine import Observer, examine, silent
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
-from skyrl_doctor.core.gather import Gathering
+from skyrl_doctor.core.gather import FactResult, Gathering, needing
 from skyrl_doctor.core.model import Role, Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.core.registry import Registry, discover
@@ -23,9 +25,10 @@ from skyrl_doctor.core.waivers import Waiver, apply, notes, parse
 from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.redact import Redactor, is_secret_key, secrets_of
-from skyrl_doctor.plan.load import load
+from skyrl_doctor.plan.dialects.reading import Reading
+from skyrl_doctor.plan.load import load, read_target, runs_of
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.report.model import Report
+from skyrl_doctor.report.model import Batch, Refusal, Report
 from skyrl_doctor.roles import guess_roles
 from skyrl_doctor.structure_only import config_only
 from skyrl_train.contracts.version import VERSION
@@ -50,6 +53,8 @@ class Options:
     fail_on: Severity = Severity.ERROR
     deadline_s: float = DEFAULT_DEADLINE_S
     structure_only: bool = False
+    verl_version: str | None = None
+    """The release of verl to judge by, from --verl-version."""
     is_one_of_many: bool = False
     """Whether this is one node of --nodes, whose report is compared with the others."""
     started: float = field(default_factory=time.monotonic)
@@ -78,16 +83,29 @@ class Context:
     absent: dict[type, None]
     """Optional facts that --structure-only does not gather."""
 
-    def gathering(self, options: Options) -> Gathering:
-        """The facts of this machine. Each is gathered when a check needs it."""
+    def gathering(self, options: Options, known: Mapping[type, FactResult] | None = None) -> Gathering:
+        """The facts of this machine. Each is gathered when a check needs it, unless it is known already."""
         preset: dict[type, object] = {Machine: self.machine, Plan: self.plan, Roles: self.roles, **self.absent}
         left_s = options.probes_end - time.monotonic()
-        return Gathering(self.registry.probes, preset, deadline_s=options.deadline_s, left_s=left_s)
+        made = Gathering(self.registry.probes, preset, deadline_s=options.deadline_s, left_s=left_s)
+        made.results.update(known or {})
+        return made
+
+    def of_machine(self, gathering: Gathering) -> dict[type, FactResult]:
+        """The gathered facts that are the same for every plan."""
+        of_plan = needing(Plan, self.registry.probes)
+        return {kind: found for kind, found in gathering.results.items() if kind not in of_plan}
 
 
 def prepare(machine: Machine, reader: Machine, options: Options) -> Context:
     """Reads the plan and finds the checks. `reader` reads the targets, which are local even if `machine` is a recording."""
-    plan = _in_time(options, lambda: load(reader, options.targets), "reading the target")
+    plan = _in_time(
+        options, lambda: load(reader, options.targets, verl_version=options.verl_version), "reading the target"
+    )
+    return _context(machine, plan, options)
+
+
+def _context(machine: Machine, plan: Plan, options: Options) -> Context:
     registry = discover()
     if not options.structure_only:
         return Context(machine, registry, plan, _roles(machine, options), registry.checks, {})
@@ -115,15 +133,68 @@ def run(machine: Machine, reader: Machine, options: Options, *, observe: Observe
         machine.close()
 
 
+def run_all(machine: Machine, reader: Machine, options: Options, *, observe: Observer = silent) -> Batch:
+    """Examines every run that the targets describe. The facts of the machine are gathered once."""
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            return _run_all(machine, reader, options, observe)
+    finally:
+        machine.close()
+
+
+def _run_all(machine: Machine, reader: Machine, options: Options, observe: Observer) -> Batch:
+    plans, refused = _plans(reader, options)
+    reports: list[Report] = []
+    context: Context | None = None
+    facts: dict[type, FactResult] = {}
+    for plan in plans:
+        context = _context(machine, plan, options) if context is None else dataclasses.replace(context, plan=plan)
+        own = dataclasses.replace(options, targets=plan.targets)
+        if reports:  # each run has the time limit for itself
+            own = dataclasses.replace(own, started=time.monotonic())
+        gathering = context.gathering(own, facts)
+        reports.append(_report(context, gathering, reader, own, observe))
+        facts = facts or context.of_machine(gathering)
+    return Batch(tuple(reports), refused)
+
+
+def _plans(reader: Machine, options: Options) -> tuple[tuple[Plan, ...], tuple[Refusal, ...]]:
+    """The runs of the targets, and the targets that cannot be read. Raises UsageError if none can."""
+    readings: list[tuple[str, Reading]] = []
+    refused: list[Refusal] = []
+    for target in options.targets:
+        now = dataclasses.replace(options, started=time.monotonic())
+        try:
+            readings.append(
+                (
+                    target,
+                    _in_time(
+                        now,
+                        functools.partial(read_target, reader, target, verl_version=now.verl_version),
+                        f"reading {target}",
+                    ),
+                )
+            )
+        except UsageError as error:
+            if len(options.targets) == 1:
+                raise
+            refused.append(Refusal(target, str(error)))
+    return runs_of(readings), tuple(refused)
+
+
 def _run(machine: Machine, reader: Machine, options: Options, observe: Observer) -> Report:
     context = prepare(machine, reader, options)
+    return _report(context, context.gathering(options), reader, options, observe)
+
+
+def _report(context: Context, gathering: Gathering, reader: Machine, options: Options, observe: Observer) -> Report:
+    machine = context.machine
     known = {check.id for check in context.registry.checks}
     chosen = select(context.checks, wanted=options.selected, ignored=options.ignored, roles=context.roles.roles)
     if not (chosen.run or chosen.skipped):
         raise UsageError("no check left to run: --ignore removes every check that --select names")
     waivers = _in_time(options, lambda: read_waivers(reader, options, known), "reading the waivers")
     today = today_utc()
-    gathering = context.gathering(options)
     outcomes = examine(chosen.run, gathering, redact=_redactor(machine, context.plan), observe=observe)
     judged = [apply(outcome, waivers, today) for outcome in outcomes]
     return Report(
@@ -135,12 +206,19 @@ def _run(machine: Machine, reader: Machine, options: Options, observe: Observer)
         version=VERSION,
         host=_or_default(lambda: machine.identity().host, "unknown"),
         fail_on=options.fail_on,
-        notes=(*context.registry.broken, *notes(waivers, today)),
+        notes=(*context.registry.broken, *notes(waivers, today), *_combined(context.plan)),
         gpus=inventory.device_uuids(gathering.results),
         versions=inventory.stack_versions(gathering.results),
         traits=_traits(gathering, options),
         finished_at=reader.now(),
     )
+
+
+def _combined(plan: Plan) -> tuple[str, ...]:
+    """Says that several files are read as one run."""
+    if len(plan.targets) < 2:
+        return ()
+    return (f"{' and '.join(plan.targets)} complete each other; they are read as one run, and a later file wins",)
 
 
 def _traits(gathering: Gathering, options: Options) -> dict[str, str]:

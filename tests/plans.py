@@ -22,13 +22,13 @@ def plan(text: str, file: str = "run.toml", **more: str) -> Plan:
     """The plan of one text, or of several files."""
     files = {file: text, **more}
     answers = {f"read {name}": content for name, content in files.items()}
-    return load(RecordedMachine({"environ": {"HOME": "/home/ada"}, **answers}, strict=True), tuple(files))
+    return load(RecordedMachine({"environ": {"HOME": "/home/ada"}, **answers}), tuple(files))
 
 
-def example(*files: str) -> Plan:
+def example(*files: str, verl_version: str | None = None) -> Plan:
     """The plan of files of this repository, by their paths from its root."""
     answers = {f"read {file}": (ROOT / file).read_text(encoding="utf-8") for file in files}
-    return load(RecordedMachine({"environ": {"HOME": "/home/ada"}, **answers}, strict=True), files)
+    return load(RecordedMachine({"environ": {"HOME": "/home/ada"}, **answers}), files, verl_version=verl_version)
 
 
 def found(check_id: str, made: Plan) -> list[Finding]:

@@ -19,6 +19,7 @@ Change the lines that the findings name. If a similar key exists, the finding su
 from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
@@ -26,7 +27,9 @@ from skyrl_doctor.plan.model import Plan
 
 @check("CFG004", fix="skyrl_train/config/load.py")
 def config_unreadable(plan: Plan) -> Iterator[Finding]:
-    for problem in required(plan).problems:
+    if required(plan).skipped and not plan.problems:
+        raise NotApplicable("; ".join(plan.skipped))
+    for problem in plan.problems:
         severity = Severity.ERROR if problem.fatal else Severity.WARNING
         yield config_finding(
             problem.message, problem.location, problem.settings, severity=severity, moves=problem.moves

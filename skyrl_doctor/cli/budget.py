@@ -5,6 +5,8 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from skyrl_doctor.cli.options import add_versions
+
 if TYPE_CHECKING:
     from skyrl_doctor.budget.question import Model
     from skyrl_doctor.facts.gpu.budget import GpuBudget
@@ -37,6 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY",
         help="find the largest value of KEY that fits: micro_batch, response_length, max_model_len, n or gpu_memory_utilization",
     )
+    add_versions(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     parser.add_argument("--figure", metavar="F", help="draw the phases as bars into this .svg or .png file")
     parser.epilog = "Exit status: 0 fits, 1 does not fit, 2 no estimate or bad input."
@@ -75,7 +78,9 @@ def _read_inputs(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, M
     from skyrl_doctor.facts.model_files import model_files
     from skyrl_doctor.plan.load import load
 
-    plan = call_within(LIMIT_S, lambda: load(machine, args.targets), "reading the target")
+    plan = call_within(
+        LIMIT_S, lambda: load(machine, args.targets, verl_version=args.verl_version), "reading the target"
+    )
     environ = Environ(machine.environ())
     files = call_within(LIMIT_S, lambda: model_files(machine, plan, environ), "reading the model")
     device, free = _device(machine, plan, environ, args)

@@ -39,7 +39,7 @@ def proposed_repair(machine: Callable[[], Machine], options: Options, failed: It
     ]
 
     def read(edited: Texts) -> Plan:
-        return load(Overlay(reader, edited), options.targets)
+        return load(Overlay(reader, edited), options.targets, verl_version=options.verl_version)
 
     def judge(edited: Texts) -> Sequence[Outcome]:
         every = dataclasses.replace(options, selected=(), started=time.monotonic())
@@ -48,7 +48,7 @@ def proposed_repair(machine: Callable[[], Machine], options: Options, failed: It
     made = repair(findings, texts, read, judge, allow_new=is_migration)
     if not is_migration:
         return made
-    plan = load(reader, options.targets)
+    plan = load(reader, options.targets, verl_version=options.verl_version)
     return dataclasses.replace(
         made,
         proposals=tuple(dataclasses.replace(one, left=(*one.left, *unmoved(plan, one.file))) for one in made.proposals),

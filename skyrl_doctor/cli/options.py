@@ -23,6 +23,7 @@ def add_examination(parser: argparse.ArgumentParser, *, targets: bool = True) ->
     parser.add_argument(
         "--ignore", action="append", default=[], metavar="ID,…", help="skip these checks: ids, slugs or families"
     )
+    add_versions(parser)
     parser.add_argument("--waivers", metavar="FILE", help="TOML file with a [waivers] table")
     parser.add_argument(
         "--fail-on",
@@ -37,6 +38,16 @@ def add_examination(parser: argparse.ArgumentParser, *, targets: bool = True) ->
         default=30.0,
         metavar="S",
         help="time limit in seconds for all checks together (default: 30)",
+    )
+
+
+def add_versions(parser: argparse.ArgumentParser) -> None:
+    """Adds the options for the versions of programs that are not installed here."""
+    parser.add_argument(
+        "--verl-version",
+        metavar="V",
+        help="release of verl that the run uses, such as 0.9.0 (default: the installed one, a checkout around the script, "
+        "or the newest release that knows the keys)",
     )
 
 

@@ -15,17 +15,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="check only the configuration, not the machine: for a laptop",
     )
-    parser.epilog = "Exit status: 0 pass, 1 fail, 2 bad input, 3 unknown (a check could not run)."
+    parser.epilog = (
+        "Exit status: 0 pass, 1 fail, 2 bad input, 3 unknown (a check could not run). Targets that are runs by "
+        "themselves are judged one by one, and the exit status is the worst; files that complete each other are one run."
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    from skyrl_doctor.cli.session import examine, publish
+    from skyrl_doctor.cli.session import examine, examine_runs, publish
 
-    report = examine(args)
     if args.node_report:
         from skyrl_doctor.nodes.examine import send
 
-        send(report, args, os.environ)
+        send(examine(args), args, os.environ)
         return 0
+    report = examine_runs(args)
     publish(report, args)
     return report.code

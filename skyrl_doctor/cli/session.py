@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from skyrl_doctor.cli.options import split_lists
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Role, Severity
-from skyrl_doctor.examination import Options, prepare, run
+from skyrl_doctor.examination import Options, prepare, run, run_all
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.local import LocalMachine
-from skyrl_doctor.report.formats import render
-from skyrl_doctor.report.model import Report
+from skyrl_doctor.report.formats import render, render_batch
+from skyrl_doctor.report.model import Batch, Report
 from skyrl_train.contracts import files
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def options_of(args: argparse.Namespace) -> Options:
         deadline_s=args.deadline,
         started=args.started,
         structure_only=getattr(args, "structure_only", False),
+        verl_version=args.verl_version,
         is_one_of_many=bool(getattr(args, "node_report", None)),
     )
 
@@ -55,6 +56,17 @@ def examine(args: argparse.Namespace) -> Report:
         return run(machine_of(args), LocalMachine(), options_of(args), observe=observe)
 
 
+def examine_runs(args: argparse.Namespace) -> Report | Batch:
+    """Examines the run, or each of the runs, that the targets describe."""
+    if len(args.targets) < 2 or getattr(args, "nodes", False) or args.node_report:
+        return examine(args)
+    from skyrl_doctor.report.progress import progress
+
+    with progress(enabled=args.format in ("auto", "text")) as observe:
+        batch = run_all(machine_of(args), LocalMachine(), options_of(args), observe=observe)
+    return batch.reports[0] if len(batch.reports) == 1 and not batch.refused else batch
+
+
 def advice_of(args: argparse.Namespace, role: Role | None = None) -> "Advice":
     """The settings that this machine needs in this role. Without a role: runtime if that is its only role, else gpu."""
     from skyrl_doctor.advice import advise
@@ -69,16 +81,18 @@ def advice_of(args: argparse.Namespace, role: Role | None = None) -> "Advice":
         machine.close()
 
 
-def publish(report: Report, args: argparse.Namespace) -> None:
+def publish(report: Report | Batch, args: argparse.Namespace) -> None:
     """Writes the report to the file of --output, or to stdout."""
-    if args.output is not None:
-        write_report(args.output, render(report, args.format))
-    elif args.format == "auto" and sys.stdout.isatty():
+    if args.output is None and args.format == "auto" and sys.stdout.isatty():
         from skyrl_doctor.report import terminal
 
         terminal.show(report)
+        return
+    text = render_batch(report, args.format) if isinstance(report, Batch) else render(report, args.format)
+    if args.output is not None:
+        write_report(args.output, text)
     else:
-        sys.stdout.write(render(report, args.format))
+        sys.stdout.write(text)
         sys.stdout.flush()
 
 

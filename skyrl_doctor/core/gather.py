@@ -174,6 +174,16 @@ class Gathering:
         return Unavailable(f"probe {found.name!r} timed out after {found.limit_s:g} s")
 
 
+def needing(fact: type, probes: Mapping[type, Probe]) -> set[type]:
+    """The fact itself, and every fact whose probe needs it, directly or through others."""
+    found = {fact}
+    while True:
+        more = {kind for kind, one in probes.items() if found & {need.kind for need in one.needs}} - found
+        if not more:
+            return found
+        found |= more
+
+
 def arguments(
     needs: Iterable[Need], answers: Mapping[type, FactResult]
 ) -> list[object] | Inapplicable | Unavailable | None:

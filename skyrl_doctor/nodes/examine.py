@@ -102,6 +102,8 @@ def _words(args: argparse.Namespace) -> tuple[str, ...]:
     named = [*lists, ("role", args.role), ("fail-on", args.fail_on), ("deadline", f"{args.deadline:g}")]
     if args.waivers:
         named.append(("waivers", os.path.abspath(args.waivers)))
+    if args.verl_version:
+        named.append(("verl-version", args.verl_version))
     options = [f"--{option}={value}" for option, value in named]
     return ("preflight", *(_target(target) for target in args.targets), *options)
 

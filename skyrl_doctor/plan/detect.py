@@ -1,4 +1,4 @@
-"""Detects the kind of a target from its text; the file name only breaks ties."""
+"""Detects the format of a target from its name and text: shell, toml, yaml or python."""
 
 import re
 import tomllib
@@ -7,42 +7,47 @@ from collections.abc import Mapping
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.plan.source import COMMAND_LINE, Source
 
-_SHELL_SUFFIXES = (".sh", ".bash", ".conf", ".sbatch", ".slurm", ".env")
-_YAML_SUFFIXES = (".yaml", ".yml")
-_MAIN_PPO = re.compile(r"main_ppo(?:\.py)?(?:['\"\s\\]|$)")
+READABLE = (
+    "a RunConfig TOML, prime-rl's TOML files, SkyRL-agent's dev.conf and task YAML, a verl or SkyRL YAML, "
+    "and scripts or command lines that start verl's, SkyRL's or prime-rl's programs"
+)
+"""What the doctor reads, for refusals."""
+SHELL, TOML, YAML, PYTHON = "shell", "toml", "yaml", "python"
+_SUFFIXES = {
+    ".toml": TOML,
+    ".yaml": YAML,
+    ".yml": YAML,
+    ".py": PYTHON,
+    **dict.fromkeys((".sh", ".bash", ".conf", ".sbatch", ".slurm", ".env"), SHELL),
+}
+_CALL = re.compile(r"(?:^|\s)(?:-m\s+[\w.]+|[\w./-]+\.py|torchrun|uv\s+run)(?:\s|$)")
 _ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=", re.MULTILINE)
 _TOML_HEADER = re.compile(r"^\s*\[\[?[\w\"'.\- ]+\]\]?\s*(?:#.*)?$", re.MULTILINE)
 _YAML_KEY = re.compile(r"^[\w.\-]+:(?:\s|$)", re.MULTILINE)
 
 
-def detect_kind(source: Source) -> str:
-    """One of: verl-command, conf, toml, yaml."""
-    text, suffix = source.text, source.suffix
+def detect_format(source: Source) -> str:
+    """One of SHELL, TOML, YAML and PYTHON. Raises UsageError."""
+    text = source.text
     if not text.strip():
         raise UsageError(f"target {source.file}: the file is empty")
-    if source.file == COMMAND_LINE or (suffix not in (*_YAML_SUFFIXES, ".toml") and _MAIN_PPO.search(text)):
-        return "verl-command"
-    if suffix == ".toml":
-        return "toml"
-    if suffix in _YAML_SUFFIXES:
-        return "yaml"
-    if suffix in _SHELL_SUFFIXES or text.startswith("#!"):
-        return "conf"
-    return _guess(source)
+    if source.file == COMMAND_LINE:
+        return SHELL
+    first = text.partition("\n")[0]
+    if first.startswith("#!") and source.suffix not in (".toml", ".yaml", ".yml"):
+        return PYTHON if "python" in first else SHELL
+    return _SUFFIXES.get(source.suffix) or _guess(source)
 
 
 def _guess(source: Source) -> str:
-    """The kind of a file without a known suffix. Raises UsageError."""
+    """The format of a file without a known suffix. Raises UsageError."""
     if _TOML_HEADER.search(source.text) or _is_toml_of_tables(source.text):
-        return "toml"
-    if _ASSIGNMENT.search(source.text):
-        return "conf"
+        return TOML
+    if _ASSIGNMENT.search(source.text) or _CALL.search(source.text):
+        return SHELL
     if _YAML_KEY.search(source.text):
-        return "yaml"
-    raise UsageError(
-        f"target {source.file}: unknown format; expected a RunConfig or prime-rl TOML, "
-        "a dev.conf, a SkyRL-agent or Hydra YAML, or a command line or script that calls verl's main_ppo"
-    )
+        return YAML
+    raise UsageError(f"target {source.file}: unknown format; the doctor reads {READABLE}")
 
 
 def _is_toml_of_tables(text: str) -> bool:

@@ -1,21 +1,52 @@
 """Reads targets into one Plan. A dialect's module is imported when it is needed."""
 
+import dataclasses
+import re
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.plan.detect import detect_kind
+from skyrl_doctor.plan.detect import READABLE, detect_format
 from skyrl_doctor.plan.dialects.reading import Reading
+from skyrl_doctor.plan.groups import group_runs
 from skyrl_doctor.plan.model import Plan, Problem, Value
 from skyrl_doctor.plan.source import Source, read_source
 
-SKYRL_KEYS = frozenset({"generator", "agent_cls"})
-VERL_KEYS = frozenset({"actor_rollout_ref", "defaults", "critic", "algorithm"})
+if TYPE_CHECKING:
+    from skyrl_doctor.plan.launches import Launch
+    from skyrl_doctor.plan.syntax.leaf import Leaf
 
 
-def load(machine: Machine, targets: Sequence[str]) -> Plan:
-    """The plan of all targets. A later target overrides an earlier one; a default never overrides a written value."""
-    readings = [read(machine, read_source(machine, target)) for target in targets]
+def load(machine: Machine, targets: Sequence[str], *, verl_version: str | None = None) -> Plan:
+    """The plan of one run. Raises UsageError if the targets are several runs."""
+    plans = load_runs(machine, targets, verl_version=verl_version)
+    if len(plans) > 1:
+        names = ", ".join(plan.targets[0] for plan in plans)
+        raise UsageError(f"the targets are {len(plans)} runs ({names}); pass one")
+    return plans[0]
+
+
+def load_runs(machine: Machine, targets: Sequence[str], *, verl_version: str | None = None) -> tuple[Plan, ...]:
+    """The plan of each run that the targets describe; one empty plan without a target."""
+    readings = [(target, read_target(machine, target, verl_version=verl_version)) for target in targets]
+    return runs_of(readings) or (Plan(),)
+
+
+def read_target(machine: Machine, target: str, *, verl_version: str | None = None) -> Reading:
+    """Reads a file, or a command line that is the target itself. Raises UsageError."""
+    return read(machine, read_source(machine, target), verl_version=verl_version)
+
+
+def runs_of(readings: Sequence[tuple[str, Reading]]) -> tuple[Plan, ...]:
+    """The plan of each run. Raises UsageError if the targets may be combined in more than one way."""
+    return tuple(
+        combine([target for target, _ in group], [reading for _, reading in group]) for group in group_runs(readings)
+    )
+
+
+def combine(targets: Sequence[str], readings: Sequence[Reading]) -> Plan:
+    """One plan of files that complete each other. A later file overrides an earlier one, a default overrides nothing."""
     values: dict[str, Value] = {}
     own: dict[str, Value] = {}
     problems: list[Problem] = []
@@ -25,31 +56,31 @@ def load(machine: Machine, targets: Sequence[str]) -> Plan:
         problems.extend(reading.problems)
     dialects = list(dict.fromkeys(reading.dialect for reading in readings))
     remaining = tuple(problem for problem in problems if not _is_set_elsewhere(problem, values))
-    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, remaining)
+    skipped = tuple(dict.fromkeys(reading.skipped for reading in readings))
+    if not all(skipped):
+        skipped = ()
+    return Plan(tuple(targets), "+".join(dialects) or "none", values, own, remaining, skipped)
 
 
-def read(machine: Machine, source: Source) -> Reading:
-    """Reads one target in its dialect."""
-    match detect_kind(source):
+def read(machine: Machine, source: Source, *, verl_version: str | None = None) -> Reading:
+    """Reads one target in its dialect. Raises UsageError if it is no configuration, or none that the doctor knows."""
+    match detect_format(source):
         case "toml":
-            return _read_toml(source)
+            reading = _read_toml(machine, source)
         case "yaml":
-            return _read_yaml(machine, source)
-        case "verl-command":
-            from skyrl_doctor.plan.dialects.verl.read import read_command
-
-            return read_command(machine, source)
-    from skyrl_doctor.plan.dialects import skyrl
-
-    reading = skyrl.read_conf(machine, source)
-    if not skyrl.is_conf(set(reading.own)):
-        raise UsageError(
-            f"target {source.file}: a shell script without a call of main_ppo and without dev.conf settings"
-        )
+            reading = _read_yaml(machine, source, verl_version)
+        case "shell":
+            reading = _read_shell(machine, source, verl_version)
+        case _:
+            raise UsageError(
+                f"target {source.file}: a Python program, which the doctor does not read; it reads {READABLE}"
+            )
+    if not reading.is_examined:
+        raise UsageError(f"target {source.file}: holds no setting that the doctor checks; it reads {READABLE}")
     return reading
 
 
-def _read_toml(source: Source) -> Reading:
+def _read_toml(machine: Machine, source: Source) -> Reading:
     from skyrl_doctor.plan.dialects import prime, run_config
     from skyrl_doctor.plan.syntax.toml import parse
     from skyrl_train.config.dialect import prime_schema
@@ -59,19 +90,53 @@ def _read_toml(source: Source) -> Reading:
     return run_config.read(source)
 
 
-def _read_yaml(machine: Machine, source: Source) -> Reading:
+def _read_yaml(machine: Machine, source: Source, verl_version: str | None) -> Reading:
     from skyrl_doctor.plan.dialects import skyrl
     from skyrl_doctor.plan.syntax.yaml import leaves
 
-    first = {str(leaf.path[0]) for leaf in leaves(source)}
-    if first & SKYRL_KEYS:
+    found = leaves(source)
+    first = {str(leaf.path[0]) for leaf in found}
+    if skyrl.is_task({leaf.key for leaf in found}):
         return skyrl.read_task(source)
-    if first & VERL_KEYS:
+    if "actor_rollout_ref" in first or any(_names_verl_trainer(leaf) for leaf in found):
         from skyrl_doctor.plan.dialects.verl.read import read_yaml
 
-        return read_yaml(machine, source)
-    raise UsageError(
-        f"target {source.file}: unknown YAML; expected SkyRL-agent's keys (generator, agent_cls) or verl's (actor_rollout_ref, defaults)"
+        return dataclasses.replace(read_yaml(machine, source, verl_version), part="verl YAML")
+    raise UsageError(f"target {source.file}: unknown YAML; expected SkyRL-agent's task YAML or verl's configuration")
+
+
+def _names_verl_trainer(leaf: "Leaf") -> bool:
+    """Whether this is a `defaults` list that names one of verl's trainers."""
+    return leaf.path[0] == "defaults" and re.search(r"\bppo_(?:\w+_)?trainer\b", str(leaf.value)) is not None
+
+
+def _read_shell(machine: Machine, source: Source, verl_version: str | None) -> Reading:
+    """Reads a script by the program that it starts; a script that starts none may be a dev.conf."""
+    from skyrl_doctor.plan.dialects import skyrl
+    from skyrl_doctor.plan.dialects.verl.command import calls
+    from skyrl_doctor.plan.launches import launches
+    from skyrl_doctor.plan.syntax.shell import read_script
+
+    script = read_script(source, machine.environ())
+    if calls(script, source.file):
+        from skyrl_doctor.plan.dialects.verl.read import read_command
+
+        return read_command(machine, source, verl_version)
+    started = launches(script)
+    if started:
+        raise UsageError(_unknown_program(source.file, started))
+    if not skyrl.is_conf(script.variables):
+        raise UsageError(
+            f"target {source.file}: starts no program, and sets no variable of a dev.conf; the doctor reads {READABLE}"
+        )
+    return skyrl.read_conf(machine, source)
+
+
+def _unknown_program(file: str, started: Sequence["Launch"]) -> str:
+    """The refusal of a script whose programs are all unknown: it names the last one."""
+    program = started[-1]
+    return (
+        f"target {file}: line {program.line} starts {program.name}, which the doctor does not know; it reads {READABLE}"
     )
 
 

@@ -65,6 +65,8 @@ class Plan:
     values: Mapping[str, Value] = field(default_factory=dict)
     own: Mapping[str, Value] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    skipped: tuple[str, ...] = ()
+    """Why keys of a target are not checked."""
 
     def __bool__(self) -> bool:
         return bool(self.targets)

@@ -1,11 +1,14 @@
 """Reads the text of a target. A file that is too large, binary or a directory is a UsageError."""
 
+import re
+
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
 from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.base import Absent, Machine
 
 LIMIT_BYTES = 4 << 20
 COMMAND_LINE = "command line"
+_PROGRAM = re.compile(r"(?:^|[\s/])(?:python[\d.]*|torchrun|uv|uvx|srun|ray|accelerate|bash)\s|\s-m\s|main_ppo|\s@\s")
 
 
 @record
@@ -24,20 +27,26 @@ class Source:
 def read_source(machine: Machine, target: str) -> Source:
     """Reads a file, or takes a command line that is the target itself."""
     if not target.strip():
-        raise UsageError("a target is empty; give the path of a configuration or a verl command line")
+        raise UsageError("a target is empty; give the path of a configuration or a command line")
     try:
         data = machine.read_bytes(target, limit_bytes=LIMIT_BYTES + 1)
     except Absent:
-        if "main_ppo" in target and len(target.split()) > 1:
+        if _is_command_line(target):
             return Source(COMMAND_LINE, target)
         raise UsageError(f"target {target}: no such file or directory") from None
     except CouldNotLook as error:
-        if "main_ppo" in target and len(target.split()) > 1:  # a command line is longer than a path may be
+        if _is_command_line(target):  # it is longer than a path may be
             return Source(COMMAND_LINE, target)
         raise UsageError(f"target {error}") from None
     if len(data) > LIMIT_BYTES:
         raise UsageError(f"target {target}: larger than {LIMIT_BYTES >> 20} MiB, too large for a configuration")
     return Source(target, decode(target, data))
+
+
+def _is_command_line(target: str) -> bool:
+    """Whether the target is a command with arguments: it names a program that starts others, or holds an option."""
+    words = target.split()
+    return len(words) > 1 and _PROGRAM.search(target) is not None
 
 
 def decode(target: str, data: bytes) -> str:

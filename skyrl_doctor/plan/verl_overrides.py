@@ -15,7 +15,8 @@ def verl_overrides(plan: Plan) -> Mapping[str, Value]:
     from skyrl_doctor.plan.dialects.verl.compose import Composition, Given  # which most runs need not wait for
     from skyrl_doctor.plan.dialects.verl.defaults import shipped
 
-    composed = Composition.of(shipped("dp"))
+    defaults = shipped("dp")
+    composed = Composition.of(defaults.values, defaults.source)
     for word in words:
         composed.apply(Given(word, place))
     return {key: value for key, value in composed.resolved({}).items() if value.written}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.model import Finding, Location, Outcome, Severity, Status
 from skyrl_doctor.report.lines import counts, finding_text, rank_findings
-from skyrl_doctor.report.model import Report
+from skyrl_doctor.report.model import Batch, Report
 from skyrl_doctor.report.plain import plain
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -15,6 +15,20 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 def render(report: Report) -> str:
     return "".join(f"{line}\n" for line in _lines(report))
+
+
+def render_batch(batch: Batch) -> str:
+    """Several runs. What is the same in all of them is annotated once."""
+    made = [line for report in batch.reports for line in _lines(report)]
+    made += [
+        command("error", refusal.reason, title="refused", location=Location(refusal.target))
+        for refusal in batch.refused
+    ]
+    verdicts = [line for line in made if not line.startswith("::")]
+    once = dict.fromkeys(line for line in made if line.startswith("::"))
+    total = f"skyrl-doctor: {batch.verdict} ({batch.summary})"
+    named = [f"{' '.join(report.targets)}: {line}" for report, line in zip(batch.reports, verdicts, strict=True)]
+    return "".join(f"{line}\n" for line in (*once, *named, total))
 
 
 def _lines(report: Report) -> Iterator[str]:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from skyrl_doctor.core.model import Finding, Outcome
-from skyrl_doctor.report.model import Report
+from skyrl_doctor.report.model import Batch, Report
 from skyrl_doctor.report.plain import encodable
 
 SCHEMA = 1
@@ -13,6 +13,13 @@ SCHEMA = 1
 
 def render(report: Report) -> str:
     return encode(as_data(report))
+
+
+def render_batch(batch: Batch) -> str:
+    """Several runs: the report of each, and the refused targets."""
+    refused = [{"target": refusal.target, "reason": refusal.reason} for refusal in batch.refused]
+    runs = [as_data(report) for report in batch.reports]
+    return encode({"schema": SCHEMA, "verdict": batch.verdict, "runs": runs, "refused": refused})
 
 
 def encode(data: object) -> str:

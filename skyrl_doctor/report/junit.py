@@ -9,27 +9,55 @@ from xml.etree import ElementTree as ET
 
 from skyrl_doctor.core.model import Outcome, Severity, Status
 from skyrl_doctor.report.lines import finding_text
-from skyrl_doctor.report.model import Report
+from skyrl_doctor.report.model import Batch, Report
 from skyrl_doctor.report.plain import plain
 
 SUITE = "skyrl-doctor"
+COUNTS = ("tests", "failures", "errors", "skipped", "time")
 
 
 def render(report: Report) -> str:
+    suite = _suite(report, SUITE)
+    root = ET.Element("testsuites", {name: suite.attrib[name] for name in COUNTS})
+    root.append(suite)
+    return _text(root)
+
+
+def render_batch(batch: Batch) -> str:
+    """Several runs: a suite for each, and one for the refused targets."""
+    suites = [_suite(report, " ".join((SUITE, *report.targets))) for report in batch.reports]
+    if batch.refused:
+        cases = []
+        for refusal in batch.refused:
+            case = ET.Element("testcase", {"classname": SUITE, "name": plain(refusal.target), "time": "0.000"})
+            ET.SubElement(case, "error", {"message": plain(refusal.reason), "type": "refused"})
+            cases.append(case)
+        refused = ET.Element("testsuite", {"name": f"{SUITE} refused", **_counts(cases, 0.0)})
+        refused.extend(cases)
+        suites.append(refused)
+    whole = {name: str(sum(int(suite.attrib[name]) for suite in suites)) for name in COUNTS[:-1]}
+    root = ET.Element("testsuites", {**whole, "time": f"{sum(float(suite.attrib['time']) for suite in suites):.3f}"})
+    root.extend(suites)
+    return _text(root)
+
+
+def _suite(report: Report, name: str) -> ET.Element:
     cases = [_case(outcome, report.fail_on) for outcome in report.outcomes]
-    counts = {
-        "tests": str(len(cases)),
-        "failures": _count(cases, "failure"),
-        "errors": _count(cases, "error"),
-        "skipped": _count(cases, "skipped"),
-        "time": f"{report.duration_s:.3f}",
-    }
-    root = ET.Element("testsuites", counts)
-    suite = ET.SubElement(root, "testsuite", {"name": SUITE, **counts, "hostname": plain(report.host), **_when(report)})
+    counts = _counts(cases, report.duration_s)
+    suite = ET.Element("testsuite", {"name": plain(name), **counts, "hostname": plain(report.host), **_when(report)})
     _properties(suite, report)
     suite.extend(cases)
     if report.notes:
         ET.SubElement(suite, "system-out").text = plain("\n".join(report.notes))
+    return suite
+
+
+def _counts(cases: list[ET.Element], seconds: float) -> dict[str, str]:
+    numbers = (str(len(cases)), _count(cases, "failure"), _count(cases, "error"), _count(cases, "skipped"))
+    return dict(zip(COUNTS, (*numbers, f"{seconds:.3f}"), strict=True))
+
+
+def _text(root: ET.Element) -> str:
     ET.indent(root)
     text = ET.tostring(root, encoding="us-ascii", xml_declaration=False).decode("ascii")  # any locale can print it
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'

@@ -4,13 +4,14 @@ The order is: findings (errors first), unknown, skipped and passed checks, notes
 Prose is wrapped. Locations, commands and settings are not, because users paste them.
 """
 
+import dataclasses
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from skyrl_doctor.core.model import Finding, Location, Outcome, Remedy, Severity, Status
 from skyrl_doctor.core.record import record
-from skyrl_doctor.report.model import Report
+from skyrl_doctor.report.model import Batch, Report
 from skyrl_doctor.report.plain import plain
 
 MARGIN = 9
@@ -47,6 +48,30 @@ def lines(report: Report, width: int) -> Iterator[Line]:
             yield from section
             yield Line()
     yield from layout.verdict(report)
+
+
+def batch_lines(batch: Batch, width: int) -> Iterator[Line]:
+    """Several runs: what is the same in all of them once, then a block for each run, then a summary."""
+    layout = _Layout(width - MARGIN)
+    shared = batch.shared
+    if batch.reports:
+        first = batch.reports[0]
+        yield from layout.header(dataclasses.replace(first, targets=(f"{len(batch.reports)} runs",)))
+        yield Line()
+        yield from layout.findings_of([outcome for outcome in first.outcomes if outcome.id in shared])
+    for report in batch.reports:
+        yield from layout.prose(" ".join(report.targets), label="run:", style="note")
+        yield Line()
+        yield from layout.findings_of([outcome for outcome in report.outcomes if outcome.id not in shared])
+        for note in report.notes:
+            yield from layout.prose(note, label="NOTE", style="note")
+        yield from layout.verdict(report)
+        yield Line()
+    for refusal in batch.refused:
+        yield from layout.prose(refusal.reason, label="REFUSED", style="error")
+    ids = dict.fromkeys(id_ for report in batch.reports for id_ in found_ids(report.outcomes))
+    yield from (Line(f"skyrl-doctor explain {id_}", "MORE", "note") for id_ in ids)
+    yield from layout.prose(f"{batch.verdict} ({batch.summary})", label="verdict:", style=batch.verdict)
 
 
 def rank_findings(outcomes: Iterable[Outcome]) -> list[tuple[Outcome, Finding]]:
@@ -94,6 +119,14 @@ class _Layout:
         return self.prose(
             f"{report.version}, host {report.host}, role {'+'.join(report.roles)}, {target}", label="doctor:"
         )
+
+    def findings_of(self, outcomes: Sequence[Outcome]) -> Iterator[Line]:
+        """A block for each finding, and one for the unknown checks."""
+        sections = [self.finding_block(outcome, finding) for outcome, finding in rank_findings(outcomes)]
+        for section in (*sections, self.by_reason(outcomes, Status.UNKNOWN)):
+            if section:
+                yield from section
+                yield Line()
 
     def finding_block(self, outcome: Outcome, finding: Finding) -> list[Line]:
         word = finding.severity.word

@@ -48,3 +48,50 @@ class Report:
     def summary(self) -> Mapping[str, int]:
         counted = Counter(outcome.status for outcome in self.outcomes)
         return {status.value: counted[status] for status in Status}
+
+
+@record
+class Refusal:
+    """A target that could not be read, and why."""
+
+    target: str
+    reason: str
+
+
+@record
+class Batch:
+    """The reports of several runs, and the targets that could not be read."""
+
+    reports: tuple[Report, ...]
+    refused: tuple[Refusal, ...] = ()
+
+    @property
+    def code(self) -> int:
+        """The worst exit status: 1 if a run fails, else 2 if a target is refused, else 3 if a run is unknown."""
+        codes = {report.code for report in self.reports} | ({2} if self.refused else set())
+        return next((code for code in (1, 2, 3) if code in codes), 0)
+
+    @property
+    def verdict(self) -> str:
+        """The worst verdict; a refused target is unknown."""
+        return {0: "pass", 1: "fail"}.get(self.code, "unknown")
+
+    @property
+    def shared(self) -> frozenset[str]:
+        """The ids of the checks that found the same in every run, which is about the machine. Empty for one run."""
+        if len(self.reports) < 2:
+            return frozenset()
+        first, *others = [
+            {(one.id, one.status, one.reason): one.findings for one in report.outcomes} for report in self.reports
+        ]
+        return frozenset(
+            key[0] for key, found in first.items() if all(key in other and other[key] == found for other in others)
+        )
+
+    @property
+    def summary(self) -> str:
+        """`3 runs: 1 pass, 2 fail; 1 target refused`"""
+        number = Counter(report.verdict for report in self.reports)
+        counted = ", ".join(f"{number[verdict]} {verdict}" for verdict in VERDICTS if number[verdict])
+        runs = f"{len(self.reports)} run{'' if len(self.reports) == 1 else 's'}: {counted or 'none'}"
+        return f"{runs}; {len(self.refused)} refused" if self.refused else runs

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from skyrl_doctor.core.model import Outcome, Status
 from skyrl_doctor.core.record import record
-from skyrl_doctor.report.model import VERDICTS, Report
+from skyrl_doctor.report.model import VERDICTS, Batch, Report
 from skyrl_doctor.report.plain import encodable
 
 Sample = tuple[Mapping[str, str], float]
@@ -23,6 +23,20 @@ class Gauge:
 
 def render(report: Report) -> str:
     return "".join(f"{line}\n" for gauge in _gauges(report) for line in metric_lines(gauge))
+
+
+def render_batch(batch: Batch) -> str:
+    """Several runs: each sample has the run's targets as a label."""
+    merged: dict[str, Gauge] = {}
+    for report in batch.reports:
+        target = {"target": " ".join(report.targets)}
+        for gauge in _gauges(report):
+            before = merged[gauge.name].samples if gauge.name in merged else ()
+            samples = tuple(({**labels, **target}, value) for labels, value in gauge.samples)
+            merged[gauge.name] = Gauge(gauge.name, gauge.help, (*before, *samples))
+    refused = tuple(({"target": refusal.target}, 1.0) for refusal in batch.refused)
+    gauges = [*merged.values(), Gauge("skyrl_doctor_refused", "1 for a target that could not be read.", refused)]
+    return "".join(f"{line}\n" for gauge in gauges if gauge.samples for line in metric_lines(gauge))
 
 
 def _gauges(report: Report) -> Iterator[Gauge]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
 from skyrl_doctor.report import text
-from skyrl_doctor.report.lines import MARGIN, Line, lines
-from skyrl_doctor.report.model import Report
+from skyrl_doctor.report.lines import MARGIN, Line, batch_lines, lines
+from skyrl_doctor.report.model import Batch, Report
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -28,17 +28,18 @@ STYLES = {
 }
 
 
-def show(report: Report, *, stream: TextIO | None = None, environ: Mapping[str, str] = os.environ) -> None:
+def show(report: Report | Batch, *, stream: TextIO | None = None, environ: Mapping[str, str] = os.environ) -> None:
     """Prints the report on a terminal, in colour unless the user turned colour off."""
     out = sys.stdout if stream is None else stream
     if not use_colour(environ):
-        out.write(text.render(report))
+        out.write(text.render_batch(report) if isinstance(report, Batch) else text.render(report))
         out.flush()
         return
     from rich.console import Console
 
     console = Console(file=out, highlight=False, markup=False, emoji=False, soft_wrap=True)
-    for line in lines(report, max(NARROWEST, min(console.width, WIDEST))):
+    width = max(NARROWEST, min(console.width, WIDEST))
+    for line in batch_lines(report, width) if isinstance(report, Batch) else lines(report, width):
         console.print(_styled(line))
 
 

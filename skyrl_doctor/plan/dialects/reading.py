@@ -11,12 +11,23 @@ from skyrl_doctor.plan.syntax.leaf import Leaf
 
 @record(kw_only=True)
 class Reading:
-    """One target: its canonical values, the same values under the dialect's names, and its problems."""
+    """One target: its canonical values, the same values under the dialect's names, and its problems.
+
+    `part` names the part of a run that the file holds; it is empty for a file that is a run by itself.
+    """
 
     dialect: str
     values: Mapping[str, Value] = field(default_factory=dict)
     own: Mapping[str, Value] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    skipped: str = ""
+    """Why the keys are not checked, if they are not."""
+    part: str = ""
+
+    @property
+    def is_examined(self) -> bool:
+        """Whether anything of it can be checked: a problem, a key of a schema, or a value that the doctor has a name for."""
+        return bool(self.problems) or not self.skipped or any(value.written for value in self.values.values())
 
 
 def own_values(leaves: Iterable[Leaf], file: str) -> dict[str, Value]:

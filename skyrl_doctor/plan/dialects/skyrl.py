@@ -1,6 +1,6 @@
 """Reads SkyRL-agent's two files: dev.conf (shell variables) and the task YAML."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
@@ -10,7 +10,7 @@ from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.names.skyrl_agent import CONF, CONF_SIGNS, LISTS, MEMORY, TASK, TIMES
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.shell import read_script
-from skyrl_doctor.plan.syntax.shell_words import Variable
+from skyrl_doctor.plan.syntax.shell_values import Variable
 from skyrl_doctor.plan.syntax.yaml import leaves, scalar
 
 NAME = "skyrl-agent"
@@ -19,9 +19,18 @@ NOTE_TOKENS = 3000
 """SkyRL-agent warns the model when fewer tokens than this are left of max_prompt_length."""
 
 
-def is_conf(names: Mapping[str, object] | set[str]) -> bool:
-    """Whether these are variables of a dev.conf: two of its keys, or MODEL."""
+UNCHECKED = "SkyRL-agent's files may hold any other variable or key"
+_TASK_SIGNS = ("agent_cls", "dispatcher", "generator.infer_backend", *TASK)
+
+
+def is_conf(names: Collection[str]) -> bool:
+    """Whether these are variables of a dev.conf: two of its keys, or MODEL. The script must start no program."""
     return len(CONF_SIGNS & set(names)) >= 2 or "MODEL" in names
+
+
+def is_task(keys: Collection[str]) -> bool:
+    """Whether these dotted keys are SkyRL-agent's. SkyRL has a `generator` too, and a `trainer` beside it."""
+    return any(key in keys for key in _TASK_SIGNS) and "trainer" not in keys and "actor_rollout_ref" not in keys
 
 
 def read_conf(machine: Machine, source: Source) -> Reading:
@@ -33,7 +42,8 @@ def read_conf(machine: Machine, source: Source) -> Reading:
         for value in own.values()
         if value.unknown and value.location is not None
     ]
-    return Reading(dialect=NAME, values=by_key(_conf_values(own)), own=own, problems=tuple(problems))
+    values = by_key(_conf_values(own))
+    return Reading(dialect=NAME, values=values, own=own, problems=tuple(problems), part="dev.conf", skipped=UNCHECKED)
 
 
 def read_task(source: Source) -> Reading:
@@ -45,7 +55,8 @@ def read_task(source: Source) -> Reading:
         ),
         default("agent.budget_note_tokens", NOTE_TOKENS, own="generator.max_prompt_length", source=SOURCE),
     )
-    return Reading(dialect=NAME, values=by_key(renamed(own, TASK), defaults), own=own)
+    values = by_key(renamed(own, TASK), defaults)
+    return Reading(dialect=NAME, values=values, own=own, part="task YAML", skipped=UNCHECKED)
 
 
 def _own(found: Variable, file: str) -> Value:

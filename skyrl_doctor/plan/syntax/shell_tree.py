@@ -5,6 +5,8 @@ is replaced by an x for parsing; bash reads both as parts of words.
 """
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
@@ -49,3 +51,37 @@ class _Node:
     def __getattr__(self, name: str) -> Any:
         """type, start_byte, end_byte, start_point, is_named, has_error"""
         return getattr(self._node, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The bytes that nodes belong to. `file` is empty for the script itself; `shift` is added to each line."""
+
+    data: bytes
+    file: str
+    shift: int = 0
+
+    def of(self, node: Any) -> str:
+        return self.between(node.start_byte, node.end_byte)
+
+    def between(self, start: int, end: int) -> str:
+        return self.data[start:end].decode("utf-8", "replace")
+
+    def line(self, node: Any) -> int:
+        return int(node.start_point[0]) + 1 + self.shift
+
+    def has_line_end(self, start: int, end: int) -> bool:
+        """Whether a line ends between these places; a backslash before it joins the lines."""
+        return b"\n" in self.data[start:end].replace(b"\\\n", b"")
+
+    def joined(self, nodes: Sequence[Any]) -> Iterator[tuple[str, int, tuple[int, int]]]:
+        """Text, line and span of each word. Nodes without a blank between them are one word."""
+        at = 0
+        while at < len(nodes):
+            first = last = nodes[at]
+            at += 1
+            while at < len(nodes) and nodes[at].start_byte == last.end_byte:
+                last = nodes[at]
+                at += 1
+            span = (first.start_byte, last.end_byte)
+            yield self.between(*span), self.line(first), span

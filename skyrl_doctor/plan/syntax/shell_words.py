@@ -1,231 +1,239 @@
-"""Expands words of a shell script: quotes, variables, defaults, arrays, arithmetic. The rest is unknown."""
+"""Expands the words of a shell script from their text: quotes, variables, arrays, arithmetic, command output."""
 
 import re
-from collections.abc import Iterator, Mapping, MutableMapping
-from typing import Any
+from collections.abc import Callable
 
-from skyrl_doctor.core.record import record
+from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.plan.syntax.shell_arithmetic import UnclearError, evaluate
+from skyrl_doctor.plan.syntax.shell_parameters import Parameter, expanded, parameter
+from skyrl_doctor.plan.syntax.shell_quotes import UnclosedError, end_of_brackets, end_of_double_quotes
+from skyrl_doctor.plan.syntax.shell_scope import Scope
+from skyrl_doctor.plan.syntax.shell_values import MOST_WORDS, Piece, Value, Word, joined, known, text_of, unknown_of
 
-_ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
-_ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
-_POSITIONAL = re.compile(r"[0-9]+|[@*]")
+_NAME = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!-]")
+_PLAIN = re.compile(r"[^\\'\"$`]+")
+_PLAIN_IN_QUOTES = re.compile(r"[^\\\"$`]+")
+_WHOLE_ARRAY = re.compile(r'"?\$(?:\{(?P<name>[A-Za-z_]\w*)\[[@*]\]\}|(?P<bare>[@*])|\{(?P<arguments>[@*])\})"?')
+_BRACES = re.compile(r"(?<![$\\])\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}")
+_QUOTED = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|\$\{[^}]*\}", re.DOTALL)
+_ANSI = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "e": "\x1b"}
+MOST_DEPTH = 30
+NOT_BEFORE_IT_RUNS = "the output of a command is not known before it runs"
 
-
-@record
-class Word:
-    """One word after expansion, with its span. `unknown` is the reason why its text is not known."""
-
-    text: str
-    line: int
-    span: tuple[int, int]
-    unknown: str = ""
-
-
-@record
-class Variable:
-    """A variable and the line that sets it. An array has several words."""
-
-    name: str
-    words: tuple[Word, ...]
-    line: int
-    is_array: bool = False
-    unknown: str = ""
+Capture = Callable[[str], Value]
+"""The output of the command in `$(…)`."""
 
 
-@record
-class Piece:
-    """Part of a word. `splits` marks an unquoted variable, which bash splits at white space."""
+class Fields:
+    """The words that one text becomes. Unquoted expansions split at blanks."""
 
-    text: str
-    splits: bool = False
-    unknown: str = ""
+    def __init__(self, *, splits: bool) -> None:
+        self._splits = splits
+        self._done: list[list[Piece]] = []
+        self._open: list[Piece] | None = None
+
+    def add(self, value: Value, *, quoted: bool) -> None:
+        """Adds a value; quoted, or where words do not split, it stays whole and may be empty."""
+        if quoted or not self._splits:
+            self._open = [*(self._open or []), *value]
+            return
+        for piece in value:
+            first, *more = [piece.text] if piece.unknown else re.split(r"[ \t\n]+", piece.text)
+            if first:
+                self._open = [*(self._open or []), Piece(first, piece.unknown)]
+            for part in more:
+                self.end()
+                self._open = [Piece(part)] if part else None
+
+    def end(self) -> None:
+        if self._open is not None:
+            self._done.append(self._open)
+        self._open = None
+        if len(self._done) > MOST_WORDS:
+            raise CouldNotLook(f"more than {MOST_WORDS} words")
+
+    def done(self) -> list[Value]:
+        self.end()
+        return [joined(pieces) for pieces in self._done]
 
 
 class Expander:
-    """Expands words with the variables set so far, then with the environment."""
+    """Expands texts in a scope."""
 
-    def __init__(self, variables: MutableMapping[str, Variable], environ: Mapping[str, str]) -> None:
-        self._variables = variables
-        self._environ = environ
+    def __init__(self, scope: Scope, capture: Capture, depth: int = 0) -> None:
+        self.scope, self._capture, self._depth = scope, capture, depth
 
-    def words(self, node: Any) -> Iterator[Word]:
+    def words(self, text: str, line: int, span: tuple[int, int], file: str = "") -> list[Word]:
         """The words of an argument: one, none (an empty variable) or several (an array)."""
-        array = self._array(node)
-        if array is not None:
-            yield from array
-            return
-        line, span = node.start_point[0] + 1, (node.start_byte, node.end_byte)
-        pieces = list(self._pieces(node, quoted=False))
-        unknown = next((piece.unknown for piece in pieces if piece.unknown), "")
-        texts = _split(pieces)
-        if _has_braces(node):
-            unknown = unknown or "bash expands unquoted braces; quote the value"
-        for text in texts:
-            yield Word(text, line, span, unknown)
+        whole = _WHOLE_ARRAY.fullmatch(text)
+        if whole is not None:
+            name = whole["name"] or whole["bare"] or whole["arguments"]
+            found = self._elements(name)
+            if found is not None:
+                return list(found)
+            return [Word((Piece(text, f"the array {name} is not set here"),), line, span, file)]
+        if text.startswith(("<(", ">(")):
+            return [Word((Piece(text, NOT_BEFORE_IT_RUNS),), line, span, file)]
+        fields = Fields(splits=True)
+        self._emit(text, fields, quoted=False)
+        values = fields.done()
+        if "{" in text and _BRACES.search(_QUOTED.sub("", text)) and "$(" not in text:
+            values = [(Piece(text_of(value), "bash expands unquoted braces; quote the value"),) for value in values]
+        return [Word(value, line, span, file) for value in values]
 
-    def word(self, node: Any) -> Word:
-        """The word on the right of an equals sign, which bash does not split."""
-        pieces = list(self._pieces(node, quoted=False))
-        unknown = next((piece.unknown for piece in pieces if piece.unknown), "")
-        text = "".join(piece.text for piece in pieces)
-        return Word(text, node.start_point[0] + 1, (node.start_byte, node.end_byte), unknown)
+    def value(self, text: str) -> Value:
+        """The value on the right of an equals sign, which bash does not split."""
+        fields = Fields(splits=False)
+        if text[:1] == "~" and text[1:2] in ("", "/") and "HOME" in self.scope.environ:
+            fields.add(known(self.scope.environ["HOME"]), quoted=True)
+            text = text[1:]
+        self._emit(text, fields, quoted=False)
+        return joined(piece for value in fields.done() for piece in value)
 
-    def _array(self, node: Any) -> tuple[Word, ...] | None:
-        """`"${A[@]}"` and `$@` as whole arguments."""
-        inner = node
-        while inner.type == "string" and len(inner.named_children) == 1:
-            inner = inner.named_children[0]
-        if inner.type == "simple_expansion" and _text(inner)[1:] in ("@", "*"):
-            return ()  # the script is not called, so it has no arguments
-        if inner.type != "expansion" or not inner.named_children or inner.named_children[0].type != "subscript":
-            return None
-        name, _, index = _text(inner.named_children[0]).partition("[")
-        if index.rstrip("]") not in ("@", "*"):
-            return None
-        found = self._variables.get(name)
-        if found is None:
-            unset = f"the array {name} is not set here"
-            return (Word(_text(node), node.start_point[0] + 1, (node.start_byte, node.end_byte), unset),)
-        return tuple(Word(word.text, word.line, word.span, word.unknown or found.unknown) for word in found.words)
+    def number(self, text: str) -> int:
+        """The value of an arithmetic expression. Raises UnclearError."""
+        value = self.value(text.replace('"', "")) if "$" in text or "`" in text else known(text)
+        unknown = unknown_of(value)
+        if unknown:
+            raise UnclearError(unknown)
+        return evaluate(text_of(value), self._variable_number, self._assign_number)
 
-    def _pieces(self, node: Any, *, quoted: bool) -> Iterator[Piece]:
-        kind, text = node.type, _text(node)
-        if kind in ("word", "number", "variable_name", "special_variable_name", "regex"):
-            yield Piece(_ESCAPED.sub(_unescaped, text))
-        elif kind == "string_content":
-            yield Piece(_ESCAPED_IN_QUOTES.sub(_unescaped, text))
-        elif kind == "raw_string":
-            yield Piece(text[1:-1])
-        elif kind == "ansi_c_string":
-            yield Piece(text[2:-1], unknown="" if "\\" not in text else "contains C escapes")
-        elif kind == "string":
-            yield from self._string(node)
-        elif kind == "concatenation":
-            for child in node.children:
-                yield from self._pieces(child, quoted=quoted)
-        elif kind in ("simple_expansion", "expansion"):
-            yield self._variable(node, quoted=quoted)
-        elif kind == "arithmetic_expansion":
-            yield self._arithmetic(node)
-        else:
-            yield Piece(text, unknown=_why(kind))
-
-    def _string(self, node: Any) -> Iterator[Piece]:
-        """The pieces between double quotes. The grammar has no nodes for blanks there."""
-        at = node.start_byte + 1
-        for child in node.named_children:
-            gap = child.start_byte - at
-            if gap > 0:
-                yield Piece(_between(node, at, child.start_byte))
-            yield from self._pieces(child, quoted=True)
-            at = child.end_byte
-        if node.end_byte - 1 > at:
-            yield Piece(_between(node, at, node.end_byte - 1))
-
-    def _variable(self, node: Any, *, quoted: bool) -> Piece:
-        text = _text(node)
-        names = [child for child in node.named_children if child.type in ("variable_name", "special_variable_name")]
-        name = _text(names[0]) if names else ""
-        operators = [child.type for child in node.children if not child.is_named and child.type not in ("$", "${", "}")]
-        if not name:
-            return Piece(text, unknown="this expansion is not supported")
-        value, why = self._value(name)
-        if not operators:
-            return Piece(text if value is None else value, splits=not quoted, unknown=why)
-        rest = [child for child in node.named_children if child.start_byte != names[0].start_byte]
-        return self._defaulted(node, value, why, operators[0], rest, quoted=quoted)
-
-    def _defaulted(
-        self, node: Any, value: str | None, why: str, operator: str, rest: list[Any], *, quoted: bool
-    ) -> Piece:
-        """`${X:-d}` and its relatives."""
-        text = _text(node)
-        if operator not in (":-", "-", ":=", "=", ":?", "?", ":+", "+"):
-            return Piece(text, unknown="this expansion is not supported")
-        is_missing = value is None or (value == "" and operator.startswith(":"))
-        if operator.endswith("?"):
-            return Piece(text if is_missing else value or "", splits=not quoted, unknown=why)
-        takes_other = is_missing != operator.endswith("+")
-        if not takes_other:
-            return Piece(value or "", splits=not quoted, unknown="" if value is None else why)
-        pieces = [piece for child in rest for piece in self._pieces(child, quoted=quoted)]
-        unknown = next((piece.unknown for piece in pieces if piece.unknown), "")
-        if operator.endswith("="):
-            self._keep(node, "".join(piece.text for piece in pieces), unknown)
-        splits = not quoted and not any(child.type in ("string", "raw_string") for child in rest)
-        return Piece("".join(piece.text for piece in pieces), splits=splits, unknown=unknown)
-
-    def _keep(self, node: Any, text: str, unknown: str) -> None:
-        """`${X:=d}` sets X for what follows."""
-        name = _text(node.named_children[0])
-        word = Word(text, node.start_point[0] + 1, (node.start_byte, node.end_byte), unknown)
-        self._variables[name] = Variable(name, (word,), word.line)
-
-    def _value(self, name: str) -> tuple[str | None, str]:
-        """A variable's text, and the reason if it is unknown."""
-        if _POSITIONAL.fullmatch(name):
-            return None, f"${name} is an argument of the script"
-        found = self._variables.get(name)
+    def _elements(self, name: str) -> tuple[Word, ...] | None:
+        """The words of an array or of the arguments with their own places; None if a file that was not read may set it."""
+        if name in ("@", "*"):
+            return self.scope.arguments or ()
+        found = self.scope.variables.get(name)
         if found is not None:
-            word = found.words[0] if found.words else Word("", found.line, (0, 0))
-            return word.text, word.unknown or found.unknown
-        if name in self._environ:
-            return self._environ[name], ""
-        return None, f"{name} is not set here"
+            return found.words
+        if name in self.scope.environ:
+            return (Word(known(self.scope.environ[name]), 0, (0, 0)),)
+        return None if self.scope.unread else ()  # the environment has no arrays
 
-    def _arithmetic(self, node: Any) -> Piece:
+    def _emit(self, text: str, fields: Fields, *, quoted: bool) -> None:
+        if self._depth > MOST_DEPTH:
+            fields.add((Piece(text, "nested too deeply"),), quoted=True)
+            return
+        self._depth += 1
+        at = 0
+        while at < len(text):
+            at = self._part(text, at, fields, quoted=quoted)
+        self._depth -= 1
+
+    def _part(self, text: str, at: int, fields: Fields, *, quoted: bool) -> int:
+        """Reads one part of a word; the index after it."""
+        first, second = text[at], text[at + 1 : at + 2]
+        if first == "\\":
+            if quoted and second not in '$`"\\\n':
+                fields.add(known(first + second), quoted=True)
+            elif second != "\n":
+                fields.add(known(second), quoted=True)
+            return at + 2
+        if first == "'" and not quoted:
+            end = text.find("'", at + 1)
+            end = len(text) if end < 0 else end
+            fields.add(known(text[at + 1 : end]), quoted=True)
+            return end + 1
+        if first == '"' and not quoted:
+            end = _or_end(text, lambda: end_of_double_quotes(text, at + 1))
+            if text[at + 1 : end] not in ("$@", "${@}"):
+                fields.add((), quoted=True)
+            self._emit(text[at + 1 : end], fields, quoted=True)
+            return end + 1
+        if first == "`":
+            end = text.find("`", at + 1)
+            end = len(text) if end < 0 else end
+            fields.add(self._output(text[at : end + 1], text[at + 1 : end]), quoted=quoted)
+            return end + 1
+        if first == "$":
+            return self._dollar(text, at, fields, quoted=quoted)
+        plain = (_PLAIN_IN_QUOTES if quoted else _PLAIN).match(text, at)
+        end = plain.end() if plain else at + 1
+        fields.add(known(text[at:end]), quoted=True)
+        return end
+
+    def _dollar(self, text: str, at: int, fields: Fields, *, quoted: bool) -> int:
+        second = text[at + 1 : at + 2]
+        if second == "'" and not quoted:
+            return self._ansi(text, at, fields)
+        if second == '"' and not quoted:
+            return at + 1
+        if second in ("(", "{"):
+            end = _or_end(text, lambda: end_of_brackets(text, at + 2, second, quoted=quoted and second == "{"))
+            raw, inner = text[at : end + 1], text[at + 2 : end]
+            if second == "{":
+                self._parameter(raw, inner, fields, quoted=quoted)
+            elif inner.startswith("(") and inner.endswith(")"):
+                fields.add(self._arithmetic(raw, inner[1:-1]), quoted=quoted)
+            else:
+                fields.add(self._output(raw, inner), quoted=quoted)
+            return end + 1
+        name = _NAME.match(text, at + 1)
+        if name is None:
+            fields.add(known("$"), quoted=True)
+            return at + 1
+        self._parameter(name[0] and text[at : name.end()], name[0], fields, quoted=quoted)
+        return name.end()
+
+    def _parameter(self, raw: str, inner: str, fields: Fields, *, quoted: bool) -> None:
+        """`$NAME` or `${…}`."""
+        values = self._values(parameter(inner), raw)
+        for number, value in enumerate(values):
+            if number:
+                fields.end() if quoted else fields.add(known(" "), quoted=False)
+            fields.add(value, quoted=quoted)
+
+    def _values(self, found: Parameter | None, raw: str) -> list[Value]:
+        if found is None:
+            return [(Piece(raw, "this expansion is not supported"),)]
         try:
-            return Piece(str(evaluate(node, self._number)))
+            return expanded(found, raw, self.scope, self)
+        except (CouldNotLook, UnclearError) as reason:
+            return [(Piece(raw, str(reason)),)]
+
+    def _ansi(self, text: str, at: int, fields: Fields) -> int:
+        """`$'…'` with its escapes."""
+        match = re.compile(r"\$'((?:\\.|[^'\\])*)'", re.DOTALL).match(text, at)
+        if match is None:
+            fields.add((Piece(text[at:], "a quote ' is not closed"),), quoted=True)
+            return len(text)
+        escapes = re.findall(r"\\(.)", match[1], re.DOTALL)
+        if all(escape in _ANSI for escape in escapes):
+            made: Value = known(re.sub(r"\\(.)", lambda one: _ANSI[one[1]], match[1]))
+        else:
+            made = (Piece(match[1], "contains C escapes"),)
+        fields.add(made, quoted=True)
+        return match.end()
+
+    def _arithmetic(self, raw: str, inner: str) -> Value:
+        try:
+            return known(str(self.number(inner)))
         except UnclearError as reason:
-            return Piece(_text(node), unknown=str(reason))
+            return (Piece(raw, str(reason)),)
 
-    def _number(self, name: str) -> int:
-        value, why = self._value(name)
-        if why or value is None:
-            raise UnclearError(why or f"{name} is not set here")
+    def _output(self, raw: str, inner: str) -> Value:
+        value = self._capture(inner)
+        why = unknown_of(value)
+        return (Piece(raw, why),) if why else value
+
+    def _variable_number(self, name: str) -> int:
+        values, why = self.scope.values(name)
+        if values is None and self.scope.assume():
+            return 0
+        if values is None or not values or unknown_of(values[0]):
+            raise UnclearError(why or (unknown_of(values[0]) if values else f"{name} is empty"))
+        text = text_of(values[0]).strip()
         try:
-            return int(value.strip() or "0", 0)
+            return int(text or "0", 0)
         except ValueError:
-            raise UnclearError(f"{name} is {value!r}, not a whole number") from None
+            raise UnclearError(f"{name} is {text[:80]!r}, not a whole number") from None
+
+    def _assign_number(self, name: str, value: int) -> None:
+        self.scope.set_text(name, known(str(value)), 0)
 
 
-def _split(pieces: list[Piece]) -> list[str]:
-    """Splits unquoted variables into words; an unquoted empty variable gives no word."""
-    words: list[str | None] = [None]
-    for piece in pieces:
-        is_unsplit = not piece.splits or bool(piece.unknown)
-        first, *more = [piece.text] if is_unsplit else re.split(r"[ \t\n]+", piece.text)
-        if first or is_unsplit:
-            words[-1] = (words[-1] or "") + first
-        words.extend(part or None for part in more)
-    return [word for word in words if word is not None]
-
-
-def _has_braces(node: Any) -> bool:
-    """`{a,b}` outside of quotes in an argument."""
-    if node.type != "concatenation":
-        return False
-    bare = "".join(_text(child) for child in node.children if child.type == "word")
-    return re.search(r"\{[^{}]*(?:,|\.\.)[^{}]*\}", bare) is not None
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    return "" if match[1] == "\n" else match[1]
-
-
-def _why(kind: str) -> str:
-    return {
-        "command_substitution": "the output of a command is not known before it runs",
-        "process_substitution": "the output of a command is not known before it runs",
-        "brace_expression": "bash expands unquoted braces; quote the value",
-    }.get(kind, "this shell syntax is not supported")
-
-
-def _text(node: Any) -> str:
-    return str(node.text.decode("utf-8", "replace"))
-
-
-def _between(node: Any, start: int, end: int) -> str:
-    data: bytes = node.text
-    return data[start - node.start_byte : end - node.start_byte].decode("utf-8", "replace")
+def _or_end(text: str, find: Callable[[], int]) -> int:
+    """The index that is found, or the end of the text if a bracket is not closed."""
+    try:
+        return find()
+    except UnclosedError:
+        return len(text)

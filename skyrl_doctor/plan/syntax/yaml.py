@@ -40,6 +40,29 @@ def leaves(source: Source) -> tuple[Leaf, ...]:
         raise UsageError(f"target {source.file}: not valid YAML: {_one_line(error)}") from None
 
 
+def tree(source: Source) -> dict[str, Any]:
+    """The values as nested tables, with the rules of `leaves`. An empty file is an empty table. Raises UsageError."""
+    if not any(line.strip() and not line.lstrip().startswith("#") for line in source.text.splitlines()):
+        return {}
+    made: dict[str, Any] = {}
+    for leaf in leaves(source):
+        *parents, name = leaf.path
+        table: Any = made
+        for part in parents:
+            table = table[part]
+        table[name] = leaf.value
+    return {name: _listed(value) for name, value in made.items()}
+
+
+def _listed(value: Any) -> Any:
+    """Tables of numbered items as lists. The names of a mapping are strings."""
+    if not isinstance(value, dict):
+        return value
+    if value and all(isinstance(name, int) for name in value):
+        return [_listed(item) for item in value.values()]
+    return {name: _listed(item) for name, item in value.items()}
+
+
 def scalar(text: str) -> Any:
     """One value as YAML reads it: `4` a number, `[a, b]` a list, `null` nothing. Raises ValueError."""
     yaml = _yaml()

@@ -1,45 +1,70 @@
-"""Finds the calls of main_ppo in a shell script, with interpreter and overrides."""
+"""Finds the calls of verl's trainers in a shell script, with interpreter, Hydra's options and overrides."""
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.plan.dialects.verl.compose import Given
+from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint, entry_point
 from skyrl_doctor.plan.model import Problem
 from skyrl_doctor.plan.syntax.hydra import looks_like_override
 from skyrl_doctor.plan.syntax.shell import Command, Script
-from skyrl_doctor.plan.syntax.shell_words import Word
+from skyrl_doctor.plan.syntax.shell_values import Word
 
-_VALUED = ("--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd", "--package", "-p")
+_OPTIONS = {
+    "--config-path": "path",
+    "-cp": "path",
+    "--config-name": "name",
+    "-cn": "name",
+    "--config-dir": "folder",
+    "-cd": "folder",
+    "--package": "",
+    "-p": "",
+    "--experimental-rerun": "",
+}
+"""Hydra's options that take a value."""
 _PRINTS = ("--cfg", "-c", "--help", "-h", "--hydra-help", "--info", "-i", "--version", "--resolve")
 """With these options Hydra prints something and does not run."""
-_NEEDS_GROUP = "model_engine="
+_WORLD = {
+    "--nproc_per_node": "slurm.gpus_per_node",
+    "--nproc-per-node": "slurm.gpus_per_node",
+    "--nnodes": "slurm.nodes",
+}
+"""What torchrun's options set: one process a GPU."""
 
 
 @dataclass(slots=True)
 class Call:
-    """One call of main_ppo."""
+    """One call of a trainer. `options` are Hydra's own, by what they name: path, name or folder of the configuration."""
 
+    file: str
     line: int
     launcher: str
     interpreter: str | None
-    config_name: str
-    overrides: tuple[Given, ...]
-    problems: list[Problem] = field(default_factory=list)
+    entry: EntryPoint
+    overrides: tuple[Given, ...] = ()
+    options: dict[str, Given] = field(default_factory=dict)
+    world: dict[str, Given] = field(default_factory=dict)
 
     @property
-    def engine(self) -> str:
-        """The training engine of verl, from the chosen configuration."""
-        chosen = [given.text.partition("=")[2] for given in self.overrides if given.text.startswith(_NEEDS_GROUP)]
-        if chosen:
-            return chosen[-1].strip("'\"")
-        name = self.config_name.removesuffix(".yaml")
-        return next((engine for engine in ("megatron", "veomni", "torchtitan") if engine in name), "dp")
+    def config_name(self) -> str | None:
+        given = self.options.get("name")
+        return None if given is None else given.text.removesuffix(".yaml")
+
+    def without_values(self) -> "Call":
+        """The same call with its choices of groups alone: the overrides whose key has no dot."""
+        chosen = tuple(given for given in self.overrides if "." not in given.text.partition("=")[0].partition("@")[0])
+        return dataclasses.replace(self, overrides=chosen)
 
 
 def calls(script: Script, file: str) -> list[Call]:
-    """Every call of main_ppo that the script makes, in order."""
-    made = (_call(command, at, file) for command in script.commands if (at := _entry(command.words)) is not None)
+    """Every call of a trainer that the script makes, in order."""
+    made = (
+        _call(command, found, file)
+        for command in script.commands
+        if (found := entry_point([word.text for word in command.words])) is not None
+    )
     return [call for call in made if call is not None]
 
 
@@ -52,51 +77,55 @@ def stray_overrides(script: Script, file: str, call: Call) -> Iterator[Problem]:
             or "." not in command.name.partition("=")[0]
         ):
             continue
-        for word in command.words:
-            if looks_like_override(word.text):
-                key = word.text.lstrip("+~").partition("=")[0]
-                yield Problem(
-                    message=f"verl does not get {word.text}: a comment or a missing backslash ends the command of line {call.line} before it",
-                    location=Location(file, word.line, key),
-                )
+        strays = [word for word in command.words if looks_like_override(word.text)]
+        more = len(strays) - 1
+        others = f" and {more} more override{'s' if more > 1 else ''}" if more else ""
+        yield Problem(
+            message=f"verl does not get {strays[0].text}{others}: a comment or a missing backslash ends the command of line {call.line} before {'them' if more else 'it'}",
+            location=Location(file, strays[0].line, strays[0].text.lstrip("+~").partition("=")[0]),
+        )
 
 
-def _entry(words: tuple[Word, ...]) -> int | None:
-    """The index of the word that names main_ppo."""
-    if words and words[0].text in ("echo", "printf", "grep", "pkill", "cat", "ls"):
-        return None
-    for index, word in enumerate(words):
-        name = word.text.removesuffix(".py").replace("/", ".")
-        if name.endswith("main_ppo") and (word.text.endswith(".py") or (index > 0 and words[index - 1].text == "-m")):
-            return index
-    return None
-
-
-def _call(command: Command, at: int, file: str) -> Call | None:
+def _call(command: Command, entry: EntryPoint, file: str) -> Call | None:
     """The call; None if it only prints."""
-    before = [word.text for word in command.words[:at]]
-    python = next((text for text in reversed(before) if "python" in text.rpartition("/")[2]), None)
+    before = command.words[: entry.at]
+    texts = [word.text for word in before]
+    python = next((text for text in reversed(texts) if "python" in text.rpartition("/")[2]), None)
     made = Call(
+        file=file,
         line=command.line,
-        launcher="uv run" if _is_uv(before) else "python",
+        launcher="uv run" if _is_uv(texts) else "python",
         interpreter=python if python and "/" in python else None,
-        config_name="ppo_trainer",
-        overrides=(),
+        entry=entry,
+        world=_world(before, file),
     )
     given: list[Given] = []
-    rest = iter(command.words[at + 1 :])
+    rest = iter(command.words[entry.at + 1 :])
     for word in rest:
         name, equals, value = word.text.partition("=")
         if name in _PRINTS:
             return None
-        if name in _VALUED:
-            value = value if equals else next(rest, word).text
-            if name in ("--config-name", "-cn"):
-                made.config_name = value
+        if name in _OPTIONS:
+            named = _given(word, file, value) if equals else _given(next(rest, word), file)
+            made.options[_OPTIONS[name]] = named
         elif not word.text.startswith("-"):
-            given.append(Given(word.text, Location(file, word.line, None), word.unknown, word.span))
+            given.append(_given(word, file))
     made.overrides = tuple(given)
     return made
+
+
+def _given(word: Word, file: str, text: str | None = None) -> Given:
+    return Given(word.text if text is None else text, Location(file, word.line, None), word.unknown, word.span)
+
+
+def _world(words: tuple[Word, ...], file: str) -> dict[str, Given]:
+    """The number of processes and nodes that torchrun gets."""
+    found: dict[str, Given] = {}
+    for word, after in zip(words, (*words[1:], None), strict=True):
+        name, equals, value = word.text.partition("=")
+        if name in _WORLD and (equals or after is not None):
+            found[_WORLD[name]] = _given(word, file, value) if equals or after is None else _given(after, file)
+    return found
 
 
 def _is_uv(before: list[str]) -> bool:

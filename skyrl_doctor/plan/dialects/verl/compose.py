@@ -1,21 +1,20 @@
 """Applies overrides to defaults as Hydra does, then resolves interpolations."""
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.core.record import record
-from skyrl_doctor.plan.dialects.verl.defaults import Defaults
 from skyrl_doctor.plan.model import Problem, Value
-from skyrl_doctor.plan.similar import same_kind, similar_key
 from skyrl_doctor.plan.syntax.hydra import Override, OverrideError, looks_like_override, parse
 from skyrl_doctor.plan.syntax.interpolation import MissingError, UnresolvedError, resolve
-from skyrl_train.contracts.verl_keys import renamed
 
-GROUPS = ("model_engine",)
 MANDATORY = "???"
+_ALIAS = re.compile(r"\$\{(?:oc\.select:)?(?P<key>[\w.]+)(?:,[^{}]*)?\}")
+"""A value that is another key."""
 
 
 @record
@@ -28,20 +27,40 @@ class Given:
     span: tuple[int, int] | None = None
 
 
+@record
+class Missing:
+    """A key that the configuration lacks, and the index of its problem."""
+
+    key: str
+    value: Any
+    given: Given
+    problem: int
+
+
 @dataclass(slots=True)
 class Composition:
-    """A configuration under construction: values by dotted key, and the overrides that Hydra would refuse."""
+    """A configuration under construction: values by dotted key, and the overrides that Hydra would refuse.
+
+    `label` names the verl in messages. `is_known`: whether it is the run's own, so that a missing key is an error.
+    `is_open`: whether keys are accepted without a tree to check them against. `missing` holds unknown keys.
+    `doubled`: keys added with a plus that exist, and the index of the problem.
+    `refused` counts what another version of verl may accept.
+    """
 
     values: dict[str, Value] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    label: str = "verl"
+    is_known: bool = True
+    is_open: bool = False
+    missing: list[Missing] = field(default_factory=list)
+    doubled: list[tuple[str, int]] = field(default_factory=list)
+    refused: int = 0
 
     @classmethod
-    def of(cls, defaults: Defaults) -> "Composition":
+    def of(cls, defaults: Mapping[str, Any], source: str) -> "Composition":
+        """Starts from raw values by dotted key."""
         return cls(
-            {
-                key: Value(key, value, None, written=False, own=key, source=defaults.source)
-                for key, value in defaults.values.items()
-            }
+            {key: Value(key, value, None, written=False, own=key, source=source) for key, value in defaults.items()}
         )
 
     def apply(self, given: Given) -> None:
@@ -55,13 +74,15 @@ class Composition:
         try:
             override = parse(given.text)
         except OverrideError as error:
-            if given.unknown:
-                override = Override(given.text.lstrip("+~").partition("=")[0], given.text.partition("=")[2], "++")
-            else:
+            if not given.unknown:
                 self._refuse(given, f"{given.text!r}: {error}")
                 return
-        if override.package is not None or override.key in GROUPS or override.key.startswith("hydra."):
-            return  # a group choice, or Hydra's own
+            override = _as_written(given.text)
+        if override.key.startswith(("hydra.", "hydra/")):
+            return
+        if override.package is not None and not self.is_open:
+            self._refuse(given, f"{self.label} has no group {override.key}", by_version=True)
+            return
         if given.unknown:
             override = dataclasses.replace(override, value=given.text.partition("=")[2])
         self._place(override, given)
@@ -86,30 +107,80 @@ class Composition:
     def has(self, key: str) -> bool:
         return key in self.values or any(name.startswith(f"{key}.") for name in self.values)
 
+    def _is_set(self, key: str) -> bool:
+        """Whether a key has a value other than null, as far as that is known."""
+        value = self.values.get(key)
+        if value is None or value.unknown:
+            return True
+        if value.value == MANDATORY:
+            return False
+        try:
+            return self._value(value.value, key, {}) is not None
+        except UnresolvedError:
+            return True
+
+    def _delete(self, key: str) -> None:
+        """Removes a key. The table that held it stays."""
+        self._drop(key)
+        parent = key.rpartition(".")[0]
+        if parent and not self.has(parent):
+            self.values[parent] = Value(parent, {}, None, written=False, own=parent)
+
+    def _is_table(self, key: str) -> bool:
+        return key not in self.values or self.values[key].value == {}
+
     def _place(self, override: Override, given: Given) -> None:
+        override = dataclasses.replace(override, key=self._target(override.key))
         key, exists = override.key, self.has(override.key)
-        is_set = exists and (key not in self.values or self.values[key].value is not None)
+        is_set = exists and self._is_set(key)
         if override.mode == "~":
             if is_set:
-                self._drop(key)
+                self._delete(key)
             else:
-                self._refuse(given, f"cannot delete {key}: no such key")
+                self._refuse(given, f"cannot delete {key}: {self.label} has no such key", by_version=True)
         elif override.mode == "+" and is_set and not isinstance(override.value, dict | list):
+            self.doubled.append((key, len(self.problems)))
             message = f"{key} exists already, and + only adds new keys; use {key}=… or ++{key}=…"
-            self._refuse(given, message, {f"+{key}": f"++{key}"})
+            self._refuse(given, message, {f"+{key}": f"++{key}"}, by_version=True)
             self.set(key, override.value, given)
-        elif override.mode == "" and not exists:
-            self._unknown(override, given)
+        elif isinstance(override.value, list) and exists and self._is_table(key):
+            self._refuse(given, f"{key} is a table in {self.label}, not a list", by_version=True)
+        elif isinstance(override.value, dict) and key in self.values and isinstance(self.values[key].value, list):
+            self._refuse(given, f"{key} is a list in {self.label}, not a table", by_version=True)
+        elif override.mode == "" and not exists and not self.is_open:
+            self._unknown(key, override.value, given)
+        elif override.mode == "" and (inner := self._unknown_inside(key, override.value)) is not None:
+            self._unknown(*inner, given)
         else:
             self.set(key, override.value, given)
 
-    def _unknown(self, override: Override, given: Given) -> None:
-        key = override.key
-        meant = renamed(key) or similar_key(
-            key, self.values, lambda name: same_kind(override.value, self.values[name].value)
-        )
-        hint = f"did you mean {meant}?" if meant else f"to add a new key use +{key}=…"
-        self._refuse(given, f"verl has no key {key}; {hint}", {key: meant} if meant else {})
+    def _unknown_inside(self, key: str, value: Any) -> tuple[str, Any] | None:
+        """The first key of a table that the configuration's own table lacks."""
+        if self.is_open or not isinstance(value, dict) or (key in self.values and self.values[key].value != {}):
+            return None
+        for name, inner in value.items():
+            below = f"{key}.{name}"
+            if not self.has(below):
+                return below, inner
+            found = self._unknown_inside(below, inner)
+            if found is not None:
+                return found
+        return None
+
+    def _unknown(self, key: str, value: Any, given: Given) -> None:
+        """Refuses a key. `judge` completes the message."""
+        self.missing.append(Missing(key, value, given, len(self.problems)))
+        self._refuse(given, f"{self.label} has no key {key}", by_version=True)
+
+    def _target(self, key: str) -> str:
+        """The key itself, or the one below the table that a table above it refers to."""
+        parts = key.split(".")
+        for length in range(1, len(parts)):
+            above = self.values.get(".".join(parts[:length]))
+            alias = _ALIAS.fullmatch(above.value) if above is not None and isinstance(above.value, str) else None
+            if alias is not None and self.has(f"{alias['key']}.{parts[length]}"):
+                return ".".join((alias["key"], *parts[length:]))
+        return key
 
     def _hide(self, given: Given) -> None:
         """Handles a word whose overrides are unknown: each default may be overridden by it."""
@@ -121,10 +192,15 @@ class Composition:
             if not value.written and not in_branch:
                 self.values[key] = dataclasses.replace(value, unknown=f"{given.text} may set it: {given.unknown}")
 
-    def _refuse(self, given: Given, message: str, moves: Mapping[str, str] | None = None) -> None:
+    def _refuse(
+        self, given: Given, message: str, moves: Mapping[str, str] | None = None, *, by_version: bool = False
+    ) -> None:
+        """Keeps a problem. One that another version of verl would not have is an error only if the version is known."""
+        self.refused += by_version
         key = given.text.lstrip("+~").partition("=")[0]
         location = dataclasses.replace(given.location, key=key)
-        self.problems.append(Problem(message=message, location=location, moves=moves or {}))
+        fatal = self.is_known or not by_version
+        self.problems.append(Problem(message=message, location=location, moves=moves or {}, fatal=fatal))
 
     def _drop(self, key: str) -> None:
         for name in [name for name in self.values if name.startswith(f"{key}.")]:
@@ -166,6 +242,13 @@ class Composition:
         if isinstance(raw, list):
             return [self._value(item, key, environ) for item in raw]
         return raw
+
+
+def _as_written(text: str) -> Override:
+    """An override whose value is not known and has no form."""
+    name, _, value = text.partition("=")
+    key = name.lstrip("+~")
+    return Override(key.partition("@")[0], value, name[: len(name) - len(key)])
 
 
 def unresolved_problems(values: Mapping[str, Value]) -> Iterator[Problem]:

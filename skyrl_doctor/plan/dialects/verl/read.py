@@ -7,10 +7,13 @@ from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, with_key
-from skyrl_doctor.plan.dialects.verl import defaults as verl_defaults
 from skyrl_doctor.plan.dialects.verl.command import Call, calls, stray_overrides
 from skyrl_doctor.plan.dialects.verl.compose import Composition, Given, unresolved_problems
+from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
+from skyrl_doctor.plan.dialects.verl.judge import composed_yaml, judge
+from skyrl_doctor.plan.dialects.verl.keys import keys_of
 from skyrl_doctor.plan.dialects.verl.sbatch import directives
+from skyrl_doctor.plan.dialects.verl.versions import folders_above
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.leaf import Leaf
@@ -21,57 +24,58 @@ from skyrl_train.contracts.verl_keys import KEYS, Key
 NAME = "verl"
 
 
-def read_command(machine: Machine, source: Source) -> Reading:
-    """Reads a shell script or a command line that calls main_ppo."""
+def read_command(machine: Machine, source: Source, verl_version: str | None = None) -> Reading:
+    """Reads a shell script or a command line that calls a trainer of verl or of a recipe."""
     environ = machine.environ()
     script = read_script(source, environ)
     found = calls(script, source.file)
     if not found:
-        raise UsageError(f"target {source.file}: no readable call of main_ppo found")
+        raise UsageError(f"target {source.file}: no readable call of a trainer of verl found")
     call = found[-1]
-    composed = _composed(machine, call.engine, call.interpreter or environ.get("UV_PYTHON"), source.file)
-    for given in call.overrides:
-        composed.apply(given)
-    problems = [*composed.problems, *stray_overrides(script, source.file, call)]
+    judged = judge(machine, call, source.file, environ, verl_version)
+    problems = [*judged.composed.problems, *stray_overrides(script, source.file, call)]
     if len(found) > 1:
         lines = ", ".join(str(other.line) for other in found[:-1])
-        message = f"{len(found)} calls of main_ppo found; only the last one is checked, not line {lines}"
+        message = f"{len(found)} calls of {call.entry.name} found; only the last one is checked, not line {lines}"
         problems.append(Problem(message=message, location=Location(source.file, call.line, None), fatal=False))
-    extra = [*_python_values(call, source.file), *_exports(script, source.file), *directives(script, source.file)]
-    return _reading(composed, environ, problems, extra)
+    extra = [
+        *_python_values(call, source.file),
+        *_world_values(call),
+        *_exports(script, source.file),
+        *directives(script, source.file),
+    ]
+    return _reading(judged.composed, environ, problems, extra, call.entry, judged.skipped)
 
 
-def read_yaml(machine: Machine, source: Source) -> Reading:
+def read_yaml(machine: Machine, source: Source, verl_version: str | None = None) -> Reading:
     """Reads a Hydra YAML, over verl's defaults if its defaults list names them."""
     found = leaves(source)
-    choice = _choice(found)
-    composed = Composition()
-    if choice is not None:
-        composed = _composed(machine, choice, machine.environ().get("UV_PYTHON"), source.file)
+    environ = machine.environ()
+    folders = folders_above(machine, source.file)
+    composed, skipped = composed_yaml(machine, source, folders, environ, verl_version)
     for leaf in found:
         if leaf.path[0] not in ("defaults", "hydra") and (not leaf.is_table or _is_empty(leaf, found)):
             given = Given(f"{leaf.key}=", Location(source.file, leaf.line, leaf.key), "", leaf.span)
             composed.set(leaf.key, leaf.value, given)
-    return _reading(composed, machine.environ(), composed.problems, [])
+    return _reading(composed, environ, composed.problems, [], None, skipped)
 
 
-def _composed(machine: Machine, engine: str, interpreter: str | None, file: str) -> Composition:
-    if engine not in verl_defaults.ENGINES:
-        composed = Composition.of(verl_defaults.shipped("dp"))
-        known = ", ".join(verl_defaults.ENGINES)
-        message = f"unknown model_engine {engine!r}; expected one of {known}"
-        composed.problems.append(Problem(message=message, location=Location(file, None, "model_engine")))
-        return composed
-    found = verl_defaults.installed(machine, interpreter, engine)
-    return Composition.of(found or verl_defaults.shipped(engine))
-
-
-def _reading(composed: Composition, environ: Mapping[str, str], problems: list[Problem], extra: list[Value]) -> Reading:
+def _reading(
+    composed: Composition,
+    environ: Mapping[str, str],
+    problems: list[Problem],
+    extra: list[Value],
+    entry: EntryPoint | None,
+    skipped: str,
+) -> Reading:
     own = composed.resolved(environ)
-    values = {key.ours: _ours(own[key.verl], key) for key in KEYS if key.is_read and key.verl in own}
+    keys = KEYS if entry is None else keys_of(entry)
+    values = {key.ours: _ours(own[key.verl], key) for key in keys if key.is_read and key.verl in own}
     values.update((value.key, value) for value in extra if value.key not in values)
     own.update((value.own, value) for value in extra if value.own.startswith("#SBATCH "))
-    return Reading(dialect=NAME, values=values, own=own, problems=(*problems, *unresolved_problems(own)))
+    return Reading(
+        dialect=NAME, values=values, own=own, problems=(*problems, *unresolved_problems(own)), skipped=skipped
+    )
 
 
 def _ours(value: Value, key: Key) -> Value:
@@ -81,10 +85,19 @@ def _ours(value: Value, key: Key) -> Value:
 
 
 def _python_values(call: Call, file: str) -> Iterator[Value]:
-    location = Location(file, call.line, "main_ppo")
-    yield Value("python.launcher", call.launcher, location, own="main_ppo")
+    location = Location(file, call.line, call.entry.name)
+    yield Value("python.launcher", call.launcher, location, own=call.entry.name)
     if call.interpreter is not None:
-        yield Value("python.interpreter", call.interpreter, location, own="main_ppo")
+        yield Value("python.interpreter", call.interpreter, location, own=call.entry.name)
+
+
+def _world_values(call: Call) -> Iterator[Value]:
+    """GPUs and nodes of a trainer that torchrun starts. Its own settings of them, if it has any, are not read."""
+    for key, given in call.world.items():
+        count = int(given.text) if given.text.isdigit() and len(given.text) < 10 else given.text
+        unknown = given.unknown or ("" if isinstance(count, int) else "not a number")
+        option = "torchrun"
+        yield Value(key, count, dataclasses.replace(given.location, key=option), own=option, unknown=unknown)
 
 
 def _exports(script: Script, file: str) -> Iterator[Value]:
@@ -98,19 +111,6 @@ def _exports(script: Script, file: str) -> Iterator[Value]:
             yield Value(f"env.{found.name}", word.text, location, own=found.name, unknown=word.unknown)
     if exported:
         yield Value("env", known, Location(file, exported[0].line, "export"), own="export")
-
-
-def _choice(found: tuple[Leaf, ...]) -> str | None:
-    """The engine of verl that a defaults list names, or None."""
-    items = next((leaf for leaf in found if leaf.path == ("defaults",)), None)
-    if items is None:
-        return None
-    names = [str(item) for item in items.value] if isinstance(items.value, list) else []
-    names += [str(leaf.value) for leaf in found if leaf.path[0] == "defaults" and len(leaf.path) > 1]
-    for name in names:
-        if "ppo" in name and name.endswith("trainer"):
-            return next((engine for engine in ("megatron", "veomni", "torchtitan") if engine in name), "dp")
-    return None
 
 
 def _is_empty(leaf: Leaf, found: tuple[Leaf, ...]) -> bool:

@@ -99,7 +99,7 @@ runtime_time_limit = '6:00:00'
             ("strategy",),
         ),
     ),
-    80,
+    75,
 )
 PRIME = Dialect(
     {
@@ -258,7 +258,7 @@ python3 -m verl.trainer.main_ppo \\
             ("strategy",),
         ),
     ),
-    45,
+    50,
 )
 SKYRL = Dialect(
     {

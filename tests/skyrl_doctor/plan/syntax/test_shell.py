@@ -70,7 +70,7 @@ def test_an_unknown_value_has_a_reason() -> None:
         "the output of a command is not known before it runs",
         "depends on the if in line 2",
         "C is not set here",
-        "this expansion is not supported",
+        "D is not set here",
         "$1 is an argument of the script",
         "bash expands unquoted braces; quote the value",
         "the output of a command is not known before it runs",
@@ -101,5 +101,13 @@ def test_what_a_branch_adds_to_an_array_leaves_the_rest_as_it_is() -> None:
         ("foo", ""),
         ("a=1", ""),
         ("b=2", "depends on the if in line 2"),
+    ]
+
+
+def test_an_array_that_nothing_sets_is_empty_unless_a_file_may_set_it() -> None:
+    assert words('foo "${B[@]}" a') == ["foo", "a"]
+    found = script('source unread.sh\nfoo "${B[@]}"\n')
+    assert [(word.text, word.unknown) for word in found.commands[-1].words] == [
+        ("foo", ""),
         ('"${B[@]}"', "the array B is not set here"),
     ]

@@ -1,0 +1,1 @@
+"""Judges public launch scripts and configurations, and compares the doctor with what their own programs say."""

@@ -1,0 +1,89 @@
+"""Finds the training program among the arguments that a script built, and the source file of that program."""
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.field.sandbox import Started
+
+_MODULE = re.compile(r"[A-Za-z_][\w]*(?:\.[A-Za-z_][\w]*)+")
+_STARTERS = ("torch.distributed", "accelerate.commands", "debugpy", "pip", "pdb", "cProfile")
+_PRIME = ("rl", "sft", "inference", "orchestrator", "trainer", "evals")
+_SKYRL = re.compile(r"SkyRLTrainConfig|SFTConfig|from_cli_overrides|make_config|BasePPOExp")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A training program: its kind (hydra, skyrl, prime, other), its source file, directory and arguments."""
+
+    kind: str
+    program: str
+    file: str | None
+    directory: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class HydraMain:
+    """The arguments of `@hydra.main`."""
+
+    config_path: str | None
+    config_name: str | None
+
+
+def launch_of(started: Started, tree: Path, root: Path) -> Launch | None:
+    """The program that these arguments start, or None if they start no Python program."""
+    words, directory = started.argv, Path(started.directory)
+    name = words[0].rpartition("/")[2]
+    if name in ("echo", "printf", "pip", "git", "grep", "pkill", "cat", "ls", "mkdir", "rm", "docker"):
+        return None
+    prime = next((i for i, word in enumerate(words[:6]) if word in _PRIME and "@" in words[i + 1 : i + 2]), None)
+    if prime is not None:
+        return Launch("prime", words[prime], None, started.directory, words[prime + 1 :])
+    for index, word in enumerate(words):
+        before = words[index - 1] if index else ""
+        if before == "-m" and _MODULE.fullmatch(word) and not word.startswith(_STARTERS):
+            file = _file_of_module(word, directory, tree, root)
+            return Launch(_kind(file), word, file and str(file), started.directory, words[index + 1 :])
+        if word.endswith(".py") and "=" not in word and index and not word.startswith("-"):
+            found = directory / word
+            file = found if found.is_file() else None
+            return Launch(_kind(file), word, file and str(found), started.directory, words[index + 1 :])
+    return None
+
+
+def hydra_main(file: Path) -> HydraMain | None:
+    """The arguments of the file's `@hydra.main`, or None."""
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8", errors="replace"))
+    except (SyntaxError, OSError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("hydra.main", "main_decorator"):
+            given = {word.arg: word.value for word in node.keywords}
+            texts = {
+                name: value.value
+                for name, value in given.items()
+                if isinstance(value, ast.Constant) and isinstance(value.value, str)
+            }
+            return HydraMain(texts.get("config_path"), texts.get("config_name"))
+    return None
+
+
+def _kind(file: Path | None) -> str:
+    if file is None:
+        return "other"
+    if hydra_main(file) is not None:
+        return "hydra"
+    return "skyrl" if _SKYRL.search(file.read_text(encoding="utf-8", errors="replace")) else "other"
+
+
+def _file_of_module(module: str, directory: Path, tree: Path, root: Path) -> Path | None:
+    path = module.replace(".", "/")
+    for base in dict.fromkeys((directory, root, tree)):
+        for name in (f"{path}.py", f"{path}/__main__.py"):
+            if (base / name).is_file():
+                return base / name
+    found = sorted(tree.glob(f"*/{path}.py"))
+    return found[0] if found else None

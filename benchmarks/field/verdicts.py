@@ -1,0 +1,60 @@
+"""Classifies each ERROR of the doctor, and each pass, by the truth."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from benchmarks.field.doctor import Error, Opinion
+from benchmarks.field.truth import Truth
+
+TRUE, VERSION, FALSE, BY_HAND = "true", "version", "false", "by hand"
+KINDS_OF_DIALECT = {"verl": {"hydra"}, "prime-rl": {"prime"}, "skyrl": {"skyrl"}}
+_INDEX = re.compile(r"\[(\d+)\]")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An ERROR with its class."""
+
+    error: Error
+    verdict: str
+
+
+def judged(file: str, error: Error, truth: Truth, labels: Mapping[str, str]) -> Judged:
+    """The class of one ERROR. A label decides what no program can decide."""
+    label = labels.get(label_of(file, error))
+    if label is not None:
+        return Judged(error, label)
+    if error.id != "CFG004" or not truth.is_known or not error.key:
+        return Judged(error, BY_HAND)
+    if names(truth.refused, error.key):
+        return Judged(error, TRUE)
+    return Judged(error, VERSION if names(truth.by_version, error.key) else FALSE)
+
+
+def label_of(file: str, error: Error) -> str:
+    return f"{file} {error.id} {error.key}"
+
+
+def names(refused: Mapping[str, str], key: str) -> bool:
+    """Whether one of the refused settings is this key, a part of it or a table around it."""
+    path = _INDEX.sub(r".\1", key.lstrip("+~"))
+    for setting in refused:
+        other = setting.lstrip("+~").partition("=")[0].partition("@")[0]
+        if path == other or path.startswith(f"{other}.") or other.startswith(f"{path}."):
+            return True
+    return False
+
+
+def false_pass(opinion: Opinion, truth: Truth) -> str:
+    """Why a pass is wrong, or an empty text."""
+    if opinion.status not in (0, 3) or opinion.refused:
+        return ""
+    if truth.refused and truth.is_known:
+        setting, why = next(iter(truth.refused.items()))
+        return f"its own program refuses {setting}: {why.splitlines()[0][:160]}"
+    allowed = {kind for dialect in opinion.dialect.split("+") for kind in KINDS_OF_DIALECT.get(dialect, set())}
+    others = [launch for launch in truth.launches if launch.kind not in allowed]
+    if truth.launches and len(others) == len(truth.launches):
+        return f"read as {opinion.dialect}, but it starts {others[0].program or others[0].kind}"
+    return ""

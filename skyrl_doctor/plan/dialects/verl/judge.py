@@ -1,0 +1,197 @@
+"""Judges a call by the verl that it uses; without one, by the newest release that knows its keys."""
+
+import dataclasses
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from skyrl_doctor.core.model import Location
+from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.plan.dialects.verl.command import Call
+from skyrl_doctor.plan.dialects.verl.compose import Composition
+from skyrl_doctor.plan.dialects.verl.defaults import flat
+from skyrl_doctor.plan.dialects.verl.history import History
+from skyrl_doctor.plan.dialects.verl.releases import releases
+from skyrl_doctor.plan.dialects.verl.runs import NoTreeError, Place, composed_run, defaults_of, open_run
+from skyrl_doctor.plan.dialects.verl.similar import is_misspelt, similar_key
+from skyrl_doctor.plan.dialects.verl.versions import Origin, Verl, folders_above, known_verl
+from skyrl_doctor.plan.model import Problem
+from skyrl_doctor.plan.similar import is_slip
+from skyrl_doctor.plan.source import Source
+from skyrl_doctor.plan.syntax.hydra_defaults import ComposeError
+
+FITS = "the newest release that knows these keys"
+FITS_BEST = "the release that fits best"
+_NAMED = 3
+"""Keys that one message names at most."""
+
+
+@dataclass(slots=True)
+class Judged:
+    """The composed configuration. `skipped` says why its keys are not checked, if they are not."""
+
+    composed: Composition
+    skipped: str = ""
+
+
+def judge(machine: Machine, call: Call, file: str, environ: Mapping[str, str], asked: str | None) -> Judged:
+    """Composes the call by the verl that the run uses."""
+    folders = folders_above(machine, file)
+    place = Place(machine, folders)
+    verl = known_verl(machine, folders, call.interpreter, environ, asked)
+    if verl is not None:
+        return _by_known(call, verl, place)
+    return _by_release(call, place)
+
+
+def composed_yaml(
+    machine: Machine, source: Source, folders: Sequence[str], environ: Mapping[str, str], asked: str | None
+) -> tuple[Composition, str]:
+    """The configuration below a YAML: that of its defaults list, composed; empty if it has none."""
+    verl = known_verl(machine, folders, None, environ, asked) or _newest()
+    try:
+        made = defaults_of(source, verl, Place(machine, folders))
+    except (ComposeError, NoTreeError) as error:
+        return Composition(is_open=True), f"{source.file}: its defaults are not here: {error}"
+    return Composition.of(dict(flat(made)), verl.source), ""
+
+
+def _by_known(call: Call, verl: Verl, place: Place) -> Judged:
+    try:
+        composed = composed_run(call, verl, place)
+    except NoTreeError as error:
+        return _unchecked(call, verl, str(error))
+    if composed.missing:
+        _explain(composed, _history(call, place), _like(verl))
+    return Judged(composed)
+
+
+def _by_release(call: Call, place: Place) -> Judged:
+    """The newest release that refuses nothing. Without one, the newest, unless an older one refuses less than half."""
+    best: tuple[Composition, Verl] | None = None
+    reason = ""
+    for release in releases():
+        verl = Verl(release.version, release, Origin.RELEASE, FITS)
+        try:
+            made = composed_run(call, verl, place)
+        except NoTreeError as error:
+            reason = reason or str(error)
+            continue
+        if best is None or not made.refused or made.refused * 2 < best[0].refused:
+            best = made, verl
+        if not made.refused:
+            break
+    if best is None:
+        return _unchecked(call, None, reason)
+    composed, verl = best
+    if composed.refused:
+        composed = composed_run(call, Verl(verl.version, verl.files, Origin.RELEASE, FITS_BEST), place)
+    is_odd = composed.missing or composed.doubled or verl.version != _newest().version
+    history = _history(call, place) if is_odd else None
+    if history is not None:
+        _explain(composed, history, verl.version)
+        _refuse_everywhere(composed, history)
+        composed.problems.extend(_differences(composed, history, verl, call))
+    return Judged(composed)
+
+
+def _unchecked(call: Call, verl: Verl | None, reason: str) -> Judged:
+    """The values alone. A module that the run's own verl lacks is an error; a tree that is not here is none."""
+    composed = open_run(call)
+    entry = call.entry
+    having = [one.version for one in releases() if entry.module in one.entries]
+    if verl is not None and entry.is_of_verl and having and verl.files.entry(entry.module) is None:
+        versions = having[0] if len(having) == 1 else f"{having[-1]} to {having[0]}"
+        message = f"{verl.label} has no {entry.module}; verl {versions} {'has' if len(having) == 1 else 'have'} it"
+        location = Location(call.file, call.line, entry.name)
+        composed.problems.append(Problem(message=message, location=location))
+    elif verl is None and entry.is_of_verl and not having:
+        reason = f"no release of verl has {entry.module}, and no checkout of verl is around the script"
+    return Judged(composed, f"{entry.module}: {reason}; its keys are not checked")
+
+
+def _explain(composed: Composition, history: History, version: str) -> None:
+    """Completes the messages about missing keys: which releases have the key, and which key is meant.
+
+    A misspelt key that no release has is an error for any version.
+    """
+    for missing in composed.missing:
+        problem = composed.problems[missing.problem]
+        told, name = history.told(missing.key), history.name_in(missing.key, version)
+        renamed = name is not None and composed.has(name)
+        if not renamed:
+            value = None if missing.given.unknown else missing.value
+            name = None if told else similar_key(missing.key, value, composed.values)
+        hints = [f"{told} {'has' if _is_one(told) else 'have'} it"] if told else []
+        if not told and not composed.is_known:
+            hints.append("no release has it")
+        if name is not None:
+            hints.append(f"this verl calls it {name}" if renamed else f"did you mean {name}?")
+        elif not told:
+            hints.append(f"to add a new key use +{missing.key}=…")
+        is_sure = name is not None and (composed.is_known if renamed else is_slip(missing.key, name))
+        moves = {missing.key: name} if name is not None and is_sure else {}
+        message = f"{problem.message}; {', '.join(hints)}"
+        fatal = problem.fatal or (not told and name is not None and is_misspelt(missing.key, name))
+        composed.problems[missing.problem] = dataclasses.replace(problem, message=message, moves=moves, fatal=fatal)
+
+
+def _refuse_everywhere(composed: Composition, history: History) -> None:
+    """A key that every release has cannot be added, whichever the run uses."""
+    for key, index in composed.doubled:
+        if len(history.having(key)) == len(history.tables):
+            composed.problems[index] = dataclasses.replace(composed.problems[index], fatal=True)
+
+
+def _is_one(told: str) -> bool:
+    return " to " not in told and "," not in told
+
+
+def _differences(composed: Composition, history: History, verl: Verl, call: Call) -> Iterator[Problem]:
+    """A warning that newer releases lack keys of this run."""
+    newest = _newest().version
+    table = history.tables.get(newest, {})
+    written = [value for value in composed.values.values() if value.written and value.location is not None]
+    lacking = [value for value in written if not _knows(table, value.key) and history.having(value.key)]
+    if not table or not lacking:
+        return
+    named = [_described(value.key, history, newest) for value in lacking[:_NAMED]]
+    more = f" and {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
+    message = f"judged by {verl.name}, {verl.place}; verl {newest} lacks {', '.join(named)}{more}; pass --verl-version if the run uses another"
+    location = lacking[0].location or Location(call.file, call.line, call.entry.name)
+    yield Problem(message=message, location=location, fatal=False)
+
+
+def _described(key: str, history: History, newest: str) -> str:
+    name = history.name_in(key, newest)
+    return f"{key} ({history.told(key)}{f'; now {name}' if name else ''})"
+
+
+def _knows(table: Mapping[str, object], key: str) -> bool:
+    parts = key.split(".")
+    prefixes = {".".join(parts[:length]) for length in range(1, len(parts) + 1)}
+    return bool(prefixes & table.keys()) or any(name.startswith(f"{key}.") for name in table)
+
+
+def _history(call: Call, place: Place) -> History:
+    """The tables of this trainer in every release, with the call's choices and without its other overrides."""
+    tables: dict[str, Mapping[str, object]] = {}
+    for release in releases():
+        verl = Verl(release.version, release, Origin.RELEASE, FITS)
+        try:
+            made = composed_run(call.without_values(), verl, place)
+        except NoTreeError:
+            continue
+        tables[release.version] = {key: value.value for key, value in made.values.items()}
+    return History(tables)
+
+
+def _like(verl: Verl) -> str:
+    """The release that a verl is, or is closest to: a development version follows the newest."""
+    known = [one.version for one in releases()]
+    return verl.version if verl.version in known else known[0]
+
+
+@functools.cache
+def _newest() -> Verl:
+    return Verl(releases()[0].version, releases()[0], Origin.RELEASE, FITS)

@@ -1,0 +1,27 @@
+"""Decides which targets are runs of their own and which complete each other."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.plan.dialects.reading import Reading
+
+Targets = list[tuple[str, Reading]]
+WHOLE = "a whole run"
+
+
+def group_runs(readings: Sequence[tuple[str, Reading]]) -> list[Targets]:
+    """The targets of each run: files of one kind are runs of their own, files of different kinds complete each other.
+
+    Raises UsageError if both are there, because nothing says which file completes which.
+    """
+    kinds = Counter(reading.part or WHOLE for _, reading in readings)
+    if len(kinds) <= 1:
+        return [[reading] for reading in readings]
+    if max(kinds.values()) == 1:
+        return [list(readings)]
+    several, count = kinds.most_common(1)[0]
+    other, reading = next((target, reading) for target, reading in readings if (reading.part or WHOLE) != several)
+    raise UsageError(
+        f"target {other} ({reading.part or WHOLE}) may complete any of {count} others (each {several}); pass one run at a time"
+    )

@@ -1,0 +1,242 @@
+"""Finds the programs that a shell script starts: `python -m X`, `python file.py`, `uv run rl`, behind any wrapper."""
+
+import re
+from collections.abc import Iterator
+
+from skyrl_doctor.core.record import record
+from skyrl_doctor.plan.source import Source
+from skyrl_doctor.plan.syntax.shell import Script, read_script
+from skyrl_doctor.plan.syntax.shell_words import Word
+
+MAX_DEPTH = 3
+"""How deep `bash -c "bash -c …"` is read."""
+MODULE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_RUNNERS = re.compile(
+    r"python[\d.]*|torchrun|accelerate|deepspeed|torch\.distributed\.(?:run|launch)|accelerate\.commands\.launch"
+)
+"""Programs that start the Python program among their arguments."""
+_WRAPPERS = frozenset(
+    [
+        "apptainer",
+        "command",
+        "conda",
+        "docker",
+        "enroot",
+        "env",
+        "exec",
+        "kubectl",
+        "micromamba",
+        "mpiexec",
+        "mpirun",
+        "nice",
+        "nohup",
+        "nsys",
+        "numactl",
+        "pixi",
+        "podman",
+        "poetry",
+        "ray",
+        "sbatch",
+        "setsid",
+        "singularity",
+        "srun",
+        "stdbuf",
+        "sudo",
+        "time",
+        "timeout",
+        "uv",
+        "uvx",
+        "xargs",
+    ]
+)
+"""Programs that start the program among their arguments."""
+_STARTS = {
+    "ray": ("submit",),
+    "conda": ("run",),
+    "micromamba": ("run",),
+    "poetry": ("run",),
+    "pixi": ("run",),
+    "docker": ("run", "exec"),
+    "podman": ("run", "exec"),
+    "kubectl": ("exec",),
+    "apptainer": ("run", "exec"),
+    "singularity": ("run", "exec"),
+}
+"""The commands of a wrapper that start a program."""
+_UV_VALUED = frozenset(
+    [
+        "--extra",
+        "--with",
+        "--with-editable",
+        "--with-requirements",
+        "--env-file",
+        "--python",
+        "-p",
+        "--directory",
+        "--project",
+        "--group",
+        "--only-group",
+        "--no-extra",
+        "--index",
+        "--default-index",
+        "--index-url",
+        "--extra-index-url",
+        "--package",
+        "--config-file",
+        "--cache-dir",
+        "--link-mode",
+    ]
+)
+_SHELLS = ("bash", "sh", "zsh")
+_HARMLESS = frozenset(
+    "ALIAS : . [ [[ ] ]] alias awk basename bc break builtin cat cd chmod chown clear column continue cp curl cut date declare "
+    "df diff dirname disown du echo eval exit export false fi find free git grep head hf hostname huggingface-cli id ip jq kill "
+    "let ln local ls lscpu mkdir mkfifo mktemp ml modal module mv nproc nvcc nvidia-smi pip pip3 pkill popd printenv printf ps "
+    "pushd pwd read readlink readonly realpath return rm rmdir rsync sed seq set shift shopt sleep sort source ssh stat stty tail "
+    "tar tee test touch tput tr trap true type typeset ulimit umask unalias uname uniq unset unzip wait wandb wc wget which who "
+    "whoami xdg-open yes zip".lower().split()
+)
+"""Commands that prepare, print or clean up. They start no training."""
+_HARMLESS_MODULES = ("pip", "venv", "ensurepip", "json", "site", "http", "zipfile", "huggingface_hub", "virtualenv")
+_SILENT = ("echo", "printf", "grep", "pkill", "pgrep", "cat", "ls", "sed", "awk", "kill", "rm", "export")
+"""Commands whose arguments are text."""
+
+
+@record
+class Launch:
+    """A program that a script starts, and the words after its name.
+
+    `name` is a module (`verl.trainer.main_ppo`), the path of a Python file, or a command (`rl`).
+    """
+
+    name: str
+    words: tuple[Word, ...]
+    line: int
+    is_module: bool = False
+
+    @property
+    def is_python(self) -> bool:
+        return self.is_module or self.name.endswith(".py")
+
+    @property
+    def module(self) -> str:
+        """The module, also of a file: `skyrl/train/main_sft.py` is `skyrl.train.main_sft`."""
+        return self.name if self.is_module else self.name.removesuffix(".py").replace("/", ".").lstrip(".")
+
+
+def launches(script: Script) -> tuple[Launch, ...]:
+    """Every program that the script starts, in order, without commands that only prepare or print."""
+    return tuple(_launches(script, MAX_DEPTH))
+
+
+def _launches(script: Script, depth: int) -> Iterator[Launch]:
+    for command in script.commands:
+        inner = _inner_script(command.words) if depth else None
+        if inner is not None:
+            yield from _launches(inner, depth - 1)
+            continue
+        found = launch_of(command.words)
+        if found is not None:
+            yield found
+
+
+def launch_of(words: tuple[Word, ...]) -> Launch | None:
+    """The program that one command starts; None if it only prepares or prints."""
+    words = _without_assignments(words)
+    if not words or _base(words[0]) in _SILENT:
+        return None
+    return _python_program(words) or _command(words)
+
+
+def _python_program(words: tuple[Word, ...]) -> Launch | None:
+    """The module after the last `-m`, or the first Python file, where no option of a program comes before it."""
+    for at, word in enumerate(words):
+        after = words[at + 1] if at + 1 < len(words) else None
+        if word.text == "-m" and after is not None and MODULE.fullmatch(after.text):
+            if _RUNNERS.fullmatch(after.text):
+                return _python_program(words[at + 2 :]) or Launch(
+                    after.text, words[at + 2 :], word.line, is_module=True
+                )
+            if after.text.partition(".")[0] in _HARMLESS_MODULES:
+                return None
+            return Launch(after.text, words[at + 2 :], word.line, is_module=True)
+        if word.text == "-c" and at and _RUNNERS.fullmatch(_base(words[at - 1])):
+            return None  # a line of Python
+        if word.text.endswith(".py") and "=" not in word.text:
+            return Launch(word.text, words[at + 1 :], word.line)
+    return None
+
+
+def _command(words: tuple[Word, ...]) -> Launch | None:
+    """The command behind its wrappers."""
+    name = _base(words[0])
+    if name in _HARMLESS or name.endswith("()"):
+        return None
+    if name in ("uv", "uvx"):
+        return _of_uv(words)
+    if name in _WRAPPERS:
+        inner = _unwrapped(words)
+        return launch_of(inner) if inner else None
+    if _RUNNERS.fullmatch(name):
+        if name.startswith("python"):  # `python -c …` and `python -m pip` prepare
+            words = words[1:]
+        return None if not words or words[0].text.startswith("-") else Launch(words[0].text, words[1:], words[0].line)
+    return Launch(words[0].text, words[1:], words[0].line)
+
+
+def _of_uv(words: tuple[Word, ...]) -> Launch | None:
+    """What `uv run` starts. Its other commands prepare."""
+    at = 1
+    if _base(words[0]) == "uv":
+        at = next((index for index, word in enumerate(words) if word.text == "run"), 0) + 1
+        if at == 1:
+            return None
+    while at < len(words) and words[at].text.startswith("-"):
+        at += 2 if words[at].text in _UV_VALUED else 1
+    return launch_of(words[at:]) if at < len(words) else None
+
+
+def _unwrapped(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The command of a wrapper: what follows `--`, else from the first program that is known to start others."""
+    rest = words[1:]
+    starts = _STARTS.get(_base(words[0]))
+    if starts is not None:
+        verb = next((at for at, word in enumerate(rest) if word.text in starts), None)
+        if verb is None:
+            return ()  # `ray start`, `conda activate`
+        rest = rest[verb + 1 :]
+    dashes = next((at for at, word in enumerate(rest) if word.text == "--"), None)
+    if dashes is not None:
+        return rest[dashes + 1 :]
+    known = (at for at, word in enumerate(rest) if _RUNNERS.fullmatch(_base(word)) or _base(word) in _WRAPPERS)
+    first = next(known, None)
+    if first is not None:
+        return rest[first:]
+    plain = (at for at, word in enumerate(rest) if not word.text.startswith("-") and not word.text[:1].isdigit())
+    last = next(plain, None)
+    return () if last is None else rest[last:]
+
+
+def _inner_script(words: tuple[Word, ...]) -> Script | None:
+    """The script of `bash -c "…"`, behind any wrapper; None for another command."""
+    names = [_base(word) for word in words]
+    for at, name in enumerate(names[:-1]):
+        if name in _SHELLS and names[0] not in _SILENT:
+            option = next((index for index in range(at + 1, len(words)) if not words[index].text.startswith("-")), None)
+            flags = "".join(word.text for word in words[at + 1 : option] if not word.text.startswith("--"))
+            if option is not None and "c" in flags and not words[option].unknown:
+                return read_script(Source("", words[option].text), {})
+            return None
+    return None
+
+
+def _without_assignments(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """`A=1 python x` as `python x`, which is how `env A=1` and an expanded variable write it."""
+    at = 0
+    while at < len(words) and re.match(r"[A-Za-z_]\w*=", words[at].text):
+        at += 1
+    return words[at:]
+
+
+def _base(word: Word) -> str:
+    return word.text.rpartition("/")[2]

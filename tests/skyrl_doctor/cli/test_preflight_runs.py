@@ -1,0 +1,131 @@
+"""preflight of several targets: runs one by one, files that complete each other together, in every format."""
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from skyrl_doctor.cli.app import dispatch
+
+GOOD = "python -m verl.trainer.main_ppo trainer.nnodes=1\n"
+BAD = "python -m verl.trainer.main_ppo +trainer.nnodes=1 trainer.n_gpus_per_node=2\n"
+WORDS = ["preflight", "--structure-only", "--select", "CFG004"]
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "good.sh": GOOD,
+        "bad.sh": BAD,
+        "other.sh": "torchrun their_trainer.py\n",
+        "dev.conf": "MODEL=x\nROLLOUT_N=2\n",
+        "two.conf": "MODEL=y\nROLLOUT_N=3\n",
+        "task.yaml": "agent_cls: x\ngenerator:\n  max_iterations: 3\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+
+
+def output(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    code = dispatch([*WORDS, *words])
+    return code, capsys.readouterr().out
+
+
+def test_each_run_has_a_block_and_the_worst_status_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = output(capsys, "good.sh", "bad.sh", "other.sh")
+    made = re.sub(r"in \d\.\d\ds|host [\w.-]+|doctor:  \S+", "_", text)
+    assert (code, made) == (
+        1,
+        """\
+_ _, role gpu+login+runtime, target 2 runs
+
+run:     good.sh
+
+verdict: pass (1 passed) _
+
+run:     bad.sh
+
+ERROR    CFG004 config-unreadable
+         trainer.nnodes exists already, and + only adds new keys; use
+         trainer.nnodes=… or ++trainer.nnodes=…
+         at:   bad.sh:1 (trainer.nnodes)
+         fix:  use this setting
+               trainer.nnodes = 1
+
+verdict: fail (1 failed) _
+
+REFUSED  target other.sh: line 1 starts their_trainer.py, which the doctor does
+         not know; it reads a RunConfig TOML, prime-rl's TOML files,
+         SkyRL-agent's dev.conf and task YAML, a verl or SkyRL YAML, and scripts
+         or command lines that start verl's, SkyRL's or prime-rl's programs
+MORE     skyrl-doctor explain CFG004
+verdict: fail (2 runs: 1 pass, 1 fail; 1 refused)
+""",
+    )
+
+
+def test_exit_statuses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert output(capsys, "good.sh", "good.sh")[0] == 0
+    assert output(capsys, "good.sh", "other.sh")[0] == 2
+    assert output(capsys, "bad.sh", "other.sh")[0] == 1
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    report = json.loads(output(capsys, "good.sh", "bad.sh", "other.sh", "--format", "json")[1])
+    assert (report["schema"], report["verdict"]) == (1, "fail")
+    assert [(run["target"]["files"], run["verdict"]) for run in report["runs"]] == [
+        (["good.sh"], "pass"),
+        (["bad.sh"], "fail"),
+    ]
+    assert [refusal["target"] for refusal in report["refused"]] == ["other.sh"]
+
+
+def test_junit(capsys: pytest.CaptureFixture[str]) -> None:
+    root = ET.fromstring(output(capsys, "good.sh", "bad.sh", "other.sh", "--format", "junit")[1])
+    counts = {name: root.attrib[name] for name in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": "3", "failures": "1", "errors": "1", "skipped": "0"}
+    names = ["skyrl-doctor good.sh", "skyrl-doctor bad.sh", "skyrl-doctor refused"]
+    assert [suite.attrib["name"] for suite in root] == names
+
+
+def test_github(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = output(capsys, "good.sh", "bad.sh", "other.sh", "--format", "github")[1].splitlines()
+    assert [line.partition("::trainer")[0].partition("::target")[0] for line in lines] == [
+        "::error file=bad.sh,line=1,title=CFG004 config-unreadable",
+        "::error file=other.sh,title=refused",
+        "good.sh: skyrl-doctor: pass (1 passed)",
+        "bad.sh: skyrl-doctor: fail (1 failed)",
+        "skyrl-doctor: fail (2 runs: 1 pass, 1 fail; 1 refused)",
+    ]
+
+
+def test_prometheus(capsys: pytest.CaptureFixture[str]) -> None:
+    text = output(capsys, "good.sh", "bad.sh", "other.sh", "--format", "prometheus")[1]
+    families = {family.name: family.samples for family in text_string_to_metric_families(text)}
+    verdicts = {(one.labels["target"], one.labels["verdict"]) for one in families["skyrl_doctor_verdict"] if one.value}
+    assert verdicts == {("good.sh", "pass"), ("bad.sh", "fail")}
+    assert [one.labels for one in families["skyrl_doctor_refused"]] == [{"target": "other.sh"}]
+
+
+def test_files_that_complete_each_other_are_one_run_and_the_report_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    report = json.loads(output(capsys, "dev.conf", "task.yaml", "--format", "json")[1])
+    assert (report["target"]["files"], report["notes"]) == (
+        ["dev.conf", "task.yaml"],
+        ["dev.conf and task.yaml complete each other; they are read as one run, and a later file wins"],
+    )
+
+
+def test_what_could_be_combined_in_two_ways_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch([*WORDS, "dev.conf", "two.conf", "task.yaml"]) == 2
+    assert capsys.readouterr().err == (
+        "skyrl-doctor preflight: target task.yaml (task YAML) may complete any of 2 others (each dev.conf); pass one run at a time\n"
+    )
+
+
+def test_a_gate_is_for_one_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["gate", "--select", "CFG004", "good.sh", "bad.sh", "--", "true"]) == 2
+    assert "the targets are 2 runs (good.sh, bad.sh); pass one" in capsys.readouterr().err
