@@ -1,11 +1,14 @@
 """Plans for tests, made by the real readers from small texts or from the examples."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from skyrl_doctor.core.engine import examine
 from skyrl_doctor.core.gather import Gathering
-from skyrl_doctor.core.model import Finding, Outcome, Status
+from skyrl_doctor.core.model import Finding, Outcome, Role, Severity, Status
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.machine.recorded import RecordedMachine
+from skyrl_doctor.plan.edits.repair import Found, Repair, repair
 from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.structure_only import config_only
@@ -48,3 +51,32 @@ def alone(check_id: str, made: Plan) -> Outcome:
     preset: dict[type, object] = {Plan: made, **welcome}
     (outcome,) = examine(chosen, Gathering({}, preset, deadline_s=20.0))
     return outcome
+
+
+def judged(texts: Mapping[str, str]) -> tuple[Outcome, ...]:
+    """The outcomes of every check that needs the configuration alone."""
+    (first, text), *more = texts.items()
+    chosen, welcome = config_only(registry().checks)
+    preset: dict[type, object] = {
+        Plan: plan(text, first, **dict(more)),
+        **welcome,
+        Roles: Roles(frozenset(Role), asked=False),
+    }
+    return tuple(examine(chosen, Gathering({}, preset, deadline_s=20.0)))
+
+
+def repaired(texts: Mapping[str, str], *ids: str, allow_new: bool = False) -> Repair:
+    """What `fix` makes of these files, for all findings that are no notices, or for all of these checks."""
+    failed = [outcome for outcome in judged(texts) if outcome.status is Status.FAIL]
+    findings = [
+        Found(outcome.id, finding)
+        for outcome in failed
+        for finding in outcome.findings
+        if (outcome.id in ids if ids else finding.severity > Severity.INFO)
+    ]
+
+    def read(edited: Mapping[str, str]) -> Plan:
+        (first, text), *more = edited.items()
+        return plan(text, first, **dict(more))
+
+    return repair(findings, texts, read, judged, allow_new=allow_new)

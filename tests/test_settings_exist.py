@@ -42,6 +42,26 @@ PRIME_BESIDE = ("trainer.model.ac.freq", "trainer.micro_batch_size", "deployment
 """Keys of prime-rl that the memory model and launch read and that stand in none of the stored tables."""
 
 
+ASYNCHRONOUS = (
+    "async_training.staleness_threshold",
+    "async_training.trigger_parameter_sync_step",
+    "generator.batched",
+    "orchestrator.concurrency.max_inflight",
+    "orchestrator.token_batch_size",
+    "trainer.fully_async.enabled",
+    "trainer.fully_async.max_staleness_steps",
+    "trainer.fully_async.num_parallel_generation_workers",
+    "trainer.placement.colocate_all",
+    "trainer.placement.policy_num_gpus_per_node",
+    "trainer.placement.policy_num_nodes",
+    "trainer.policy.megatron_config",
+    "trainer.policy_mini_batch_size",
+    "trainer.strategy",
+    "trainer.train_batch_size",
+)
+"""Keys of verl's and SkyRL's asynchronous trainers and of prime-rl that none of the stored tables holds."""
+
+
 class Named(NamedTuple):
     """A setting in a text, and where the text is."""
 
@@ -101,7 +121,7 @@ def fault(one: Named) -> str:
     if one.plus:
         is_free = not has(VERL, key) or isinstance(VERL.get(key, {}), dict) or one.plus == "++" or VERL.get(key) is None
         return "" if is_free else "exists in verl's tree: Hydra refuses it with a plus"
-    if has(OURS, key) or has(VERL, key) or has(PRIME, key) or key in OLD or key.startswith(OPEN):
+    if has(OURS, key) or has(VERL, key) or has(PRIME, key) or key in OLD or key.startswith(OPEN) or key in ASYNCHRONOUS:
         return ""
     return "is no setting of ours, of verl or of prime-rl"
 

@@ -1,7 +1,8 @@
 """The batch size does not divide over the GPUs, the mini batch or the groups.
 
 ## What it does
-Counts the samples of a step (prompts times rollouts) and divides them over all GPUs. Compares the mini batch with the
+Counts the samples of a step (prompts times rollouts) and divides them over all GPUs; under Megatron over the copies of
+the model, which are the GPUs divided by tensor x pipeline x context parallel size. Compares the mini batch with the
 train batch. Under prime-rl, divides the batch into groups. verl skips the first two if `use_dynamic_bsz` is on. In a
 RunConfig it also divides each GPU's part of a mini batch into micro batches, because that trainer leaves out failed
 rollouts and fills up with padding.
@@ -27,13 +28,16 @@ from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import finding, required
 from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.parallel import megatron_models
 from skyrl_train.config.batch import (
     MICRO_BATCHES,
     batch_violations,
+    fitted_batch,
     group_violations,
     micro_batch_violations,
     mini_batch_violations,
 )
+from skyrl_train.config.parallel import data_parallel_size
 from skyrl_train.contracts.violation import Violation
 
 CAUSE = "the batch size is not divisible by the number of workers"
@@ -105,17 +109,34 @@ def _samples(plan: Plan) -> Iterator[Violation]:
     batch, n = plan.integer("data.train_batch_size"), plan.integer("rollout.n")
     if batch is None:
         raise NotApplicable("the configuration sets no batch size")
-    devices = (plan.integer("slurm.nodes") or 1) * (plan.integer("slurm.gpus_per_node") or 0)
+    devices, ranks, over = _parts(plan)
     if n is not None:
-        yield from batch_violations(batch=batch, n=n, devices=devices)
+        yield from batch_violations(batch=batch, n=n, devices=devices, over=over)
     mini = plan.integer("actor.ppo_mini_batch_size")
     if mini is not None:
-        ranks = devices // (plan.integer("actor.sequence_parallel_size") or 1)
-        yield from mini_batch_violations(batch=batch, mini_batch=mini, n=n or 1, ranks=ranks)
+        fitted = fitted_batch(batch=batch, n=n or 1, devices=devices)
+        yield from mini_batch_violations(batch=batch, mini_batch=mini, n=n or 1, ranks=ranks, fitted=fitted)
         if plan.is_of(RUN_CONFIG):
             found = {key: plan.integer(key) for key in _micro(plan)}
             micro = {key: size for key, size in found.items() if size is not None}
             yield from micro_batch_violations(mini_batch=mini, n=n or 1, ranks=ranks, micro=micro)
+
+
+def _parts(plan: Plan) -> tuple[int, int, str]:
+    """Into how many parts a batch and a mini batch divide, and the name of the former.
+
+    Under Megatron the GPUs that hold one copy of the model take the same samples, and verl divides the batch by the
+    copies times the micro batch.
+    """
+    trained = next(megatron_models(plan), None)
+    if trained is None:
+        gpus = (plan.integer("slurm.nodes") or 1) * (plan.integer("slurm.gpus_per_node") or 0)
+        return gpus, gpus // (plan.integer("actor.sequence_parallel_size") or 1), ""
+    copies = data_parallel_size(trained.gpus, trained.sizes)
+    if copies is None:
+        raise NotApplicable("the parallel sizes do not divide the GPUs (CFG008)")
+    micro = plan.integer("actor.micro_batch_size_per_gpu") or 1
+    return copies * micro, copies, f"{copies} copies of the model x micro batches of {micro}"
 
 
 def _micro(plan: Plan) -> tuple[str, ...]:

@@ -31,4 +31,6 @@ def config_unreadable(plan: Plan) -> Iterator[Finding]:
         raise NotApplicable("; ".join(plan.skipped))
     for problem in plan.problems:
         severity = Severity.ERROR if problem.fatal else Severity.WARNING
-        yield config_finding(problem.message, problem.location, problem.settings, severity=severity)
+        yield config_finding(
+            problem.message, problem.location, problem.settings, severity=severity, moves=problem.moves
+        )

@@ -144,6 +144,8 @@ def max_tokens_exceed_context(plan: Plan, prompts: PromptLengths | None) -> Iter
     if context is None:
         raise NotApplicable("max_model_len is not set, so the model's own context length applies")
     calls = plan.integer(CALL)
+    total_key = next((key for key in ("agent.max_response_tokens", RESPONSE) if plan.find(key)), None)
+    total = plan.integer(total_key) if total_key else None
     reported = set()
     if calls is not None:
         length, source = _prompt(plan, prompts, calls)
@@ -153,12 +155,11 @@ def max_tokens_exceed_context(plan: Plan, prompts: PromptLengths | None) -> Iter
             prompt_tokens=length,
             prompt_source=source,
             clamped=plan.is_of(*CLAMPS),
+            response_tokens=total,
         ):
             reported.add(violation.key)
             yield finding(plan, _where_written(plan, violation))
     longest = plan.integer("data.max_prompt_tokens")
-    total_key = next((key for key in ("agent.max_response_tokens", RESPONSE) if plan.find(key)), None)
-    total = plan.integer(total_key) if total_key else None
     if longest is None or total is None or total_key is None or reported:
         return
     for violation in trajectory_violations(

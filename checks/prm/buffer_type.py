@@ -56,4 +56,6 @@ def buffer_type(plan: Plan) -> Iterator[Finding]:
     instead = (
         "orchestrator.train.filter_zero_advantages" if today else "orchestrator.buffer.online_difficulty_filtering"
     )
-    yield config_finding(f"{found.assignment}; expected {instead} = true", found.location, {instead: "true"})
+    yield config_finding(
+        f"{found.assignment}; expected {instead} = true", found.location, {instead: "true"}, removes=(KEY,)
+    )

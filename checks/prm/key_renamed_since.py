@@ -48,15 +48,18 @@ def key_renamed_since(plan: Plan) -> Iterator[Finding]:
             rename.old.location,
             rename.settings,
             severity=severity,
+            moves=rename.moves,
         )
 
 
 def _notice(found: tuple[Rename, ...]) -> Finding:
     settings = {key: value for rename in found for key, value in rename.settings.items()}
+    moves = {old: new for rename in found for old, new in rename.moves.items()}
     return config_finding(
         f"the file uses the schema of January 2026; prime-rl of 2026-07-30 or later rejects {len(found)} of its keys; with that version, use the current name{'' if len(found) == 1 else 's'}",
         found[0].old.location,
         settings,
+        moves=moves,
         summary="when you upgrade prime-rl, rename these keys",
         severity=Severity.INFO,
         evidence=tuple(f"line {rename.line}: {rename.old.own}: {rename.advice}" for rename in found),

@@ -16,7 +16,7 @@ Rename the table to `[trainer.model.lora]`.
 
 from collections.abc import Iterator
 
-from checks.prm.shared import below, of_unknown_version, refused
+from checks.prm.shared import of_unknown_version, refused
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
@@ -50,7 +50,6 @@ def lora_under_experimental(plan: Plan) -> Iterator[Finding]:
     found = of_unknown_version(plan).own.get(OLD)
     if found is None:
         return
-    settings = {f"{NEW}.{value.own.rpartition('.')[2]}": str(value.value) for value in below(plan, OLD)}
     yield config_finding(
-        f"[{OLD}] moved; expected [{NEW}]", found.location, settings, summary=f"rename the table to [{NEW}]"
+        f"[{OLD}] moved; expected [{NEW}]", found.location, moves={OLD: NEW}, summary=f"rename the table to [{NEW}]"
     )

@@ -60,7 +60,7 @@ def seq_len_misplaced(plan: Plan) -> Iterator[Finding]:
     if plan.is_of(SEED):
         if top is not None and not plan.schema:  # else CFG004 knows whether this version takes it
             message = f"{top.assignment} is at the top of the file; expected it in [orchestrator]"
-            yield config_finding(message, top.location, {ORCHESTRATOR: str(top.value)}, summary="move the setting")
+            yield config_finding(message, top.location, moves={TOP: ORCHESTRATOR}, summary="move the setting")
         return
     lengths = {key: own[key].value if key in own else top.value if top else DEFAULT for key in (TRAINER, ORCHESTRATOR)}
     trainer, orchestrator = lengths[TRAINER], lengths[ORCHESTRATOR]

@@ -60,4 +60,4 @@ def top_p_forbidden(plan: Plan) -> Iterator[Finding]:
                     if is_closed
                     else "expected no top_p, because training samples with 1"
                 )
-                yield config_finding(f"{value.assignment}; {expected}", value.location, summary=f"remove {value.own}")
+                yield config_finding(f"{value.assignment}; {expected}", value.location, removes=(value.own,))

@@ -1,15 +1,23 @@
-"""Turns the settings of findings into edits of the user's files, and writes them."""
+"""Turns findings into edits of the user's files, judges them, and writes them."""
 
+import dataclasses
 import os
-import shutil
-from collections.abc import Iterable, Iterator, Sequence
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Outcome, Severity
+from skyrl_doctor.examination import Options, run
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.plan.edit import Proposal, propose
+from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.machine.overlay import Overlay
+from skyrl_doctor.plan.edits.proposal import Proposal
+from skyrl_doctor.plan.edits.repair import Found, Repair, Texts, repair
 from skyrl_doctor.plan.load import load
-from skyrl_doctor.plan.prime_migrate import migrate
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.prime_renames import unmoved
 from skyrl_doctor.plan.source import COMMAND_LINE, decode, read_source
 
 MIGRATION, MIGRATION_SLUG = "PRM007", "key-renamed-since"
@@ -17,42 +25,80 @@ MIGRATION, MIGRATION_SLUG = "PRM007", "key-renamed-since"
 _BOM = b"\xef\xbb\xbf"
 
 
-def proposed_edits(
-    machine: Machine,
-    targets: Sequence[str],
-    failed: Iterable[Outcome],
-    *,
-    selected: Iterable[str],
-    verl_version: str | None = None,
-) -> tuple[Proposal, ...]:
-    """The targets with the settings of the findings worked in. Findings of severity info are skipped."""
-    plan = load(machine, targets, verl_version=verl_version)
-    sources = [read_source(machine, target) for target in targets]
+def proposed_repair(machine: Callable[[], Machine], options: Options, failed: Iterable[Outcome]) -> Repair:
+    """The targets with the findings fixed and judged again on this machine. Findings of severity info are skipped."""
+    reader = LocalMachine()
+    sources = [read_source(reader, target) for target in options.targets]
     texts = {source.file: source.text for source in sources if source.file != COMMAND_LINE}
-    if any(name.upper() == MIGRATION or name.lower() == MIGRATION_SLUG for name in selected):
-        migrations = [(file, text, migrate(plan, file, text)) for file, text in texts.items()]
-        return tuple(Proposal(file, text, done.text, done.left) for file, text, done in migrations)
-    findings = [one for outcome in failed for one in outcome.findings if one.severity > Severity.INFO]
-    return propose(plan, findings, texts)
+    is_migration = any(name.upper() == MIGRATION or name.lower() == MIGRATION_SLUG for name in options.selected)
+    findings = [
+        Found(outcome.id, finding)
+        for outcome in failed
+        for finding in outcome.findings
+        if finding.severity > Severity.INFO or (is_migration and outcome.id == MIGRATION)
+    ]
+
+    def read(edited: Texts) -> Plan:
+        return load(Overlay(reader, edited), options.targets, verl_version=options.verl_version)
+
+    def judge(edited: Texts) -> Sequence[Outcome]:
+        every = dataclasses.replace(options, selected=(), started=time.monotonic())
+        return run(Overlay(machine(), edited), Overlay(LocalMachine(), edited), every).outcomes
+
+    made = repair(findings, texts, read, judge, allow_new=is_migration)
+    if not is_migration:
+        return made
+    plan = load(reader, options.targets, verl_version=options.verl_version)
+    return dataclasses.replace(
+        made,
+        proposals=tuple(dataclasses.replace(one, left=(*one.left, *unmoved(plan, one.file))) for one in made.proposals),
+    )
 
 
 def unapplied_settings(proposals: Iterable[Proposal]) -> Iterator[str]:
-    """A line for each setting that the user must edit by hand."""
+    """A line for each finding that the user must fix by hand."""
     return (f"{proposal.file}: not edited: {text}" for proposal in proposals for text in proposal.left)
 
 
 def write(proposal: Proposal) -> None:
-    """Replaces the file in one step, if it has not changed since it was read."""
-    path = os.path.realpath(proposal.file)
-    temporary = f"{path}.{os.getpid()}.tmp"
+    """Replaces the file in one step, if it has not changed since it was read. Links are refused."""
+    path = proposal.file
     try:
-        with open(path, "rb") as file:
-            data = file.read()
-        if decode(proposal.file, data) != proposal.old:
-            raise UsageError(f"{proposal.file} has changed since it was read; nothing was written")
-        with open(temporary, "wb") as new:
-            new.write((_BOM if data.startswith(_BOM) else b"") + proposal.new.encode())
-        shutil.copymode(path, temporary)
-        os.replace(temporary, path)
+        data, before = _read_plain(path)
+        if decode(path, data) != proposal.old:
+            raise UsageError(f"{path} has changed since it was read; nothing was written")
+        _replace(path, (_BOM if data.startswith(_BOM) else b"") + proposal.new.encode(), before)
     except OSError as error:
-        raise UsageError(f"cannot write {proposal.file}: {error.strerror}") from None
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _read_plain(path: str) -> tuple[bytes, os.stat_result]:
+    """The content and the stat of a plain file with one name. Raises UsageError for a link."""
+    if os.path.islink(path):
+        raise UsageError(f"cannot write {path}: it is a link to {os.path.realpath(path)}; name that file")
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        before = os.fstat(file.fileno())
+        if not stat.S_ISREG(before.st_mode):
+            raise UsageError(f"cannot write {path}: it is not a plain file")
+        if before.st_nlink > 1:
+            raise UsageError(
+                f"cannot write {path}: the file has {before.st_nlink} names (hard links), and only one would change"
+            )
+        return file.read(), before
+
+
+def _replace(path: str, data: bytes, before: os.stat_result) -> None:
+    """Writes a new file beside the old one, with its mode and owner, and renames it."""
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=os.path.dirname(path) or ".")
+    try:
+        with open(descriptor, "wb") as new:
+            new.write(data)
+            new.flush()
+            if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
+                os.fchown(new.fileno(), before.st_uid, before.st_gid)
+            os.fchmod(new.fileno(), stat.S_IMODE(before.st_mode))
+            os.fsync(new.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -61,27 +61,23 @@ def run(args: argparse.Namespace) -> int:
     return report.code
 
 
-def _edit(args: argparse.Namespace, failed: "Sequence[Outcome]") -> set[str]:
-    """Prints the diffs of the targets and, with --apply, writes them. Returns the ids whose settings were written."""
+def _edit(args: argparse.Namespace, failed: "Sequence[Outcome]") -> frozenset[str]:
+    """Prints the diffs of the targets and, with --apply, writes them. Returns the ids whose findings are gone."""
     if not args.targets:
-        return set()
-    from skyrl_doctor.cli.edits import proposed_edits, unapplied_settings, write
-    from skyrl_doctor.machine.local import LocalMachine
-    from skyrl_doctor.plan.edit import diff
+        return frozenset()
+    from skyrl_doctor.cli.edits import proposed_repair, unapplied_settings, write
+    from skyrl_doctor.cli.session import machine_of, options_of
+    from skyrl_doctor.plan.edits.proposal import diff
 
-    proposals = proposed_edits(
-        LocalMachine(), args.targets, failed, selected=args.select, verl_version=args.verl_version
-    )
-    changed = [proposal for proposal in proposals if proposal.new != proposal.old]
+    made = proposed_repair(lambda: machine_of(args), options_of(args), failed)
+    changed = [proposal for proposal in made.proposals if proposal.new != proposal.old]
     for proposal in changed:
         sys.stdout.write(diff(proposal))
         if args.apply:
             write(proposal)
             sys.stdout.write(f"wrote {proposal.file}\n")
-    sys.stdout.write("".join(f"{line}\n" for line in unapplied_settings(proposals)))
-    if not (changed and args.apply):
-        return set()
-    return {one.id for one in failed if any(finding.remedy and finding.remedy.settings for finding in one.findings)}
+    sys.stdout.write("".join(f"{line}\n" for line in unapplied_settings(made.proposals)))
+    return made.fixed if changed and args.apply else frozenset()
 
 
 def _split_words(words: list[str]) -> tuple[list[str], list[str]]:
@@ -100,13 +96,14 @@ def _finding_lines(outcome: "Outcome") -> Iterator[str]:
             continue
         yield f"  {_label(remedy)}: {remedy.summary}"
         yield from (f"      $ {command}" for command in remedy.commands)
+        yield from (f"      {name} -> {new}" for name, new in remedy.moves.items())
         for name, value in remedy.settings.items():
             if not any(f"{name}={value}" in command for command in remedy.commands):  # not twice
                 yield f"      {name} = {value}"
 
 
 def _label(remedy: "Remedy") -> str:
-    if remedy.kind == "FIX_CONFIG" and remedy.settings:
+    if remedy.kind == "FIX_CONFIG" and (remedy.settings or remedy.moves or remedy.removes):
         return "edit"
     return "safe" if remedy.safe else "by hand"
 

@@ -59,13 +59,16 @@ class Location:
 class Remedy:
     """How to fix a finding. `settings` are config keys (FIX_CONFIG) or variables (FIX_ENV) with their new value.
 
-    `safe`: the remedy changes only this job's own environment, files and directories.
+    `moves` are config keys or tables with their new name, `removes` those that must go. `safe`: the remedy changes only
+    this job's own environment, files and directories.
     """
 
     kind: RemedyKind
     summary: str
     commands: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
+    moves: Mapping[str, str] = field(default_factory=dict)
+    removes: tuple[str, ...] = ()
     safe: bool = False
 
 

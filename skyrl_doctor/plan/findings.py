@@ -35,13 +35,23 @@ def config_finding(
     summary: str = "",
     severity: Severity = Severity.ERROR,
     evidence: tuple[str, ...] = (),
+    moves: Mapping[str, str] | None = None,
+    removes: tuple[str, ...] = (),
 ) -> Finding:
     """A finding whose remedy is an edit of the configuration."""
-    remedy = Remedy(kind=RemedyKind.FIX_CONFIG, summary=summary or _summary(settings), settings=dict(settings or {}))
+    remedy = Remedy(
+        kind=RemedyKind.FIX_CONFIG,
+        summary=summary or _summary(settings, moves, removes),
+        settings=dict(settings or {}),
+        moves=dict(moves or {}),
+        removes=removes,
+    )
     return Finding(message=message, evidence=evidence, location=location, remedy=remedy, severity=severity)
 
 
-def _summary(settings: Mapping[str, str] | None) -> str:
+def _summary(settings: Mapping[str, str] | None, moves: Mapping[str, str] | None, removes: tuple[str, ...]) -> str:
+    if moves:
+        return "rename the key" if len(moves) == 1 else "rename the keys"
     if not settings:
-        return "correct the configuration"
+        return f"remove {', '.join(removes)}" if removes else "correct the configuration"
     return "use this setting" if len(settings) == 1 else "use these settings"

@@ -47,11 +47,12 @@ class Value:
 
 @record(kw_only=True)
 class Problem:
-    """A mistake in a target that its own program would refuse or misread."""
+    """A mistake in a target that its own program would refuse or misread. `moves`: keys and their right names."""
 
     message: str
     location: Location
     settings: Mapping[str, str] = field(default_factory=dict)
+    moves: Mapping[str, str] = field(default_factory=dict)
     fatal: bool = True
 
 

@@ -1,21 +1,29 @@
 """Renames from the prime-rl schema of January 2026 to today's; a removed key has a reason instead."""
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.plan.answers import trainer_shares_gpu
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.names.prime_rl import table
 
 
 @record
 class Rename:
-    """One old key, what to do, and the new settings."""
+    """One old key, what to do, its new name, and its new value where that changes too."""
 
     old: Value
     advice: str
-    settings: Mapping[str, str] = field(default_factory=dict)
+    target: str = ""
+    value: str = ""
+
+    @property
+    def moves(self) -> Mapping[str, str]:
+        return {self.old.own: self.target} if self.target else {}
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        return {self.target: self.value} if self.value else {}
 
     @property
     def line(self) -> int | None:
@@ -30,10 +38,18 @@ def renames(plan: Plan) -> Iterator[Rename]:
         if rule is None or _has_renamed_children(key, plan, known):
             continue
         if "to" in rule:
-            made = _written(value.value, rule.get("value", ""))
-            yield Rename(value, f"use {rule['to']}", {rule["to"]: made})
+            yield Rename(value, f"use {rule['to']}", rule["to"], _count(value.value) if _is_counted(rule) else "")
         else:
             yield Rename(value, rule["why"])
+
+
+def unmoved(plan: Plan, file: str) -> Iterator[str]:
+    """What a migration of this file leaves to the user, with the reason."""
+    for rename in renames(plan):
+        if not rename.target and rename.old.location is not None and rename.old.location.file == file:
+            yield f"line {rename.line}: {rename.old.own}: {rename.advice}"
+    if trainer_shares_gpu(plan):
+        yield "trainer and inference share a GPU, but today's launcher gives each its own"
 
 
 def _rule(key: str, known: Mapping[str, Mapping[str, str]]) -> Mapping[str, str] | None:
@@ -52,10 +68,10 @@ def _has_renamed_children(key: str, plan: Plan, known: Mapping[str, Mapping[str,
     return any(_rule(child, known) is not None for child in children)
 
 
-def _written(value: object, how: str) -> str:
-    """The value in TOML syntax."""
-    if how == "count":
-        return str(len(value)) if isinstance(value, list) else "1"
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{name} = {_written(inner, '')}" for name, inner in value.items()) + " }"
-    return json.dumps(value, ensure_ascii=False, default=str)
+def _is_counted(rule: Mapping[str, str]) -> bool:
+    """Whether the new key takes the number of items of the old one."""
+    return rule.get("value") == "count"
+
+
+def _count(value: object) -> str:
+    return str(len(value)) if isinstance(value, list) else "1"

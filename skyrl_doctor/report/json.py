@@ -70,6 +70,8 @@ def finding_data(finding: Finding) -> dict[str, Any]:
             "summary": remedy.summary,
             "commands": list(remedy.commands),
             "settings": dict(remedy.settings),
+            **({"moves": dict(remedy.moves)} if remedy.moves else {}),
+            **({"removes": list(remedy.removes)} if remedy.removes else {}),
             "safe": remedy.safe,
         },
     }

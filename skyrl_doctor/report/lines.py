@@ -150,6 +150,8 @@ class _Layout:
             first, *rest = plain(command).split("\n")
             yield Line(f"      $ {first}", style="command")
             yield from (Line(f"        {more}", style="command") for more in rest)
+        for name, new in remedy.moves.items():
+            yield Line(f"      {plain(name)} -> {plain(new)}", style="command")
         for name, value in remedy.settings.items():
             if not any(f"{name}={value}" in command for command in remedy.commands):  # not twice
                 yield Line(f"      {plain(name)} = {plain(value)}", style="command")

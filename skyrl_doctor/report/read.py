@@ -40,5 +40,7 @@ def _remedy(found: Fields) -> Remedy:
         summary=found.text("summary"),
         commands=found.texts("commands"),
         settings=found.named_texts("settings"),
+        moves=found.named_texts("moves") if "moves" in found else {},
+        removes=found.texts("removes", ()),
         safe=found.value("safe") is True,
     )

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from skyrl_train.contracts.violation import Violation
 
+MINI_BATCH = "actor.ppo_mini_batch_size"
 MICRO_BATCHES = (
     "actor.micro_batch_size_per_gpu",
     "rollout.log_prob_micro_batch_size_per_gpu",
@@ -19,37 +20,56 @@ def next_divisible(samples: int, parts: int, step: int) -> int:
     return -(-samples // unit) * unit
 
 
-def batch_violations(*, batch: int, n: int, devices: int) -> Iterator[Violation]:  # FIX(CFG002)
-    """A batch whose samples do not divide over the GPUs: each takes the same number in an update."""
+def fitted_batch(*, batch: int, n: int, devices: int) -> int:
+    """The batch that `batch_violations` suggests; the batch itself where it divides."""
+    return batch if devices < 1 or batch * n < 1 else next_divisible(batch * n, devices, n) // n
+
+
+def batch_violations(*, batch: int, n: int, devices: int, over: str = "") -> Iterator[Violation]:  # FIX(CFG002)
+    """A batch whose samples do not divide over the GPUs: each takes the same number in an update.
+
+    `over` names the parts in the message, where they are not single GPUs.
+    """
     samples = batch * n
     if devices < 1 or samples < 1 or samples % devices == 0:
         return
     yield Violation(
         key="data.train_batch_size",
-        message=f"{samples} samples ({batch} prompts x {n} rollouts) do not divide over {_gpus(devices)}",
-        settings={"data.train_batch_size": str(next_divisible(samples, devices, n) // n)},
+        message=f"{samples} samples ({batch} prompts x {n} rollouts) do not divide over {over or _gpus(devices)}",
+        settings={"data.train_batch_size": str(fitted_batch(batch=batch, n=n, devices=devices))},
     )
 
 
-def mini_batch_violations(*, batch: int, mini_batch: int, n: int = 1, ranks: int = 1) -> Iterator[Violation]:
+def mini_batch_violations(
+    *, batch: int, mini_batch: int, n: int = 1, ranks: int = 1, fitted: int | None = None
+) -> Iterator[Violation]:
     """A mini batch that is larger than the train batch, or does not divide over the GPUs.
 
+    `fitted`: the train batch that another violation suggests. No setting is suggested where that alone is enough.
     verl checks the division only after the first rollouts. It also ensures that no mini batch is all padding when rollouts
     are left out, since a step is padded by less than one mini batch.
     """
+    settings = _fitting_mini_batch(batch=fitted or batch, mini_batch=mini_batch, n=n, ranks=ranks)
     if ranks > 0 and n > 0 and mini_batch * n % ranks:
         yield Violation(
-            key="actor.ppo_mini_batch_size",
+            key=MINI_BATCH,
             message=f"a mini batch of {mini_batch * n} samples ({mini_batch} prompts x {n} rollouts) does not divide over {_gpus(ranks)}",
-            settings={"actor.ppo_mini_batch_size": str(next_divisible(mini_batch * n, ranks, n) // n)},
+            settings=settings,
         )
     if mini_batch <= batch:
         return
     yield Violation(
-        key="actor.ppo_mini_batch_size",
+        key=MINI_BATCH,
         message=f"a mini batch of {mini_batch} prompts is larger than the train batch of {batch}; use at most {batch}",
-        settings={"actor.ppo_mini_batch_size": str(batch)},
+        settings=settings,
     )
+
+
+def _fitting_mini_batch(*, batch: int, mini_batch: int, n: int, ranks: int) -> dict[str, str]:
+    """The mini batch that divides over the GPUs and is at most the train batch: the next larger one, or the largest."""
+    unit = ranks // math.gcd(n, ranks) if ranks > 0 and n > 0 else 1
+    size = min(-(-mini_batch // unit) * unit, batch // unit * unit)
+    return {MINI_BATCH: str(size)} if 0 < size != mini_batch else {}
 
 
 def micro_batch_violations(*, mini_batch: int, n: int, ranks: int, micro: Mapping[str, int]) -> Iterator[Violation]:

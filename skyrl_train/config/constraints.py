@@ -26,6 +26,7 @@ def context_fits(config: "RunConfig") -> Iterator[Violation]:
         prompt_tokens=data.max_prompt_tokens,
         prompt_source="data.max_prompt_tokens",
         clamped=True,
+        response_tokens=data.max_response_tokens,
     )
     yield from context.trajectory_violations(
         prompt_tokens=data.max_prompt_tokens,
@@ -51,7 +52,11 @@ def batch_divides(config: "RunConfig") -> Iterator[Violation]:
         ranks = _devices(config) // config.actor.sequence_parallel_size
         yield from batch.batch_violations(batch=size, n=n, devices=_devices(config))
         yield from batch.mini_batch_violations(
-            batch=size, mini_batch=config.actor.ppo_mini_batch_size, n=n, ranks=ranks
+            batch=size,
+            mini_batch=config.actor.ppo_mini_batch_size,
+            n=n,
+            ranks=ranks,
+            fitted=batch.fitted_batch(batch=size, n=n, devices=_devices(config)),
         )
         sizes = (
             config.actor.micro_batch_size_per_gpu,

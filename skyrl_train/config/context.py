@@ -14,23 +14,31 @@ def largest_max_tokens(*, max_model_len: int, prompt_tokens: int) -> int:  # FIX
 
 
 def call_violations(
-    *, max_tokens: int, max_model_len: int, prompt_tokens: int | None, prompt_source: str, clamped: bool
+    *,
+    max_tokens: int,
+    max_model_len: int,
+    prompt_tokens: int | None,
+    prompt_source: str,
+    clamped: bool,
+    response_tokens: int | None = None,
 ) -> Iterator[Violation]:
     """A model call whose prompt and max_tokens exceed max_model_len.
 
     If the prompt length is unknown, only a max_tokens that leaves no room for any prompt is reported.
     `clamped`: the caller lowers max_tokens to what is left, as verl 0.9 and our agent do. A max_tokens that exceeds
-    max_model_len even with an empty prompt is fatal anyway: it was meant for another context.
+    max_model_len even with an empty prompt is fatal anyway: it was meant for another context. `response_tokens` of a whole
+    rollout must fit into a suggested max_model_len too.
     """
     prompt = LEAST_ROOM if prompt_tokens is None else prompt_tokens
     fits = largest_max_tokens(max_model_len=max_model_len, prompt_tokens=prompt)
     if max_tokens <= fits:
         return
     if fits < LEAST_ROOM:
+        needed = prompt + max(max_tokens, response_tokens or 0)
         yield Violation(
             key="rollout.max_model_len",
-            message=f"prompt {prompt} ({prompt_source}) leaves no room for a response, because max_model_len is {max_model_len}; use at least {prompt + max_tokens}",
-            settings={"rollout.max_model_len": str(prompt + max_tokens)},
+            message=f"prompt {prompt} ({prompt_source}) leaves no room for a response, because max_model_len is {max_model_len}; use at least {needed}",
+            settings={"rollout.max_model_len": str(needed)},
         )
         return
     total = (

@@ -71,11 +71,9 @@ def _problems(
             continue
         rule = known.get(leaf.key)
         if rule is None:
-            message = _unknown(leaf)
-        else:
-            reason = schema.why_invalid(leaf.value, rule)
-            message = None if reason is None else f"{own[leaf.key].assignment}: {reason}"
-        if message is not None:
+            yield from _unknown(leaf, file)
+        elif (reason := schema.why_invalid(leaf.value, rule)) is not None:
+            message = f"{own[leaf.key].assignment}: {reason}"
             yield Problem(message=message, location=Location(file, leaf.line, leaf.key))
     for key, rule in known.items():
         if rule["required"] and key not in own:
@@ -84,8 +82,17 @@ def _problems(
             yield Problem(message=message, location=Location(file, None, key))
 
 
-def _unknown(leaf: Leaf) -> str | None:
-    """The message for a key that RunConfig does not have; None if its table has one already."""
+def _unknown(leaf: Leaf, file: str) -> Iterator[Problem]:
+    """The problem of a key that RunConfig does not have; none if its table has one already."""
+    message = _why_unknown(leaf)
+    if message is not None:
+        meant = schema.meant_key(leaf.key, leaf.value)
+        yield Problem(
+            message=message, location=Location(file, leaf.line, leaf.key), moves={leaf.key: meant} if meant else {}
+        )
+
+
+def _why_unknown(leaf: Leaf) -> str | None:
     parts = [str(part) for part in leaf.path]
     is_section = len(parts) == 1 and parts[0] in schema.tables()
     if is_section:
@@ -94,5 +101,5 @@ def _unknown(leaf: Leaf) -> str | None:
         return None  # its table is a problem already
     if len(parts) > 2 or isinstance(leaf.path[-1], int):
         return None  # so is its parent
-    closest = schema.closest_key(leaf.key)
-    return f"unknown setting `{leaf.key}`; " + (f"did you mean `{closest}`?" if closest else "remove it")
+    meant = schema.meant_key(leaf.key, leaf.value) or schema.key_elsewhere(leaf.key, leaf.value)
+    return f"unknown setting `{leaf.key}`; " + (f"did you mean `{meant}`?" if meant else "remove it")

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from skyrl_doctor.plan.similar import similar_key
+
 FILE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "defaults", "run_config.schema.json")
 Rule = Mapping[str, Any]
 _WORDS = {
@@ -46,15 +48,22 @@ def why_invalid(value: object, rule: Rule) -> str | None:
     return next(_broken(value, rule), None)
 
 
-def closest_key(key: str) -> str | None:
-    """The known key that is most similar."""
-    names = [*rules(), *sorted(tables())]
-    tail = key.rpartition(".")[2]
-    import difflib  # imported late: only unknown keys need it
+def meant_key(key: str, value: object) -> str | None:
+    """The known key or table of which this one is a slip of the pen, if it takes the value."""
+    known = [*rules(), *sorted(tables())]
+    return similar_key(key, known, lambda name: _takes(name, value))
 
-    similar = difflib.get_close_matches(key, names, n=1, cutoff=0.8)
-    same = [name for name in names if name.rpartition(".")[2] == tail]
-    return similar[0] if similar else same[0] if same else None
+
+def key_elsewhere(key: str, value: object) -> str | None:
+    """The one known key of this name in another table, if it takes the value."""
+    tail = key.rpartition(".")[2]
+    found = [name for name in rules() if name.rpartition(".")[2] == tail and _takes(name, value)]
+    return found[0] if len(found) == 1 else None
+
+
+def _takes(name: str, value: object) -> bool:
+    rule = rules().get(name)
+    return isinstance(value, dict) if rule is None else why_invalid(value, rule) is None
 
 
 def _flat(node: Rule, definitions: Mapping[str, Rule], prefix: str) -> Iterator[tuple[str, Rule]]:

@@ -25,9 +25,28 @@ def test_reproduces_two_faults_at_their_lines() -> None:
         config_finding(
             "a mini batch of 4 prompts is larger than the train batch of 3; use at most 3",
             Location(BROKEN, 11, "actor_rollout_ref.actor.ppo_mini_batch_size"),
-            {"actor_rollout_ref.actor.ppo_mini_batch_size": "3"},
         ),
     ]
+
+
+def test_megatron_divides_over_the_copies_of_the_model() -> None:
+    table = "actor_rollout_ref.actor.megatron"
+    words = (
+        "model_engine=megatron",
+        "trainer.n_gpus_per_node=8",
+        "data.train_batch_size=6",
+        "actor_rollout_ref.rollout.n=1",
+        "actor_rollout_ref.actor.ppo_mini_batch_size=6",
+        f"{table}.tensor_model_parallel_size=4",
+    )
+    command = f"python3 -m verl.trainer.main_ppo {' '.join(words)}"
+    assert found("CFG002", plan(command, "run.sh")) == []  # 8 GPUs do not divide 6, two copies do
+    micro = plan(f"{command} actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2", "run.sh")
+    assert [finding.message for finding in found("CFG002", micro)] == [
+        "6 samples (6 prompts x 1 rollouts) do not divide over 2 copies of the model x micro batches of 2"
+    ]
+    wrong = plan(command.replace("parallel_size=4", "parallel_size=3"), "run.sh")
+    assert verdict("CFG002", wrong) == (Status.SKIP, "the parallel sizes do not divide the GPUs (CFG008)")
 
 
 def test_prime_rl_counts_in_rollouts() -> None:

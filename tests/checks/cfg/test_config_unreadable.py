@@ -26,7 +26,11 @@ def test_tells_each_problem_of_the_plan() -> None:
 def test_reproduces_two_faults_in_one_file() -> None:
     made = plan("[model]\npath = 'x'\nattention = 'sdpa'\n[rolout]\nn = 3\n")
     assert found("CFG004", made) == [
-        config_finding("unknown setting `rolout`; did you mean `rollout`?", Location("run.toml", 4, "rolout")),
+        config_finding(
+            "unknown setting `rolout`; did you mean `rollout`?",
+            Location("run.toml", 4, "rolout"),
+            moves={"rolout": "rollout"},
+        ),
     ]
     assert found("CFG004", plan("[model]\npath = 'x'\nattention = 'sdpa'\n[trainer]\nresume = 'path'\n")) == [
         config_finding(

@@ -13,6 +13,7 @@ def test_names_the_successor_of_each_schema() -> None:
     (finding,) = buffer_type(today)
     assert finding.remedy is not None
     assert finding.remedy.settings == {"orchestrator.train.filter_zero_advantages": "true"}
+    assert finding.remedy.removes == ("orchestrator.buffer.type",)
 
 
 def test_reproduces_the_first_file() -> None:
@@ -21,6 +22,7 @@ def test_reproduces_the_first_file() -> None:
             "orchestrator.buffer.type = 'online-difficulty'; expected orchestrator.buffer.online_difficulty_filtering = true",
             Location(FIRST, 22, "orchestrator.buffer.type"),
             {"orchestrator.buffer.online_difficulty_filtering": "true"},
+            removes=("orchestrator.buffer.type",),
         )
     ]
 

@@ -24,12 +24,12 @@ def test_old_keys_in_a_new_file_are_refused_one_by_one() -> None:
         config_finding(
             "orchestrator.rollouts_per_example is a key of an older schema; use orchestrator.group_size",
             Location(HALF, 19, "orchestrator.rollouts_per_example"),
-            {"orchestrator.group_size": "2"},
+            moves={"orchestrator.rollouts_per_example": "orchestrator.group_size"},
         ),
         config_finding(
             "inference.gpu_memory_utilization is a key of an older schema; use inference.vllm.gpu_memory_utilization",
             Location(HALF, 27, "inference.gpu_memory_utilization"),
-            {"inference.vllm.gpu_memory_utilization": "0.5"},
+            moves={"inference.gpu_memory_utilization": "inference.vllm.gpu_memory_utilization"},
         ),
     ]
 
@@ -65,15 +65,16 @@ def test_an_old_file_gets_one_notice_with_the_translation() -> None:
         == "the file uses the schema of January 2026; prime-rl of 2026-07-30 or later rejects 10 of its keys; with that version, use the current names"
     )
     assert notice.remedy is not None
-    assert notice.remedy.settings == {
-        "deployment.num_infer_gpus": "1",
-        "deployment.num_train_gpus": "1",
-        "orchestrator.group_size": "2",
-        "orchestrator.train.sampling.max_completion_tokens": "2000",
-        "inference.vllm.gpu_memory_utilization": "0.5",
-        "inference.vllm.tool_call_parser": '"hermes"',
-        "inference.vllm.enforce_eager": "true",
-        "inference.vllm.max_model_len": "4096",
+    assert notice.remedy.settings == {"deployment.num_infer_gpus": "1", "deployment.num_train_gpus": "1"}
+    assert notice.remedy.moves == {
+        "inference_gpu_ids": "deployment.num_infer_gpus",
+        "trainer_gpu_ids": "deployment.num_train_gpus",
+        "orchestrator.rollouts_per_example": "orchestrator.group_size",
+        "orchestrator.sampling.max_tokens": "orchestrator.train.sampling.max_completion_tokens",
+        "inference.gpu_memory_utilization": "inference.vllm.gpu_memory_utilization",
+        "inference.model.tool_call_parser": "inference.vllm.tool_call_parser",
+        "inference.model.enforce_eager": "inference.vllm.enforce_eager",
+        "inference.model.max_model_len": "inference.vllm.max_model_len",
     }
     assert notice.evidence[4] == (
         "line 25: orchestrator.env: an environment is an [[orchestrator.train.source]] now, with env = { taskset = { id = … } }"

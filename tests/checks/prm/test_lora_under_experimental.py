@@ -22,7 +22,7 @@ def test_reproduces_the_first_file() -> None:
         config_finding(
             "[trainer.model.experimental.lora] moved; expected [trainer.model.lora]",
             Location(FIRST, 10, "trainer.model.experimental.lora"),
-            {"trainer.model.lora.rank": "8", "trainer.model.lora.alpha": "32"},
+            moves={"trainer.model.experimental.lora": "trainer.model.lora"},
             summary="rename the table to [trainer.model.lora]",
         )
     ]

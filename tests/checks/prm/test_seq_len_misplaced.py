@@ -25,7 +25,7 @@ def test_reproduces_the_first_file() -> None:
         config_finding(
             "seq_len = 8192 is at the top of the file; expected it in [orchestrator]",
             Location(FIRST, 3, "seq_len"),
-            {"orchestrator.seq_len": "8192"},
+            moves={"seq_len": "orchestrator.seq_len"},
             summary="move the setting",
         )
     ]

@@ -23,7 +23,7 @@ def test_reproduces_the_first_file() -> None:
         config_finding(
             "orchestrator.sampling.top_p = 0.95; expected no top_p, because training samples with 1",
             Location(FIRST, 19, "orchestrator.sampling.top_p"),
-            summary="remove orchestrator.sampling.top_p",
+            removes=("orchestrator.sampling.top_p",),
         )
     ]
 

@@ -9,7 +9,7 @@ import pytest
 from skyrl_doctor.cli.app import dispatch
 from skyrl_doctor.cli.edits import write
 from skyrl_doctor.core.errors import UsageError
-from skyrl_doctor.plan.edit import Proposal
+from skyrl_doctor.plan.edits.proposal import Proposal
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -48,12 +48,21 @@ def test_line_ends_and_a_byte_order_mark_are_kept(stuck: Path) -> None:
     assert text.count(b"\n") == text.count(b"\r\n")
 
 
-def test_a_link_stays_a_link(stuck: Path) -> None:
-    link = stuck.parent / "link.toml"
+def test_links_are_refused_and_named(stuck: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = stuck.read_bytes()
+    link, second = stuck.parent / "link.toml", stuck.parent / "second.toml"
     link.symlink_to(stuck.name)
-    dispatch(["fix", "CFG001", str(link), "--apply"])
-    assert link.is_symlink()
-    assert "max_tokens = 2048" in stuck.read_text(encoding="utf-8")
+    assert dispatch(["fix", "CFG001", str(link), "--apply"]) == 2
+    assert capsys.readouterr().err == (
+        f"skyrl-doctor fix: cannot write {link}: it is a link to {stuck}; name that file\n"
+    )
+    second.hardlink_to(stuck)
+    assert dispatch(["fix", "CFG001", str(stuck), "--apply"]) == 2
+    assert capsys.readouterr().err == (
+        f"skyrl-doctor fix: cannot write {stuck}: the file has 2 names (hard links), and only one would change\n"
+    )
+    assert (link.is_symlink(), stuck.read_bytes()) == (True, before)
+    assert sorted(os.listdir(stuck.parent)) == ["link.toml", "second.toml", "v4.toml"]
 
 
 def test_a_schema_is_rewritten_only_where_it_is_asked_for(stuck: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -141,7 +141,7 @@ class Composition:
         elif override.mode == "+" and is_set and not isinstance(override.value, dict | list):
             self.doubled.append((key, len(self.problems)))
             message = f"{key} exists already, and + only adds new keys; use {key}=… or ++{key}=…"
-            self._refuse(given, message, {key: str(override.value)}, by_version=True)
+            self._refuse(given, message, {f"+{key}": f"++{key}"}, by_version=True)
             self.set(key, override.value, given)
         elif isinstance(override.value, list) and exists and self._is_table(key):
             self._refuse(given, f"{key} is a table in {self.label}, not a list", by_version=True)
@@ -170,7 +170,7 @@ class Composition:
     def _unknown(self, key: str, value: Any, given: Given) -> None:
         """Refuses a key. `judge` completes the message."""
         self.missing.append(Missing(key, value, given, len(self.problems)))
-        self._refuse(given, f"{self.label} has no key {key}", {f"+{key}": str(value)}, by_version=True)
+        self._refuse(given, f"{self.label} has no key {key}", by_version=True)
 
     def _target(self, key: str) -> str:
         """The key itself, or the one below the table that a table above it refers to."""
@@ -193,14 +193,14 @@ class Composition:
                 self.values[key] = dataclasses.replace(value, unknown=f"{given.text} may set it: {given.unknown}")
 
     def _refuse(
-        self, given: Given, message: str, settings: Mapping[str, str] | None = None, *, by_version: bool = False
+        self, given: Given, message: str, moves: Mapping[str, str] | None = None, *, by_version: bool = False
     ) -> None:
         """Keeps a problem. One that another version of verl would not have is an error only if the version is known."""
         self.refused += by_version
         key = given.text.lstrip("+~").partition("=")[0]
         location = dataclasses.replace(given.location, key=key)
         fatal = self.is_known or not by_version
-        self.problems.append(Problem(message=message, location=location, settings=settings or {}, fatal=fatal))
+        self.problems.append(Problem(message=message, location=location, moves=moves or {}, fatal=fatal))
 
     def _drop(self, key: str) -> None:
         for name in [name for name in self.values if name.startswith(f"{key}.")]:

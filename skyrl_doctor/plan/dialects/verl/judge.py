@@ -16,6 +16,7 @@ from skyrl_doctor.plan.dialects.verl.runs import NoTreeError, Place, composed_ru
 from skyrl_doctor.plan.dialects.verl.similar import is_misspelt, similar_key
 from skyrl_doctor.plan.dialects.verl.versions import Origin, Verl, folders_above, known_verl
 from skyrl_doctor.plan.model import Problem
+from skyrl_doctor.plan.similar import is_slip
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.hydra_defaults import ComposeError
 
@@ -128,12 +129,11 @@ def _explain(composed: Composition, history: History, version: str) -> None:
             hints.append(f"this verl calls it {name}" if renamed else f"did you mean {name}?")
         elif not told:
             hints.append(f"to add a new key use +{missing.key}=…")
-        settings = {name: str(missing.value)} if name is not None else {} if told else problem.settings
+        is_sure = name is not None and (composed.is_known if renamed else is_slip(missing.key, name))
+        moves = {missing.key: name} if name is not None and is_sure else {}
         message = f"{problem.message}; {', '.join(hints)}"
         fatal = problem.fatal or (not told and name is not None and is_misspelt(missing.key, name))
-        composed.problems[missing.problem] = dataclasses.replace(
-            problem, message=message, settings=settings, fatal=fatal
-        )
+        composed.problems[missing.problem] = dataclasses.replace(problem, message=message, moves=moves, fatal=fatal)
 
 
 def _refuse_everywhere(composed: Composition, history: History) -> None:

@@ -75,6 +75,7 @@ def _reading(
     keys = KEYS if entry is None else keys_of(entry)
     values = {key.ours: _ours(own[key.verl], key) for key in keys if key.is_read and key.verl in own}
     values.update((value.key, value) for value in extra if value.key not in values)
+    own.update((value.own, value) for value in extra if value.own.startswith("#SBATCH "))
     return Reading(
         dialect=NAME, values=values, own=own, problems=(*problems, *unresolved_problems(own)), skipped=skipped
     )

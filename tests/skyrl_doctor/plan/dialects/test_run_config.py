@@ -44,11 +44,13 @@ def test_every_problem_has_its_line() -> None:
         Problem(
             message="unknown setting `rollout.max_token`; did you mean `rollout.max_tokens`?",
             location=Location("f.toml", 3, "rollout.max_token"),
+            moves={"rollout.max_token": "rollout.max_tokens"},
         ),
         Problem(message="rollout.n = 'two': expected a whole number", location=Location("f.toml", 4, "rollout.n")),
         Problem(
             message="unknown setting `slrum`; did you mean `slurm`?",
             location=Location("f.toml", 5, "slrum"),
+            moves={"slrum": "slurm"},
         ),
         Problem(message="slurm.nodes = 0: expected at least 1", location=Location("f.toml", 8, "slurm.nodes")),
         Problem(

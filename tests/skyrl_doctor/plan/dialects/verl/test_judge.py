@@ -83,7 +83,7 @@ def test_a_renamed_key_is_told_by_both_names(tmp_path: Path) -> None:
     assert problem.message == (
         f"verl 0.9.1 (--verl-version) has no key {key}; verl 0.3.0.post0 to 0.7.1 have it, this verl calls it {name}"
     )
-    assert problem.settings == {name: "True"}
+    assert problem.moves == {key: name}
     (unsure,) = plan(tmp_path, RENAMED).problems
     assert (unsure.fatal, unsure.settings) == (False, {})
     assert unsure.message == (

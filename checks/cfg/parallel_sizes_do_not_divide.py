@@ -1,0 +1,93 @@
+"""Parallel sizes do not divide the GPUs, the layers or the attention heads.
+
+## What it does
+Under Megatron, divides the GPUs by tensor x pipeline x context parallel size, and by the size of the experts. Under
+FSDP, divides them by the sequence parallel size. If the model's config.json is on this machine, divides its attention
+heads by each tensor and sequence parallel size, and its layers by the pipeline size.
+
+## Why it breaks training
+Megatron, verl and vLLM stop with an assertion after the queue, when the workers of all nodes have started.
+
+## How to fix
+The product of the sizes must divide the number of GPUs. A tensor parallel size must divide the number of attention heads.
+
+## Example
+    RuntimeError: world_size (8) is not divisible by 6
+    ValueError: Total number of attention heads (14) must be divisible by tensor parallel size (4).
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.model import Finding, Severity
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.plan.findings import config_finding, required
+from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.parallel import megatron_models
+from skyrl_train.config.parallel import does_not_divide, gpu_faults
+
+CAUSE = "the parallel sizes do not divide the GPUs or the model"
+
+SIGNATURES = (
+    Signature(
+        pattern=r"\bworld[_ ]size \(?\d+\)? (?:is not|should be|must be) divisible by|\bn_gpus \(\d+\) must be divisible by model_parallel_size",
+        sample="RuntimeError: world_size (8) is not divisible by 6",
+        explain="tensor x pipeline x context parallel size does not divide the number of GPUs",
+        versions="megatron-core, verl",
+    ),
+    Signature(
+        pattern=r"[Tt]otal number of attention heads \(\d+\) must be divisible by tensor parallel size|\bnum_attention_heads \(?\d+\)? must be (?:a multiple of|divisible by) (?:tensor|ulysses)",
+        sample="ValueError: Total number of attention heads (14) must be divisible by tensor parallel size (4).",
+        explain="the tensor parallel size does not divide the model's attention heads",
+        versions="vllm, megatron-core, verl",
+    ),
+)
+
+TENSOR, SEQUENCE = "rollout.tensor_parallel_size", "actor.sequence_parallel_size"
+
+
+@check("CFG008", fix="skyrl_train/config/parallel.py")
+def parallel_sizes_do_not_divide(plan: Plan, model: ModelFiles | None) -> Iterator[Finding]:
+    heads, layers = _counts(model)
+    for trained in megatron_models(required(plan)):
+        for fault in gpu_faults(trained.gpus, trained.sizes):
+            yield config_finding(fault, plan.own[trained.tensor].location or plan.place("slurm.gpus_per_node"))
+        if does_not_divide(heads, trained.sizes.tensor):
+            yield _heads(plan, trained.tensor, trained.sizes.tensor, heads or 0)
+        if does_not_divide(layers, trained.sizes.pipeline) and not _is_uneven(plan, trained.table):
+            yield config_finding(
+                f"pipeline size {trained.sizes.pipeline} does not divide the model's {layers} layers",
+                plan.own[trained.pipeline].location,
+                severity=Severity.WARNING,
+            )
+    for key in (TENSOR, SEQUENCE):
+        size = plan.integer(key)
+        if size is not None and does_not_divide(heads, size):
+            yield _heads(plan, plan.name(key), size, heads or 0)
+    gpus = (plan.integer("slurm.nodes") or 1) * (plan.integer("slurm.gpus_per_node") or 0)
+    sequence = plan.integer(SEQUENCE)
+    if gpus and sequence is not None and does_not_divide(gpus, sequence) and not any(megatron_models(plan)):
+        yield config_finding(
+            f"{plan.name(SEQUENCE)} is {sequence}, which does not divide {gpus} GPUs", plan.place(SEQUENCE)
+        )
+
+
+def _heads(plan: Plan, key: str, size: int, heads: int) -> Finding:
+    found = plan.own.get(key)
+    place = found.location if found is not None else None
+    return config_finding(f"{key} is {size}, which does not divide the model's {heads} attention heads", place)
+
+
+def _counts(model: ModelFiles | None) -> tuple[int | None, int | None]:
+    """The attention heads and the layers of the model, if they are known."""
+    config = model.text_config if model is not None else {}
+    counts = [config.get(name) for name in ("num_attention_heads", "num_hidden_layers")]
+    heads, layers = (count if isinstance(count, int) and not isinstance(count, bool) else None for count in counts)
+    return heads, layers
+
+
+def _is_uneven(plan: Plan, table: str) -> bool:
+    """Whether the configuration lays out the layers itself."""
+    words = ("layout", "num_layers_in", "account_for")
+    return any(key.startswith(f"{table}.") and any(word in key for word in words) for key in plan.own)

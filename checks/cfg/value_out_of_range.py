@@ -1,0 +1,49 @@
+"""A value is outside the range that its framework accepts.
+
+## What it does
+Compares single values, such as `gpu_memory_utilization` and `top_p`, with the range that vLLM, SGLang, verl or prime-rl
+asserts. A RunConfig has its own ranges (CFG004).
+
+## Why it breaks training
+The model server refuses to start, after the queue and after the model is loaded; a negative number of rollouts or GPUs
+ends the run at its first division.
+
+## How to fix
+Use a value in the range of the finding. `gpu_memory_utilization` is a fraction: 0.5, not 50.
+
+## Example
+    ValueError: GPU memory utilization must be less than 1.0. Got 50.0.
+"""
+
+from collections.abc import Iterator
+
+from skyrl_doctor.core.check import check
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
+from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.signature import Signature
+from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
+from skyrl_doctor.plan.findings import config_finding, required
+from skyrl_doctor.plan.model import Plan
+from skyrl_train.config.ranges import RANGES
+
+SIGNATURES = (
+    Signature(
+        pattern=r"GPU memory utilization must be (?:less than|in)|\b(?:top_p|temperature|gpu_memory_utilization|mem_fraction_static) must be (?:in|non-negative|between|greater|less)",
+        sample="ValueError: GPU memory utilization must be less than 1.0. Got 50.0.",
+        explain="a value is outside the range that the model server accepts",
+        versions="vllm, sglang",
+    ),
+)
+
+
+@check("CFG010", fix="skyrl_train/config/ranges.py")
+def value_out_of_range(plan: Plan) -> Iterator[Finding]:
+    if required(plan).is_of(RUN_CONFIG):
+        raise NotApplicable("a RunConfig has its own ranges, which CFG004 compares")
+    for key, allowed in RANGES.items():
+        try:
+            value = plan.number(key)
+        except CouldNotLook:
+            continue  # a value that is not known or no number is CFG004's
+        if value is not None and not allowed.holds(value):
+            yield config_finding(f"{plan.values[key].assignment}; expected {allowed}", plan.place(key))

@@ -1,0 +1,68 @@
+"""Suggests the key that a misspelled one stands for.
+
+A suggestion is a slip of the pen, such as `batchsize` or `lenght`, never another word: `max_start_length` and
+`max_prompt_length` look alike and mean different things.
+"""
+
+from collections.abc import Callable, Iterable
+
+SHORT, LONG = 4, 8
+"""Letters of a word below which it must be equal, and from which it may differ twice."""
+
+
+def similar_key(key: str, known: Iterable[str], fits: Callable[[str], bool]) -> str | None:
+    """The one known key that differs by slips only and takes the value (`fits`); None if there is none or more than one."""
+    found = [name for name in known if name != key and is_slip(key, name) and fits(name)]
+    return found[0] if len(found) == 1 else None
+
+
+def is_slip(written: str, known: str) -> bool:
+    """Whether each part of a dotted key is the other's, but for slips of the pen."""
+    ours, theirs = written.split("."), known.split(".")
+    return len(ours) == len(theirs) and all(map(_is_same_part, ours, theirs))
+
+
+def same_kind(value: object, other: object) -> bool:
+    """Whether two values are of one kind. Nothing is known of a null or of an interpolation."""
+    if other is None or (isinstance(other, str) and "${" in other) or (isinstance(value, str) and "$" in value):
+        return True
+    return value is None or _kind(value) == _kind(other)
+
+
+def _kind(value: object) -> str:
+    match value:
+        case bool():
+            return "flag"
+        case int() | float():
+            return "number"
+    return type(value).__name__
+
+
+def _is_same_part(written: str, known: str) -> bool:
+    if written == known or written.replace("-", "_").replace("_", "").lower() == known.replace("_", "").lower():
+        return True
+    ours, theirs = written.replace("-", "_").split("_"), known.split("_")
+    return len(ours) == len(theirs) and all(map(_is_same_word, ours, theirs))
+
+
+def _is_same_word(written: str, known: str) -> bool:
+    if written == known:
+        return True
+    shorter = min(len(written), len(known))
+    return shorter >= SHORT and _distance(written, known) <= (2 if shorter >= LONG else 1)
+
+
+def _distance(first: str, second: str) -> int:
+    """Letters to add, remove, replace or swap with their neighbour."""
+    if abs(len(first) - len(second)) > 2:
+        return 3
+    rows = [list(range(len(second) + 1))]
+    for at, letter in enumerate(first, 1):
+        row = [at]
+        for other, against in enumerate(second, 1):
+            cost = min(rows[-1][other] + 1, row[-1] + 1, rows[-1][other - 1] + (letter != against))
+            if at > 1 and other > 1 and letter == second[other - 2] and first[at - 2] == against:
+                cost = min(cost, rows[-2][other - 2] + 1)
+            row.append(cost)
+        rows.append(row)
+    return rows[-1][-1]

@@ -1,0 +1,11 @@
+"""What asynchronous training needs of its settings (CFG009)."""
+
+
+def worker_range(mini_batch: int, staleness: int) -> tuple[int, int]:
+    """The fewest and the most generation workers: fewer starve a mini batch, more could never all work."""
+    return mini_batch, mini_batch * (staleness + 1)
+
+
+def fits_staleness(workers: int, mini_batch: int, staleness: int) -> bool:  # FIX(CFG009)
+    least, most = worker_range(mini_batch, staleness)
+    return least <= workers <= most

@@ -1,0 +1,89 @@
+"""CFG008."""
+
+import json
+
+from checks.cfg.parallel_sizes_do_not_divide import parallel_sizes_do_not_divide
+from plans import example, found, plan
+from skyrl_doctor.core.model import Location, Severity
+from skyrl_doctor.facts.model_files import ModelFiles
+from skyrl_doctor.plan.findings import config_finding
+from skyrl_doctor.plan.model import Plan
+
+A = "actor_rollout_ref.actor"
+M = f"{A}.megatron"
+
+
+def megatron(*words: str) -> Plan:
+    lines = ("model_engine=megatron", "trainer.n_gpus_per_node=8", *words)
+    return plan("python3 -m verl.trainer.main_ppo \\\n" + " \\\n".join(lines) + "\n", "run.sh")
+
+
+def model(**config: int) -> ModelFiles:
+    return ModelFiles(
+        name="m", is_local=True, directory="/m", config=json.loads(json.dumps(config)), has_tokenizer=True, searched=()
+    )
+
+
+def test_megatron_divides_the_gpus_by_all_sizes() -> None:
+    assert found("CFG008", megatron(f"{M}.tensor_model_parallel_size=4", f"{M}.context_parallel_size=2")) == []
+    made = megatron(f"{M}.tensor_model_parallel_size=4", f"{M}.pipeline_model_parallel_size=3")
+    assert found("CFG008", made) == [
+        config_finding(
+            "tensor 4 x pipeline 3 x context 1 = 12 GPUs for one copy of the model, which do not divide 8 GPUs",
+            Location("run.sh", 4, f"{M}.tensor_model_parallel_size"),
+        )
+    ]
+
+
+def test_experts_divide_the_gpus_too() -> None:
+    made = megatron(f"{M}.tensor_model_parallel_size=2", f"{M}.expert_model_parallel_size=8")
+    assert [one.message for one in found("CFG008", made)] == [
+        "expert tensor 2 x expert 8 x pipeline 1 = 16 GPUs for one copy of the experts, which do not divide 8 GPUs"
+    ]
+    assert found("CFG008", megatron(f"{M}.expert_model_parallel_size=8")) == []
+    alone = (
+        f"{M}.tensor_model_parallel_size=2",
+        f"{M}.expert_model_parallel_size=8",
+        f"{M}.expert_tensor_parallel_size=1",
+    )
+    assert found("CFG008", megatron(*alone)) == []
+
+
+def test_heads_and_layers_of_a_known_model() -> None:
+    made = megatron(f"{M}.tensor_model_parallel_size=4", f"{M}.pipeline_model_parallel_size=2")
+    messages = [
+        (one.message, one.severity)
+        for one in parallel_sizes_do_not_divide(made, model(num_attention_heads=14, num_hidden_layers=27))
+    ]
+    assert messages == [
+        (f"{M}.tensor_model_parallel_size is 4, which does not divide the model's 14 attention heads", Severity.ERROR),
+        ("pipeline size 2 does not divide the model's 27 layers", Severity.WARNING),
+    ]
+    uneven = megatron(
+        f"{M}.pipeline_model_parallel_size=2", f"+{M}.override_transformer_config.num_layers_in_first_pipeline_stage=13"
+    )
+    assert list(parallel_sizes_do_not_divide(uneven, model(num_hidden_layers=27))) == []
+    text = "[model]\npath = 'x'\n[rollout]\ntensor_parallel_size = 4\n[slurm]\ngpus_per_node = 4\n"
+    (finding,) = parallel_sizes_do_not_divide(plan(text), model(num_attention_heads=14))
+    assert finding == config_finding(
+        "rollout.tensor_parallel_size is 4, which does not divide the model's 14 attention heads",
+        Location("run.toml", 4, "rollout.tensor_parallel_size"),
+    )
+
+
+def test_sequence_parallel_divides_the_gpus() -> None:
+    made = plan(
+        f"python3 -m verl.trainer.main_ppo trainer.n_gpus_per_node=8 {A}.ulysses_sequence_parallel_size=3", "run.sh"
+    )
+    assert [one.message for one in found("CFG008", made)] == [
+        f"{A}.ulysses_sequence_parallel_size is 3, which does not divide 8 GPUs"
+    ]
+
+
+def test_an_unknown_size_is_no_finding() -> None:
+    assert found("CFG008", megatron(f"{M}.tensor_model_parallel_size=$(nproc)")) == []
+
+
+def test_silent_on_clean_configurations() -> None:
+    for name in ("examples/mig20.toml", "examples/verl/grpo_mig20.sh"):
+        assert found("CFG008", example(name)) == []

@@ -1,0 +1,42 @@
+"""CFG010."""
+
+import pytest
+
+from plans import example, found, plan, verdict
+from skyrl_doctor.core.model import Location, Status
+from skyrl_doctor.plan.findings import config_finding
+
+R = "actor_rollout_ref.rollout"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        (f"{R}.gpu_memory_utilization", "1.2", "more than 0 to 1"),
+        (f"{R}.gpu_memory_utilization", "0", "more than 0 to 1"),
+        (f"{R}.top_p", "1.5", "more than 0 to 1"),
+        (f"{R}.temperature", "-1", "at least 0"),
+        (f"{R}.n", "0", "at least 1"),
+        ("trainer.nnodes", "0", "at least 1"),
+    ],
+)
+def test_names_the_range(key: str, value: str, expected: str) -> None:
+    made = plan(f"python3 -m verl.trainer.main_ppo {key}={value}", "run.sh")
+    assert found("CFG010", made) == [
+        config_finding(f"{key} = {value}; expected {expected}", Location("run.sh", 1, key))
+    ]
+
+
+@pytest.mark.parametrize(
+    "word", [f"{R}.gpu_memory_utilization=1.0", f"{R}.temperature=0", f"{R}.n=$(nproc)", f"{R}.top_p=0.1"]
+)
+def test_the_ends_of_a_range_and_unknown_values_are_silent(word: str) -> None:
+    assert found("CFG010", plan(f"python3 -m verl.trainer.main_ppo {word}", "run.sh")) == []
+
+
+def test_silent_on_clean_configurations() -> None:
+    assert found("CFG010", example("examples/verl/grpo_mig20.sh")) == []
+    assert verdict("CFG010", example("examples/mig20.toml")) == (
+        Status.SKIP,
+        "a RunConfig has its own ranges, which CFG004 compares",
+    )
