@@ -8,7 +8,15 @@ _TOKEN = re.compile(
     r"|(?P<sign>\*\*|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|[-+*/%&|^]=|[-+*/%<>!~&|^?:=(),]))"
 )
 _LEVELS = (
-    ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"), ("+", "-"),
+    ("||",),
+    ("&&",),
+    ("|",),
+    ("^",),
+    ("&",),
+    ("==", "!="),
+    ("<", ">", "<=", ">="),
+    ("<<", ">>"),
+    ("+", "-"),
     ("*", "/", "%"),
 )
 _BINARY: dict[str, Callable[[int, int], int]] = {
@@ -38,9 +46,7 @@ class UnclearError(ValueError):
     """The expression has no known value, for the reason in the message."""
 
 
-def evaluate(
-    text: str, number_of: Callable[[str], int], assign: Callable[[str, int], None] | None = None
-) -> int:
+def evaluate(text: str, number_of: Callable[[str], int], assign: Callable[[str, int], None] | None = None) -> int:
     """The value of an expression. `number_of` looks up a variable, `assign` sets one. Raises UnclearError."""
     reader = _Reader(text, number_of, assign)
     value = reader.comma()
@@ -50,9 +56,7 @@ def evaluate(
 
 
 class _Reader:
-    def __init__(
-        self, text: str, number_of: Callable[[str], int], assign: Callable[[str, int], None] | None
-    ) -> None:
+    def __init__(self, text: str, number_of: Callable[[str], int], assign: Callable[[str, int], None] | None) -> None:
         self._text, self._number_of, self._assign = text.strip(), number_of, assign
         self._tokens, self._at, self._depth = list(_tokens(text)), 0, 0
 
@@ -77,7 +81,11 @@ class _Reader:
         if self._depth > _MOST_DEPTH:
             raise UnclearError("nested too deeply")
         name, sign = self.peek(), self._tokens[self._at + 1] if self._at + 1 < len(self._tokens) else ""
-        if name and name.isidentifier() and (sign == "=" or (sign.endswith("=") and sign[:-1] in "+-*/%&|^<<>>" and sign not in ("<=", ">=", "=="))):
+        if (
+            name
+            and name.isidentifier()
+            and (sign == "=" or (sign.endswith("=") and sign[:-1] in "+-*/%&|^<<>>" and sign not in ("<=", ">=", "==")))
+        ):
             self._at += 2
             value = self._ternary()
             value = value if sign == "=" else _binary(sign[:-1], self._number_of(name), value)

@@ -234,9 +234,6 @@ def _bounded(words: Sequence[Word]) -> tuple[Word, ...]:
     return (Word((Piece("…", "the array is too long"),), words[0].line, words[0].span, words[0].file),)
 
 
-
-
-
 def _hidden(word: Word, why: str) -> Word:
     return Word(hidden(word.pieces, why), word.line, word.span, word.file)
 

@@ -9,7 +9,9 @@ from skyrl_doctor.plan.syntax.shell_quotes import UnclosedError, tokens
 from skyrl_doctor.plan.syntax.shell_values import text_of, unknown_of
 from skyrl_doctor.plan.syntax.shell_words import Expander
 
-_FILES = frozenset(("-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h", "-b", "-c", "-p", "-S", "-t", "-nt", "-ot", "-ef"))
+_FILES = frozenset(
+    ("-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h", "-b", "-c", "-p", "-S", "-t", "-nt", "-ot", "-ef")
+)
 _NUMBERS = {
     "-eq": lambda a, b: a == b,
     "-ne": lambda a, b: a != b,

@@ -8,7 +8,9 @@ from skyrl_doctor.plan.syntax.shell_scope import Scope
 from skyrl_doctor.plan.syntax.shell_values import Piece, Value, Word, known
 from skyrl_doctor.plan.syntax.shell_words import NOT_BEFORE_IT_RUNS
 
-_HERE_DOCUMENT = re.compile(r"\s*cat\s*<<(?P<dash>-?)\s*(?P<quote>['\"]?)(?P<end>\w+)(?P=quote)\s*\n(?P<text>.*?)\n\s*(?P=end)\s*", re.DOTALL)
+_HERE_DOCUMENT = re.compile(
+    r"\s*cat\s*<<(?P<dash>-?)\s*(?P<quote>['\"]?)(?P<end>\w+)(?P=quote)\s*\n(?P<text>.*?)\n\s*(?P=end)\s*", re.DOTALL
+)
 MOST_NUMBERS = 1000
 
 
@@ -66,7 +68,9 @@ def _text(name: str, rest: list[str], scope: Scope) -> str | None:
         return _printed(rest)
     if name == "seq" and not options and plain and all(re.fullmatch(r"-?[0-9]{1,9}", word) for word in plain):
         numbers = [int(word) for word in plain]
-        first, step, last = (1, 1, *numbers) if len(numbers) == 1 else (numbers[0], 1 if len(numbers) == 2 else numbers[1], numbers[-1])
+        first, step, last = (
+            (1, 1, *numbers) if len(numbers) == 1 else (numbers[0], 1 if len(numbers) == 2 else numbers[1], numbers[-1])
+        )
         made = range(first, last + (1 if step > 0 else -1), step) if step else range(0)
         return "\n".join(map(str, made)) if len(made) <= MOST_NUMBERS else None
     return None
@@ -75,7 +79,11 @@ def _text(name: str, rest: list[str], scope: Scope) -> str | None:
 def _printed(rest: list[str]) -> str | None:
     """printf with %s and %d only."""
     form, values = rest[0], rest[1:]
-    if re.sub(r"%[sd%]|\\n", "", form).count("%") or re.search(r"\\[^n]", form) or form.replace("%%", "").count("%") != len(values):
+    if (
+        re.sub(r"%[sd%]|\\n", "", form).count("%")
+        or re.search(r"\\[^n]", form)
+        or form.replace("%%", "").count("%") != len(values)
+    ):
         return None
     parts = iter(values)
     return re.sub(r"%[sd]", lambda _: next(parts), form).replace("%%", "%").replace("\\n", "\n").rstrip("\n")

@@ -85,9 +85,7 @@ def _chosen(found: Parameter, scope: Scope, texts: Texts) -> tuple[tuple[Value, 
         return None, f"{found.name}[{found.index}] is not set here"
 
 
-def _of_array(
-    found: Parameter, values: tuple[Value, ...] | None, why: str, raw: str, texts: Texts
-) -> list[Value]:
+def _of_array(found: Parameter, values: tuple[Value, ...] | None, why: str, raw: str, texts: Texts) -> list[Value]:
     if found.prefix == "#":
         return [known(str(len(values)))] if values is not None else [(Piece(raw, why),)]
     if values is None:
@@ -181,4 +179,3 @@ def _single(values: tuple[Value, ...] | None, why: str, raw: str) -> Value:
 def _length(value: Value) -> Value:
     why = unknown_of(value)
     return (Piece(text_of(value), why),) if why else known(str(len(text_of(value))))
-

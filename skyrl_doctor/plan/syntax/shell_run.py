@@ -183,7 +183,9 @@ class Runner:
 
     def _words(self, node: Any) -> list[Word]:
         """The words of a command. Nodes without a blank between them are one word."""
-        parts = [child for child in node.children if child.type != "variable_assignment" and "redirect" not in child.type]
+        parts = [
+            child for child in node.children if child.type != "variable_assignment" and "redirect" not in child.type
+        ]
         found: list[Word] = []
         for raw, line, span in self._text.joined(parts):
             found += self._expander.words(raw, line, span, self._text.file)
@@ -452,8 +454,16 @@ class Runner:
         at = next((number for number, child in enumerate(node.children) if child.type == "in"), None)
         words = list(self._scope.arguments or ())
         if at is not None:
-            parts = [child for child in node.children[at + 1 :] if child.start_byte < body.start_byte and child.type not in (";", "\n")]
-            words = [word for raw, line, span in self._text.joined(parts) for word in self._expander.words(raw, line, span, self._text.file)]
+            parts = [
+                child
+                for child in node.children[at + 1 :]
+                if child.start_byte < body.start_byte and child.type not in (";", "\n")
+            ]
+            words = [
+                word
+                for raw, line, span in self._text.joined(parts)
+                for word in self._expander.words(raw, line, span, self._text.file)
+            ]
         for word in words[:MOST_ROUNDS]:
             self._scope.set_text(self._text.of(variable), word.pieces, word.line)
             if self._round(body):

@@ -30,7 +30,9 @@ class Scope:
 
     def copy(self) -> "Scope":
         """The scope of a subshell."""
-        made = Scope(self.environ, self.script, dict(self.variables), self.arguments, self.directory, unread=self.unread)
+        made = Scope(
+            self.environ, self.script, dict(self.variables), self.arguments, self.directory, unread=self.unread
+        )
         made.is_assuming = self.is_assuming
         return made
 
@@ -77,7 +79,9 @@ class Scope:
             if self.arguments is None:
                 return None, f"${name} is an argument of the script"
             at = int(name) - 1
-            return ((self.arguments[at].pieces,), "") if at < len(self.arguments) else (None, f"${name} is not set here")
+            return (
+                ((self.arguments[at].pieces,), "") if at < len(self.arguments) else (None, f"${name} is not set here")
+            )
         if name == "?":
             return (known("0"),), ""
         if name in ("RANDOM", "SECONDS", "$", "!", "-", "PPID", "BASHPID", "EPOCHSECONDS", "LINENO"):
