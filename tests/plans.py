@@ -22,10 +22,10 @@ def plan(text: str, file: str = "run.toml", **more: str) -> Plan:
     return load(RecordedMachine({"environ": {"HOME": "/home/ada"}, **answers}), tuple(files))
 
 
-def example(*files: str) -> Plan:
+def example(*files: str, verl_version: str | None = None) -> Plan:
     """The plan of files of this repository, by their paths from its root."""
     answers = {f"read {file}": (ROOT / file).read_text(encoding="utf-8") for file in files}
-    return load(RecordedMachine({"environ": {"HOME": "/home/ada"}, **answers}), files)
+    return load(RecordedMachine({"environ": {"HOME": "/home/ada"}, **answers}), files, verl_version=verl_version)
 
 
 def found(check_id: str, made: Plan) -> list[Finding]:

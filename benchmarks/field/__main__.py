@@ -84,7 +84,7 @@ def _row(checkout: Checkout, labels: dict[str, str], file: File, truth: Truth) -
     words = Words()
     if file.is_shell:
         text = path.read_text(encoding="utf-8", errors="replace")
-        words = compared(truth.launches, our_commands(text, path, checkout.root) or [])
+        words = compared(truth.launches, our_commands(text, path, checkout.outer or checkout.root) or [])
     return Row(file, ours, truth, errors, false_pass(ours, truth), words)
 
 

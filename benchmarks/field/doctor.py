@@ -12,7 +12,6 @@ from pathlib import Path
 
 from benchmarks.field.sandbox import ENVIRON
 from skyrl_doctor.cli.app import dispatch
-from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.shell import read_script
 
@@ -69,7 +68,7 @@ def our_commands(text: str, path: Path, root: Path) -> list[list[OurWord]] | Non
     environ = {**ENVIRON, "PWD": str(root)}
     try:
         script = read_script(Source(str(path), text), environ)
-    except UsageError:
+    except Exception:  # noqa: BLE001 - then the report says so too
         return None
     return [[OurWord(word.text, word.unknown) for word in command.words] for command in script.commands]
 

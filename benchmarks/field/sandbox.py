@@ -26,6 +26,7 @@ HOME = "/home/user"
 
 _STUB = r"""#!/bin/bash -p
 printf '%s\0' "$PWD" "${0##*/}" "$@" > "$FIELD_CALLS/$EPOCHREALTIME.$$"
+case "$1 $2" in "-c "*npu*) exit 1 ;; esac  # this machine has no Ascend NPU
 """
 _MISSING = r"""() { printf '%s\0' "$PWD" "$@" > "$FIELD_CALLS/$EPOCHREALTIME.$BASHPID"; }"""
 
@@ -52,7 +53,7 @@ class Sandbox:
     """A copy of a checkout in which scripts can run."""
 
     def __init__(self, top: Path, checkout: Checkout) -> None:
-        self.top = top
+        self.top, self.checkout = top, checkout
         self.tree = top / "tree"
         self._bin, self._calls = top / "bin", top / "calls"
         ignore = shutil.ignore_patterns(".git")

@@ -1,6 +1,7 @@
 """What the programs themselves say of a file: the words that bash builds, and the settings that are refused."""
 
 import json
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -12,6 +13,9 @@ from benchmarks.field.files import Checkout, File
 from benchmarks.field.launches import Launch, hydra_main, launch_of
 from benchmarks.field.sandbox import Ran, Sandbox, sandbox
 
+NO_SCHEMA = "no schema for"
+ARGUMENTS = ((), ("2",), ("2", "/tmp/argument"), ("/tmp/argument",) * 4)
+_OVERRIDE = re.compile(r"[+~]{0,2}[A-Za-z_][\w/@]*(?:\.\w+)+=.*", re.DOTALL)
 MOST_LAUNCHES = 12
 SAVED_EVERY = 20
 CHILDREN = Path(__file__).parent / "children"
@@ -37,6 +41,8 @@ class Truth:
     status: int = 0
     timed_out: bool = False
     errors: str = ""
+    lost: tuple[str, ...] = ()
+    """Overrides that bash takes for a command, because a comment or a missing backslash ends the one before."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -53,7 +59,8 @@ class Truth:
     @property
     def is_known(self) -> bool:
         """Whether the programs could be asked about every launch."""
-        return bool(self.refusals) and not any(one.broken for one in self.refusals)
+        asked = [one for one in self.refusals if not one.broken.startswith(NO_SCHEMA)]
+        return bool(asked) and not any(one.broken for one in asked)
 
 
 class Child:
@@ -89,6 +96,8 @@ class Judge:
 
     def __init__(self, box: Sandbox, python: str, other_version: Path | None) -> None:
         self._box, self._other = box, other_version
+        self.memo: dict[str, Refusals] = {}
+        """What was asked before, by the launch."""
         self._children = {name: Child(python, name) for name in ("compose", "skyrl", "prime")}
 
     def close(self) -> None:
@@ -103,15 +112,16 @@ class Judge:
         return Truth()
 
     def _of_script(self, file: File) -> Truth:
-        ran = self._box.run(file.path)
-        if ran.status not in (0, -1) and not self._launches(ran):
-            again = self._box.run(file.path, ("2", "/tmp/argument", "3", "4"))
-            ran = again if self._launches(again) else ran
-        launches = self._launches(ran)
+        launches: tuple[Launch, ...] = ()
+        for arguments in ARGUMENTS:
+            ran = self._box.run(file.path, arguments)
+            launches = self._launches(ran)
+            if launches or ran.timed_out:
+                break
+        lost = tuple(word for one in ran.started if _OVERRIDE.fullmatch(one.argv[0]) for word in one.argv)
         asked = {launch: self._asked(launch) for launch in launches}
-        return Truth(
-            launches, tuple(asked[launch] for launch in launches), ran.status, ran.timed_out, ran.errors[-400:]
-        )
+        refusals = tuple(asked[launch] for launch in launches)
+        return Truth(launches, refusals, ran.status, ran.timed_out, ran.errors[-400:], lost)
 
     def _launches(self, ran: Ran) -> tuple[Launch, ...]:
         made = (launch_of(started, self._box.tree, self._box.root) for started in ran.started)
@@ -125,13 +135,19 @@ class Judge:
         return Truth((Launch("prime", "", str(path), str(path.parent), ()),), (found,))
 
     def _asked(self, launch: Launch) -> Refusals:
+        key = memo_key(asdict(launch), self._box)
+        if key not in self.memo:
+            self.memo[key] = self._answer(launch)
+        return self.memo[key]
+
+    def _answer(self, launch: Launch) -> Refusals:
         if launch.kind == "hydra" and launch.file is not None:
             return self._composed(launch)
         if launch.kind == "skyrl" and launch.program.count("."):
             overrides = [word for word in launch.arguments if "=" in word]
             request = {"tree": str(self._box.tree), "directory": launch.directory, "module": launch.program}
             return self._children["skyrl"].ask({**request, "overrides": overrides})
-        return Refusals(broken=f"no schema for {launch.program}")
+        return Refusals(broken=f"{NO_SCHEMA} {launch.program}")
 
     def _composed(self, launch: Launch) -> Refusals:
         assert launch.file is not None
@@ -157,6 +173,10 @@ class Judge:
         return Refusals(own.refused, own.broken, {k: v for k, v in other.refused.items() if k not in own.refused})
 
 
+def memo_key(launch: Mapping[str, Any], box: Sandbox) -> str:
+    return json.dumps(launch).replace(str(box.tree), str(box.checkout.outer or box.checkout.root))
+
+
 def split(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Hydra's own options (`path` and `name`) and the overrides."""
     options: dict[str, str] = {}
@@ -177,9 +197,12 @@ def truths(
 ) -> dict[str, Truth]:
     """The truth about each file by its id, from the checkout's file in the store where it is there."""
     stored = json.loads(store.read_text(encoding="utf-8")) if store is not None and store.exists() else {}
-    missing = [file for file in files if file.id not in stored]
+    missing = [file for file in files if file.id not in stored or "lost" not in stored[file.id]]
     if missing:
         with sandbox(checkout) as box, closing(Judge(box, python, other_version)) as judge:
+            for data in stored.values():
+                known = zip(data["launches"], data["refusals"], strict=True)
+                judge.memo |= {json.dumps(launch): Refusals(**asked) for launch, asked in known if not asked["broken"]}
             for number, file in enumerate(missing, start=1):
                 text = json.dumps(asdict(judge.truth(file)))
                 stored[file.id] = json.loads(text.replace(str(box.tree), str(checkout.outer or checkout.root)))
@@ -191,4 +214,4 @@ def truths(
 def _restored(data: Mapping[str, Any]) -> Truth:
     launches = tuple(Launch(**{**one, "arguments": tuple(one["arguments"])}) for one in data["launches"])
     refusals = tuple(Refusals(**one) for one in data["refusals"])
-    return Truth(**{**data, "launches": launches, "refusals": refusals})
+    return Truth(**{**data, "launches": launches, "refusals": refusals, "lost": tuple(data.get("lost", ()))})

@@ -27,7 +27,7 @@ def judged(file: str, error: Error, truth: Truth, labels: Mapping[str, str]) -> 
         return Judged(error, label)
     if error.id != "CFG004" or not truth.is_known or not error.key:
         return Judged(error, BY_HAND)
-    if names(truth.refused, error.key):
+    if names(truth.refused, error.key) or names(dict.fromkeys(truth.lost, ""), error.key):
         return Judged(error, TRUE)
     return Judged(error, VERSION if names(truth.by_version, error.key) else FALSE)
 

@@ -239,6 +239,14 @@ ADDED = frozenset({f"{M}.{ATTENTION}", f"{C}.model.{ATTENTION}", EXECUTOR, GRAPH
 RENAMED = {f"{A}.checkpoint.contents": f"{A}.checkpoint.save_contents"}
 """Keys of older versions of verl, and today's."""
 RENAMED_PREFIXES = {"ray_init.": "ray_kwargs.ray_init."}
+SFT_KEYS = (
+    Key("model.path", "model.partial_pretrain", Use.READ),
+    Key("model.path", "model.path", Use.READ),
+    Key("model.trust_remote_code", "model.trust_remote_code", Use.READ),
+    Key("model.gradient_checkpointing", "model.enable_gradient_checkpointing", Use.READ),
+    Key("model.lora_rank", "model.lora_rank", Use.READ),
+)
+"""Keys of verl's supervised trainer, which the doctor reads. Older releases name the model `partial_pretrain`."""
 _BY_SETTING = {key.ours: key for key in KEYS}
 _BY_VERL = {key.verl: key for key in KEYS}
 

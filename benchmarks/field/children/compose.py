@@ -4,46 +4,39 @@ Request: directory, tree, file, config_path, config_name, overrides. Answer: ref
 Hydra refuses to its message; `broken`, why nothing can be composed.
 """
 
-import importlib.machinery
 import json
 import os
 import sys
-from typing import ClassVar
 
 from culprits import culprits
 
-
-class BareFinder:
-    """Finds the packages of a checkout without running them, for `pkg://` in a search path."""
-
-    tree = ""
-    made: ClassVar = set()
-
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        folder = os.path.join(cls.tree, *name.split("."))
-        if not cls.tree or name.split(".")[0] in ("hydra", "omegaconf", "yaml") or not os.path.isdir(folder):
-            return None
-        cls.made.add(name)
-        spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
-        spec.submodule_search_locations = [folder]
-        return spec
+PACKAGE = "pkg://"
 
 
 def main():
-    sys.meta_path.insert(0, BareFinder)
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), flush=True)
 
 
 def answer(request):
-    BareFinder.tree = request["tree"]
-    for name in BareFinder.made:
-        sys.modules.pop(name, None)
-    BareFinder.made.clear()
     os.chdir(request["directory"])
+    read_packages_as_folders(request["tree"])
     refused, broken = culprits(request["overrides"], lambda overrides: compose(request, overrides))
     return {"refused": refused, "broken": broken}
+
+
+def read_packages_as_folders(tree):
+    """Lets `pkg://a.b` of a search path mean the folder a/b of the checkout, so that no package is imported."""
+    from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
+
+    def get_path(self):
+        for element in self.config_search_path:
+            folder = os.path.join(tree, *element.path.removeprefix(PACKAGE).split("."))
+            if element.path.startswith(PACKAGE) and os.path.isdir(folder):
+                element.path = "file://" + folder
+        return self.config_search_path
+
+    ConfigSearchPathImpl.get_path = get_path
 
 
 def compose(request, overrides):

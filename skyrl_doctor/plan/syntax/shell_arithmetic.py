@@ -150,7 +150,8 @@ class _Reader:
 
 
 def _tokens(text: str) -> "list[str]":
-    found, at, text = [], 0, text.strip()
+    found: list[str] = []
+    at, text = 0, text.strip()
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None or len(found) > _MOST_TOKENS:

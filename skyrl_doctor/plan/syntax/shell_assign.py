@@ -37,9 +37,12 @@ class Exporting(Protocol):
 class Started(Protocol):
     """A simple command."""
 
-    words: tuple[Word, ...]
-    line: int
-    environment: Mapping[str, Variable]
+    @property
+    def words(self) -> tuple[Word, ...]: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def environment(self) -> Mapping[str, Variable]: ...
 
 
 class Assigner:
@@ -212,7 +215,7 @@ class Assigner:
             return
         for name in names:
             unknown: Value = (Piece(f"${name}", FROM_INPUT),)
-            self._scope.set(Variable(name, (Word(unknown, command.line, (0, 0)),), command.line, is_array=is_list))
+            self._scope.set(Variable(name, (Word(unknown, command.line, (0, 0)),), command.line, is_list, FROM_INPUT))
 
 
 def _appended(old: Variable | None, new: Variable) -> Variable:

@@ -59,6 +59,11 @@ def expanded(found: Parameter, raw: str, scope: Scope, texts: Texts) -> list[Val
     is_whole = found.index in ("@", "*") or found.name in ("@", "*")
     values, why = _chosen(found, scope, texts) if found.index and not is_whole else scope.values(found.name)
     if is_whole:
+        variable = scope.variables.get(found.name)
+        if variable is not None and variable.unknown:
+            return [(Piece(raw, variable.unknown),)]
+        if values is None and not scope.unread:
+            values = ()  # the environment has no arrays
         return _of_array(found, values, why, raw, texts)
     if found.prefix == "#":
         return [_length(_single(values, why, raw))]

@@ -13,7 +13,11 @@ from skyrl_doctor.plan.syntax.shell_values import MOST_WORDS, Piece, Value, Word
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!-]")
 _PLAIN = re.compile(r"[^\\'\"$`]+")
 _PLAIN_IN_QUOTES = re.compile(r"[^\\\"$`]+")
-_WHOLE_ARRAY = re.compile(r'"?\$(?:\{(?P<name>[A-Za-z_]\w*)\[[@*]\]\}|(?P<bare>[@*])|\{(?P<arguments>[@*])\})"?')
+_WHOLE_ARRAY = re.compile(
+    r'\$(?:\{(?P<name>[A-Za-z_]\w*)\[[@*]\]\}|[@*]|\{[@*]\})'
+    r'|"\$(?:\{(?P<quoted_name>[A-Za-z_]\w*)\[@\]\}|@|\{@\})"'
+)
+_ONLY_ARRAY = re.compile(r"\$(?:@|\{@[^{}]*\}|\{[A-Za-z_]\w*\[@\][^{}]*\})")
 _BRACES = re.compile(r"(?<![$\\])\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}")
 _QUOTED = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|\$\{[^}]*\}", re.DOTALL)
 _ANSI = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "e": "\x1b"}
@@ -67,7 +71,7 @@ class Expander:
         """The words of an argument: one, none (an empty variable) or several (an array)."""
         whole = _WHOLE_ARRAY.fullmatch(text)
         if whole is not None:
-            name = whole["name"] or whole["bare"] or whole["arguments"]
+            name = whole["name"] or whole["quoted_name"] or "@"
             found = self._elements(name)
             if found is not None:
                 return list(found)
@@ -75,7 +79,7 @@ class Expander:
         if text.startswith(("<(", ">(")):
             return [Word((Piece(text, NOT_BEFORE_IT_RUNS),), line, span, file)]
         fields = Fields(splits=True)
-        self._emit(text, fields, quoted=False)
+        self._emit(self._home(text, fields), fields, quoted=False)
         values = fields.done()
         if "{" in text and _BRACES.search(_QUOTED.sub("", text)) and "$(" not in text:
             values = [(Piece(text_of(value), "bash expands unquoted braces; quote the value"),) for value in values]
@@ -84,11 +88,15 @@ class Expander:
     def value(self, text: str) -> Value:
         """The value on the right of an equals sign, which bash does not split."""
         fields = Fields(splits=False)
-        if text[:1] == "~" and text[1:2] in ("", "/") and "HOME" in self.scope.environ:
-            fields.add(known(self.scope.environ["HOME"]), quoted=True)
-            text = text[1:]
-        self._emit(text, fields, quoted=False)
+        self._emit(self._home(text, fields), fields, quoted=False)
         return joined(piece for value in fields.done() for piece in value)
+
+    def _home(self, text: str, fields: Fields) -> str:
+        """Adds the home directory for a ~ at the beginning; the text after it."""
+        if text[:1] != "~" or text[1:2] not in ("", "/") or "HOME" not in self.scope.environ:
+            return text
+        fields.add(known(self.scope.environ["HOME"]), quoted=True)
+        return text[1:]
 
     def number(self, text: str) -> int:
         """The value of an arithmetic expression. Raises UnclearError."""
@@ -135,7 +143,7 @@ class Expander:
             return end + 1
         if first == '"' and not quoted:
             end = _or_end(text, lambda: end_of_double_quotes(text, at + 1))
-            if text[at + 1 : end] not in ("$@", "${@}"):
+            if _ONLY_ARRAY.fullmatch(text[at + 1 : end]) is None:  # an empty array is no word
                 fields.add((), quoted=True)
             self._emit(text[at + 1 : end], fields, quoted=True)
             return end + 1
@@ -176,7 +184,12 @@ class Expander:
 
     def _parameter(self, raw: str, inner: str, fields: Fields, *, quoted: bool) -> None:
         """`$NAME` or `${…}`."""
-        values = self._values(parameter(inner), raw)
+        found = parameter(inner)
+        values = self._values(found, raw)
+        if quoted and found is not None and "*" in (found.index, found.name) and values:
+            values = [
+                tuple(piece for number, value in enumerate(values) for piece in (*known(" " * bool(number)), *value))
+            ]
         for number, value in enumerate(values):
             if number:
                 fields.end() if quoted else fields.add(known(" "), quoted=False)

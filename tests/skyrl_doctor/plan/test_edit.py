@@ -61,7 +61,7 @@ def test_two_files_each_at_their_lines() -> None:
 
 
 def test_a_shell_value_that_is_a_variable_is_left_to_the_user() -> None:
-    made = example(BROKEN)
+    made = example(BROKEN, verl_version="0.9.1")
     (proposal,) = propose(made, findings(made), texts(BROKEN))
     assert changed(proposal) == [
         "-     data.train_batch_size=$N \\",

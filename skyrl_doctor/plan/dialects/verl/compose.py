@@ -43,6 +43,7 @@ class Composition:
 
     `label` names the verl in messages. `is_known`: whether it is the run's own, so that a missing key is an error.
     `is_open`: whether keys are accepted without a tree to check them against. `missing` holds unknown keys.
+    `doubled`: keys added with a plus that exist, and the index of the problem.
     `refused` counts what another version of verl may accept.
     """
 
@@ -52,6 +53,7 @@ class Composition:
     is_known: bool = True
     is_open: bool = False
     missing: list[Missing] = field(default_factory=list)
+    doubled: list[tuple[str, int]] = field(default_factory=list)
     refused: int = 0
 
     @classmethod
@@ -137,6 +139,7 @@ class Composition:
             else:
                 self._refuse(given, f"cannot delete {key}: {self.label} has no such key", by_version=True)
         elif override.mode == "+" and is_set and not isinstance(override.value, dict | list):
+            self.doubled.append((key, len(self.problems)))
             message = f"{key} exists already, and + only adds new keys; use {key}=… or ++{key}=…"
             self._refuse(given, message, {key: str(override.value)}, by_version=True)
             self.set(key, override.value, given)

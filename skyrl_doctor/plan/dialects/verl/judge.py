@@ -13,7 +13,7 @@ from skyrl_doctor.plan.dialects.verl.defaults import flat
 from skyrl_doctor.plan.dialects.verl.history import History
 from skyrl_doctor.plan.dialects.verl.releases import releases
 from skyrl_doctor.plan.dialects.verl.runs import NoTreeError, Place, composed_run, defaults_of, open_run
-from skyrl_doctor.plan.dialects.verl.similar import similar_key
+from skyrl_doctor.plan.dialects.verl.similar import is_misspelt, similar_key
 from skyrl_doctor.plan.dialects.verl.versions import Origin, Verl, folders_above, known_verl
 from skyrl_doctor.plan.model import Problem
 from skyrl_doctor.plan.source import Source
@@ -85,9 +85,11 @@ def _by_release(call: Call, place: Place) -> Judged:
     composed, verl = best
     if composed.refused:
         composed = composed_run(call, Verl(verl.version, verl.files, Origin.RELEASE, FITS_BEST), place)
-    history = _history(call, place) if composed.missing or verl.version != _newest().version else None
+    is_odd = composed.missing or composed.doubled or verl.version != _newest().version
+    history = _history(call, place) if is_odd else None
     if history is not None:
         _explain(composed, history, verl.version)
+        _refuse_everywhere(composed, history)
         composed.problems.extend(_differences(composed, history, verl, call))
     return Judged(composed)
 
@@ -99,7 +101,7 @@ def _unchecked(call: Call, verl: Verl | None, reason: str) -> Judged:
     having = [one.version for one in releases() if entry.module in one.entries]
     if verl is not None and entry.is_of_verl and having and verl.files.entry(entry.module) is None:
         versions = having[0] if len(having) == 1 else f"{having[-1]} to {having[0]}"
-        message = f"{verl.label} has no {entry.module}; verl {versions} has it"
+        message = f"{verl.label} has no {entry.module}; verl {versions} {'has' if len(having) == 1 else 'have'} it"
         location = Location(call.file, call.line, entry.name)
         composed.problems.append(Problem(message=message, location=location))
     elif verl is None and entry.is_of_verl and not having:
@@ -108,23 +110,37 @@ def _unchecked(call: Call, verl: Verl | None, reason: str) -> Judged:
 
 
 def _explain(composed: Composition, history: History, version: str) -> None:
-    """Completes the messages about missing keys: which releases have the key, and which key is meant."""
+    """Completes the messages about missing keys: which releases have the key, and which key is meant.
+
+    A misspelt key that no release has is an error for any version.
+    """
     for missing in composed.missing:
         problem = composed.problems[missing.problem]
         told, name = history.told(missing.key), history.name_in(missing.key, version)
         renamed = name is not None and composed.has(name)
         if not renamed:
-            name = None if told else similar_key(missing.key, missing.value, composed.values)
+            value = None if missing.given.unknown else missing.value
+            name = None if told else similar_key(missing.key, value, composed.values)
         hints = [f"{told} {'has' if _is_one(told) else 'have'} it"] if told else []
         if not told and not composed.is_known:
             hints.append("no release has it")
         if name is not None:
-            hints.append(f"here it is {name}" if renamed else f"did you mean {name}?")
+            hints.append(f"this verl calls it {name}" if renamed else f"did you mean {name}?")
         elif not told:
             hints.append(f"to add a new key use +{missing.key}=…")
         settings = {name: str(missing.value)} if name is not None else {} if told else problem.settings
         message = f"{problem.message}; {', '.join(hints)}"
-        composed.problems[missing.problem] = dataclasses.replace(problem, message=message, settings=settings)
+        fatal = problem.fatal or (not told and name is not None and is_misspelt(missing.key, name))
+        composed.problems[missing.problem] = dataclasses.replace(
+            problem, message=message, settings=settings, fatal=fatal
+        )
+
+
+def _refuse_everywhere(composed: Composition, history: History) -> None:
+    """A key that every release has cannot be added, whichever the run uses."""
+    for key, index in composed.doubled:
+        if len(history.having(key)) == len(history.tables):
+            composed.problems[index] = dataclasses.replace(composed.problems[index], fatal=True)
 
 
 def _is_one(told: str) -> bool:

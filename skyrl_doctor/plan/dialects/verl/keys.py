@@ -3,15 +3,8 @@
 from collections.abc import Iterable
 
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
-from skyrl_train.contracts.verl_keys import KEYS, Key, Use
+from skyrl_train.contracts.verl_keys import KEYS, SFT_KEYS, Key
 
-_SFT = (
-    Key("model.path", "model.path", Use.READ),
-    Key("model.path", "model.partial_pretrain", Use.READ),
-    Key("model.trust_remote_code", "model.trust_remote_code", Use.READ),
-    Key("model.gradient_checkpointing", "model.enable_gradient_checkpointing", Use.READ),
-    Key("model.lora_rank", "model.lora_rank", Use.READ),
-)
 _SFT_SHARED = ("trainer.", "data.train_files", "data.val_files")
 """Keys that mean the same to the supervised trainer. Its batches are of samples, not of prompts."""
 _WORLD = ("slurm.nodes", "slurm.gpus_per_node")
@@ -24,7 +17,7 @@ _NO_TRAINING = ("main_generation", "main_generation_server", "main_eval")
 def keys_of(entry: EntryPoint) -> Iterable[Key]:
     """The rows for a trainer: those of main_ppo but for supervised training, generation and evaluation."""
     if entry.is_sft:
-        return (*_SFT, *(key for key in KEYS if key.verl.startswith(_SFT_SHARED) and key.ours not in _WORLD))
+        return (*SFT_KEYS, *(key for key in KEYS if key.verl.startswith(_SFT_SHARED) and key.ours not in _WORLD))
     if entry.name == "fully_async_main":
         return (key for key in KEYS if key.ours not in _NO_BATCH)
     if entry.name in _NO_TRAINING:

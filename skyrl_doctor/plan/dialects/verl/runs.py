@@ -49,7 +49,7 @@ class Place:
         if self._root.has_folder(path):
             return self._root, path
         parts = path.split("/")
-        ends = ("/".join(parts[at:]) for at in range(1, len(parts) - 1))
+        ends = ("/".join(parts[at:]) for at in range(len(parts) - 1))
         return next((found for end in ends if (found := self.holding(end)) is not None), None)
 
     def own_entry(self, entry: EntryPoint) -> tuple[Files, Entry, str] | None:

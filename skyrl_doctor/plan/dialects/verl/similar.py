@@ -7,7 +7,7 @@ from typing import Any
 from skyrl_doctor.plan.model import Value
 from skyrl_train.contracts.verl_keys import renamed
 
-_WHOLE, _WORD = 0.75, 0.7
+_WHOLE, _WORD, _MISSPELT = 0.75, 0.7, 0.85
 
 
 def similar_key(key: str, value: Any, values: Mapping[str, Value]) -> str | None:
@@ -17,6 +17,15 @@ def similar_key(key: str, value: Any, values: Mapping[str, Value]) -> str | None
         return moved if moved in values else None
     close = difflib.get_close_matches(key, list(values), n=4, cutoff=_WHOLE)
     return next((name for name in close if _has_same_words(key, name) and _fits(value, values[name].value)), None)
+
+
+def is_misspelt(key: str, other: str) -> bool:
+    """Whether one part of the key is misspelt and all others are those of the other key."""
+    parts, others = key.split("."), other.split(".")
+    differing = [pair for pair in zip(parts, others, strict=False) if pair[0] != pair[1]]
+    if len(parts) != len(others) or len(differing) != 1:
+        return False
+    return difflib.SequenceMatcher(None, *(name.replace("_", "") for name in differing[0])).ratio() >= _MISSPELT
 
 
 def _has_same_words(key: str, other: str) -> bool:

@@ -9,6 +9,7 @@ from skyrl_doctor.plan.load import load
 from skyrl_doctor.plan.model import Plan, Problem, Value
 
 SOURCE = "default of verl 0.9.1"
+BEST = "verl 0.9.1 (the release that fits best)"
 
 
 def plan(text: str, file: str = "run.sh", **answers: object) -> Plan:
@@ -68,11 +69,11 @@ def test_what_hydra_would_refuse_is_a_problem_each() -> None:
         "nonsense ~no.such data.val_files=[a +mine.own=1\n"
     )
     assert messages(found) == [
-        "verl has no key data.train_batchsize; did you mean data.train_batch_size?",
+        f"{BEST} has no key data.train_batchsize; no release has it, did you mean data.train_batch_size?",
         "data.max_prompt_length exists already, and + only adds new keys; use data.max_prompt_length=… or ++data.max_prompt_length=…",
-        "verl has no key ray_init.num_cpus; did you mean ray_kwargs.ray_init.num_cpus?",
+        f"{BEST} has no key ray_init.num_cpus; verl 0.4.0 to 0.5.0 have it, this verl calls it ray_kwargs.ray_init.num_cpus",
         "'nonsense' is not an override; expected KEY=VALUE",
-        "cannot delete no.such: no such key",
+        f"cannot delete no.such: {BEST} has no such key",
         "'data.val_files=[a': a list has no closing ]",
     ]
     assert found.own["mine.own"].value == 1
@@ -133,12 +134,15 @@ def test_a_hydra_yaml_stands_on_the_defaults_that_it_names() -> None:
 
 def test_the_installed_verls_own_file_comes_first() -> None:
     packages = "/opt/py/lib/python3.12/site-packages"
+    verl, folder = f"{packages}/verl/trainer", {"kind": "dir", "mode": 493, "uid": 0, "gid": 0, "size": 1, "mtime": 0.0}
     found = plan(
         "/opt/py/bin/python -m verl.trainer.main_ppo trainer.n_gpus_per_node=2\n",
         **{
             "list /opt/py/lib": ["python3.12"],
             f"list {packages}": ["verl", "verl-0.9.4.dist-info"],
-            f"read {packages}/verl/trainer/config/_generated_ppo_trainer.yaml": "trainer:\n  n_gpus_per_node: 8\n  nnodes: 3\n",
+            f"stat {verl}/config": {**folder, "device": 1, "inode": 1},
+            f"read {verl}/main_ppo.py": '@hydra.main(config_path="config", config_name="ppo_trainer")\n',
+            f"read {verl}/config/ppo_trainer.yaml": "trainer:\n  n_gpus_per_node: 8\n  nnodes: 3\n",
         },
     )
     assert found.values["slurm.nodes"].assignment == "trainer.nnodes = 3 (default of the installed verl 0.9.4)"

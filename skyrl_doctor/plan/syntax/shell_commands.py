@@ -1,0 +1,185 @@
+"""Simple commands of a shell script: builtins, functions, other files, programs."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.plan.syntax.shell import Command
+from skyrl_doctor.plan.syntax.shell_outputs import changed_directory, output
+from skyrl_doctor.plan.syntax.shell_scope import Scope
+from skyrl_doctor.plan.syntax.shell_shared import MOST_BYTES, MOST_COMMANDS, MOST_DEPTH, Follower, Function, LeaveError
+from skyrl_doctor.plan.syntax.shell_tree import Text, parse
+from skyrl_doctor.plan.syntax.shell_values import Piece, Word
+
+_SHELLS = ("bash", "sh", "zsh")
+
+
+class Commands:
+    """Runs or records the commands of a runner."""
+
+    def __init__(self, runner: Follower) -> None:
+        self._runner = runner
+        self._builtins: dict[str, Callable[[Command], None]] = {
+            "eval": self._eval,
+            "source": self._source,
+            ".": self._source,
+            "set": self._set,
+            "shift": self._shift,
+            "cd": self._cd,
+            "let": self._let,
+        }
+
+    def command(self, node: Any) -> None:
+        assigned = [child for child in node.children if child.type == "variable_assignment"]
+        name_node = node.child_by_field_name("name")
+        if name_node is None or (
+            assigned and self._runner.text.has_line_end(assigned[-1].end_byte, name_node.start_byte)
+        ):
+            for child in assigned:  # the grammar joins `A=1 B=2` with the command on the next line, bash does not
+                self._runner.assigner.assign(child, self._runner.text)
+            assigned = []
+        words = self._words(node)
+        if not words:
+            return
+        strings = [child for child in node.children if child.type == "herestring_redirect"]
+        if strings:
+            self._runner.assigner.here_string = self._runner.text.of(strings[-1])[3:].strip()
+        environment = {
+            made.name: made for child in assigned if (made := self._runner.assigner.local(child, self._runner.text))
+        }
+        self._run_command(Command(tuple(words), words[0].line, environment))
+        if strings:
+            self._runner.assigner.here_string = None
+
+    def _words(self, node: Any) -> list[Word]:
+        """The words of a command. Nodes without a blank between them are one word."""
+        parts = [
+            child for child in node.children if child.type != "variable_assignment" and "redirect" not in child.type
+        ]
+        found: list[Word] = []
+        for raw, line, span in self._runner.text.joined(parts):
+            found += self._runner.expander.words(raw, line, span, self._runner.text.file)
+        self._runner.shared.budget.bytes -= sum(len(word.text) for word in found)
+        if self._runner.shared.budget.bytes < 0:
+            raise UsageError(f"the shell script expands to more than {MOST_BYTES >> 20} MiB")
+        return found
+
+    def _run_command(self, command: Command) -> None:
+        """What a command does to the script: a builtin, a function, another file, or a program."""
+        name, words = command.name, command.words
+        builtin = self._builtins.get(name)
+        if name in ("exit", "return", "break", "continue"):
+            if not self._runner.assigner.depends_on:
+                raise LeaveError(name)
+        elif builtin is not None:
+            builtin(command)
+        elif name in self._runner.shared.functions:
+            self._call(self._runner.shared.functions[name], words[1:])
+        elif self._runner.outputs is not None:
+            self._runner.outputs += [*output(words, self._runner.scope), Piece("\n")]
+        elif not self._runner.assigner.builtin(command):
+            if len(self._runner.shared.script.commands) >= MOST_COMMANDS:
+                raise UsageError(f"the shell script starts more than {MOST_COMMANDS} commands")
+            self._runner.shared.script.commands.append(command)
+            self._started_file(words)
+
+    def _call(self, function: Function, arguments: Sequence[Word]) -> None:
+        budget = self._runner.shared.budget
+        if budget.depth >= MOST_DEPTH:
+            return
+        budget.depth += 1
+        kept, text = self._runner.scope.arguments, self._runner.text
+        self._runner.scope.arguments, self._runner.text = tuple(arguments), function.text
+        locals_before = self._runner.assigner.enter()
+        try:
+            self._runner.statement(function.body)
+        except LeaveError as left:
+            if left.kind == "exit":
+                raise
+        finally:
+            self._runner.assigner.leave(locals_before)
+            self._runner.scope.arguments, self._runner.text = kept, text
+            budget.depth -= 1
+
+    def _eval(self, command: Command) -> None:
+        text = " ".join(word.text for word in command.words[1:])
+        if any(word.unknown for word in command.words) or self._runner.shared.budget.depth >= MOST_DEPTH:
+            self._runner.shared.script.commands.append(command)
+            return
+        self._inner(Text(text.encode("utf-8", "surrogatepass"), self._runner.text.file, command.line - 1))
+
+    def _inner(self, text: Text) -> None:
+        """Follows another text in the same scope."""
+        budget, kept = self._runner.shared.budget, self._runner.text
+        budget.depth += 1
+        self._runner.text = text
+        try:
+            self._runner.block(parse(text.data).children)
+        finally:
+            self._runner.text = kept
+            budget.depth -= 1
+
+    def _source(self, command: Command) -> None:
+        if len(command.words) < 2:
+            return
+        found = self._file(command.words[1])
+        if found is None:
+            self._runner.shared.script.sourced.append(command.words[1].text)
+            return
+        kept = self._runner.scope.arguments
+        if len(command.words) > 2:
+            self._runner.scope.arguments = command.words[2:]
+        try:
+            self._inner(found)
+        except LeaveError as left:
+            if left.kind == "exit":
+                raise
+        finally:
+            self._runner.scope.arguments = kept
+
+    def _file(self, path: Word) -> Text | None:
+        budget = self._runner.shared.budget
+        if path.unknown or budget.files <= 0 or budget.depth >= MOST_DEPTH:
+            return None
+        budget.files -= 1
+        text = self._runner.shared.open_file(path.text)
+        if text is None:
+            return None
+        return Text(text.replace("\r\n", "\n").encode("utf-8", "surrogatepass"), path.text)
+
+    def _started_file(self, words: Sequence[Word]) -> None:
+        """Follows `bash other.sh …` and `./other.sh …`, which get the exported variables and their arguments."""
+        at = 1 if words[0].text in _SHELLS else 0
+        if len(words) <= at or not words[at].text.endswith((".sh", ".bash")):
+            return
+        found = self._file(words[at])
+        if found is None:
+            return
+        script = self._runner.shared.script
+        exported = {name: value for name, value in self._runner.scope.variables.items() if name in script.exported}
+        scope = Scope(
+            self._runner.scope.environ, words[at].text, exported, tuple(words[at + 1 :]), self._runner.scope.directory
+        )
+        scope.unread = self._runner.scope.unread
+        self._runner.shared.budget.depth += 1
+        self._runner.started_file(found, scope)
+        self._runner.shared.budget.depth -= 1
+
+    def _set(self, command: Command) -> None:
+        texts = [word.text for word in command.words]
+        if "--" in texts:
+            self._runner.scope.arguments = command.words[texts.index("--") + 1 :]
+        elif "-a" in texts or "allexport" in texts:
+            self._runner.assigner.exports_all = "+o" not in texts
+
+    def _shift(self, command: Command) -> None:
+        count = command.words[1].text if len(command.words) > 1 else "1"
+        if self._runner.scope.arguments is not None and count.isdigit() and len(count) < 5:
+            self._runner.scope.arguments = self._runner.scope.arguments[int(count) :]
+
+    def _cd(self, command: Command) -> None:
+        self._runner.scope.directory = changed_directory(command.words, self._runner.scope)
+
+    def _let(self, command: Command) -> None:
+        for word in command.words[1:]:
+            self._runner.number(word.text)

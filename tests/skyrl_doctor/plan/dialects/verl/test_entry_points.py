@@ -1,0 +1,42 @@
+"""Trainers of verl in the words of a command."""
+
+import pytest
+
+from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint, entry_point
+
+FOUND = {
+    "python3 -m verl.trainer.main_ppo a=1": EntryPoint("verl.trainer.main_ppo", 2),
+    "torchrun --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer": EntryPoint("verl.trainer.fsdp_sft_trainer", 3),
+    "torchrun -m verl.trainer.sft_trainer_ray": EntryPoint("verl.trainer.sft_trainer_ray", 2),
+    "ray job submit -- python -m recipe.dapo.main_dapo": EntryPoint("recipe.dapo.main_dapo", 6),
+    "python -m verl.experimental.fully_async_policy.fully_async_main": EntryPoint(
+        "verl.experimental.fully_async_policy.fully_async_main", 2
+    ),
+    "python /src/verl/trainer/main_ppo.py": EntryPoint("verl.trainer.main_ppo", 1, "/src/verl/trainer/main_ppo.py"),
+    "python ../../verl/trainer/main_generation.py": EntryPoint(
+        "verl.trainer.main_generation", 1, "../../verl/trainer/main_generation.py"
+    ),
+    "python main_ppo.py": EntryPoint("main_ppo", 1, "main_ppo.py"),
+    "python -m their.verl_main_ppo": EntryPoint("their.verl_main_ppo", 2),
+}
+OTHERS = (
+    "",
+    "echo python -m verl.trainer.main_ppo",
+    "python -m verl.model_merger merge",
+    "python -m verl.utils.main_thing.helper",
+    "python -m skyrl.train.entrypoints.main_base",
+    "python -m examples.train.algorithms.dapo.main_dapo",
+    "python examples/data_preprocess/gsm8k.py",
+    "python x=verl/trainer/main_ppo.py",
+    "verl.trainer.main_ppo",
+)
+
+
+@pytest.mark.parametrize("command", FOUND)
+def test_a_trainer(command: str) -> None:
+    assert entry_point(command.split()) == FOUND[command]
+
+
+@pytest.mark.parametrize("command", OTHERS)
+def test_no_trainer(command: str) -> None:
+    assert entry_point(command.split()) is None

@@ -1,0 +1,193 @@
+"""Which verl judges a call, and what the messages say of the others."""
+
+from pathlib import Path
+
+import pytest
+
+from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.plan.load import load
+from skyrl_doctor.plan.model import Plan
+from verl_trees import install, write, write_tree
+
+KEY = "actor_rollout_ref.actor.megatron.grad_offload"
+GRAD_OFFLOAD = f"{{python}} -m verl.trainer.main_ppo --config-name=ppo_megatron_trainer {KEY}=True\n"
+RENAMED = "{python} -m verl.trainer.main_ppo critic.model.fsdp_config.param_offload=True\n"
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cwd").mkdir()
+    monkeypatch.chdir(tmp_path / "cwd")
+    for name in ("UV_PYTHON", "VIRTUAL_ENV"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def plan(folder: Path, text: str, python: object = "python3", version: str | None = None) -> Plan:
+    script = write(folder / "run.sh", text.format(python=python))
+    return load(LocalMachine(), (str(script),), verl_version=version)
+
+
+def told(found: Plan) -> list[tuple[bool, str]]:
+    return [(problem.fatal, problem.message) for problem in found.problems]
+
+
+def test_an_installed_release_that_has_the_key_takes_it(tmp_path: Path) -> None:
+    found = plan(tmp_path, GRAD_OFFLOAD, install(tmp_path / "py", "0.9.0"))
+    assert told(found) == []
+    assert found.values["slurm.nodes"].assignment == "trainer.nnodes = 1 (default of the installed verl 0.9.0)"
+
+
+def test_an_installed_release_without_the_key_is_an_error(tmp_path: Path) -> None:
+    place = tmp_path / "py/lib/python3.12/site-packages"
+    found = plan(tmp_path, GRAD_OFFLOAD, install(tmp_path / "py", "0.9.1"))
+    message = f"verl 0.9.1 (installed in {place}) has no key {KEY}; verl 0.4.0 to 0.9.0 have it"
+    assert told(found) == [(True, message)]
+
+
+def test_an_editable_installation_is_read_where_it_is(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path / "src", "0.9.1")
+    found = plan(tmp_path / "jobs", GRAD_OFFLOAD, install(tmp_path / "py", "0.9.2.dev0", editable=tree))
+    message = f"verl 0.9.2.dev0 (installed in {tree}) has no key {KEY}; verl 0.4.0 to 0.9.0 have it"
+    assert told(found) == [(True, message)]
+
+
+def test_a_checkout_around_the_script_judges_it(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "verl-main", "0.9.1")
+    write(root / "verl/version/version", "0.10.0.dev\n")
+    message = f"verl 0.10.0.dev of the checkout {root} has no key {KEY}; verl 0.4.0 to 0.9.0 have it"
+    assert told(plan(root / "examples/grpo", GRAD_OFFLOAD)) == [(True, message)]
+    old = write_tree(tmp_path / "verl-old", "0.9.0")
+    assert told(plan(old / "examples/grpo", GRAD_OFFLOAD)) == []
+
+
+def test_without_a_verl_the_newest_release_that_knows_the_keys_judges(tmp_path: Path) -> None:
+    message = (
+        f"judged by verl 0.9.0, the newest release that knows these keys; verl 0.9.1 lacks {KEY} "
+        "(verl 0.4.0 to 0.9.0); pass --verl-version if the run uses another"
+    )
+    assert told(plan(tmp_path, GRAD_OFFLOAD)) == [(False, message)]
+
+
+def test_the_option_comes_first(tmp_path: Path) -> None:
+    python = install(tmp_path / "py", "0.9.0")
+    message = f"verl 0.9.1 (--verl-version) has no key {KEY}; verl 0.4.0 to 0.9.0 have it"
+    assert told(plan(tmp_path, GRAD_OFFLOAD, python, "0.9.1")) == [(True, message)]
+    with pytest.raises(UsageError, match=r"^--verl-version 0\.9: unknown release; expected one of 0\.9\.1, 0\.9\.0, "):
+        plan(tmp_path, GRAD_OFFLOAD, python, "0.9")
+
+
+def test_a_renamed_key_is_told_by_both_names(tmp_path: Path) -> None:
+    key, name = "critic.model.fsdp_config.param_offload", "critic.fsdp.param_offload"
+    (problem,) = plan(tmp_path, RENAMED, version="0.9.1").problems
+    assert problem.message == (
+        f"verl 0.9.1 (--verl-version) has no key {key}; verl 0.3.0.post0 to 0.7.1 have it, this verl calls it {name}"
+    )
+    assert problem.settings == {name: "True"}
+    (unsure,) = plan(tmp_path, RENAMED).problems
+    assert (unsure.fatal, unsure.settings) == (False, {})
+    assert unsure.message == (
+        f"judged by verl 0.7.1, the newest release that knows these keys; verl 0.9.1 lacks {key} "
+        f"(verl 0.3.0.post0 to 0.7.1; now {name}); pass --verl-version if the run uses another"
+    )
+
+
+def test_a_key_of_no_release_is_an_error_only_if_it_is_misspelt(tmp_path: Path) -> None:
+    found = plan(tmp_path, "python3 -m verl.trainer.main_ppo data.train_bach_size=4 trainer.our_own.key=1\n")
+    best = "verl 0.9.1 (the release that fits best)"
+    assert told(found) == [
+        (True, f"{best} has no key data.train_bach_size; no release has it, did you mean data.train_batch_size?"),
+        (
+            False,
+            f"{best} has no key trainer.our_own.key; no release has it, to add a new key use +trainer.our_own.key=…",
+        ),
+    ]
+
+
+def test_an_unknown_value_does_not_hide_an_unknown_key(tmp_path: Path) -> None:
+    text = "python3 -m verl.trainer.main_ppo 'data.train_bach_size='$SIZE'[' trainer.nnodes=1\n"
+    assert told(plan(tmp_path, text, version="0.9.1"))[0] == (
+        True,
+        "verl 0.9.1 (--verl-version) has no key data.train_bach_size; did you mean data.train_batch_size?",
+    )
+
+
+def test_a_fork_is_judged_by_its_own_tree(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "fork", "0.9.1")
+    write(root / "verl/trainer/config/ppo_trainer.yaml", "trainer: {nnodes: 1, ours: 2}\n")
+    found = plan(root / "jobs", "python3 -m verl.trainer.main_ppo trainer.ours=3 data.train_batch_size=4\n")
+    assert [message.partition(";")[0] for _, message in told(found)] == [
+        f"verl of the checkout {root} has no key data.train_batch_size"
+    ]
+
+
+def test_a_recipe_brings_its_tree(tmp_path: Path) -> None:
+    recipe = tmp_path / "checkout"
+    write(recipe / "dapo/main_dapo.py", '@hydra.main(config_path="config", config_name="dapo_trainer")\n')
+    config = "hydra:\n  searchpath:\n    - file://verl/trainer/config\ndefaults:\n  - ppo_trainer\n  - _self_\ndata: {gen_batch_size: 9}\n"
+    write(recipe / "dapo/config/dapo_trainer.yaml", config)
+    text = "python3 -m recipe.dapo.main_dapo data.gen_batch_size=4 trainer.nnodes=2 data.nonsense=1\n"
+    found = plan(recipe / "dapo/jobs", text, version="0.9.1")
+    assert [message.partition(";")[0] for _, message in told(found)] == [
+        "verl 0.9.1 (--verl-version) has no key data.nonsense"
+    ]
+    assert (found.skipped, found.integer("slurm.nodes")) == ((), 2)
+
+
+def test_a_tree_that_is_not_here_is_said_and_its_values_are_read(tmp_path: Path) -> None:
+    found = plan(tmp_path, "python3 -m recipe.dapo.main_dapo data.gen_batch_size=4 trainer.nnodes=2 'a=['\n")
+    assert found.skipped == (
+        "recipe.dapo.main_dapo: the file of recipe.dapo.main_dapo is not in a directory above the script; "
+        "its keys are not checked",
+    )
+    assert (found.integer("slurm.nodes"), found.find("rollout.n")) == (2, None)
+    assert told(found) == [(True, "'a=[': a value is missing")]
+
+
+def test_a_trainer_that_the_known_verl_lacks_is_an_error(tmp_path: Path) -> None:
+    found = plan(tmp_path, "python3 -m verl.trainer.main_generation trainer.nnodes=2\n", version="0.9.1")
+    message = "verl 0.9.1 (--verl-version) has no verl.trainer.main_generation; verl 0.3.0.post0 to 0.7.0 have it"
+    assert told(found) == [(True, message)]
+
+
+def test_groups_and_packages_of_the_command_line(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "fork", "0.9.1")
+    write(root / "more/actor/own_actor.yaml", "ours: 1\n")
+    choice = "actor@actor_rollout_ref.actor=own_actor"
+    text = f"python3 -m verl.trainer.main_ppo --config-dir={root}/more {choice} actor_rollout_ref.actor.ours=2\n"
+    assert told(plan(root / "jobs", text)) == []
+    missing = text.replace(f"--config-dir={root}/more ", "")
+    label = f"verl of the checkout {root}"
+    assert [message for _, message in told(plan(root / "jobs", missing))] == [
+        f"{label}: {choice}: no file actor/own_actor.yaml",
+        f"{label} has no key actor_rollout_ref.actor.ours; to add a new key use +actor_rollout_ref.actor.ours=…",
+    ]
+    (unused,) = plan(root / "jobs", "python3 -m verl.trainer.main_ppo engine@nowhere=fsdp\n").problems
+    assert unused.message == f"{label} has no group engine@nowhere; to add it use +engine@nowhere=fsdp"
+
+
+def test_a_search_path_that_is_not_here_leaves_the_keys_unchecked(tmp_path: Path) -> None:
+    text = "python3 -m verl.trainer.main_ppo hydra.searchpath=[pkg://other.config] actor@actor_rollout_ref.actor=own\n"
+    found = plan(tmp_path, text, version="0.9.1")
+    assert found.skipped == (
+        "verl.trainer.main_ppo: the folder pkg://other.config of Hydra's search path is not here; its keys are not checked",
+    )
+
+
+def test_an_own_configuration_by_path_and_name(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "fork", "0.9.1")
+    own = "hydra: {searchpath: ['file://verl/trainer/config']}\ndefaults: [ppo_trainer, _self_]\ndata: {mine: 1}\n"
+    write(root / "examples/config/own.yaml", own)
+    text = "python3 -m verl.trainer.main_ppo --config-path={path} --config-name='own' data.mine=2 trainer.nnodes=2\n"
+    for path in (
+        f"{root}/examples/config",
+        "$NOT_SET/examples/config",
+        "/elsewhere/examples/config",
+        "../../examples/config",
+    ):
+        found = plan(root / "examples/jobs", text.replace("{path}", path))
+        assert (told(found), found.skipped, found.integer("slurm.nodes")) == ([], (), 2), path
+    (reason,) = plan(root / "examples/jobs", text.replace("{path}", "/elsewhere/no/config")).skipped
+    assert (
+        reason == "verl.trainer.main_ppo: --config-path /elsewhere/no/config: no such folder; its keys are not checked"
+    )
