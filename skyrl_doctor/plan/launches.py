@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from skyrl_doctor.core.record import record
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.shell import Script, read_script
-from skyrl_doctor.plan.syntax.shell_words import Word
+from skyrl_doctor.plan.syntax.shell_values import Word
 
 MAX_DEPTH = 3
 """How deep `bash -c "bash -c …"` is read."""

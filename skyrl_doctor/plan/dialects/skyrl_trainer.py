@@ -3,7 +3,7 @@
 import ast
 import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.model import Location
@@ -18,7 +18,7 @@ from skyrl_doctor.plan.schemas.packages import SKYRL
 from skyrl_doctor.plan.schemas.versions import MAX_SOURCE_BYTES, Version, folders_above, known_version, stored_version
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.shell import Script
-from skyrl_doctor.plan.syntax.shell_words import Word
+from skyrl_doctor.plan.syntax.shell_values import Word
 from skyrl_doctor.plan.syntax.yaml import scalar
 
 TRAIN, SFT_PROGRAM = "train", "sft"
@@ -81,11 +81,11 @@ def _checked(values: Iterator[Value]) -> Iterator[Value]:
 
 
 def _problems(
-    program: str, version: Version, values: Sequence[Value] | Iterator[Value], added: set[str] | None, launch: Launch
+    program: str, version: Version, values: Collection[Value], added: set[str] | None, launch: Launch
 ) -> Iterator[Problem]:
     """Problems of the keys. Another entry point than SkyRL's own may add keys, so there they are warnings."""
     known = [value for value in values if added is None or value.key.rpartition(".")[2] not in added]
-    if any(value.key == "trainer.override_entrypoint" for value in known):
+    if any(value.key.endswith(".override_entrypoint") for value in known):
         return
     for problem in key_problems(SKYRL, program, version, known):
         if added is None:
