@@ -35,15 +35,12 @@ def main(name: str, checkout: str) -> None:
         for program in programs:
             if program not in found:
                 extend(programs[program], {}, date)
-    stored = {
-        "package": package.name,
-        "releases": dict(releases(checkout, TAGS[name])),
-        "programs": {program: {"dates": dates[program], "keys": programs[program]} for program in programs},
-    }
+    tables = {program: {"dates": dates[program], "keys": programs[program]} for program in programs}
+    stored = {"package": package.name, "releases": dict(releases(checkout, TAGS[name])), "programs": tables}
     path = Path(FOLDER) / f"{name.replace('-', '_')}_schemas.json.gz"
     text = json.dumps(stored, sort_keys=True, separators=(",", ":"))
     path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
-    counts = {program: (len(found["keys"]), len(found["dates"])) for program, found in stored["programs"].items()}
+    counts = {program: (len(programs[program]), len(dates[program])) for program in programs}
     print(f"{path}: {path.stat().st_size} bytes; keys and versions: {counts}")
 
 

@@ -26,6 +26,7 @@ from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.machine.redact import Redactor, is_secret_key, secrets_of
 from skyrl_doctor.plan.dialects.reading import Reading
+from skyrl_doctor.plan.groups import ambiguous
 from skyrl_doctor.plan.load import load, read_target, runs_of
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.report.model import Batch, Refusal, Report
@@ -179,7 +180,9 @@ def _plans(reader: Machine, options: Options) -> tuple[tuple[Plan, ...], tuple[R
             if len(options.targets) == 1:
                 raise
             refused.append(Refusal(target, str(error)))
-    return runs_of(readings), tuple(refused)
+    unclear = dict(ambiguous(readings))
+    refused += [Refusal(target, reason) for target, reason in unclear.items()]
+    return runs_of([one for one in readings if one[0] not in unclear]), tuple(refused)
 
 
 def _run(machine: Machine, reader: Machine, options: Options, observe: Observer) -> Report:

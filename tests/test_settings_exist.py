@@ -18,6 +18,7 @@ from skyrl_doctor.plan.dialects import schema
 from skyrl_doctor.plan.dialects.verl.defaults import ENGINES, shipped
 from skyrl_doctor.plan.keys import EXTRA, key_in
 from skyrl_doctor.plan.names import prime_rl, skyrl_agent
+from skyrl_doctor.plan.schemas.dated import history
 from skyrl_train.config.dialect import _ONLY_SEED, _ONLY_TODAY
 from skyrl_train.contracts.verl_keys import ADDED, KEYS, hydra_key
 
@@ -100,7 +101,12 @@ def dotted(table: Mapping[str, Any], above: str = "") -> Iterator[str]:
                 yield from dotted(inner, f"{above}{name}.")
 
 
-OURS, VERL, PRIME = ours(), verl(), prime_rl_keys()
+def skyrl_keys() -> frozenset[str]:
+    """Every key that SkyRL's trainer has had."""
+    return frozenset(key for program in ("train", "sft") for key in history("skyrl").union(program).keys)
+
+
+OURS, VERL, PRIME, SKYRL = ours(), verl(), prime_rl_keys(), skyrl_keys()
 OPEN = (*(f"{key}." for key, value in VERL.items() if value == {}), "ray_kwargs.ray_init.")
 """Tables of verl that take any key, with a plus."""
 TABLES = frozenset(key.partition(".")[0] for key in (*OURS, *VERL, *PRIME, *(row.verl for row in KEYS)))
@@ -121,9 +127,13 @@ def fault(one: Named) -> str:
     if one.plus:
         is_free = not has(VERL, key) or isinstance(VERL.get(key, {}), dict) or one.plus == "++" or VERL.get(key) is None
         return "" if is_free else "exists in verl's tree: Hydra refuses it with a plus"
-    if has(OURS, key) or has(VERL, key) or has(PRIME, key) or key in OLD or key.startswith(OPEN) or key in ASYNCHRONOUS:
+    if (
+        any(has(keys, key) for keys in (OURS, VERL, PRIME, SKYRL))
+        or key in {*OLD, *ASYNCHRONOUS}
+        or key.startswith(OPEN)
+    ):
         return ""
-    return "is no setting of ours, of verl or of prime-rl"
+    return "is no setting of ours, of verl, of prime-rl or of SkyRL"
 
 
 def named_in(text: str, where: str) -> Iterator[Named]:
@@ -261,8 +271,8 @@ def test_the_watch_gives_no_phrase_as_a_value() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('`actor.optim.lr = "a third of it"`', "is no setting of ours, of verl or of prime-rl"),
-        ("set actor.optim.lr = 1e-6", "is no setting of ours, of verl or of prime-rl"),
+        ('`actor.optim.lr = "a third of it"`', "is no setting of ours, of verl, of prime-rl or of SkyRL"),
+        ("set actor.optim.lr = 1e-6", "is no setting of ours, of verl, of prime-rl or of SkyRL"),
         ("`actor.lr = 1e-6`", ""),
         ("`+actor_rollout_ref.model.lora.merge=True`", "exists in verl's tree: Hydra refuses it with a plus"),
         ("`actor_rollout_ref.model.lora.merge=True`", ""),

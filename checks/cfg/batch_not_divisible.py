@@ -10,7 +10,7 @@ rollouts and fills up with padding.
 ## Why it breaks training
 verl rejects the configuration after Ray has started and before the model loads; prime-rl rejects it when it reads the
 file. A micro batch that does not divide ends the run at the first update, or many steps later, at the first one that
-lost a rollout.
+lost a rollout. SkyRL asserts that the mini batch divides the batch, and that each rank's part divides into micro batches.
 
 ## How to fix
 Use the next batch size that divides, which the finding names, or another number of rollouts per prompt.
@@ -19,15 +19,17 @@ Use the next batch size that divides, which the finding names, or another number
     AssertionError: real_train_batch_size (9) must be divisible by minimal possible batch size (2)
 """
 
+import math
 from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
-from skyrl_doctor.core.errors import NotApplicable
+from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.dialects.run_config import NAME as RUN_CONFIG
 from skyrl_doctor.plan.findings import finding, required
 from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.names.skyrl import DIALECT as SKYRL
 from skyrl_doctor.plan.parallel import megatron_models
 from skyrl_train.config.batch import (
     MICRO_BATCHES,
@@ -38,6 +40,7 @@ from skyrl_train.config.batch import (
     mini_batch_violations,
 )
 from skyrl_train.config.parallel import data_parallel_size
+from skyrl_train.config.skyrl_batch import skyrl_batch_violations
 from skyrl_train.contracts.violation import Violation
 
 CAUSE = "the batch size is not divisible by the number of workers"
@@ -91,9 +94,28 @@ TOPIC = Signature(
 )
 
 
+SKYRL_DEFAULTS = {
+    "data.train_batch_size": 1024,
+    "actor.ppo_mini_batch_size": 256,
+    "actor.micro_batch_size_per_gpu": 1,
+    "actor.sequence_parallel_size": 1,
+    "rollout.n": 5,
+    "slurm.nodes": 1,
+    "slurm.gpus_per_node": 0,
+}
+"""Without a number of GPUs, whose default differs between versions, only the batch and the mini batch are compared."""
+TOKENS = "trainer.max_tokens_per_microbatch"
+PARALLEL = tuple(
+    f"trainer.policy.megatron_config.{name}_parallel_size" for name in ("tensor_model", "pipeline_model", "context")
+)
+
+
 @check("CFG002", fix="skyrl_train/config/batch.py")
 def batch_not_divisible(plan: Plan) -> Iterator[Finding]:
-    violations = list(_groups(required(plan)) if plan.find("data.train_batch_rollouts") else _samples(plan))
+    judge = (
+        _of_skyrl if required(plan).is_of(SKYRL) else _groups if plan.find("data.train_batch_rollouts") else _samples
+    )
+    violations = list(judge(plan))
     yield from (finding(plan, violation) for violation in violations)
 
 
@@ -101,6 +123,24 @@ def _groups(plan: Plan) -> Iterator[Violation]:
     batch, group = plan.integer("data.train_batch_rollouts"), plan.integer("rollout.n")
     if batch is not None and group is not None:
         yield from group_violations(batch=batch, group=group)
+
+
+def _of_skyrl(plan: Plan) -> Iterator[Violation]:
+    """SkyRL's own assertions, with the defaults of its configuration."""
+    found = {key: plan.integer(key) for key in SKYRL_DEFAULTS}
+    size = {key: default if found[key] is None else found[key] or 0 for key, default in SKYRL_DEFAULTS.items()}
+    own = {key: plan.own[key].value for key in PARALLEL if key in plan.own}
+    is_megatron = "trainer.strategy" in plan.own and plan.own["trainer.strategy"].value == "megatron"
+    shared = math.prod(own.get(key, 1) for key in PARALLEL) if is_megatron else size["actor.sequence_parallel_size"]
+    if not isinstance(shared, int) or shared < 1:
+        raise CouldNotLook("the sizes of model parallelism are not known")
+    yield from skyrl_batch_violations(
+        batch=size["data.train_batch_size"],
+        mini_batch=size["actor.ppo_mini_batch_size"],
+        n=size["rollout.n"],
+        ranks=size["slurm.nodes"] * size["slurm.gpus_per_node"] // shared,
+        micro=0 if TOKENS in plan.own else size["actor.micro_batch_size_per_gpu"],
+    )
 
 
 def _samples(plan: Plan) -> Iterator[Violation]:

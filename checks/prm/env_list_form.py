@@ -21,9 +21,9 @@ from checks.prm.shared import prime_only, refused
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.plan.dialects.prime import TODAY
 from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
+from skyrl_train.config.dialect import TODAY
 
 CAUSE = "this version expects the environments in another form"
 

@@ -4,7 +4,7 @@
 Compares every key with the table of renamed keys. A file that uses only the schema of January 2026 gets one notice
 with the whole translation, because a prime-rl of that time may be installed. A file in the current schema gets a warning
 for each old key if an older version takes all of its keys, and an error if none does. Where the version is known (a
-checkout around the file, an installation beside it), CFG004 compares the keys with that version instead.
+checkout around the file, an installed package), CFG004 compares the keys with that version instead.
 
 ## Why it breaks training
 Since 2026-07-30 prime-rl rejects every old name and reports one at a time.
@@ -22,10 +22,10 @@ from collections.abc import Iterator
 from checks.prm.shared import of_unknown_version
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding, Severity
-from skyrl_doctor.plan.dialects.prime import SEED
 from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.plan.prime_renames import Rename, renames
+from skyrl_train.config.dialect import SEED
 
 TOLD_ELSEWHERE = ("orchestrator.sampling.top_p", "orchestrator.buffer.type", "trainer.model.experimental.lora")
 "PRM003, PRM004 and PRM006 report these keys."

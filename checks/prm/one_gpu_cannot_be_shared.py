@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from checks.prm.shared import prime_only
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
-from skyrl_doctor.plan.dialects.prime import TODAY
 from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
+from skyrl_train.config.dialect import TODAY
 
 KEYS = ("deployment.inference_gpus", "deployment.trainer_gpus")
 

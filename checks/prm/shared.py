@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.plan.dialects.prime import SEED, TODAY
 from skyrl_doctor.plan.model import Plan, Value
+from skyrl_train.config.dialect import SEED, TODAY
 
 
 def prime_only(plan: Plan, *, schema: str | None = None) -> Plan:

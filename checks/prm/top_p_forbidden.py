@@ -21,9 +21,9 @@ from checks.prm.shared import below, of_unknown_version, refused
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.model import Finding
 from skyrl_doctor.core.signature import Signature
-from skyrl_doctor.plan.dialects.prime import TODAY
 from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan
+from skyrl_train.config.dialect import TODAY
 
 CAUSE = "top_p is not allowed in the sampling of training"
 

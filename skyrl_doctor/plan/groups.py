@@ -10,6 +10,18 @@ Targets = list[tuple[str, Reading]]
 WHOLE = "a whole run"
 
 
+def ambiguous(readings: Sequence[tuple[str, Reading]]) -> list[tuple[str, str]]:
+    """The parts among several whole runs, which could complete any of them: target and reason."""
+    whole = [target for target, reading in readings if not reading.part]
+    if len(whole) < 2:
+        return []
+    return [
+        (target, f"target {target} ({reading.part}) may complete any of {len(whole)} runs; pass it with one of them")
+        for target, reading in readings
+        if reading.part
+    ]
+
+
 def group_runs(readings: Sequence[tuple[str, Reading]]) -> list[Targets]:
     """The targets of each run: files of one kind are runs of their own, files of different kinds complete each other.
 
@@ -20,6 +32,8 @@ def group_runs(readings: Sequence[tuple[str, Reading]]) -> list[Targets]:
         return [[reading] for reading in readings]
     if max(kinds.values()) == 1:
         return [list(readings)]
+    for _, reason in ambiguous(readings):
+        raise UsageError(reason)
     several, count = kinds.most_common(1)[0]
     other, reading = next((target, reading) for target, reading in readings if (reading.part or WHOLE) != several)
     raise UsageError(

@@ -55,6 +55,12 @@ def _skyrl_agent(key: str) -> str | None:
     return name_of(key) or _verl(key)
 
 
+def _skyrl(key: str) -> str | None:
+    from skyrl_doctor.plan.names.skyrl import name_of
+
+    return name_of(key)
+
+
 def _prime(table: str) -> Callable[[str], str | None]:
     def named(key: str) -> str | None:
         from skyrl_doctor.plan.names.prime_rl import table as stored_table
@@ -70,6 +76,7 @@ _NAMES: Mapping[str, Callable[[str], str | None]] = {
     "run-config": _ours,
     "verl": _verl,
     "skyrl-agent": _skyrl_agent,
+    "skyrl": _skyrl,
     "prime-rl": _prime("prime_rl.json"),
     "prime-rl-2025": _prime("prime_rl_2025.json"),
     "prime-rl-part": lambda _: None,

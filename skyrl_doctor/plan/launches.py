@@ -150,6 +150,8 @@ def launch_of(words: tuple[Word, ...]) -> Launch | None:
 
 def _python_program(words: tuple[Word, ...]) -> Launch | None:
     """The module after the last `-m`, or the first Python file, where no option of a program comes before it."""
+    if any(_base(word) == "pytest" for word in words):
+        return None  # its `-m` selects tests
     for at, word in enumerate(words):
         after = words[at + 1] if at + 1 < len(words) else None
         if word.text == "-m" and after is not None and MODULE.fullmatch(after.text):
@@ -181,6 +183,8 @@ def _command(words: tuple[Word, ...]) -> Launch | None:
         if name.startswith("python"):  # `python -c …` and `python -m pip` prepare
             words = words[1:]
         return None if not words or words[0].text.startswith("-") else Launch(words[0].text, words[1:], words[0].line)
+    if name in _SHELLS and len(words) > 1:
+        return Launch(f"{name} {words[1].text}", words[2:], words[0].line)
     return Launch(words[0].text, words[1:], words[0].line)
 
 

@@ -123,7 +123,7 @@ def _names_verl_trainer(leaf: "Leaf") -> bool:
 
 def _read_shell(machine: Machine, source: Source, verl_version: str | None) -> Reading:
     """Reads a script by the program that it starts; a script that starts none may be a dev.conf."""
-    from skyrl_doctor.plan.dialects import skyrl
+    from skyrl_doctor.plan.dialects import skyrl, skyrl_trainer
     from skyrl_doctor.plan.dialects.verl.command import calls
     from skyrl_doctor.plan.launches import launches
     from skyrl_doctor.plan.scripts import read_shell, syntax_problem
@@ -134,12 +134,15 @@ def _read_shell(machine: Machine, source: Source, verl_version: str | None) -> R
 
         return read_command(machine, source, verl_version)
     broken = syntax_problem(machine, source, script)
-    if broken is not None and not skyrl.is_conf(script.variables):
+    if broken is not None and not skyrl.is_conf(script):
         raise UsageError(f"target {source.file}: line {broken.location.line}: {broken.message}")
     started = launches(script)
+    of_skyrl = [launch for launch in started if skyrl_trainer.program_of(launch)]
+    if of_skyrl:
+        return skyrl_trainer.read(machine, source, script, of_skyrl[-1])
     if started:
         raise UsageError(_unknown_program(source.file, started))
-    if not skyrl.is_conf(script.variables):
+    if not skyrl.is_conf(script):
         raise UsageError(
             f"target {source.file}: starts no program, and sets no variable of a dev.conf; the doctor reads {READABLE}"
         )

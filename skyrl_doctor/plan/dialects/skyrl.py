@@ -10,6 +10,7 @@ from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.names.skyrl_agent import CONF, CONF_SIGNS, LISTS, MEMORY, TASK, TIMES
 from skyrl_doctor.plan.scripts import read_shell, syntax_problem
 from skyrl_doctor.plan.source import Source
+from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.shell_values import Variable
 from skyrl_doctor.plan.syntax.yaml import leaves, scalar
 
@@ -20,12 +21,32 @@ NOTE_TOKENS = 3000
 
 
 UNCHECKED = "SkyRL-agent's files may hold any other variable or key"
+_QUIET = (
+    ":",
+    "[",
+    "[[",
+    "cd",
+    "echo",
+    "eval",
+    "mkdir",
+    "module",
+    "printf",
+    "set",
+    "shopt",
+    "test",
+    "true",
+    "ulimit",
+    "unset",
+)
+"""Commands that a file of variables may hold."""
 _TASK_SIGNS = ("agent_cls", "dispatcher", "generator.infer_backend", *TASK)
 
 
-def is_conf(names: Collection[str]) -> bool:
-    """Whether these are variables of a dev.conf: two of its keys, or MODEL. The script must start no program."""
-    return len(CONF_SIGNS & set(names)) >= 2 or "MODEL" in names
+def is_conf(script: Script) -> bool:
+    """Whether a script is a dev.conf: it sets two of its variables, or MODEL, and does nothing else."""
+    names = script.variables.keys()
+    is_quiet = all(command.name in _QUIET for command in script.commands)
+    return is_quiet and (len(CONF_SIGNS & names) >= 2 or "MODEL" in names)
 
 
 def is_task(keys: Collection[str]) -> bool:

@@ -1,6 +1,5 @@
 """The keys of one program, as a tree: whether it takes a key, and whether a value can be right for it."""
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -60,6 +59,8 @@ class Schema:
         """The known key beside it that is most similar, such as a misspelt one."""
         parent, _, name = normal(key).rpartition(".")
         beside = {one.rpartition(".")[2]: one for one in self.keys if one.rpartition(".")[0] == parent}
+        import difflib  # imported late: only unknown keys need it
+
         similar = difflib.get_close_matches(name, beside, n=1, cutoff=0.8)
         return beside[similar[0]] if similar else None
 

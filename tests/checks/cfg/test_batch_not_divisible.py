@@ -123,3 +123,17 @@ def test_verls_own_trainer_fills_nothing_up() -> None:
     sizes = "ppo_mini_batch_size=2 actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=3"
     line = f"python3 -m verl.trainer.main_ppo {words} actor_rollout_ref.actor.{sizes}\n"
     assert found("CFG002", plan(line, "run.sh")) == []
+
+
+def test_skyrl_has_rules_of_its_own() -> None:
+    """20 samples need not divide over 8 GPUs there; the part of each rank must divide into micro batches."""
+    words = "trainer.policy.model.path=m trainer.placement.policy_num_gpus_per_node=8 trainer.policy_mini_batch_size=4"
+    start = f"python -m skyrl.train.entrypoints.main_base {words} generator.n_samples_per_prompt=5"
+    assert found("CFG002", plan(f"{start} trainer.train_batch_size=16\n", "run.sh")) == []
+    micro = plan(f"{start} trainer.train_batch_size=16 trainer.micro_train_batch_size_per_gpu=4\n", "run.sh")
+    assert [one.message for one in found("CFG002", micro)] == [
+        "2 samples of a mini batch on each of 8 ranks do not divide by the micro batch 4"
+    ]
+    assert [one.message for one in found("CFG002", plan(f"{start} trainer.train_batch_size=6\n", "run.sh"))] == [
+        "a batch of 6 prompts does not divide into mini batches of 4"
+    ]

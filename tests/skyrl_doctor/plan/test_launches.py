@@ -43,7 +43,8 @@ def test_finds_the_program_behind_its_wrappers(command: str) -> None:
         ("uv run rl @ a.toml", "rl"),
         ("vllm serve model --port 8000", "vllm"),
         ("./my_trainer --lr 1", "./my_trainer"),
-        ("bash other.sh", "bash"),
+        ("bash other.sh a=1", "bash other.sh"),
+        ("uv run pytest -s -m slow tests", "pytest"),
         ("sbatch job.sh", "job.sh"),
     ],
 )

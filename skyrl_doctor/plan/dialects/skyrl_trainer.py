@@ -1,0 +1,113 @@
+"""Reads a start of SkyRL's trainer: a script or command line with `key=value` words, which OmegaConf reads."""
+
+import ast
+import dataclasses
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.model import Location
+from skyrl_doctor.machine.base import Machine
+from skyrl_doctor.plan.dialects.reading import Reading, by_key, renamed
+from skyrl_doctor.plan.dialects.verl.sbatch import directives
+from skyrl_doctor.plan.launches import Launch
+from skyrl_doctor.plan.model import Problem, Value
+from skyrl_doctor.plan.names.skyrl import DIALECT, FILES, NAMES, OLDER, SFT, SIGNS
+from skyrl_doctor.plan.schemas.judge import key_problems
+from skyrl_doctor.plan.schemas.packages import SKYRL
+from skyrl_doctor.plan.schemas.versions import MAX_SOURCE_BYTES, Version, folders_above, known_version, stored_version
+from skyrl_doctor.plan.source import Source
+from skyrl_doctor.plan.syntax.shell import Script
+from skyrl_doctor.plan.syntax.shell_values import Word
+from skyrl_doctor.plan.syntax.yaml import scalar
+
+TRAIN, SFT_PROGRAM = "train", "sft"
+OWN_MODULES = ("skyrl.train.entrypoints.", "skyrl_train.entrypoints.")
+"""Entry points that take SkyRL's keys and no others."""
+SFT_MODULES = ("skyrl.train.main_sft",)
+_WORD = re.compile(r"(?P<mode>\+{0,2}|~)(?P<key>[A-Za-z_]\w*(?:[.-][A-Za-z_]\w*)*)=(?P<value>.*)", re.DOTALL)
+_PATH = re.compile(r"[/~.$]|.*\.(?:parquet|jsonl?|arrow|csv)$")
+
+
+def program_of(launch: Launch) -> str | None:
+    """The program of SkyRL that a launch starts: by its module, or by keys that only SkyRL has."""
+    if launch.module in SFT_MODULES or re.search(r"(?:^|\.)main_sft\w*$", launch.module):
+        return SFT_PROGRAM
+    if launch.module.startswith(OWN_MODULES):
+        return TRAIN
+    signs = sum(word.text.lstrip("+").startswith(SIGNS) for word in launch.words)
+    return TRAIN if signs >= 2 else None
+
+
+def read(machine: Machine, source: Source, script: Script, launch: Launch) -> Reading:
+    """The values of the words, and the keys that this SkyRL lacks."""
+    program = program_of(launch) or TRAIN
+    own = {value.key: value for value in _values(launch.words, source.file)}
+    names = SFT if program == SFT_PROGRAM else {**OLDER, **NAMES}
+    values = by_key(_checked(renamed(own, names)), directives(script, source.file))
+    version = known_version(machine, SKYRL, source.file)
+    if version is None or program not in version.schemas:
+        version = stored_version(SKYRL, program, own)
+    added = None if launch.module.startswith((*OWN_MODULES, *SFT_MODULES)) else _fields(machine, source.file, launch)
+    problems = _problems(program, version, own.values(), added, launch)
+    reading = Reading(dialect=DIALECT, values=values, own=own, problems=tuple(problems))
+    return dataclasses.replace(reading, schema=version.label if version.is_known else "")
+
+
+def _values(words: Sequence[Word], file: str) -> Iterator[Value]:
+    for word in words:
+        found = _WORD.fullmatch(word.text)
+        if found is None:
+            continue
+        key = found["key"]
+        unknown, value = word.unknown, found["value"]
+        try:
+            made = value if unknown else scalar(value)
+        except ValueError:
+            made = value  # a text that YAML cannot read stays a text
+        yield Value(key, made, Location(file, word.line, key), own=key, unknown=unknown, span=word.span)
+
+
+def _checked(values: Iterator[Value]) -> Iterator[Value]:
+    """The values in the form that checks expect: data files as a list, without names of data sets."""
+    for value in values:
+        if value.key in FILES and not value.unknown:
+            listed = value.value if isinstance(value.value, list) else [value.value]
+            if not all(isinstance(item, str) and _PATH.match(item) for item in listed):
+                continue
+            yield dataclasses.replace(value, value=listed)
+        elif value.value is not None:
+            yield value
+
+
+def _problems(
+    program: str, version: Version, values: Collection[Value], added: set[str] | None, launch: Launch
+) -> Iterator[Problem]:
+    """Problems of the keys. Another entry point than SkyRL's own may add keys, so there they are warnings."""
+    known = [value for value in values if added is None or value.key.rpartition(".")[2] not in added]
+    if any(value.key.endswith(".override_entrypoint") for value in known):
+        return
+    for problem in key_problems(SKYRL, program, version, known):
+        if added is None:
+            yield problem
+        else:
+            message = f"{problem.message}; {launch.module} may add it"
+            yield dataclasses.replace(problem, message=message, fatal=False)
+    for value in known:
+        if value.unknown and value.location is not None:
+            yield Problem(message=f"{value.assignment}: {value.unknown}", location=value.location, fatal=False)
+
+
+def _fields(machine: Machine, file: str, launch: Launch) -> set[str]:
+    """The names of the fields that the entry point's own file adds; empty if the file is not here."""
+    path = f"{launch.module.replace('.', '/')}.py"
+    for folder in folders_above(machine, file):
+        try:
+            tree = ast.parse(machine.read(f"{folder}/{path}", limit_bytes=MAX_SOURCE_BYTES))
+        except (CouldNotLook, SyntaxError, ValueError, RecursionError):
+            continue
+        fields = (
+            node for node in ast.walk(tree) if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        )
+        return {field.target.id for field in fields if isinstance(field.target, ast.Name)}
+    return set()

@@ -1,0 +1,111 @@
+"""SkyRL's trainer: its entry points, its words, and the keys that this version lacks."""
+
+from pathlib import Path
+
+import pytest
+
+from skyrl_doctor.core.errors import UsageError
+from skyrl_doctor.machine.local import LocalMachine
+from skyrl_doctor.plan.load import load
+from skyrl_doctor.plan.model import Plan
+
+WORDS = (
+    "data.train_data=\"['/data/train.parquet']\" data.val_data=\"['openai/gsm8k']\" trainer.policy.model.path=Qwen/Qwen3-0.6B "
+    "trainer.placement.policy_num_gpus_per_node=4 trainer.train_batch_size=8 trainer.policy_mini_batch_size=4 "
+    "generator.n_samples_per_prompt=5 generator.inference_engine.tensor_parallel_size=2 trainer.resume_mode=null"
+)
+CLASSES = """
+@dataclass
+class PolicyConfig(BaseConfig):
+    lr: float = 1.0
+
+@dataclass
+class TrainerConfig(BaseConfig):
+    policy: PolicyConfig = field(default_factory=PolicyConfig)
+    seed: int = 1
+
+@dataclass
+class SkyRLTrainConfig(BaseConfig):
+    trainer: TrainerConfig = field(default_factory=TrainerConfig)
+
+    @classmethod
+    def from_cli_overrides(cls, args):
+        if has(args, "trainer.old_seed"):
+            args = renamed(args)
+"""
+
+
+def script(folder: Path, text: str) -> Plan:
+    (folder / "run.sh").write_text(text, encoding="utf-8")
+    return load(LocalMachine(), (str(folder / "run.sh"),))
+
+
+def checkout(folder: Path) -> Path:
+    package = folder / "skyrl" / "train" / "config"
+    package.mkdir(parents=True)
+    (package / "config.py").write_text(CLASSES, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "uv run --isolated --extra fsdp -m skyrl.train.entrypoints.main_base",
+        "python -m skyrl_train.entrypoints.main_base",
+        "uv run -m examples.train.algorithms.dapo.main_dapo",
+        "python examples/train/geometry3k/geometry3k_entrypoint.py",
+    ],
+)
+def test_reads_the_words_of_every_entry_point(tmp_path: Path, start: str) -> None:
+    plan = script(tmp_path, f"set -x\n{start} {WORDS}\n")
+    found = {key: value.value for key, value in plan.values.items() if value.written}
+    assert (plan.dialect, plan.problems) == ("skyrl", ())
+    assert found == {
+        "data.train_files": ["/data/train.parquet"],
+        "model.path": "Qwen/Qwen3-0.6B",
+        "slurm.gpus_per_node": 4,
+        "data.train_batch_size": 8,
+        "actor.ppo_mini_batch_size": 4,
+        "rollout.n": 5,
+        "rollout.tensor_parallel_size": 2,
+    }
+
+
+def test_reads_fine_tuning(tmp_path: Path) -> None:
+    plan = script(tmp_path, "python -m skyrl.train.main_sft model.path=m placement.num_gpus_per_node=2 strategy=fsdp\n")
+    found = {key: value.value for key, value in plan.values.items()}
+    assert (found, plan.problems) == ({"model.path": "m", "slurm.gpus_per_node": 2}, ())
+
+
+def test_an_unknown_key_is_an_error_of_the_checkout_around_the_script(tmp_path: Path) -> None:
+    words = "trainer.seed=2 trainer.sed=2 trainer.old_seed=1 trainer.policy.lr=fast trainer.placement.colocate_all=true"
+    plan = script(checkout(tmp_path), f"python -m skyrl.train.entrypoints.main_base {words}\n")
+    label = f"skyrl of the checkout {tmp_path}"
+    assert [(problem.message, problem.fatal) for problem in plan.problems] == [
+        (f"`train` of {label} has no key `trainer.sed`; did you mean `trainer.seed`?", True),
+        (f"trainer.policy.lr = 'fast': expected a number, by {label}", True),
+        (f"`train` of {label} has no key `trainer.placement.colocate_all`; skyrl has it since 2025-06-24", True),
+    ]
+
+
+def test_another_entry_point_may_add_keys(tmp_path: Path) -> None:
+    (checkout(tmp_path) / "mine.py").write_text("class Mine(TrainerConfig):\n    penalty: int = 1\n", encoding="utf-8")
+    plan = script(
+        tmp_path, "python mine.py trainer.policy.lr=1 trainer.policy.lr=2 trainer.penalty=1 trainer.bonus=1\n"
+    )
+    assert [(problem.message, problem.fatal) for problem in plan.problems] == [
+        (f"`train` of skyrl of the checkout {tmp_path} has no key `trainer.bonus`; mine may add it", False)
+    ]
+
+
+def test_an_unknown_key_is_a_warning_where_no_version_is_known(tmp_path: Path) -> None:
+    (problem,) = script(tmp_path, f"python -m skyrl.train.entrypoints.main_base {WORDS} trainer.epohcs=1\n").problems
+    assert (problem.fatal, problem.location.key) == (False, "trainer.epohcs")
+    assert problem.message.endswith(" has no key `trainer.epohcs`; did you mean `trainer.epochs`?")
+
+
+def test_other_programs_of_skyrl_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match=r"line 1 starts skyrl\.tinker\.api, which the doctor does not know; it reads "
+    ):
+        script(tmp_path, "uv run -m skyrl.tinker.api --port 8000\n")
