@@ -9,6 +9,7 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.watch import actions, job_end
 from skyrl_doctor.watch.changes import with_settings
+from skyrl_doctor.watch.figures import REWARD
 from skyrl_doctor.watch.finding import Alert, Cleared, Update
 from skyrl_doctor.watch.follow.follower import Follower
 from skyrl_doctor.watch.journal import Journal
@@ -16,7 +17,6 @@ from skyrl_doctor.watch.observations import Ended, Fill, Observation, Step, Tick
 from skyrl_doctor.watch.policy import Action, decide, with_root
 from skyrl_doctor.watch.read.logs import Logs
 from skyrl_doctor.watch.rules import all as rules
-from skyrl_doctor.watch.rules.conditions import first
 from skyrl_doctor.watch.rules.progress import Progress
 from skyrl_doctor.watch.sample.base import Samplers
 from skyrl_doctor.watch.settings import Settings
@@ -129,7 +129,7 @@ class Watch:
             self.fills[f"{seen.kind} {seen.name}"] = (seen.used, seen.limit)
         elif isinstance(seen, Step):
             self.last_step = seen
-            reward = first(seen.metrics, "critic/score/mean", "critic/rewards/mean")
+            reward = REWARD.value(seen.metrics)
             self.rewards = self.rewards if reward is None else (*self.rewards, reward)[-KEPT_REWARDS:]
         self._states, updates = rules.judge(self._states, seen)
         for one in updates:

@@ -8,11 +8,12 @@ from skyrl_doctor.core.record import record
 
 @record(kw_only=True)
 class Step:
-    """A training step ended; `metrics` as the trainer printed them, by verl's names."""
+    """A training step ended; `metrics` by the names that the trainer printed, `trainer` is the framework."""
 
     at: float
     step: int
     metrics: Mapping[str, float] = field(default_factory=dict)
+    trainer: str = "verl"
 
 
 @record(kw_only=True)

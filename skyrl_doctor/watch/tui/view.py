@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from skyrl_doctor.report.plain import plain
+from skyrl_doctor.watch.figures import CORRELATION, PLOTTED, STEP_S
 from skyrl_doctor.watch.finding import Alert
 from skyrl_doctor.watch.loop import Watch
 from skyrl_doctor.watch.rules.base import duration
-from skyrl_doctor.watch.rules.conditions import first
 from skyrl_doctor.watch.rules.progress import patience_s
 
 if TYPE_CHECKING:
@@ -70,13 +70,8 @@ def _figures(watch: Watch) -> Iterator[tuple[str, str]]:
     if watch.last_step is None:
         return
     metrics = watch.last_step.metrics
-    named = {
-        "reward": first(metrics, "critic/score/mean", "critic/rewards/mean"),
-        "gradient": first(metrics, "actor/grad_norm"),
-        "entropy": first(metrics, "actor/entropy"),
-        "response length": first(metrics, "response_length/mean"),
-        "correlation": first(metrics, "training/rollout_actor_probs_pearson_corr"),
-    }
+    named = {name: figure.value(metrics) for name, figure in PLOTTED.items() if figure is not STEP_S}
+    named["correlation"] = CORRELATION.value(metrics)
     parts = [f"{name} {value:.4g}" for name, value in named.items() if value is not None]
     if parts:
         yield "", "  ".join(parts)
