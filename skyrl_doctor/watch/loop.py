@@ -20,6 +20,7 @@ from skyrl_doctor.watch.rules import all as rules
 from skyrl_doctor.watch.rules.progress import Progress
 from skyrl_doctor.watch.sample.base import Samplers
 from skyrl_doctor.watch.settings import Settings
+from skyrl_doctor.watch.sink import screen
 from skyrl_doctor.watch.sink.prom import Health
 from skyrl_doctor.watch.state import Memory
 
@@ -53,13 +54,16 @@ class Watch:
         memory = journal.memory
         self._states, self._case = memory.states, memory.case
         self.begun_at = memory.begun_at
-        self.open: dict[str, Alert] = {}
+        self.open: dict[str, Alert] = dict(journal.open)
         self.roots: list[Alert] = []
         self.fills: dict[str, tuple[float, float]] = {}
         self.last_step: Step | None = None
         self.rewards: tuple[float, ...] = ()
         self._end = job_end.JobEnd()
         self._next: dict[str, float] = {}
+        self._steps: list[Step] = []
+        self._is_live = False
+        """Whether all that was logged before this turn was read."""
 
     @property
     def progress(self) -> Progress:
@@ -89,6 +93,7 @@ class Watch:
             self._end = job_end.after_growth(self._end, now)
             for seen in self._logs.take(lines, now):
                 self._judge(seen)
+        self._print_steps()
         for notice in self._follower.notices():
             self._journal.warn(notice, now)
         observations, troubles = self._samplers.collect(now)
@@ -98,6 +103,22 @@ class Watch:
             self._journal.warn(f"{trouble.name}: {trouble.why}", now)
         self._judge(Tick(at=now))
         self._end_of_turn(now)
+
+    def _print_steps(self) -> None:
+        for text in screen.steps(self._steps, all_of_them=self._is_live):
+            self._journal.say(text)
+        self._steps = []
+        self._is_live = not self._follower.has_backlog
+
+    def print_open(self) -> None:
+        """Prints what is open at the end of a single pass."""
+        for text in screen.still_open(self.open, what=self.progress.what):
+            self._journal.say(text)
+
+    @property
+    def exit_status(self) -> int:
+        """1 where a root cause was found or is still open."""
+        return int(bool(self.roots) or any(one.root for one in self.open.values()))
 
     def finish(self, why: str) -> None:
         """The last turn: reads all logs to their ends."""
@@ -129,6 +150,7 @@ class Watch:
             self.fills[f"{seen.kind} {seen.name}"] = (seen.used, seen.limit)
         elif isinstance(seen, Step):
             self.last_step = seen
+            self._steps.append(seen)
             reward = REWARD.value(seen.metrics)
             self.rewards = self.rewards if reward is None else (*self.rewards, reward)[-KEPT_REWARDS:]
         self._states, updates = rules.judge(self._states, seen)

@@ -32,7 +32,7 @@ _RUNTIME_LOG = re.compile(r"runtime_(\d+)\.(?:out|err)$")
 
 
 def build(settings: Settings, machine: Machine, tell: Callable[[str], None]) -> Watch:
-    places = (settings.job_dir, *settings.logs)
+    places = (settings.place, *settings.logs)
     journal = _journal(settings, machine, tell)
     return Watch(
         settings,

@@ -11,9 +11,7 @@ from skyrl_doctor.watch.rules import all as rules
 
 
 def verl(step: int) -> str:
-    return (
-        f"(TaskRunner pid=81) step:{step} - actor/pg_loss:0.1 - actor/grad_norm:nan - critic/score/mean:0.{step} - x:1\n"
-    )
+    return f"(TaskRunner pid=81) step:{step} - actor/pg_loss:0.1 - actor/grad_norm:nan - critic/score/mean:0.{step} - x:1\n"
 
 
 def prime_rl_2025(step: int) -> str:

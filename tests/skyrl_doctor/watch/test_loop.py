@@ -81,7 +81,26 @@ def test_a_healthy_run_is_left_in_peace(tmp_path: Path) -> None:
     job.write("training_1.out", "Final validation metrics: {'x': 1}\n")
     (tmp_path / "training_complete.flag").touch()
     job.turns(10)
-    assert (job.events(), job.told, job.watch.over) == ([], [], "training_complete.flag exists")
+    assert (job.events(), job.watch.over) == ([], "training_complete.flag exists")
+    assert job.told == [
+        f"skyrl-doctor watch: step {step}  reward {step / 100:.4g}  gradient 0.4" for step in range(1, 30)
+    ]
+
+
+def test_of_a_backlog_only_the_last_step_is_printed(tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    for step in range(1, 5):
+        job.write("training_1.out", f"step:{step} - actor/entropy:0.{step} - timing_s/step:28.1\n")
+    job.turns(2)
+    for step in (5, 6):
+        job.write("training_1.out", f"step:{step} - actor/entropy:0.{step} - timing_s/step:28.1\n")
+    job.turns(2)
+    assert job.told == [
+        "skyrl-doctor watch: read 3 earlier steps",
+        "skyrl-doctor watch: step 4 (28 s)  entropy 0.4",
+        "skyrl-doctor watch: step 5 (28 s)  entropy 0.5",
+        "skyrl-doctor watch: step 6 (28 s)  entropy 0.6",
+    ]
 
 
 def test_the_policy_asks_and_then_ends(tmp_path: Path) -> None:
