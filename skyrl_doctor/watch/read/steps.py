@@ -24,7 +24,7 @@ MOST_OTHER_LINES = 200
 LONGEST_LINE = 1 << 18
 _NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf|NaN|Infinity)"
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
-_MARKS = (b"step:", b"Step ", b"{'final_loss': ", b"Batches Processed: ")
+_MARKS = (b"step:", b"Step ", b"'final_loss': ", b"Batches Processed: ")
 _VERL = re.compile(r"(?:^|[\s)\]])step:(\d{1,12}) - (\S.*)")
 _VERL_METRIC = re.compile(rf"([\w./@+-]{{1,160}}):(?:np\.\w{{1,20}}\()?({_NUMBER})\)?\s*")
 _PRIME = re.compile(r"\bStep (\d{1,12}) \| (?:Time: )?\s{0,10}((?:\d[\d.]{0,15}(?:ms|[dhms])\s?){1,3})(.*)")
@@ -114,8 +114,8 @@ class StepReader:
 
     def _status(self, line: str, at: float) -> Step | None:
         """The line that SkyRL prints of each step with any logger. It has no number: the one after the last step's."""
-        start = line.find("{'final_loss': ")
-        if start < 0 or self._has_dictionaries:
+        start = line.find("{'")
+        if start < 0 or "'final_loss': " not in line or self._has_dictionaries:
             return None
         metrics = {f"policy/{name}": float(text) for name, text in _SKYRL_METRIC.findall(line, start)[:MOST_METRICS]}
         return Step(at=at, step=self._last + 1, metrics=metrics, trainer=SKYRL) if metrics else None
