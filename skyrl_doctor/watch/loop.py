@@ -2,7 +2,7 @@
 
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from skyrl_doctor.machine.base import Machine
@@ -18,7 +18,8 @@ from skyrl_doctor.watch.policy import Action, decide, with_root
 from skyrl_doctor.watch.read.logs import Logs
 from skyrl_doctor.watch.rules import all as rules
 from skyrl_doctor.watch.rules.progress import Progress
-from skyrl_doctor.watch.sample.base import Samplers
+from skyrl_doctor.watch.rules.stall import STACKS_AFTER
+from skyrl_doctor.watch.sample.base import Look, Sampler, Samplers
 from skyrl_doctor.watch.settings import Settings
 from skyrl_doctor.watch.sink import screen
 from skyrl_doctor.watch.sink.prom import Health
@@ -33,7 +34,7 @@ KEPT_REWARDS = 40
 
 class Watch:
     """`turn` does one turn; `run` does turns until the job ends. `clock` gives seconds since the epoch, `plan` the job's
-    configuration, which is read when an alert first needs it."""
+    configuration, which is read when an alert first needs it, `stacks` looks at the processes that write the given logs."""
 
     def __init__(
         self,
@@ -45,11 +46,12 @@ class Watch:
         samplers: Samplers,
         target: actions.Target,
         plan: Callable[[], Plan] = Plan,
+        stacks: Callable[[Sequence[str]], Look] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.settings, self._machine, self._clock = settings, machine, clock
         self._journal, self._follower, self._samplers, self._target = journal, follower, samplers, target
-        self._logs = Logs()
+        self._logs, self._stacks = Logs(), stacks
         self._plan = functools.cache(plan)
         memory = journal.memory
         self._states, self._case = memory.states, memory.case
@@ -170,6 +172,9 @@ class Watch:
         if self._journal.record(one):
             self._next.pop("save", None)
             self._next.pop("health", None)
+        if one.key in STACKS_AFTER and isinstance(one, Alert) and self._stacks is not None:
+            look = self._stacks(self._follower.paths())
+            self._samplers.once(Sampler("the stacks of the job", 0.0, look), self._clock())
 
     def _act(self, now: float) -> None:
         case, action = decide(

@@ -159,6 +159,15 @@ class Rollouts:
 
 
 @record(kw_only=True)
+class Hang:
+    """Where the processes of a stalled job wait, from their stacks."""
+
+    at: float
+    message: str
+    evidence: tuple[str, ...]
+
+
+@record(kw_only=True)
 class Tick:
     """Time has passed."""
 
@@ -187,6 +196,7 @@ Observation = (
     | Fault
     | Recheck
     | Rollouts
+    | Hang
     | Tick
     | Ended
 )
