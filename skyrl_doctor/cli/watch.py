@@ -1,6 +1,7 @@
 """skyrl-doctor watch: watches a running job. Exit status 0: no root cause, 1: a root cause, 2: bad input."""
 
 import argparse
+import importlib.util
 import os
 import signal
 import sys
@@ -115,6 +116,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.place} does not exist; give a job directory or a log")
     if args.tui and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("--tui needs a terminal; without it the watch prints a line for each step and finding")
+    if args.tui and importlib.util.find_spec("textual") is None:
+        raise UsageError("--tui needs the tui extra: pip install 'skyrl-doctor[tui]'")
     machine = LocalMachine()
     try:
         if not os.path.isdir(args.place):
@@ -181,11 +184,9 @@ def _until_the_end(args: argparse.Namespace, watch: "Watch") -> tuple[str, int]:
             return "--once: one pass is complete", signals.number
         if not args.tui:
             return turns(watch, sleep=signals.wait, goes_on=lambda: not signals.number), signals.number
-        from skyrl_doctor.watch.tui.live import Live
+        from skyrl_doctor.watch.tui.app import WatchApp
 
-        with Live(watch) as live:
-            why = turns(watch, sleep=live.wait, goes_on=lambda: not (signals.number or live.left))
-            return why, signals.number
+        return WatchApp(watch, goes_on=lambda: not signals.number).run() or "", signals.number
 
 
 def _settings(args: argparse.Namespace, *, writes: bool) -> "Settings":

@@ -1,7 +1,10 @@
 """The watch: each turn reads new log lines, collects samples, judges, writes events and acts."""
 
 import functools
+import math
+import os
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,9 +12,10 @@ from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.watch import actions, job_end
 from skyrl_doctor.watch.changes import with_settings
-from skyrl_doctor.watch.figures import REWARD
+from skyrl_doctor.watch.figures import PLOTTED
 from skyrl_doctor.watch.finding import Alert, Cleared, Update
 from skyrl_doctor.watch.follow.follower import Follower
+from skyrl_doctor.watch.follow.tail import Lines
 from skyrl_doctor.watch.journal import Journal
 from skyrl_doctor.watch.observations import Ended, Fill, Observation, Step, Tick
 from skyrl_doctor.watch.policy import Action, decide, with_root
@@ -29,7 +33,8 @@ SAVE_S = 15.0
 HEALTH_S = 10.0
 LOOK_S = 1.0
 BACKLOG_S = 0.02
-KEPT_REWARDS = 40
+TAIL_BYTES = 4096
+KEPT_STEPS, KEPT_LINES = 500, 200
 
 
 class Watch:
@@ -60,7 +65,8 @@ class Watch:
         self.roots: list[Alert] = []
         self.fills: dict[str, tuple[float, float]] = {}
         self.last_step: Step | None = None
-        self.rewards: tuple[float, ...] = ()
+        self.history: dict[str, deque[float]] = {name: deque(maxlen=KEPT_STEPS) for name in PLOTTED}
+        self.tail: deque[str] = deque(maxlen=KEPT_LINES)
         self._end = job_end.JobEnd()
         self._next: dict[str, float] = {}
         self._steps: list[Step] = []
@@ -93,6 +99,7 @@ class Watch:
             self._journal.note("start", now, job_dir=self.settings.job_dir, policy=self.settings.policy.value)
         for lines in self._follower.turn(now):
             self._end = job_end.after_growth(self._end, now)
+            self._keep(lines)
             for seen in self._logs.take(lines, now):
                 self._judge(seen)
         self._print_steps()
@@ -105,6 +112,12 @@ class Watch:
             self._journal.warn(f"{trouble.name}: {trouble.why}", now)
         self._judge(Tick(at=now))
         self._end_of_turn(now)
+
+    def _keep(self, lines: Lines) -> None:
+        """Keeps the ends of the logs for the live view."""
+        name = os.path.basename(lines.path)
+        last = lines.text[-TAIL_BYTES:].decode("utf-8", "replace").splitlines()[-20:]
+        self.tail.extend(f"{name}: {line[:400]}" for line in last if line.strip())
 
     def _print_steps(self) -> None:
         for text in screen.steps(self._steps, all_of_them=self._is_live):
@@ -153,8 +166,10 @@ class Watch:
         elif isinstance(seen, Step):
             self.last_step = seen
             self._steps.append(seen)
-            reward = REWARD.value(seen.metrics)
-            self.rewards = self.rewards if reward is None else (*self.rewards, reward)[-KEPT_REWARDS:]
+            for name, figure in PLOTTED.items():
+                value = figure.value(seen.metrics)
+                if value is not None and math.isfinite(value):
+                    self.history[name].append(value)
         self._states, updates = rules.judge(self._states, seen)
         for one in updates:
             self._take(one)

@@ -57,7 +57,7 @@ def step_text(step: Step) -> str:
 
 def still_open(alerts: Mapping[str, Alert], *, what: str) -> Iterator[str]:
     """What is open at the end of one pass: the findings of earlier passes too."""
-    for one in sorted(alerts.values(), key=lambda one: (not one.root, -one.finding.severity, one.at)):
+    for one in sorted(alerts.values(), key=lambda one: (not one.root, -one.finding.severity, one.at, one.key)):
         yield f"{PREFIX}open since {time_text(one.at)}: {line(one).removeprefix(PREFIX)}"
     count = {0: "no open findings", 1: "1 open finding"}.get(len(alerts), f"{len(alerts)} open findings")
     yield f"{PREFIX}{count}; last activity: {plain(what)}"

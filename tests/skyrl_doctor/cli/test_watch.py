@@ -127,16 +127,16 @@ def test_a_doomed_process_is_stopped(tmp_path: Path) -> None:
 def test_only_one_watch_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     append(tmp_path / "vllm.log", REFUSED)
     with watching(tmp_path):
-        until(lambda: keys(tmp_path) != [] and (tmp_path / "health.prom").exists())
-        before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir() if path.name != "health.prom"}
+        until(lambda: keys(tmp_path) != [] and (tmp_path / "watch.log").exists())
+        own = ("events.jsonl", "vllm.log", "watch.log")
+        before = {name: (tmp_path / name).read_bytes() for name in own}
         assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
         assert "; stores nothing\n" in capsys.readouterr().out
         assert dispatch(["watch", str(tmp_path), "--once", "--on-root", "stop", "--pid", str(os.getpid())]) == 2
-        after = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir() if path.name != "health.prom"}
+        assert {name: (tmp_path / name).read_bytes() for name in own} == before
     assert capsys.readouterr().err == (
         f"skyrl-doctor watch: {tmp_path} is already watched or not writable; --on-root stop needs the watch that stores\n"
     )
-    assert {**after, "watch.state.json": 0} == {**before, "watch.state.json": 0}
 
 
 def test_one_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
