@@ -12,17 +12,21 @@ Metrics = Mapping[str, float]
 
 @record(kw_only=True)
 class Figure:
-    """One figure. `own` are the names of skyrl_train's own metrics, which no framework prints."""
+    """One figure. `own` are the names of skyrl_train's own metrics, `older` those of earlier versions of the frameworks."""
 
     verl: tuple[str, ...] = ()
     prime_rl: tuple[str, ...] = ()
     skyrl: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
+    older: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.verl, *self.own, *self.prime_rl, *self.skyrl, *self.older)
 
     def name(self, metrics: Metrics) -> str | None:
         """The name by which these metrics have the figure; None where they do not have it."""
-        names = (*self.verl, *self.own, *self.prime_rl, *self.skyrl)
-        return next((name for name in names if name in metrics), None)
+        return next((name for name in self.names if name in metrics), None)
 
     def value(self, metrics: Metrics) -> float | None:
         name = self.name(metrics)
@@ -41,8 +45,18 @@ LOSS = Figure(
     prime_rl=("Loss",),
     skyrl=("policy/final_loss", "policy/policy_loss", "train/loss"),
 )
-GRADIENT = Figure(verl=("actor/grad_norm",), prime_rl=("Grad. Norm",), skyrl=("policy/grad_norm", "train/grad_norm"))
-ENTROPY = Figure(verl=("actor/entropy",), prime_rl=("Entropy",), skyrl=("policy/policy_entropy",))
+GRADIENT = Figure(
+    verl=("actor/grad_norm",),
+    prime_rl=("Grad. Norm",),
+    skyrl=("policy/grad_norm", "train/grad_norm"),
+    older=("policy/raw_grad_norm",),
+)
+ENTROPY = Figure(
+    verl=("actor/entropy",),
+    prime_rl=("Entropy",),
+    skyrl=("policy/policy_entropy",),
+    older=("actor/entropy_loss",),
+)
 LENGTH = Figure(verl=("response_length/mean",), skyrl=("generate/avg_num_tokens",))
 LONGEST = Figure(verl=("response_length/max",), skyrl=("generate/max_num_tokens",))
 SHORTEST = Figure(verl=("response_length/min",), skyrl=("generate/min_num_tokens",))

@@ -51,7 +51,7 @@ def infinite(metrics: Metrics) -> str | None:
 
 
 def _losses(metrics: Metrics, is_bad: Callable[[float], bool]) -> str | None:
-    named = {*GRADIENT.prime_rl, *GRADIENT.skyrl, *LOSS.prime_rl, *LOSS.skyrl}
+    named = {*GRADIENT.names, *LOSS.names}
     losses = {name: value for name, value in metrics.items() if name.startswith(_LOSSES) or name in named}
     if not losses:
         return None

@@ -129,6 +129,11 @@ def test_a_step_printed_in_two_lines_counts_once_for_each_figure() -> None:
     assert brief(play(RULE, timeline)) == [(25.0, "TRN005.metrics")]
 
 
+def test_the_gradient_of_an_earlier_skyrl() -> None:
+    wrong = {"policy/raw_grad_norm": math.nan}
+    assert brief(play(RULE, steps(wrong, wrong))) == [(60.0, "TRN005.metrics")]
+
+
 def test_responses_at_the_limit_in_skyrl() -> None:
     cut = {"generate/avg_num_tokens": 3980.0, "generate/max_num_tokens": 4096.0}
     fine = {"generate/avg_num_tokens": 2000.0, "generate/max_num_tokens": 4096.0}
