@@ -32,7 +32,8 @@ class JobProcess:
 def of_job(machine: Machine, *, marks: Iterable[str], pids: Sequence[int], logs: Iterable[str]) -> list[JobProcess]:
     """The processes with one of these variables, those that write these logs, the named ones, and all their children."""
     stats = _stats(machine)
-    wanted, written, own = set(marks), {os.path.realpath(path) for path in logs}, _ancestors(stats, os.getpid())
+    wanted, written = set(marks), {os.path.realpath(path) for path in logs}
+    own = (_ancestors(stats, os.getpid()) - set(pids)) | {os.getpid()}
     environs: dict[int, Mapping[str, str]] = {}
     found = set(pids)
     for pid in stats:
@@ -66,7 +67,7 @@ def _stats(machine: Machine) -> dict[int, ProcessStat]:
 
 
 def _ancestors(stats: Mapping[int, ProcessStat], pid: int) -> set[int]:
-    """The watch and the shells that started it."""
+    """The watch and the programs that started it, which are no part of the training unless they are named."""
     found: set[int] = set()
     while pid in stats and pid not in found:
         found.add(pid)

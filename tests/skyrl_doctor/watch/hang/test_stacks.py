@@ -97,6 +97,20 @@ def test_the_watch_itself_and_its_shells_are_no_processes_of_the_job() -> None:
     assert os.getpid() not in {one.pid for one in found([], [os.getpid()])}
 
 
+def test_a_parent_of_the_watch_is_read_only_where_it_is_named(tmp_path: Path) -> None:
+    code = (
+        "from skyrl_doctor.machine.local import LocalMachine as M\n"
+        "from skyrl_doctor.watch.hang.processes import of_job\n"
+        "import os\n"
+        "for pids in ([], [os.getppid()]):\n"
+        "    print(os.getppid() in {one.pid for one in of_job(M(), marks=['X_JOB=7'], pids=pids, logs=[])})\n"
+    )
+    environ = {**os.environ, "X_JOB": "7"}
+    parent = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]], check=True)"
+    done = subprocess.run([sys.executable, "-c", parent, code], env=environ, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\nTrue\n"
+
+
 def test_py_spy_s_output_with_the_main_thread_first() -> None:
     frames = [{"name": "wait", "filename": "/x/threading.py", "short_filename": "threading.py", "line": 3}]
     threads = [{"thread_name": "pin memory", "frames": []}, {"thread_name": "MainThread", "frames": frames}]
