@@ -10,7 +10,7 @@ BENCH := .venv-bench
 PIP_FLAGS := --quiet --disable-pip-version-check
 JOBS ?= auto
 RUN_TESTS ?=
-WITHOUT_LANES := not (slurm or podman or vllm or verl or openhands or gpu or e2e)
+WITHOUT_LANES := not (slurm or podman or attacks or vllm or verl or openhands or gpu or e2e)
 
 .PHONY: help preflight test docs bench hooks lock clean
 

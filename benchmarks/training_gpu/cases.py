@@ -32,6 +32,8 @@ ppo_mini_batch_size = {batch}
 micro_batch_size_per_gpu = 1
 param_offload = false
 optimizer_offload = false
+[algorithm]
+advantage = "{advantage}"
 [agent]
 max_turns = 1
 max_parallel = 64
@@ -74,6 +76,8 @@ class Case(NamedTuple):
     loops: tuple[str, ...] = (OURS,) * 3
     """Which loop runs the rollouts of each step."""
     eager: bool = False
+    advantage: str = "grpo"
+    """gae trains a critic too."""
 
     def config(self, *, model: str, tasks: str, folder: str, loop: str, total_gib: float, more: tuple[str, ...]) -> str:
         """The RunConfig of our run; the plain one takes its settings from the same text, with no loop."""
@@ -124,4 +128,5 @@ CASES = (
         kv_gib=8,
     ),
 )
+CRITIC = CASES[0]._replace(name="0.5b-ppo", advantage="gae", loops=(OURS,) * 2, gib=40, torch_gib=30)
 assert all(case.shape in SHAPES for case in CASES)

@@ -12,7 +12,7 @@ from skyrl_train.contracts.agent.limits import Limits
 from skyrl_train.contracts.agent.ports import Model, OpenSandbox, Sandbox, Scorer, Task
 from skyrl_train.contracts.agent.tools import TOOLS, Tool
 from skyrl_train.contracts.agent.transcript import Transcript
-from skyrl_train.contracts.rewards.score import Score, Unscorable, UnscorableReason
+from skyrl_train.contracts.rewards.score import Score, Scored, Unscorable, UnscorableReason
 
 CANCELLED = End(Finish.CANCELLED, "cancelled from outside")
 
@@ -58,19 +58,24 @@ async def _run(
             end = await run_turns(draft, model, sandbox, limits, tools)
         if scorer is None or end.finish in MASKED:
             return end, None
-        return await _scored(draft, end, sandbox, scorer, limits)
+        return await _scored(draft, end, sandbox, scorer, limits, stack)
     except EndOfRolloutError as ended:
         return ended.end, None
     finally:
         await _close(stack, limits)
 
 
-async def _scored(draft: Draft, end: End, sandbox: Sandbox, scorer: Scorer, limits: Limits) -> tuple[End, Score]:
-    """The score, or why there is none; then the end is `error_evaluation`."""
+async def _scored(
+    draft: Draft, end: End, sandbox: Sandbox, scorer: Scorer, limits: Limits, stack: AsyncExitStack
+) -> tuple[End, Score]:
+    """The score, or why there is none; then the end is `error_evaluation`. A `Grade` gets the slot of the sandbox."""
     late = End(Finish.ERROR_EVALUATION, f"scoring took longer than {limits.score_s:g} s")
     try:
         async with guarded(limits.score_s, late=late, failed=Finish.ERROR_EVALUATION):
             score = await scorer(sandbox, draft.transcript(end.finish, end.detail))
+            if not isinstance(score, Scored | Unscorable):
+                await _close(stack, limits)
+                score = await score()
     except EndOfRolloutError as ended:
         return ended.end, Unscorable(UnscorableReason.SCORER_FAILED, ended.end.detail)
     if isinstance(score, Unscorable):

@@ -16,7 +16,7 @@ from skyrl_train.contracts.tasks.rows import TaskRow, read_row
 from skyrl_train.demo.rows import r2e_row
 from skyrl_train.demo.seed import write_seed
 from skyrl_train.demo.task import REPOSITORY, DemoTask
-from skyrl_train.rewards.suite import prepare, suite_scorer
+from skyrl_train.rewards.fresh import Controls, Suite, fresh
 from skyrl_train.tasks.convert import prompt_of
 
 MakeSandbox = Callable[[Path], AbstractAsyncContextManager[Sandbox]]
@@ -43,16 +43,22 @@ async def play(demo: DemoTask, make: MakeSandbox, *, python: str) -> Transcript:
     directory: list[str] = []
 
     @asynccontextmanager
-    async def opened(_task: Task) -> AsyncIterator[Sandbox]:
+    async def seeded(_task: Task) -> AsyncIterator[Sandbox]:
         with tempfile.TemporaryDirectory(prefix="skyrl-seed-") as seed:
             async with make(write_seed(demo, Path(seed), python=python)) as sandbox:
-                await prepare(sandbox)
-                directory.append(await _directory(sandbox))
                 yield sandbox
+
+    hidden, scorer = fresh(seeded, Suite(expected=row.expected), Controls())
+
+    @asynccontextmanager
+    async def opened(task: Task) -> AsyncIterator[Sandbox]:
+        async with hidden(task) as sandbox:
+            directory.append(await _directory(sandbox))
+            yield sandbox
 
     task = Task(id=row.id, rollout_id=f"{row.id}-0", prompt=prompt_of(row, directory="your working directory"))
     model = ScriptedModel(_replies(demo, directory))
-    return await rollout(task, model, opened, LIMITS, scorer=suite_scorer(row.expected))
+    return await rollout(task, model, opened, LIMITS, scorer=scorer)
 
 
 def _replies(demo: DemoTask, directory: list[str]) -> Iterator[str]:

@@ -1,6 +1,7 @@
-"""Runs the hidden tests of a task in the rollout's sandbox, and scores their output."""
+"""Runs the tests of a task in the rollout's own sandbox, and scores their output. Used if `sandbox.hide_tests` is off."""
 
 import shlex
+from collections.abc import Callable
 
 from skyrl_train.contracts.agent.arguments import Action
 from skyrl_train.contracts.agent.ports import Sandbox, Scorer
@@ -48,8 +49,12 @@ async def suite_score(
     sandbox: Sandbox, expected_json: str, *, source: str = R2E_GYM, limit_s: float = TESTS_S
 ) -> Score:
     """Runs the tests and scores them by the rules of the task's data set."""
-    compare = score_swe_run if source == SWE_BENCH else score_run
-    return compare(suite_of(await run_script(sandbox, RUN_TESTS, limit_s)), expected_json)
+    return compare_of(source)(suite_of(await run_script(sandbox, RUN_TESTS, limit_s)), expected_json)
+
+
+def compare_of(source: str) -> Callable[[SuiteRun, str], Score]:
+    """The rules of a data set."""
+    return score_swe_run if source == SWE_BENCH else score_run
 
 
 async def prepare(sandbox: Sandbox) -> None:

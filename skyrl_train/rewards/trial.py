@@ -1,4 +1,4 @@
-"""Scores the empty patch and then the gold patch of a task in a new sandbox (AGT021)."""
+"""Scores the empty patch and the gold patch of a task, each in a new sandbox (AGT021)."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -6,11 +6,12 @@ from contextlib import AbstractAsyncContextManager
 from skyrl_train.agent.guard import End, EndOfRolloutError, guarded
 from skyrl_train.contracts.agent.arguments import Action
 from skyrl_train.contracts.agent.finish import Finish
-from skyrl_train.contracts.agent.ports import Sandbox
+from skyrl_train.contracts.agent.ports import Sandbox, Task
 from skyrl_train.contracts.agent.transcript import Result
 from skyrl_train.contracts.rewards.oracle import TaskVerdict, Verdict, verdict_of
 from skyrl_train.contracts.tasks.rows import TaskRow
-from skyrl_train.rewards.suite import prepare, suite_score
+from skyrl_train.rewards.fresh import Controls, Grading, Suite, hide
+from skyrl_train.rewards.grader import NO_CHANGES, Changes, changes_in
 from skyrl_train.tasks.gold import GoldDiff, GoldFiles
 
 TRIAL_S = 1800.0
@@ -21,20 +22,29 @@ DIFF = "/tmp/skyrl-gold.diff"  # noqa: S108 -- a path in the sandbox
 async def tried(
     task: TaskRow, gold: GoldFiles | GoldDiff | None, opened: Callable[[], AbstractAsyncContextManager[Sandbox]]
 ) -> TaskVerdict:
-    """The verdict on a task. FIX(AGT021): a failure of the sandbox makes it unscorable, not broken."""
+    """The verdict on a task, scored as a rollout is. FIX(AGT021): a failure of the sandbox makes it unscorable, not broken."""
     if gold is None:
         return TaskVerdict(task.id, Verdict.BROKEN, "the row has no readable gold patch")
     late = End(Finish.ERROR_EVALUATION, f"timed out after {TRIAL_S:g} s")
+    suite = Suite(expected=task.expected, source=task.source, edits=task.edits)
+    grading = Grading(lambda _task: opened(), suite, Controls(), Task(id=task.id, rollout_id=task.id, prompt=()))
     try:
-        async with guarded(TRIAL_S, late=late, failed=Finish.ERROR_EVALUATION), opened() as sandbox:
-            await prepare(sandbox)
-            empty = await suite_score(sandbox, task.expected, source=task.source)
-            if fault := await _applied(sandbox, gold):
-                return TaskVerdict(task.id, Verdict.BROKEN, f"the gold patch does not apply: {fault}")
-            scored = await suite_score(sandbox, task.expected, source=task.source)
+        async with guarded(TRIAL_S, late=late, failed=Finish.ERROR_EVALUATION):
+            empty = await grading.score(NO_CHANGES)
+            async with opened() as sandbox:
+                changes = await _solved(sandbox, gold)
+            if isinstance(changes, str):
+                return TaskVerdict(task.id, Verdict.BROKEN, f"the gold patch does not apply: {changes}")
+            scored = await grading.score(changes)
     except EndOfRolloutError as ended:
         return TaskVerdict(task.id, Verdict.UNSCORABLE, ended.end.detail)
     return verdict_of(task.id, empty=empty, gold=scored)
+
+
+async def _solved(sandbox: Sandbox, gold: GoldFiles | GoldDiff) -> Changes | str:
+    """The changes of an agent that applies the gold patch, or why it cannot."""
+    began = await hide(sandbox)
+    return await _applied(sandbox, gold) or await changes_in(sandbox, since=began)
 
 
 async def _applied(sandbox: Sandbox, gold: GoldFiles | GoldDiff) -> str:

@@ -16,16 +16,14 @@ from skyrl_train.config.run import RunConfig
 from skyrl_train.contracts.agent.ports import OpenSandbox, Sandbox, Scorer, Task
 from skyrl_train.contracts.agent.tools import TOOLS
 from skyrl_train.contracts.agent.transcript import Message, Transcript
-from skyrl_train.contracts.rewards.score import Score
 from skyrl_train.contracts.run_log import say
-from skyrl_train.rewards.hidden import Hidden
+from skyrl_train.rewards.fresh import Suite, fresh
 from skyrl_train.rewards.suite import prepare, suite_scorer
 from skyrl_train.rl import ends
 from skyrl_train.rl.engine import EngineModel
 from skyrl_train.rl.seeds import reply_seed
 from skyrl_train.rl.shared import Shared, runtime_sandboxes, shared
 from skyrl_train.rl.trained import Trained, trained
-from skyrl_train.sandbox.client.tools import RemoteTools
 
 
 class SkyrlAgentLoop(AgentLoopBase):
@@ -57,7 +55,7 @@ class SkyrlAgentLoop(AgentLoopBase):
             stop=config.rollout.stop,
             seed_of=seed_of(row, config),
         )
-        opened, scorer = hidden(self.sandboxes(row), self.scorer(row), hide=config.sandbox.hide_tests)
+        opened, scorer = self.grading(row)
         async with self._shared.slots:
             transcript = await rollout(
                 task,
@@ -80,8 +78,12 @@ class SkyrlAgentLoop(AgentLoopBase):
         """The sandboxes of the row's rollouts."""
         return runtime_sandboxes(self._job_dir, str(row["extra_info"]["image"]))
 
-    def scorer(self, row: Mapping[str, Any]) -> Scorer:
-        return suite_scorer(str(row["reward_model"]["ground_truth"]), source=str(row["data_source"]))
+    def grading(self, row: Mapping[str, Any]) -> tuple[OpenSandbox, Scorer]:
+        """The agent's sandboxes and their scorer: in a new sandbox, or in the same one if `hide_tests` is off."""
+        suite = suite_of_row(row)
+        if self._shared.config.sandbox.hide_tests:
+            return fresh(self.sandboxes(row), suite, self._shared.controls)
+        return prepared(self.sandboxes(row)), suite_scorer(suite.expected, source=suite.source)
 
     def _keep(self, transcript: Transcript, step: int) -> None:
         """Stores the transcript. A full disk loses the transcript, not the rollout."""
@@ -124,25 +126,22 @@ def seed_of(row: Mapping[str, Any], config: RunConfig) -> Callable[[int], int] |
     return lambda call: reply_seed(config.trainer.seed, step=step, row=number, sample=sample, call=call)
 
 
-def hidden(open_sandbox: OpenSandbox, score: Scorer, *, hide: bool) -> tuple[OpenSandbox, Scorer]:
-    """The same two functions, but the agent cannot see the tests.
+def suite_of_row(row: Mapping[str, Any]) -> Suite:
+    edits = row["extra_info"].get("edits")
+    return Suite(
+        expected=str(row["reward_model"]["ground_truth"]),
+        source=str(row["data_source"]),
+        edits=() if edits is None else tuple(map(str, edits)),
+    )
 
-    With `hide`, the tests leave the sandbox if it supports downloads. A rollout without tests ends at once (IMG006).
-    """
-    tests = Hidden()
+
+def prepared(open_sandbox: OpenSandbox) -> OpenSandbox:
+    """The same sandboxes with the tests moved out of the repository. A rollout without tests ends at once (IMG006)."""
 
     @asynccontextmanager
     async def opened(task: Task) -> AsyncIterator[Sandbox]:
         async with open_sandbox(task) as sandbox:
-            if hide and isinstance(sandbox, RemoteTools):
-                await tests.hide(sandbox, sandbox.files)
-            else:
-                await prepare(sandbox)
+            await prepare(sandbox)
             yield sandbox
 
-    async def scored(sandbox: Sandbox, transcript: Transcript) -> Score:
-        if hide and isinstance(sandbox, RemoteTools):
-            return await tests.scorer(sandbox.files, score)(sandbox, transcript)
-        return await score(sandbox, transcript)
-
-    return opened, scored
+    return opened

@@ -22,6 +22,8 @@ AGENT_LOOPS = "agent_loops.yaml"
 """A file in the job directory that names the class of the agent loop for verl."""
 DECODING_GRAPHS = '{"mode": 0, "cudagraph_mode": "FULL_DECODE_ONLY"}'
 """vLLM's CUDA graphs for decoding without torch.compile: captured in seconds, while compiling takes almost a minute."""
+VALUE_MODEL = "skyrl_train.rl.value_model.ValueModelConfig"
+"""Its module has the critic's engine, which keeps to the configured attention."""
 # a quote or the end, with the backslashes before it; other backslashes are literal, as in '.*\.q_proj'
 _TO_ESCAPE = re.compile(r"(\\*)('|\Z)")
 
@@ -111,6 +113,7 @@ def _critic(config: RunConfig, place: Place) -> dict[str, Value]:
         return {"critic.enable": False}
     return {
         "critic.enable": True,
+        "critic.model._target_": VALUE_MODEL,
         key_of("critic.path"): _local(critic.path or model.path, place),
         "critic.model.tokenizer_path": _local(model.tokenizer or critic.path or model.path, place),
     }

@@ -14,6 +14,7 @@ from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.job_files import KEY, READY
 from skyrl_train.launch import commands, directory
 from skyrl_train.node.ray_env import runtime_key_variable
+from skyrl_train.rewards.fresh import Controls
 from skyrl_train.sandbox.client import runtime
 from skyrl_train.sandbox.client.runtime import RuntimeClient, SandboxRequest
 from skyrl_train.sandbox.client.tools import opener
@@ -30,6 +31,7 @@ class Shared:
     limits: Limits
     slots: asyncio.Semaphore
     journals: Path
+    controls: Controls
 
 
 @functools.cache
@@ -37,7 +39,7 @@ def shared(job_dir: str) -> Shared:
     with open(os.path.join(job_dir, directory.RESOLVED), encoding="utf-8") as file:
         config = from_resolved(file.read())
     slots = max(1, config.agent.max_parallel // config.rollout.agent_workers)
-    return Shared(config, limits_of(config), asyncio.Semaphore(slots), journal_dir(config, job_dir))
+    return Shared(config, limits_of(config), asyncio.Semaphore(slots), journal_dir(config, job_dir), Controls())
 
 
 def limits_of(config: RunConfig) -> Limits:

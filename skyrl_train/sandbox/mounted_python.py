@@ -29,8 +29,8 @@ _LEFT_OUT = shutil.ignore_patterns(
     "*.a",
     "*.opt-*.pyc",
 )
-_MODULES = "_json", "_posixsubprocess", "_socket", "_struct", "array", "fcntl", "math", "select", "zlib"
-"""The compiled modules that sandboxd loads, unless they are built into the interpreter."""
+_MODULES = "_ctypes", "_json", "_posixsubprocess", "_socket", "_struct", "array", "fcntl", "math", "select", "zlib"
+"""The compiled modules that sandboxd and our programs load, unless they are built into the interpreter."""
 _ASK = """
 import os, sys, sysconfig
 print(os.path.realpath(sys.executable))

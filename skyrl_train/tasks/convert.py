@@ -45,6 +45,7 @@ def verl_row(task: TaskRow, index: int, tools: Sequence[Tool] = TOOLS) -> dict[s
             "repo": task.repo,
             "base_commit": task.base_commit,
             "image": task.image,
+            "edits": [*task.edits],
         },
         "agent_name": AGENT_NAME,
     }

@@ -1,7 +1,7 @@
 """Scripts that prepare an R2E-Gym container for the agent and run its tests (IMG006).
 
-With `sandbox.hide_tests` the order is PREPARE, PACK, download PACKED, FORGET; then the agent; then upload PACKED, RESTORE,
-RUN_TESTS. Without it: PREPARE, the agent, RUN_TESTS.
+With `sandbox.hide_tests` the order is PREPARE, FORGET, the agent; then PREPARE, its changes and RUN_TESTS in a new sandbox.
+Without it: PREPARE, the agent, RUN_TESTS.
 
 Most images hold the tests in /r2e_tests, older ones in the repository, and some have none. A container may be prepared
 twice, if a rollout attaches to one that another rollout started. Nothing here needs the network.
@@ -9,8 +9,6 @@ twice, if a rollout attaches to one that another rollout started. Nothing here n
 
 TESTS_FOUND, TESTS_MISSING, TESTS_HIDDEN = "r2e-tests: found", "r2e-tests: missing", "r2e-tests: hidden"
 """The last line that PREPARE prints. Hidden: an earlier preparation has removed the tests from the sandbox."""
-PACKED = "/root/.r2e_tests.tar"
-"""The archive of the tests and their command while they are downloaded or uploaded."""
 
 # R2E_ROOT is a prefix of every path, used only in tests. bash, since sh in the images has no `source`.
 PREPARE = f"""\
@@ -36,29 +34,14 @@ else echo "{TESTS_MISSING}"; fi
 """
 """Moves the tests and their command out of the repository, so that they do not disturb the agent."""
 
-PACK = f"""\
+FORGET = """\
 set -eu
-cd "${{R2E_ROOT:-}}/root"
-tar -cf "${{R2E_ROOT:-}}{PACKED}" r2e_tests run_tests.sh
-"""
-"""Makes PACKED for the download, before the agent starts. Until FORGET the tests are still in the sandbox."""
-
-FORGET = f"""\
-set -eu
-cd "${{R2E_ROOT:-}}/root"
+cd "${R2E_ROOT:-}/root"
 : > .r2e_tests.hidden
-rm -rf r2e_tests run_tests.sh "${{R2E_ROOT:-}}{PACKED}"
-"""
-"""Removes the tests from the sandbox. Permissions would not stop the agent, which is root too."""
-
-RESTORE = f"""\
-set -eu
-cd "${{R2E_ROOT:-}}/root"
 rm -rf r2e_tests run_tests.sh
-tar -xf "${{R2E_ROOT:-}}{PACKED}"
-rm -f .r2e_tests.hidden "${{R2E_ROOT:-}}{PACKED}"
+date +%s
 """
-"""Unpacks PACKED before RUN_TESTS. Files of the agent under these names are removed."""
+"""Removes the tests from the agent's sandbox, and prints the time. Permissions would not stop the agent, which is root too."""
 
 RUN_TESTS = """\
 set -eu
@@ -77,5 +60,5 @@ def has_tests(output: str) -> bool:  # FIX(IMG006)
 
 
 def has_hidden_tests(output: str) -> bool:
-    """Whether an earlier preparation removed the tests. Only the owner of its PACKED can score the sandbox."""
+    """Whether an earlier preparation removed the tests."""
     return output.rstrip().endswith(TESTS_HIDDEN)

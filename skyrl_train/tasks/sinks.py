@@ -86,6 +86,7 @@ def _schema(arrow: Any) -> Any:
     """The schema of verl's columns. A schema guessed from the first rows would fail on later rows."""
     text = arrow.string()
     extra = [("index", arrow.int64()), *((name, text) for name in ("task_id", "repo", "base_commit", "image"))]
+    extra.append(("edits", arrow.list_(text)))
     return arrow.schema(
         [
             ("prompt", arrow.list_(arrow.struct([("role", text), ("content", text)]))),

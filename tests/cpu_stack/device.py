@@ -129,20 +129,3 @@ def _one_backend(backend: str | None = None, **words: Any) -> None:
 
 
 torch.distributed.init_process_group = _one_backend
-
-
-def _critic_without_flash_attention() -> None:
-    """verl loads value models with flash attention, whatever the configuration says."""
-    from transformers import AutoModelForTokenClassification
-
-    load = AutoModelForTokenClassification.from_pretrained.__func__
-
-    def from_pretrained(cls: type, *args: Any, **words: Any) -> Any:
-        if words.get("attn_implementation") == "flash_attention_2":
-            words["attn_implementation"] = "sdpa"
-        return load(cls, *args, **words)
-
-    AutoModelForTokenClassification.from_pretrained = classmethod(from_pretrained)
-
-
-_critic_without_flash_attention()

@@ -54,6 +54,9 @@ class OneName:
         result = await self._sandbox.run(action, limit_s=limit_s)
         return replace(result, text=re.sub("skyrl-sandbox-[a-z0-9_]{8}", "skyrl-sandbox-abcdefgh", result.text))
 
+    async def program(self, bundle: bytes, request: bytes, *, limit_s: float) -> str:
+        return await self._sandbox.program(bundle, request, limit_s=limit_s)
+
 
 def _broken(path: Path) -> bool:
     """Whether this sandbox is one of so many, as the file says, that do not start."""

@@ -114,6 +114,7 @@ def environment(job: Path) -> Mapping[str, str]:
         "VERL_USE_EXTERNAL_MODULES": "cpu_stack.device",
         "VERL_PLATFORM": "cpu",
         "VERL_ENGINE_DEVICE": "cuda",
+        "VERL_ENGINE_VENDOR": "nvidia",  # on a GPU verl asks the driver
         "VERL_FILE_LOGGER_PATH": str(job / "metrics.jsonl"),
         "VLLM_CPU_KVCACHE_SPACE": "1",
         "TORCHDYNAMO_DISABLE": "1",

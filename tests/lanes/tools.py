@@ -32,6 +32,7 @@ def _any_of(*looks: str | None) -> str | None:
 LANES: dict[str, Callable[[], str | None]] = {
     "slurm": lambda: _command("slurmctld", "slurmd", "sbatch", "munged"),
     "podman": lambda: _command("podman"),
+    "attacks": lambda: _command("podman"),
     "vllm": lambda: _module("vllm"),
     "verl": lambda: _module("verl"),
     "openhands": lambda: _module("openhands"),

@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 
+_PR_SET_DUMPABLE = 4
 _SESSION = 3  # of the fields after the name in /proc/PID/stat: state, parent, group, session
 
 
@@ -56,6 +57,34 @@ def end_session(session: int) -> None:
         for pid in members:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
+
+
+def run_program(argv: list[str], limit_s: float) -> subprocess.CompletedProcess[bytes] | None:
+    """Runs a program of ours; None if it did not end in time."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit_s, check=False)
+    return None
+
+
+def start_session(argv: list[str], *, environ: dict[str, str], passed: int) -> subprocess.Popen[bytes]:
+    """Starts a program in a session of its own that has one more descriptor, with its whole output on a pipe."""
+    return subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environ,
+        pass_fds=(passed,),
+        start_new_session=True,
+    )
+
+
+def seal() -> None:
+    """Keeps other processes of this user out of our memory and descriptors: no ptrace, and no /proc/PID/fd."""
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes  # some Pythons lack it
+
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def end_group(group: int, number: int) -> None:

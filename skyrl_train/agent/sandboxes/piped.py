@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import tempfile
+from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import IO
@@ -40,6 +41,13 @@ class PipedSandbox:
                 return Result(text=text, exit_code=code, timed_out=late)
             case other:
                 raise SandboxLostError(f"unexpected answer of the sandbox's tools: {str(other)[:200]}")
+
+    async def program(self, bundle: bytes, request: bytes, *, limit_s: float) -> str:
+        given = {"bundle": b64encode(bundle).decode(), "request": b64encode(request).decode()}
+        result = await self.run(Action("program", {**given}), limit_s=limit_s)
+        if result.exit_code != 0:
+            raise SandboxLostError(f"a program of ours ended with {result.exit_code}: {result.text.strip()[-500:]}")
+        return result.text
 
     async def ready(self) -> None:
         """Waits until the tools are ready."""

@@ -43,7 +43,8 @@ class SandboxSection(Section):
     run_as_root: bool = True
     """Run as root inside the rootless sandbox, since the files of the images belong to root."""
     hide_tests: bool = True
-    """Keep the tests of a task out of the sandbox until it is scored."""
+    """Keep the tests of a task out of the agent's sandbox, and grade its changes in a new sandbox. Off: the tests run in the
+    agent's own sandbox, which an agent can use to get a reward without solving the task."""
     ready_timeout_s: float = Field(default=600, gt=0)
     """Time limit until a sandbox answers, including an image build."""
     store: str | None = None

@@ -45,9 +45,15 @@ class Sandbox(Protocol):
         `timeout` keeps running, and the model may ask for its output later.
         """
 
+    async def program(self, bundle: bytes, request: bytes, *, limit_s: float) -> str:
+        """Runs a zip of Python apart from the agent's tools, with a file that holds the request; its output."""
+
 
 OpenSandbox = Callable[[Task], AbstractAsyncContextManager[Sandbox]]
 """Starts a sandbox for a task, and always removes it."""
 
-Scorer = Callable[[Sandbox, Transcript], Awaitable[Score]]
-"""Scores a finished rollout in its sandbox."""
+Grade = Callable[[], Awaitable[Score]]
+"""Scores a rollout after its sandbox was removed."""
+
+Scorer = Callable[[Sandbox, Transcript], Awaitable[Score | Grade]]
+"""Scores a finished rollout in its sandbox, or takes from it what `Grade` needs."""

@@ -1,14 +1,16 @@
 """Reads a row of a data set in any format as a task."""
 
 import json
+import re
 from dataclasses import dataclass
 
 from skyrl_train.contracts.rewards.score import Unscorable
 from skyrl_train.contracts.rewards.suite_run import expectation
 from skyrl_train.contracts.sandbox.references import BadReferenceError, parse_reference
-from skyrl_train.contracts.typed import Fields, FormatError, as_object, parse_json
+from skyrl_train.contracts.typed import Fields, FormatError, as_object, parse_json, parse_object
 
 R2E_GYM, SWE_BENCH = "r2e-gym", "swe-bench"
+_EDITED = re.compile(r"^(?:--- a|\+\+\+ b)/([^\t\r\n]+)", re.MULTILINE)
 SWE_IMAGES = ("image_name", "docker_image", "image")
 """Columns for the image in data sets like SWE-bench. SWE-bench's own rows have none of them."""
 
@@ -18,7 +20,8 @@ class TaskRow:
     """A task with everything that a rollout and its reward need.
 
     `expected` is a JSON object of tests and statuses: for R2E-Gym exactly those of the summary, for SWE-bench those that
-    the summary must include.
+    the summary must include. `edits`: the files of the gold patch; the grader keeps tests and configuration unchanged, but
+    not these.
     """
 
     id: str
@@ -28,6 +31,7 @@ class TaskRow:
     image: str
     problem: str
     expected: str
+    edits: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ def _r2e(row: Fields) -> TaskRow:
         image=_image(image),
         problem=_text(row, "problem_statement"),
         expected=expected,
+        edits=edited_files(row),
     )
 
 
@@ -79,7 +84,20 @@ def _swe_bench(row: Fields) -> TaskRow:
         image=_image(next((_text(row, column) for column in images), swe_bench_image(name))),
         problem=_text(row, "problem_statement"),
         expected=json.dumps(dict.fromkeys(tests, "PASSED")),
+        edits=edited_files(row),
     )
+
+
+def edited_files(row: Fields) -> tuple[str, ...]:
+    """The files that the gold patch of a row changes; none if it has no readable one."""
+    patch = row.value("patch")
+    if isinstance(patch, str):
+        return tuple(dict.fromkeys(_EDITED.findall(patch)))
+    try:
+        diffs = parse_object(row.text("parsed_commit_content")).objects("file_diffs")
+        return tuple(diff.inner("header").inner("file").text("path") for diff in diffs)
+    except FormatError:
+        return ()
 
 
 def _text(row: Fields, *names: str) -> str:

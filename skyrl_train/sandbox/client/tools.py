@@ -47,12 +47,22 @@ echo "no Python 3.8 or newer in this image" >&2; exit 3
 """
 
 
+_PROGRAM = """\
+for python in {pythons}; do
+  $python -IS -c 'import sys; sys.exit(sys.version_info < (3, 8))' >/dev/null 2>&1 || continue
+  exec $python -IS {words}
+done
+echo "no Python 3.8 or newer in this image" >&2; exit 3
+"""
+
+
 class RemoteTools:
     """The tools in one sandbox. After any exception they are no longer usable."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self._number = 0
+        self._pythons: tuple[str, ...] = PYTHONS
 
     @property
     def files(self) -> Sandbox:
@@ -64,10 +74,8 @@ class RemoteTools:
             bundle = await asyncio.to_thread(write_bundle, Path(place) / "tools.zip")
             await self._sandbox.execute(f"mkdir -m 700 -p {PLACE}", timeout_s=_START_S)
             await self._sandbox.upload(bundle, f"{PLACE}/tools.zip")
-        pythons = (*await self._own_python(), *PYTHONS)
-        script = _START.format(
-            place=PLACE, pythons=" ".join(map(shlex.quote, pythons)), directory=shlex.quote(directory)
-        )
+        self._pythons = (*await self._own_python(), *PYTHONS)
+        script = _START.format(place=PLACE, pythons=self._quoted_pythons(), directory=shlex.quote(directory))
         done = await self._sandbox.execute(script, timeout_s=_START_S)
         if done.exit_code != 0 or '"ready"' not in done.stdout:
             raise self._failure(f"the tools did not start: {_describe_output(done)}")
@@ -84,6 +92,21 @@ class RemoteTools:
         command = f"cd {PLACE} && {{ {send}; }} >in && head -n 1 <>out"
         done = await self._sandbox.execute(command, timeout_s=limit_s + _GRACE_S, max_chars=_ANSWER_CHARS)
         return self._result(done)
+
+    async def program(self, bundle: bytes, request: bytes, *, limit_s: float) -> str:
+        """A process of the agent server, which answers through no FIFO: code in the sandbox cannot write its output."""
+        self._number += 1
+        names = [f"{PLACE}/{kind}.{self._number}" for kind in ("zip", "in")]
+        for data, name in zip((bundle, request), names, strict=True):
+            await self._sandbox.upload(data, name)
+        script = _PROGRAM.format(pythons=self._quoted_pythons(), words=" ".join(names))
+        done = await self._sandbox.execute(script, timeout_s=limit_s + _GRACE_S)
+        if done.exit_code != 0 or done.truncated:
+            raise self._failure(f"a program of ours failed: {_describe_output(done)}")
+        return done.stdout
+
+    def _quoted_pythons(self) -> str:
+        return " ".join(map(shlex.quote, self._pythons))
 
     async def _own_python(self) -> tuple[str, ...]:
         """What runs sandboxd: the image's Python, or the one that was mounted because the image has none."""

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import threading
 
+_PR_SET_DUMPABLE = 4
 _LOOK_AGAIN_S = 5.0
 """Checks without a child of ours: a process that the engine put into the container may leave orphans."""
 _FIRST_TO_GO = b"500"
@@ -137,6 +138,14 @@ def start_unwatched(argv: list[str]) -> int:
     process = subprocess.Popen(argv)
     process.returncode = 0  # the caller reaps it: Popen is not to wait for it, nor to warn
     return process.pid
+
+
+def seal() -> None:
+    """Keeps processes of the same user out of our memory, keys and descriptors: no ptrace, and no /proc/PID/environ."""
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes  # some Pythons lack it
+
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _stand_back(pid: int) -> None:

@@ -10,7 +10,7 @@ import time
 
 from skyrl_train.contracts.sandboxd_api import PORT, SESSION_KEY_VARIABLES
 from skyrl_train.sandbox.sandboxd import init_process
-from skyrl_train.sandbox.sandboxd.children import Children
+from skyrl_train.sandbox.sandboxd.children import Children, seal
 from skyrl_train.sandbox.sandboxd.commands import OUTPUT_LIMIT, Commands, child_environment
 from skyrl_train.sandbox.sandboxd.events import Events
 from skyrl_train.sandbox.sandboxd.limit_enforcer import LimitEnforcer
@@ -52,6 +52,7 @@ def main(argv: list[str] | None = None) -> int:
     except (ArgumentError, OSError) as error:
         sys.stderr.write(f"sandboxd: {error}\n{USAGE}")
         return 2
+    seal()
     children = serve(listener, keys, options)
     log(f"version {VERSION} listens on {_name(listener)}, {(time.monotonic() - started) * 1000:.1f} ms after its start")
     _wait_for_the_end()

@@ -1,4 +1,4 @@
-"""One step of GRPO on a GPU: verl's trainer, vLLM and our loop at the shape of a real model.
+"""One step of GRPO, and one of PPO with a critic, on a GPU: verl's trainer, vLLM and our loop at the shape of a real model.
 
 pytest -m gpu --require=gpu tests/lanes/gpu/test_step.py
 """
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.training_gpu import compare, prepare
-from benchmarks.training_gpu.cases import CASES, OURS
+from benchmarks.training_gpu.cases import CASES, CRITIC, OURS, Case
 from benchmarks.training_gpu.memory import Memory
 from benchmarks.training_gpu.proofs import Bench
 
@@ -18,10 +18,11 @@ pytestmark = pytest.mark.gpu
 LIMIT_S = 400.0
 
 
-def test_one_step_moves_the_weights_and_both_engines_agree(tmp_path: Path) -> None:
+@pytest.mark.parametrize("case", [CASES[0], CRITIC], ids=["grpo", "ppo"])
+def test_one_step_moves_the_weights_and_both_engines_agree(tmp_path: Path, case: Case) -> None:
     pytest.importorskip("verl")
     pytest.importorskip("vllm")
-    case = CASES[0]._replace(loops=(OURS,))
+    case = case._replace(loops=(OURS,))
     told: list[dict[str, Any]] = []
     prepare.make_model(case, tmp_path / case.name)
     with Memory(tmp_path / "memory.jsonl") as memory:

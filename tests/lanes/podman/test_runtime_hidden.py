@@ -1,5 +1,5 @@
-"""The agent looks for the tests in a real container, as root and with all that is there, and does not find them; then
-they are back, and are what is scored, whatever it left in their place.
+"""The agent looks for the tests in a real container, as root and with all that is there, and does not find them; then a
+new container is graded, whatever it left in their place.
 """
 
 import asyncio
@@ -16,18 +16,18 @@ from lanes.podman.lab import IMAGE, SHORT_S
 from lanes.podman.runtime import Server
 from skyrl_train.contracts.agent.arguments import Action
 from skyrl_train.contracts.agent.finish import Finish
-from skyrl_train.contracts.agent.ports import Sandbox, Task
+from skyrl_train.contracts.agent.ports import Grade, Sandbox, Scorer, Task
 from skyrl_train.contracts.agent.transcript import Transcript
 from skyrl_train.contracts.rewards.score import Score, Scored
-from skyrl_train.rewards.hidden import Hidden
+from skyrl_train.rewards.fresh import Controls, Suite, fresh
 from skyrl_train.rewards.suite import suite_scorer
 from skyrl_train.sandbox.client.runtime import RuntimeClient, SandboxRequest
-from skyrl_train.sandbox.client.tools import RemoteTools, opener
+from skyrl_train.sandbox.client.tools import opener
 
 pytestmark = pytest.mark.podman
 TASK_IMAGE = "localhost/r2e:1"
 SECRET = "do-not-read-this-5b1f"
-APPLETS = ["cat", "chmod", "chown", "cp", "cut", "dirname", "env", "find", "grep", "head", "id", "ln", "ls", "mkdir", "mkfifo", "mv", "printf", "ps", "pwd", "rm", "sed", "setsid", "sh", "sleep", "sort", "stat", "tail", "tar", "touch", "tr", "true", "wc", "xargs"]  # fmt: skip
+APPLETS = ["cat", "chmod", "chown", "cp", "cut", "dirname", "env", "find", "grep", "date", "head", "id", "ln", "ls", "mkdir", "mkfifo", "mv", "printf", "ps", "pwd", "rm", "sed", "setsid", "sh", "sleep", "sort", "stat", "tail", "tar", "touch", "tr", "true", "wc", "xargs"]  # fmt: skip
 RUN_TESTS = """\
 grep -q %s r2e_tests/test_secret.py && word=PASSED || word=FAILED
 echo "=== short test summary info ==="
@@ -95,20 +95,20 @@ async def said(sandbox: Sandbox, command: str) -> str:
 
 
 async def played(server: Server, *, hide: bool) -> tuple[dict[str, str], Score]:
-    tests = Hidden()
     task = Task(id="t", rollout_id="t-0", prompt=())
-    async with (
-        RuntimeClient(server.url, server.key) as client,
-        opener(client, lambda _task: SandboxRequest(image=TASK_IMAGE))(task) as sandbox,
-    ):
-        assert isinstance(sandbox, RemoteTools)
-        if hide:
-            await tests.hide(sandbox, sandbox.files)
-        found = {name: await said(sandbox, f"echo begin; {hunt}; echo end") for name, hunt in HUNTS.items()}
-        await said(sandbox, "mkdir -p /root/r2e_tests /testbed/r2e_tests; echo 'echo PASSED' > /root/run_tests.sh")
-        scorer = suite_scorer('{"test_it": "PASSED"}')
-        score = await (tests.scorer(sandbox.files, scorer) if hide else scorer)(sandbox, TRANSCRIPT)
-        return {name: _between(text) for name, text in found.items()}, score
+    expected = '{"test_it": "PASSED"}'
+    async with RuntimeClient(server.url, server.key) as client:
+        sandboxes = opener(client, lambda _task: SandboxRequest(image=TASK_IMAGE))
+        opened, scorer = fresh(sandboxes, Suite(expected=expected), Controls())
+        async with (opened if hide else sandboxes)(task) as sandbox:
+            found, score = await _hunted(sandbox, scorer if hide else suite_scorer(expected))
+        return found, await score() if callable(score) else score
+
+
+async def _hunted(sandbox: Sandbox, scorer: Scorer) -> tuple[dict[str, str], Score | Grade]:
+    found = {name: await said(sandbox, f"echo begin; {hunt}; echo end") for name, hunt in HUNTS.items()}
+    await said(sandbox, "mkdir -p /root/r2e_tests /testbed/r2e_tests; echo 'echo PASSED' > /root/run_tests.sh")
+    return {name: _between(text) for name, text in found.items()}, await scorer(sandbox, TRANSCRIPT)
 
 
 def _between(text: str) -> str:

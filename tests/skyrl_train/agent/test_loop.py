@@ -25,7 +25,7 @@ from skyrl_train.contracts.agent.call_errors import call_error
 from skyrl_train.contracts.agent.calls import Call, CallError, CallErrorKind, Ended, Span
 from skyrl_train.contracts.agent.finish import Finish
 from skyrl_train.contracts.agent.limits import Limits
-from skyrl_train.contracts.agent.ports import Sandbox, Task
+from skyrl_train.contracts.agent.ports import Grade, Sandbox, Task
 from skyrl_train.contracts.agent.transcript import Message, Reply, Result, Step, Transcript
 from skyrl_train.contracts.payloads import from_json, to_json
 from skyrl_train.contracts.rewards.score import Score, Scored, Unscorable, UnscorableReason
@@ -345,6 +345,20 @@ def test_a_finished_rollout_is_scored_in_its_own_sandbox() -> None:
     transcript = played([ls(), DONE], scorer=full_marks)
     assert transcript.score == Scored(1.0, "FINISH_TOOL 2: run_tests.sh")
     assert not transcript.masked
+
+
+def test_a_grade_is_computed_after_the_sandbox_was_removed() -> None:
+    sandbox = EchoSandbox()
+
+    async def take(_sandbox: Sandbox, _transcript: Transcript) -> Grade:
+        assert not sandbox.closed
+
+        async def grade() -> Score:
+            return Scored(float(sandbox.closed))
+
+        return grade
+
+    assert played([ls(), DONE], sandbox, scorer=take).score == Scored(1.0)
 
 
 def test_a_rollout_that_was_cut_off_is_not_scored() -> None:

@@ -37,9 +37,11 @@ DIFF = """\
 
 
 def verdict(task: TaskRow, gold: GoldFiles | GoldDiff | None, place: Path) -> TaskVerdict:
+    seed = write_seed(DEMO, place, python=sys.executable)
+
     @asynccontextmanager
     async def opened() -> AsyncIterator[Sandbox]:
-        async with directory_sandbox(write_seed(DEMO, place, python=sys.executable), environ=PLAIN) as sandbox:
+        async with directory_sandbox(seed, environ=PLAIN) as sandbox:
             yield sandbox
 
     return asyncio.run(tried(task, gold, opened))

@@ -31,7 +31,14 @@ def test_the_prompt_is_a_list_of_messages() -> None:
         "data_source": "r2e-gym",
         "ability": "coding",
         "reward_model": {"style": "rule", "ground_truth": '{"a": "PASSED"}'},
-        "extra_info": {"index": 3, "task_id": "x:1", "repo": "x", "base_commit": "abc", "image": "docker.io/n/x:1"},
+        "extra_info": {
+            "index": 3,
+            "task_id": "x:1",
+            "repo": "x",
+            "base_commit": "abc",
+            "image": "docker.io/n/x:1",
+            "edits": [],
+        },
         "agent_name": "skyrl",
     }
     assert json.loads(json.dumps(row)) == row

@@ -7,10 +7,7 @@ import pytest
 
 from skyrl_train.tasks.r2e_sandbox import (
     FORGET,
-    PACK,
-    PACKED,
     PREPARE,
-    RESTORE,
     RUN_TESTS,
     TESTS_FOUND,
     TESTS_HIDDEN,
@@ -99,46 +96,21 @@ def test_the_interpreter_is_found_by_name(tmp_path: Path) -> None:
     assert (root / "root/.venv").resolve() == root / "testbed/.venv"
 
 
-def done(script: str, root: Path) -> None:
-    ran = bash(script, root)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
-
-
-def hidden(root: Path) -> bytes:
-    """What a client does with `hide_tests` on, before the agent: what it has fetched."""
+def hidden(root: Path) -> str:
+    """What happens with `hide_tests` on, before the agent: the time of it."""
     assert has_tests(prepared(root))
-    done(PACK, root)
-    packed = (root / PACKED[1:]).read_bytes()
-    done(FORGET, root)
-    return packed
+    ran = bash(FORGET, root)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout
 
 
 @pytest.mark.parametrize("files", [USUAL, OLDER])
-def test_hidden_tests_are_nowhere_until_they_are_brought_back(tmp_path: Path, files: tuple[str, ...]) -> None:
+def test_hidden_tests_are_nowhere(tmp_path: Path, files: tuple[str, ...]) -> None:
     root = image(tmp_path, *files)
-    packed = hidden(root)
+    assert hidden(root).strip().isdecimal()
     left = [path for path in root.rglob("*") if "test_1" in path.name or path.name in ("run_tests.sh", "r2e_tests")]
     holding = [path for path in root.rglob("*") if path.is_file() and b"test_1.py" in path.read_bytes()]
     assert (left, holding) == ([], [])
-    (root / PACKED[1:]).write_bytes(packed)
-    done(RESTORE, root)
-    ran = bash(RUN_TESTS, root)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.endswith("test_1.pyvenv")
-    assert not (root / PACKED[1:]).exists()
-
-
-def test_what_the_agent_wrote_under_the_tests_names_is_not_run(tmp_path: Path) -> None:
-    root = image(tmp_path, *USUAL)
-    packed = hidden(root)
-    (root / "root/r2e_tests").mkdir()
-    (root / "root/r2e_tests/test_1.py").write_text("assert True")
-    (root / "root/r2e_tests/conftest.py").write_text("import cheating")
-    (root / "root/run_tests.sh").write_text("echo PASSED")
-    (root / PACKED[1:]).write_bytes(packed)
-    done(RESTORE, root)
-    assert bash(RUN_TESTS, root).stdout.endswith("r2e_tests/test_1.pyvenv")
-    assert [path.name for path in (root / "root/r2e_tests").iterdir()] == ["test_1.py"]
 
 
 def test_a_second_preparation_says_that_the_tests_were_taken_out(tmp_path: Path) -> None:
@@ -147,12 +119,6 @@ def test_a_second_preparation_says_that_the_tests_were_taken_out(tmp_path: Path)
     output = prepared(root)
     assert output == TESTS_HIDDEN + "\n"
     assert (has_tests(output), has_hidden_tests(output)) == (False, True)
-
-
-def test_tests_that_are_not_there_cannot_be_packed(tmp_path: Path) -> None:
-    root = image(tmp_path)
-    prepared(root)
-    assert bash(PACK, root).returncode != 0
 
 
 def test_tests_in_every_place_at_once_and_linked_already(tmp_path: Path) -> None:

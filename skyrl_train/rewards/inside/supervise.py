@@ -1,0 +1,164 @@
+"""Runs the tests as a child process, and reads their results from a socket that only the plugin of pytest has."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import pkgutil
+import random
+import selectors
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from typing import Any
+
+from skyrl_train.agent.inside.processes import end_group, start_session
+
+VARIABLE = "SKYRL_GRADE"
+"""The environment variable with the settings of `plugin`, which removes it."""
+MOST_OUTPUT = 4 << 20
+"""Bytes kept of the output, from its end."""
+_TAIL = 4000
+"""Characters of the output that are returned with results."""
+MOST_MESSAGES = 64 << 20
+_LEFTOVER_S = 1.0
+_STEP_S = 0.05
+_STOP_S = 1.0
+
+
+class Messages:
+    """The messages of the plugin. One with a wrong digest is ignored, and so is all that follows it."""
+
+    def __init__(self) -> None:
+        self.key = os.urandom(64)
+        self._digest = hashlib.blake2b(key=self.key)
+        self._rest = b""
+        self._size = 0
+        self.messages: list[list[Any]] = []
+        self.forged = False
+
+    def add(self, data: bytes) -> None:
+        self._size += len(data)
+        if self.forged or self._size > MOST_MESSAGES:
+            self.forged = True
+            return
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            digest, _, text = line.partition(b" ")
+            self._digest.update(text)
+            if digest != self._digest.hexdigest().encode():
+                self.forged = True
+                return
+            self.messages.append(json.loads(text))
+
+    def of(self, kind: str) -> list[list[Any]]:
+        return [message[1:] for message in self.messages if message[0] == kind]
+
+
+class Output:
+    """The end of the output, and whether its beginning was lost."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.truncated = False
+
+    def add(self, data: bytes) -> None:
+        self.data += data
+        if len(self.data) > 2 * MOST_OUTPUT:
+            del self.data[:-MOST_OUTPUT]
+            self.truncated = True
+
+
+def run_tests(script: str, root: str, changed: list[str], limit_s: float) -> dict[str, Any]:
+    """Runs the script. `results` is None if pytest did not begin with our plugin. The sandbox is removed afterwards."""
+    messages, output = Messages(), Output()
+    ours, theirs = socket.socketpair()
+    ours.sendall(messages.key)
+    began = time.monotonic()
+    environ = _environment(theirs.fileno(), [os.path.realpath(os.path.join(root, path)) for path in changed])
+    process = start_session(["bash", "-c", script], environ=environ, passed=theirs.fileno())
+    theirs.close()
+    _follow(process, ours, messages, output, began + limit_s)
+    timed_out = process.poll() is None
+    _end(process)
+    code = process.returncode
+    results = messages.of("result") if messages.of("begin") else None
+    text = output.data.decode("utf-8", "replace")
+    return {
+        "exit_code": 128 - code if code < 0 else code,
+        "timed_out": timed_out,
+        "duration_s": round(time.monotonic() - began, 3),
+        "output": text[-_TAIL:] if results else text,
+        "truncated": output.truncated,
+        "results": results,
+        "finished": bool(messages.of("finish")) and not messages.forged,
+        "universal": len(messages.of("universal")),
+    }
+
+
+def _environment(descriptor: int, changed: list[str]) -> dict[str, str]:
+    """The environment of the script, with the plugin under a new name. The plugin restores what is changed here."""
+    environ = dict(os.environ)
+    place = tempfile.mkdtemp()
+    name = "".join(random.SystemRandom().choice("abcdefghijklmnopqrstuvwxyz") for _ in range(16))
+    with open(os.path.join(place, name + ".py"), "wb") as file:
+        file.write(pkgutil.get_data(__package__, "plugin.py") or b"")
+    added = {
+        "PYTHONPATH": os.pathsep.join(filter(None, [place, environ.get("PYTHONPATH")])),
+        "PYTEST_ADDOPTS": " ".join(filter(None, [environ.get("PYTEST_ADDOPTS"), "-p", name])),
+    }
+    restore = {key: environ.get(key) for key in added}
+    settings = {"descriptor": descriptor, "changed": changed, "restore": restore}
+    return {**environ, **added, VARIABLE: json.dumps(settings)}
+
+
+def _follow(
+    process: subprocess.Popen[bytes], ours: socket.socket, messages: Messages, output: Output, deadline: float
+) -> None:
+    """Reads output and messages until the process ends. A process that it leaves behind is not waited for."""
+    assert process.stdout is not None
+    with selectors.DefaultSelector() as selector:
+        for source in (process.stdout.fileno(), ours.fileno()):
+            os.set_blocking(source, False)
+            selector.register(source, selectors.EVENT_READ)
+        ended = None
+        while selector.get_map():
+            now = time.monotonic()
+            if ended is None and process.poll() is not None:
+                ended = now
+            if now > deadline or (ended is not None and now > ended + _LEFTOVER_S):
+                return
+            for descriptor in [key.fd for key, _ in selector.select(_STEP_S)]:
+                _take(descriptor, selector, messages if descriptor == ours.fileno() else output)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(max(0.0, deadline - time.monotonic()))
+
+
+def _take(descriptor: int, selector: selectors.BaseSelector, target: Messages | Output) -> None:
+    data = _read(descriptor)
+    if data == b"":
+        selector.unregister(descriptor)
+    elif data is not None:
+        target.add(data)
+
+
+def _read(descriptor: int) -> bytes | None:
+    try:
+        return os.read(descriptor, 1 << 16)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        end_group(process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_STOP_S)
+    end_group(process.pid, signal.SIGKILL)
+    process.wait()

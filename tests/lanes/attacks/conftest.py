@@ -1,0 +1,25 @@
+"""A runtime with real Podman sandboxes, whose image has bash, a Python with pytest, and the task that the attacks are tried on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lanes.attacks.image import build_image
+from lanes.podman.conftest import NewLab, image_archive, lane_user, new_lab, tools, workshop
+from lanes.podman.runtime import Server
+
+__all__ = ["image_archive", "lane_user", "new_lab", "tools", "workshop"]
+
+
+@pytest.fixture(scope="session")
+def server(new_lab: NewLab, image_archive: Path) -> Iterator[Server]:
+    lab = new_lab()
+    made = Server(lab).stock(image_archive)
+    try:
+        made.up()
+        build_image(made)
+        yield made
+    finally:
+        made.close()
+        lab.close()
