@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-HEAVY = ("torch", "ray", "verl", "vllm", "transformers", "numpy", "rich", "pydantic")
+HEAVY = ("torch", "ray", "verl", "vllm", "transformers", "numpy", "rich", "textual", "pydantic")
 
 IMPORT_ALL = f"""
 import importlib, json, os, pkgutil, sys, threading
@@ -20,7 +20,11 @@ for top in ("skyrl_doctor", "checks"):
     package = importlib.import_module(top)
     walked = pkgutil.walk_packages(package.__path__, prefix=top + ".", onerror=lambda name: None)
     # What lies in children/ are programs for the training interpreter, run as files and never imported.
-    names += [found.name for found in walked if not found.name.startswith("skyrl_doctor.children.")]
+    # The live view derives from Textual's classes; only --tui imports it.
+    names += [
+        found.name for found in walked
+        if not found.name.startswith("skyrl_doctor.children.") and found.name != "skyrl_doctor.watch.tui.app"
+    ]
 for name in names:
     importlib.import_module(name)
 after = (dict(os.environ), os.getcwd(), os.umask(0o077))

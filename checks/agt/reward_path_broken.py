@@ -2,7 +2,8 @@
 
 ## What it does
 Looks next to the training data for the report of `skyrl-train data oracle`. On a sample of tasks the gold patch must
-score 1 and the empty patch 0.
+score 1 and the empty patch 0. `skyrl-doctor watch` reports rewards that are equal in a whole step for five steps in a
+row, a mean reward that is the same in 20 steps, and steps in which less than a tenth of the groups give a gradient.
 
 ## Why it breaks training
 A reward that no patch can earn, or that every patch earns, teaches nothing: the run completes and the model has not

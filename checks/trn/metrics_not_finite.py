@@ -1,8 +1,9 @@
 """A loss is NaN or infinite.
 
 ## What it does
-`skyrl-doctor watch` reads the losses of each step and reports an error when they are not finite for three steps in a
-row. No check can see it before the job.
+`skyrl-doctor watch` reads the losses and gradients of each step of verl, prime-rl and SkyRL. It reports an error when one
+is NaN for two steps in a row or infinite for three: a scaled fp16 gradient may overflow once. No check can see it before
+the job.
 
 ## Why it breaks training
 One NaN in the update spreads to all weights. Every later step and checkpoint is useless, but the run continues
@@ -14,5 +15,5 @@ look at the precision and at the log-probabilities of the engine: `skyrl-train` 
 log-probabilities out.
 
 ## Example
-    actor/pg_loss is nan
+    Grad. Norm is nan for 2 steps in a row; expected finite numbers
 """

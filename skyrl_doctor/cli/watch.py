@@ -1,7 +1,9 @@
 """skyrl-doctor watch: watches a running job. Exit status 0: no root cause, 1: a root cause, 2: bad input."""
 
 import argparse
+import importlib.util
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -15,7 +17,11 @@ WEBHOOK = "SKYRL_WATCH_WEBHOOK"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("job_dir", metavar="JOB_DIR", help="the job directory, or any directory with its logs")
+    parser.add_argument(
+        "place",
+        metavar="JOB_DIR|LOG",
+        help="the job directory, any directory with logs, or a single log (nothing is stored)",
+    )
     parser.add_argument(
         "--logs",
         action="append",
@@ -36,9 +42,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--checkpoints", default="", metavar="DIR", help="the checkpoint directory (default: JOB_DIR/checkpoints)"
     )
-    parser.add_argument("--tui", action="store_true", help="show a live view; q quits")
+    parser.add_argument("--tui", action="store_true", help="show a live view (needs a terminal); q quits")
     once = parser.add_mutually_exclusive_group()
-    once.add_argument("--once", action="store_true", help="read everything once and exit")
+    once.add_argument("--once", action="store_true", help="read everything once, print what is open and exit")
     once.add_argument("--post-mortem", action="store_true", help="write summary.md for a job that is over and exit")
     parser.add_argument(
         "--no-summary",
@@ -53,7 +59,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help=f"post alerts to this address (better: set ${WEBHOOK}, which ps does not show)",
     )
     parser.add_argument(
-        "--job-log", default="auto", metavar="FILE", help="the log that gets a line for each alert, or none"
+        "--job-log",
+        default="watch.log",
+        metavar="FILE",
+        help="the log that gets a line for each alert: a path, none, or auto for the newest training_*.out "
+        "(default: watch.log in JOB_DIR)",
     )
     parser.add_argument(
         "--tick", type=_seconds, default=1.0, metavar="S", help="seconds between reads of the logs (default: 1)"
@@ -102,35 +112,68 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.core.errors import UsageError
     from skyrl_doctor.machine.local import LocalMachine
 
-    if not os.path.isdir(args.job_dir):
-        raise UsageError(f"{args.job_dir} does not exist; give a job directory")
-    if args.post_mortem:
-        return _post_mortem(args.job_dir)
-    from skyrl_doctor.watch.setup import locked
-
+    if not os.path.exists(args.place):
+        raise UsageError(f"{args.place} does not exist; give a job directory or a log")
+    if args.tui and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("--tui needs a terminal; without it the watch prints a line for each step and finding")
+    if args.tui and importlib.util.find_spec("textual") is None:
+        raise UsageError("--tui needs the tui extra: pip install 'skyrl-doctor[tui]'")
     machine = LocalMachine()
     try:
-        with locked(args.job_dir) as writes:
+        if not os.path.isdir(args.place):
+            return _watched_log(args, machine)
+        if args.post_mortem:
+            return _post_mortem(args.place)
+        from skyrl_doctor.watch.setup import locked
+
+        with locked(args.place) as writes:
             return _watched(args, machine, writes=writes)
     finally:
         machine.close()
 
 
+def _watched_log(args: argparse.Namespace, machine: "Machine") -> int:
+    """A single log: nothing is stored, so there is nothing to act on or to sum up."""
+    from skyrl_doctor.core.errors import UsageError
+
+    for option, is_set in (
+        ("--post-mortem", args.post_mortem),
+        (f"--on-root {args.on_root}", args.on_root != "report"),
+    ):
+        if is_set:
+            raise UsageError(f"{option} needs a job directory; {args.place} is a file")
+    return _watched(args, machine, writes=False)
+
+
 def _watched(args: argparse.Namespace, machine: "Machine", *, writes: bool) -> int:
     from skyrl_doctor.core.errors import UsageError
     from skyrl_doctor.watch.setup import build
+    from skyrl_doctor.watch.sink import screen
 
-    if not writes and not args.tui:
-        raise UsageError(f"{args.job_dir} is already watched or not writable; run with --tui to view it")
-    watch = build(_settings(args, writes=writes), machine, _silent if args.tui else _tell)
-    why = _until_the_end(args, watch)
+    if not writes and args.on_root != "report":
+        raise UsageError(
+            f"{args.place} is already watched or not writable; --on-root {args.on_root} needs the watch that stores"
+        )
+    settings, tell = _settings(args, writes=writes), _silent if args.tui else _tell
+    watch = build(settings, machine, tell)
+    for text in screen.introduction(settings):
+        tell(text)
+    why, number = _until_the_end(args, watch)
     watch.finish(why or "the watch was stopped")
-    if writes and not args.once and not args.no_summary:
-        _post_mortem(args.job_dir)
-    return FOUND if watch.roots else 0
+    if args.once:
+        watch.print_open()
+    elif writes and not args.no_summary and (why or _ends_with_its_job(number)):
+        _post_mortem(args.place)
+    return watch.exit_status
 
 
-def _until_the_end(args: argparse.Namespace, watch: "Watch") -> str:
+def _ends_with_its_job(number: int) -> bool:
+    """Slurm ends all processes of a job with SIGTERM. Any other signal stops the watch, and the job lives."""
+    return number == signal.SIGTERM and "SLURM_JOB_ID" in os.environ
+
+
+def _until_the_end(args: argparse.Namespace, watch: "Watch") -> tuple[str, int]:
+    """Why the job is over, "" where it is not; and the signal that stopped the watch, or 0."""
     from skyrl_doctor.watch.loop import run as turns
     from skyrl_doctor.watch.once import once
     from skyrl_doctor.watch.stop_signals import StopSignals
@@ -138,21 +181,22 @@ def _until_the_end(args: argparse.Namespace, watch: "Watch") -> str:
     with StopSignals() as signals:
         if args.once:
             once(watch, sleep=signals.wait)
-            return "--once: one pass is complete"
+            return "--once: one pass is complete", signals.number
         if not args.tui:
-            return turns(watch, sleep=signals.wait, goes_on=lambda: not signals.number)
-        from skyrl_doctor.watch.tui.live import Live
+            return turns(watch, sleep=signals.wait, goes_on=lambda: not signals.number), signals.number
+        from skyrl_doctor.watch.tui.app import WatchApp
 
-        with Live(watch) as live:
-            return turns(watch, sleep=live.wait, goes_on=lambda: not (signals.number or live.left))
+        return WatchApp(watch, goes_on=lambda: not signals.number).run() or "", signals.number
 
 
 def _settings(args: argparse.Namespace, *, writes: bool) -> "Settings":
     from skyrl_doctor.watch.policy import Limits, Policy
     from skyrl_doctor.watch.settings import Settings
 
+    place = os.path.abspath(args.place)
     return Settings(
-        job_dir=os.path.abspath(args.job_dir),
+        job_dir=place if os.path.isdir(place) else os.path.dirname(place),
+        file="" if os.path.isdir(place) else place,
         logs=tuple(args.logs),
         vllm=tuple(args.vllm),
         config=tuple(args.config),

@@ -1,5 +1,6 @@
 """What a rule yields: an alert that begins, or one that is over. Both are plain data about the job."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from skyrl_doctor.catalogue import catalogue
@@ -80,6 +81,25 @@ def alert(
     finding = Finding(message=message, evidence=evidence, location=location, remedy=remedy, severity=severity)
     changes = advice.changes if advice is not None else ()
     return Alert(at=at, id=id, key=key or id, finding=finding, root=root, changes=changes)
+
+
+def read_alert(data: Mapping[str, Any]) -> Alert | None:
+    """The alert of an event that `alert_data` made; None for another one."""
+    try:
+        where = data["location"]
+        return alert(
+            float(data["at"]),
+            str(data["id"]),
+            str(data["message"]),
+            key=str(data["key"]),
+            root=bool(data["root"]),
+            severity=Severity[str(data["severity"]).upper()],
+            evidence=tuple(str(line) for line in data["evidence"]),
+            location=None if where is None else Location(str(where["file"]), where["line"], where["key"]),
+            advice=None,
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def alert_data(one: Alert) -> dict[str, Any]:

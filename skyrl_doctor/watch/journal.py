@@ -8,7 +8,7 @@ from skyrl_doctor.watch import state
 from skyrl_doctor.watch.files import EVENTS, PROM, STATE, write_whole
 from skyrl_doctor.watch.finding import Alert, Cleared, Update, alert_data
 from skyrl_doctor.watch.sink import prom
-from skyrl_doctor.watch.sink.events import CLEARED, FINDING, Events, Ledger, event
+from skyrl_doctor.watch.sink.events import CLEARED, FINDING, Events, Ledger, event, open_alerts
 from skyrl_doctor.watch.sink.joblog import JobLog, line
 from skyrl_doctor.watch.sink.webhook import Webhook
 
@@ -34,6 +34,8 @@ class Journal:
         self._writes = writes
         self.memory, damage = state.load(os.path.join(job_dir, STATE)) if writes else (state.Memory(), "")
         self._ledger = Ledger.of(self._events.path, self.memory.reported) if writes else Ledger({}, {})
+        self.open = open_alerts(self._events.path)
+        """The findings of earlier watches of this job that are still open."""
         self._warned: set[str] = set()
         if damage:
             self.warn(damage, at=None)
@@ -57,6 +59,10 @@ class Journal:
         self._add(event(FINDING, one.at, **self._clean(alert_data(one))))
         self._publish(one)
         return True
+
+    def say(self, text: str) -> None:
+        """Prints a line that is no event."""
+        self._tell(self._redact(text))
 
     def note(self, kind: str, at: float, **rest: Any) -> None:
         """An event that is no alert: start, notice, action, end."""

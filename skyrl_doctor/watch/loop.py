@@ -1,25 +1,31 @@
 """The watch: each turn reads new log lines, collects samples, judges, writes events and acts."""
 
 import functools
+import math
+import os
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.model import Plan
 from skyrl_doctor.watch import actions, job_end
 from skyrl_doctor.watch.changes import with_settings
+from skyrl_doctor.watch.figures import PLOTTED
 from skyrl_doctor.watch.finding import Alert, Cleared, Update
 from skyrl_doctor.watch.follow.follower import Follower
+from skyrl_doctor.watch.follow.tail import Lines
 from skyrl_doctor.watch.journal import Journal
 from skyrl_doctor.watch.observations import Ended, Fill, Observation, Step, Tick
 from skyrl_doctor.watch.policy import Action, decide, with_root
 from skyrl_doctor.watch.read.logs import Logs
 from skyrl_doctor.watch.rules import all as rules
-from skyrl_doctor.watch.rules.conditions import first
 from skyrl_doctor.watch.rules.progress import Progress
-from skyrl_doctor.watch.sample.base import Samplers
+from skyrl_doctor.watch.rules.stall import STACKS_AFTER
+from skyrl_doctor.watch.sample.base import Look, Sampler, Samplers
 from skyrl_doctor.watch.settings import Settings
+from skyrl_doctor.watch.sink import screen
 from skyrl_doctor.watch.sink.prom import Health
 from skyrl_doctor.watch.state import Memory
 
@@ -27,12 +33,13 @@ SAVE_S = 15.0
 HEALTH_S = 10.0
 LOOK_S = 1.0
 BACKLOG_S = 0.02
-KEPT_REWARDS = 40
+TAIL_BYTES = 4096
+KEPT_STEPS, KEPT_LINES = 500, 200
 
 
 class Watch:
     """`turn` does one turn; `run` does turns until the job ends. `clock` gives seconds since the epoch, `plan` the job's
-    configuration, which is read when an alert first needs it."""
+    configuration, which is read when an alert first needs it, `stacks` looks at the processes that write the given logs."""
 
     def __init__(
         self,
@@ -44,22 +51,27 @@ class Watch:
         samplers: Samplers,
         target: actions.Target,
         plan: Callable[[], Plan] = Plan,
+        stacks: Callable[[Sequence[str]], Look] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.settings, self._machine, self._clock = settings, machine, clock
         self._journal, self._follower, self._samplers, self._target = journal, follower, samplers, target
-        self._logs = Logs()
+        self._logs, self._stacks = Logs(), stacks
         self._plan = functools.cache(plan)
         memory = journal.memory
         self._states, self._case = memory.states, memory.case
         self.begun_at = memory.begun_at
-        self.open: dict[str, Alert] = {}
+        self.open: dict[str, Alert] = dict(journal.open)
         self.roots: list[Alert] = []
         self.fills: dict[str, tuple[float, float]] = {}
         self.last_step: Step | None = None
-        self.rewards: tuple[float, ...] = ()
+        self.history: dict[str, deque[float]] = {name: deque(maxlen=KEPT_STEPS) for name in PLOTTED}
+        self.tail: deque[str] = deque(maxlen=KEPT_LINES)
         self._end = job_end.JobEnd()
         self._next: dict[str, float] = {}
+        self._steps: list[Step] = []
+        self._is_live = False
+        """Whether all that was logged before this turn was read."""
 
     @property
     def progress(self) -> Progress:
@@ -87,8 +99,10 @@ class Watch:
             self._journal.note("start", now, job_dir=self.settings.job_dir, policy=self.settings.policy.value)
         for lines in self._follower.turn(now):
             self._end = job_end.after_growth(self._end, now)
+            self._keep(lines)
             for seen in self._logs.take(lines, now):
                 self._judge(seen)
+        self._print_steps()
         for notice in self._follower.notices():
             self._journal.warn(notice, now)
         observations, troubles = self._samplers.collect(now)
@@ -98,6 +112,28 @@ class Watch:
             self._journal.warn(f"{trouble.name}: {trouble.why}", now)
         self._judge(Tick(at=now))
         self._end_of_turn(now)
+
+    def _keep(self, lines: Lines) -> None:
+        """Keeps the ends of the logs for the live view."""
+        name = os.path.basename(lines.path)
+        last = lines.text[-TAIL_BYTES:].decode("utf-8", "replace").splitlines()[-20:]
+        self.tail.extend(f"{name}: {line[:400]}" for line in last if line.strip())
+
+    def _print_steps(self) -> None:
+        for text in screen.steps(self._steps, all_of_them=self._is_live):
+            self._journal.say(text)
+        self._steps = []
+        self._is_live = not self._follower.has_backlog
+
+    def print_open(self) -> None:
+        """Prints what is open at the end of a single pass."""
+        for text in screen.still_open(self.open, what=self.progress.what):
+            self._journal.say(text)
+
+    @property
+    def exit_status(self) -> int:
+        """1 where a root cause was found or is still open."""
+        return int(bool(self.roots) or any(one.root for one in self.open.values()))
 
     def finish(self, why: str) -> None:
         """The last turn: reads all logs to their ends."""
@@ -129,8 +165,11 @@ class Watch:
             self.fills[f"{seen.kind} {seen.name}"] = (seen.used, seen.limit)
         elif isinstance(seen, Step):
             self.last_step = seen
-            reward = first(seen.metrics, "critic/score/mean", "critic/rewards/mean")
-            self.rewards = self.rewards if reward is None else (*self.rewards, reward)[-KEPT_REWARDS:]
+            self._steps.append(seen)
+            for name, figure in PLOTTED.items():
+                value = figure.value(seen.metrics)
+                if value is not None and math.isfinite(value):
+                    self.history[name].append(value)
         self._states, updates = rules.judge(self._states, seen)
         for one in updates:
             self._take(one)
@@ -148,6 +187,9 @@ class Watch:
         if self._journal.record(one):
             self._next.pop("save", None)
             self._next.pop("health", None)
+        if one.key in STACKS_AFTER and isinstance(one, Alert) and self._stacks is not None:
+            look = self._stacks(self._follower.paths())
+            self._samplers.once(Sampler("the stacks of the job", 0.0, look), self._clock())
 
     def _act(self, now: float) -> None:
         case, action = decide(

@@ -8,11 +8,12 @@ from skyrl_doctor.core.record import record
 
 @record(kw_only=True)
 class Step:
-    """A training step ended; `metrics` as the trainer printed them, by verl's names."""
+    """A training step ended; `metrics` by the names that the trainer printed, `trainer` is the framework."""
 
     at: float
     step: int
     metrics: Mapping[str, float] = field(default_factory=dict)
+    trainer: str = "verl"
 
 
 @record(kw_only=True)
@@ -158,6 +159,15 @@ class Rollouts:
 
 
 @record(kw_only=True)
+class Hang:
+    """Where the processes of a stalled job wait, from their stacks."""
+
+    at: float
+    message: str
+    evidence: tuple[str, ...]
+
+
+@record(kw_only=True)
 class Tick:
     """Time has passed."""
 
@@ -186,6 +196,7 @@ Observation = (
     | Fault
     | Recheck
     | Rollouts
+    | Hang
     | Tick
     | Ended
 )

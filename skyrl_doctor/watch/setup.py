@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import functools
 import glob
 import os
 import re
@@ -16,6 +17,7 @@ from skyrl_doctor.watch.changes import read_plan
 from skyrl_doctor.watch.files import LOCK
 from skyrl_doctor.watch.follow import ray
 from skyrl_doctor.watch.follow.follower import Follower, inotify_of
+from skyrl_doctor.watch.hang.look import stacks
 from skyrl_doctor.watch.journal import Journal
 from skyrl_doctor.watch.loop import Watch
 from skyrl_doctor.watch.rules.wall import RUNTIME, TRAINER
@@ -32,21 +34,27 @@ _RUNTIME_LOG = re.compile(r"runtime_(\d+)\.(?:out|err)$")
 
 
 def build(settings: Settings, machine: Machine, tell: Callable[[str], None]) -> Watch:
-    places = (settings.job_dir, *settings.logs)
+    places = (settings.place, *settings.logs)
     journal = _journal(settings, machine, tell)
+    follower = Follower(
+        places,
+        inotify=inotify_of(places, on_network=_on_network(machine, places)),
+        marks=journal.memory.marks,
+        more=ray.sessions_of(machine.environ()),
+    )
+    named = {**machine.environ(), "SKYRL_JOB_DIR": settings.job_dir}
+    if settings.job:
+        named["SLURM_JOB_ID"] = settings.job
+    marks = tuple(f"{name}={named[name]}" for name in ray.MARKS if named.get(name))
     return Watch(
         settings,
         machine,
         journal=journal,
-        follower=Follower(
-            places,
-            inotify=inotify_of(places, on_network=_on_network(machine, places)),
-            marks=journal.memory.marks,
-            more=ray.sessions_of(machine.environ()),
-        ),
+        follower=follower,
         samplers=Samplers(samplers(settings, machine) if settings.samplers else (), machine),
         target=actions.target(machine, settings.pids, settings.job, settings.policy),
         plan=lambda: read_plan(machine, targets_of(settings.job_dir, settings.config)),
+        stacks=functools.partial(stacks, marks, settings.pids) if settings.samplers and settings.writes else None,
     )
 
 

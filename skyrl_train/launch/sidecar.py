@@ -27,6 +27,7 @@ def words(config: RunConfig, job_dir: str, jobs: Mapping[str, str], logs: Sequen
         "watch",
         job_dir,
         "--no-summary",
+        "--job-log=auto",
         f"--on-root={watch.on_root}",
         f"--settle={watch.settle_s:g}",
         f"--grace={watch.grace_s:g}",

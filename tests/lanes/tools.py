@@ -3,7 +3,9 @@
 import functools
 import importlib.util
 import shutil
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 
 def _command(*names: str) -> str | None:
@@ -13,6 +15,10 @@ def _command(*names: str) -> str | None:
 
 def _module(name: str) -> str | None:
     return None if importlib.util.find_spec(name) else f"the package {name} is not installed"
+
+
+def _beside(name: str) -> str | None:
+    return None if (Path(sys.executable).parent / name).exists() else f"{name} is not installed"
 
 
 def _gpu() -> str | None:
@@ -31,6 +37,7 @@ LANES: dict[str, Callable[[], str | None]] = {
     "verl": lambda: _module("verl"),
     "openhands": lambda: _module("openhands"),
     "gpu": _gpu,
+    "hang": lambda: _any_of(_beside("py-spy"), _module("torch"), _module("ray")),
     "e2e": lambda: _any_of(_command("slurmctld", "podman"), _module("verl"), _module("vllm")),
 }
 

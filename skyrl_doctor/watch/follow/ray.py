@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from skyrl_train.node.ray_tmp import ray_socket
 
 _SESSION = re.compile(r"^session_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_\d+_(\d+)$")
-_MARKS = ("SLURM_JOB_ID", "SKYRL_JOB_DIR")
+MARKS = ("SLURM_JOB_ID", "SKYRL_JOB_DIR")
 """Variables that all processes of one job have: Slurm's, and the one of skyrl_train.launch.marks."""
 MOST = 8
 
 
 def sessions_of(environ: Mapping[str, str]) -> Callable[[], Sequence[str]]:
     """A function that lists our sessions anew at each call. A session stays ours after its starter has exited."""
-    marks = [f"{name}={environ[name]}".encode() for name in _MARKS if environ.get(name)][:1]
+    marks = [f"{name}={environ[name]}".encode() for name in MARKS if environ.get(name)][:1]
     base = os.path.join(ray_socket(environ).base, "ray")
     known: dict[str, None] = {}
 

@@ -21,17 +21,20 @@ from skyrl_doctor.watch.files import COUNTS
 from skyrl_doctor.watch.follow.tail import Lines
 from skyrl_doctor.watch.observations import Hit, Observation, Rollouts
 from skyrl_doctor.watch.read.access import Access
+from skyrl_doctor.watch.read.bars import bars
 from skyrl_doctor.watch.read.phases import phases
-from skyrl_doctor.watch.read.steps import bars, steps
+from skyrl_doctor.watch.read.steps import StepReader
 
 MOST_PAST = 50
 
 
 @record
 class Reading:
-    """A file being read: its scanner, the number of lines before it began, and of the line that must come next."""
+    """A file being read: its scanner and its steps, the number of lines before it began, and of the line that must come
+    next."""
 
     scanner: Scanner
+    steps: StepReader
     before: int
     next: int
 
@@ -56,10 +59,10 @@ class Logs:
         if lines.open:
             yield from self._open(lines, text, at)
             return
-        yield from steps(text, at)
+        reading = self._reading_of(lines)
+        yield from reading.steps.take(text, at)
         yield from phases(lines.path, lines.number, text, at)
         yield from self._access.take(lines.path, text, at)
-        reading = self._reading_of(lines)
         found = (*reading.scanner.feed(text), *reading.scanner.flush())
         self._reading[lines.path] = replace(reading, next=lines.number + text.count(b"\n"))
         yield from self._judged(found, reading.before, at)
@@ -75,7 +78,7 @@ class Logs:
         if known is not None:  # another file took its name, or it was truncated
             self._past = [*self._past, known.scanner.snapshot()][-MOST_PAST:]
         order = len(self._reading) + len(self._past)
-        return Reading(Scanner(lines.path, self._patterns, order=order), lines.number - 1, lines.number)
+        return Reading(Scanner(lines.path, self._patterns, order=order), StepReader(), lines.number - 1, lines.number)
 
     def _open(self, lines: Lines, text: bytes, at: float) -> Iterator[Observation]:
         """Judges an unfinished line alone; it counts once it is complete."""

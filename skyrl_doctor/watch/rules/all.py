@@ -9,7 +9,6 @@ from skyrl_doctor.watch.observations import Observation
 from skyrl_doctor.watch.rules import (
     agent,
     checkpoints,
-    collapse,
     fill,
     metrics,
     rechecks,
@@ -19,6 +18,7 @@ from skyrl_doctor.watch.rules import (
     signatures,
     stall,
     stops,
+    trends,
     wall,
 )
 from skyrl_doctor.watch.rules.progress import Progress
@@ -30,7 +30,7 @@ RULES = (
     stall.RULE,
     metrics.RULE,
     agent.RULE,
-    collapse.RULE,
+    trends.RULE,
     fill.RULE,
     sandboxes.RULE,
     rechecks.RULE,

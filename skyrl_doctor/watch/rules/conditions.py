@@ -1,29 +1,68 @@
-"""The bad figures of a step, as a table: for how many steps in a row, and what they mean."""
+"""The bad figures of a step, as a table: for how many steps in a row, and what they mean.
+
+The limits are the frameworks' own where they give one: `training/rollout_probs_diff_mean` above 0.01 (verl's FAQ);
+`rollout_corr/*` (verl's page on rollout correction); a mismatch KL that should be below 0.01, and is 0.2 with a known fault
+(prime-rl's source); a difference of log-probabilities up to 0.02 in healthy runs (SkyRL's tests).
+"""
 
 import functools
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import field
 
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.core.record import record
+from skyrl_doctor.watch.figures import (
+    CANCELLED,
+    CORRELATION,
+    CUT,
+    EFFECTIVE_SAMPLES,
+    FAILED,
+    GRADIENT,
+    IMPORTANCE,
+    KEPT_GROUPS,
+    LOGPROBS_DIFF,
+    MISMATCH_KL,
+    PROBS_DIFF,
+    REFERENCE_KL,
+    SHORTEST,
+    TOO_OLD,
+    TRAINABLE,
+    Figure,
+)
 from skyrl_doctor.watch.finding import Advice, Change
+from skyrl_doctor.watch.read.steps import PRIME_RL, SKYRL, VERL
 from skyrl_doctor.watch.rules.base import fix_config
+from skyrl_doctor.watch.rules.faults import (
+    Fault,
+    above,
+    all_alike,
+    at_the_limit,
+    below,
+    compared,
+    infinite,
+    mask_ratio,
+    not_a_number,
+    nothing_to_learn,
+    outside,
+)
 
-Metrics = Mapping[str, float]
-CORRELATION = "training/rollout_actor_probs_pearson_corr"
+NO_CALLS = Figure(own=("rollout_metrics/no_call_ratio",))
+NO_CONTEXT = Figure(own=("rollout_metrics/context_exceed_ratio",))
+LOOPS = Figure(own=("rollout_metrics/stuck_in_a_loop_ratio",))
 
 
 @record(kw_only=True)
 class Condition:
-    """`fault` gives what is wrong with a step's figures, "" if nothing, None if the figures are missing."""
+    """A fault of a step's figures. `advice_for` is the advice to the users of one framework, instead of `advice`."""
 
     key: str
-    fault: Callable[[Metrics], str | None]
+    fault: Fault
     expected: str
     after: int
     root: bool = False
     severity: Severity = Severity.WARNING
     advice: Advice | None = None
+    advice_for: Mapping[str, Advice] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -32,78 +71,30 @@ class Condition:
 
 
 _root = functools.partial(Condition, root=True, severity=Severity.ERROR)
-
-
-def first(metrics: Metrics, *names: str) -> float | None:
-    return next((metrics[name] for name in names if name in metrics), None)
-
-
-def above(limit: float, *names: str) -> Callable[[Metrics], str | None]:
-    return _compared(lambda value: value > limit, *names)
-
-
-def below(limit: float, *names: str) -> Callable[[Metrics], str | None]:
-    return _compared(lambda value: value < limit, *names)
-
-
-def _compared(is_bad: Callable[[float], bool], *names: str) -> Callable[[Metrics], str | None]:
-    def fault(metrics: Metrics) -> str | None:
-        name = next((name for name in names if name in metrics), None)
-        if name is None or math.isnan(metrics[name]):
-            return None
-        return f"{name} is {metrics[name]:g}" if is_bad(metrics[name]) else ""
-
-    return fault
-
-
-_LOSSES = ("actor/", "critic/", "loss/", "Loss", "train/loss")
-
-
-def not_finite(metrics: Metrics) -> str | None:
-    losses = {name: value for name, value in metrics.items() if name.startswith(_LOSSES)}
-    if not losses:
-        return None
-    bad = [f"{name} is {value}" for name, value in losses.items() if not math.isfinite(value)]
-    return ", ".join(bad[:4]) if bad and not nothing_to_learn(metrics) else ""
-
-
-def nothing_to_learn(metrics: Metrics) -> str | None:
-    """verl computes NaN as the advantage of a batch without a trained token, and goes on."""
-    masked, rollouts = metrics.get("rollout_metrics/num_mask_out"), metrics.get("rollout_metrics/rollouts")
-    if masked and rollouts and masked >= rollouts:
-        return f"all {rollouts:.0f} rollouts are masked"
-    advantages = first(metrics, "critic/advantages/mean", "critic/advantages/max")
-    if advantages is None:
-        return None
-    return "critic/advantages/mean is nan (no token is trained on)" if math.isnan(advantages) else ""
-
-
-def mask_ratio(metrics: Metrics) -> str | None:
-    masked, rollouts = metrics.get("rollout_metrics/num_mask_out"), metrics.get("rollout_metrics/rollouts")
-    if masked is None or not rollouts:
-        return None
-    return f"{masked:.0f} of {rollouts:.0f} rollouts are masked" if masked > 0.5 * rollouts else ""
-
-
-def all_alike(metrics: Metrics) -> str | None:
-    for name in ("critic/score", "critic/rewards"):
-        low, high = metrics.get(f"{name}/min"), metrics.get(f"{name}/max")
-        if low is not None and high is not None:
-            return f"every {name} is {low:g}" if low == high else ""
-    return None
-
+_LESS_LEARNING = fix_config(
+    "resume from the last checkpoint with a lower learning rate, or clip the gradient", Change("actor.lr", times=1 / 3)
+)
+_SAME_WEIGHTS = fix_config(
+    "check that the engine has the trainer's weights and precision, and that both see the same tokens"
+)
+_MISMATCH: Mapping[str, Advice] = {
+    VERL: fix_config(
+        "check that the engine has the trainer's weights; compare precision and kernels; for off-policy data turn on "
+        "algorithm.rollout_correction.rollout_is"
+    ),
+    PRIME_RL: fix_config(
+        "check that the engine has the trainer's weights and the same attention kernels; lower "
+        "orchestrator.max_off_policy_steps"
+    ),
+    SKYRL: fix_config(
+        "check that the engine has the trainer's weights; for off-policy data set "
+        "trainer.algorithm.off_policy_correction.tis_ratio_type"
+    ),
+}
 
 CONDITIONS = (
-    _root(
-        key="TRN005.metrics",
-        fault=not_finite,
-        expected="finite numbers",
-        after=3,
-        advice=fix_config(
-            "resume from the last checkpoint with a lower learning rate, or clip the gradient",
-            Change("actor.lr", times=1 / 3),
-        ),
-    ),
+    _root(key="TRN005.metrics", fault=not_a_number, expected="finite numbers", after=2, advice=_LESS_LEARNING),
+    _root(key="TRN005.infinite", fault=infinite, expected="finite numbers", after=3, advice=_LESS_LEARNING),
     _root(
         key="TRN001.empty",
         fault=nothing_to_learn,
@@ -127,7 +118,7 @@ CONDITIONS = (
     ),
     Condition(
         key="AGT021.gradient",
-        fault=_compared(lambda value: abs(value) < 1e-9, "actor/grad_norm"),
+        fault=compared(lambda value: abs(value) < 1e-9, GRADIENT),
         expected="a gradient above 0",
         after=5,
         advice=fix_config("check rewards, masks and the learning rate: all advantages are 0"),
@@ -148,14 +139,14 @@ CONDITIONS = (
     ),
     Condition(
         key="TRN004.empty",
-        fault=below(1.0, "response_length/min"),
+        fault=below(1.0, SHORTEST),
         expected="at least 1: the reward of an empty response goes to a padding token",
         after=3,
         advice=fix_config("mask empty responses"),
     ),
     Condition(
         key="AGT001.no-call",
-        fault=above(0.5, "rollout_metrics/no_call_ratio"),
+        fault=above(0.5, NO_CALLS),
         expected="at most 0.5",
         after=3,
         severity=Severity.ERROR,
@@ -163,14 +154,14 @@ CONDITIONS = (
     ),
     _root(
         key="AGT015.no-calls",
-        fault=above(0.95, "rollout_metrics/no_call_ratio"),
+        fault=above(0.95, NO_CALLS),
         expected="at most 0.95: this model makes no calls",
         after=2,
         advice=fix_config("use a model that was trained to call tools"),
     ),
     Condition(
         key="AGT019.context",
-        fault=above(0.5, "rollout_metrics/context_exceed_ratio"),
+        fault=above(0.5, NO_CONTEXT),
         expected="at most 0.5",
         after=3,
         advice=fix_config(
@@ -180,15 +171,116 @@ CONDITIONS = (
     ),
     Condition(
         key="AGT019.loops",
-        fault=above(0.3, "rollout_metrics/stuck_in_a_loop_ratio"),
+        fault=above(0.3, LOOPS),
         expected="at most 0.3",
         after=3,
     ),
     Condition(
         key="AGT019.clipped",
-        fault=above(0.5, "response_length/clip_ratio"),
+        fault=above(0.5, CUT),
         expected="at most 0.5: cut responses earn no reward",
         after=5,
         advice=fix_config("raise the longest response, and the context with it"),
+    ),
+    Condition(
+        key="AGT019.at-limit",
+        fault=at_the_limit,
+        expected="a mean well below the longest: cut responses earn no reward",
+        after=5,
+        advice=fix_config("raise the longest response, and the context with it"),
+    ),
+    Condition(
+        key="AGT016.probs",
+        fault=above(0.01, PROBS_DIFF),
+        expected="below 0.005",
+        after=5,
+        advice=_SAME_WEIGHTS,
+        advice_for=_MISMATCH,
+    ),
+    Condition(
+        key="AGT016.kl",
+        fault=compared(lambda value: abs(value) > 0.1, MISMATCH_KL),
+        expected="below 0.01 on policy, and at most 0.1",
+        after=5,
+        advice=_SAME_WEIGHTS,
+        advice_for=_MISMATCH,
+    ),
+    Condition(
+        key="AGT016.kl-large",
+        fault=compared(lambda value: abs(value) > 1.0, MISMATCH_KL),
+        expected="at most 0.1: the engine has other weights or sees other tokens",
+        after=2,
+        severity=Severity.ERROR,
+        advice=_SAME_WEIGHTS,
+        advice_for=_MISMATCH,
+    ),
+    Condition(
+        key="AGT016.log-probs",
+        fault=above(0.1, LOGPROBS_DIFF),
+        expected="about 0.02",
+        after=5,
+        advice=_SAME_WEIGHTS,
+        advice_for=_MISMATCH,
+    ),
+    Condition(
+        key="AGT016.samples",
+        fault=below(0.3, EFFECTIVE_SAMPLES),
+        expected="at least 0.3: few samples have most of the weight",
+        after=5,
+        advice=_SAME_WEIGHTS,
+        advice_for=_MISMATCH,
+    ),
+    Condition(
+        key="AGT016.importance",
+        fault=outside(0.5, 2.0, IMPORTANCE),
+        expected="about 1 (0.5 to 2)",
+        after=5,
+        advice=_SAME_WEIGHTS,
+        advice_for=_MISMATCH,
+    ),
+    Condition(
+        key="AGT016.stale",
+        fault=above(0.5, CANCELLED),
+        expected="at most 0.5: rollouts are dropped when they are too old or the inference servers are overloaded",
+        after=5,
+        advice=fix_config("raise orchestrator.max_off_policy_steps, or give the inference servers more of the GPUs"),
+    ),
+    Condition(
+        key="AGT016.too-old",
+        fault=above(0.0, TOO_OLD),
+        expected="0: these rollouts are older than the limit",
+        after=3,
+        advice=fix_config(
+            "lower trainer.fully_async.num_parallel_generation_workers; trainer.fully_async.max_staleness_steps is "
+            "the limit"
+        ),
+    ),
+    Condition(
+        key="AGT019.reference",
+        fault=above(10.0, REFERENCE_KL),
+        expected="at most 10: the policy has left the reference model",
+        after=3,
+        advice=_LESS_LEARNING,
+    ),
+    Condition(
+        key="AGT019.errors",
+        fault=above(0.5, FAILED),
+        expected="at most 0.05: these rollouts ended with an error",
+        after=3,
+        advice=fix_config("read the errors in the logs of the environments"),
+    ),
+    Condition(
+        key="AGT021.groups",
+        fault=below(0.1, TRAINABLE),
+        expected="at least 0.1: a group with equal rewards gives no gradient",
+        after=5,
+        advice=fix_config("use tasks that the model solves sometimes; check the reward by hand on a solved task"),
+    ),
+    Condition(
+        key="AGT021.kept",
+        fault=below(0.1, KEPT_GROUPS),
+        expected="at least 0.1: a group with equal rewards gives no gradient",
+        after=5,
+        advice=fix_config("use tasks that the model solves sometimes; check the reward by hand on a solved task"),
     ),
 )

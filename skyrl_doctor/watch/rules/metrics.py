@@ -14,19 +14,22 @@ CLEAR_AFTER = 5
 
 @record
 class MetricsState:
-    step: int | None = None
+    """`judged` has the last step of each condition: a framework may print a step's figures in several lines."""
+
+    judged: Mapping[str, int] = field(default_factory=dict)
     streaks: Mapping[str, tuple[int, int, bool]] = field(default_factory=dict)
 
 
 def judge(state: MetricsState, observation: Observation) -> tuple[MetricsState, tuple[Update, ...]]:
-    if not isinstance(observation, Step) or observation.step == state.step:
+    if not isinstance(observation, Step):
         return state, ()
-    streaks = dict(state.streaks)
+    judged, streaks = dict(state.judged), dict(state.streaks)
     updates: list[Update] = []
     for condition in CONDITIONS:
         wrong = condition.fault(observation.metrics)
-        if wrong is None:
+        if wrong is None or judged.get(condition.key) == observation.step:
             continue
+        judged[condition.key] = observation.step
         before = Streak(*streaks.get(condition.key, ()))
         now = before.after(is_bad=bool(wrong), report_after=condition.after, clear_after=CLEAR_AFTER)
         streaks[condition.key] = (now.bad, now.good, now.reported)
@@ -34,7 +37,7 @@ def judge(state: MetricsState, observation: Observation) -> tuple[MetricsState, 
             updates.append(_alert(condition, observation, wrong))
         elif before.reported and not now.reported:
             updates.append(Cleared(at=observation.at, key=condition.key))
-    return MetricsState(observation.step, streaks), tuple(updates)
+    return MetricsState(judged, streaks), tuple(updates)
 
 
 def _alert(condition: Condition, observation: Step, wrong: str) -> Update:
@@ -46,7 +49,7 @@ def _alert(condition: Condition, observation: Step, wrong: str) -> Update:
         root=condition.root,
         severity=condition.severity,
         evidence=(f"step {observation.step}: {wrong}",),
-        advice=condition.advice,
+        advice=condition.advice_for.get(observation.trainer, condition.advice),
     )
 
 

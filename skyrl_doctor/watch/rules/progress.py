@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from skyrl_doctor.core.record import record
+from skyrl_doctor.watch.figures import STEP_S
 from skyrl_doctor.watch.observations import Bar, Checkpoint, Observation, Rollouts, Served, Step
 
 COLD_S = 1200.0
@@ -70,10 +71,7 @@ def step_patience_s(state: Progress) -> float:
 
 def step_s(observation: Step, before_at: float | None) -> float | None:
     """How long a step took: by the trainer's own figure, or since the last one. Steps read from a backlog give None."""
-    own_figure = next(
-        (observation.metrics[name] for name in ("timing_s/step", "perf/time_per_step") if name in observation.metrics),
-        None,
-    )
+    own_figure = STEP_S.value(observation.metrics)
     if own_figure is not None and 0 < own_figure < math.inf:
         return own_figure
     passed = observation.at - before_at if before_at is not None else 0.0

@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.core.record import record
 from skyrl_doctor.watch.finding import Alert, Cleared, Update, alert
-from skyrl_doctor.watch.observations import Fault, Hit, Observation, Phase, Served, Step, Tick, Use
+from skyrl_doctor.watch.observations import Fault, Hang, Hit, Observation, Phase, Served, Step, Tick, Use
 from skyrl_doctor.watch.read.phases import WEIGHTS
 from skyrl_doctor.watch.rules.base import Rule, duration, fix_config
 from skyrl_doctor.watch.rules.progress import Progress, after, patience_s, step_patience_s
@@ -19,7 +19,9 @@ WITH_CAUSE_S = 60.0
 """Patience once a log shows a cause. It is longer where the run's own steps take longer."""
 SYNC_S = 300.0
 """A weight sync takes seconds. After a failure on one side, verl and vLLM wait for each other forever."""
-STALLED, HUNG, SLOW = "AGT018.stall", "TRN006.sync", "AGT018.steps"
+STALLED, HUNG, SLOW, WHERE = "AGT018.stall", "TRN006.sync", "AGT018.steps", "AGT018.where"
+STACKS_AFTER = frozenset({STALLED, HUNG})
+"""Alerts after which the stacks of the job are taken."""
 KEPT = 6
 MOSTLY = "CFG001 max-tokens-exceed-context or CFG006 tool-parser-missing"
 """The usual causes of refusals where no log and no check gives one: a hint, not a root cause."""
@@ -52,8 +54,18 @@ def judge(state: StallState, observation: Observation) -> tuple[StallState, tupl
         )
         left = tuple(key for key in state.reported if key not in {one.key for one in cleared})
         return replace(state, causes=(), phase=None, refused_before=state.refused, reported=left), cleared
+    if isinstance(observation, Hang):
+        return _where(state, observation)
     state = _noted(state, observation)
     return _timed(state, observation.at) if isinstance(observation, Tick) else (state, ())
+
+
+def _where(state: StallState, observation: Hang) -> tuple[StallState, tuple[Update, ...]]:
+    """An answer that comes after the run went on again, or a second one, is dropped."""
+    if WHERE in state.reported or not STACKS_AFTER & set(state.reported):
+        return state, ()
+    found = alert(observation.at, "AGT018", observation.message, key=WHERE, evidence=observation.evidence)
+    return replace(state, reported=(*state.reported, WHERE)), (found,)
 
 
 def _newer(now: Progress, before: Progress) -> bool:

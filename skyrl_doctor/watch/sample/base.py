@@ -56,6 +56,11 @@ class Samplers:
                 self._start(sampler, now)
         return seen, troubles
 
+    def once(self, sampler: Sampler, now: float) -> None:
+        """Starts a sampler that is not asked regularly; one that still runs is left alone."""
+        if sampler.name not in self._running:
+            self._start(sampler, now)
+
     @property
     def running(self) -> bool:
         """Whether a sampler is still running."""

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from skyrl_doctor.watch.finding import Alert, read_alert
+
 SCHEMA = 1
 MOST_WAITING = 5000
 FINDING, CLEARED = "finding", "cleared"
@@ -83,6 +85,17 @@ def _event(line: str) -> dict[str, Any] | None:
         return None
     whole = isinstance(one, dict) and one.get("schema") == SCHEMA and isinstance(one.get("event"), str)
     return one if whole else None
+
+
+def open_alerts(path: str) -> dict[str, Alert]:
+    """The findings that no later event clears, by their keys."""
+    found: dict[str, Alert] = {}
+    for one in read(path):
+        if one["event"] == CLEARED:
+            found.pop(str(one.get("key")), None)
+        elif one["event"] == FINDING and (seen := read_alert(one)) is not None:
+            found[seen.key] = seen
+    return found
 
 
 class Ledger:

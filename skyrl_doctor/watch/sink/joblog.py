@@ -1,4 +1,4 @@
-"""One line for each alert in the job's own log, where its owner looks first; or in watch.log."""
+"""One line for each alert in watch.log; or, where the user asks for it, in the job's own log."""
 
 import glob
 import os
@@ -9,7 +9,7 @@ from skyrl_doctor.report.plain import plain
 from skyrl_doctor.watch.files import LOG
 from skyrl_doctor.watch.finding import Alert
 
-AUTO, NONE = "auto", "none"
+AUTO, OWN, NONE = "auto", "watch.log", "none"
 
 
 def line(one: Alert) -> str:
@@ -21,18 +21,18 @@ def line(one: Alert) -> str:
 
 
 class JobLog:
-    """Appends to the newest training_*.out of the job, in one write. `file` is auto, none or a path."""
+    """Appends in one write. `file` is watch.log, auto (the newest training_*.out of the job), none or a path."""
 
-    def __init__(self, job_dir: str, file: str = AUTO) -> None:
+    def __init__(self, job_dir: str, file: str = OWN) -> None:
         self._own = os.path.join(job_dir, LOG)
-        self._file = file
+        self._file = self._own if file == OWN else file
         self._job_dir = job_dir
 
     def add(self, text: str) -> str:
         """The file that got the line; "" if none did."""
         wanted = self._job_log() if self._file == AUTO else self._file
-        for path in (wanted, self._own):
-            if path and path != NONE and _appended(path, text, create=path == self._own):
+        for path in () if wanted == NONE else (wanted, self._own):
+            if path and _appended(path, text, create=path == self._own):
                 return path
         return ""
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import time
 from typing import Any
 
@@ -13,11 +12,11 @@ from skyrl_doctor.logs.diagnose import diagnose
 from skyrl_doctor.logs.read.clock import CLOCK, Clock, parse_clock
 from skyrl_doctor.watch.files import EVENTS
 from skyrl_doctor.watch.follow.files import listing
+from skyrl_doctor.watch.read.steps import StepReader
 from skyrl_doctor.watch.sink.events import read
 from skyrl_train.contracts.verdict import FILE as VERDICT
 
 TAIL = 1 << 16
-_STEP = re.compile(rb"(?:^|\s)step:(\d{1,12}) - ")
 
 
 @record(kw_only=True)
@@ -88,7 +87,7 @@ def _last_clocks(job_dir: str) -> list[Clock]:
 
 
 def _last_step(job_dir: str) -> int | None:
-    steps = [int(number) for text in _tails(job_dir) for number in _STEP.findall(text)]
+    steps = [seen.step for text in _tails(job_dir) for seen in StepReader().take(text, 0.0)]
     return max(steps, default=None)
 
 

@@ -9,6 +9,7 @@ from skyrl_doctor.logs.cause.root_cause import Diagnosis
 from skyrl_doctor.logs.sentences import explain, remedy
 from skyrl_doctor.report.plain import encodable, plain
 from skyrl_doctor.watch.rules.base import duration
+from skyrl_doctor.watch.rules.stall import WHERE
 from skyrl_doctor.watch.summary.gather import Story
 from skyrl_doctor.watch.summary.nodes import Before
 
@@ -21,7 +22,13 @@ def render(story: Story, before: list[Before], redact: Redact) -> str:
     """The post-mortem as one page."""
     return (
         "\n".join(
-            (*_head(story, redact), *_cause(story.diagnosis, redact), *_node(story, before), *_timeline(story, redact))
+            (
+                *_head(story, redact),
+                *_cause(story.diagnosis, redact),
+                *_hang(story, redact),
+                *_node(story, before),
+                *_timeline(story, redact),
+            )
         )
         + "\n"
     )
@@ -99,6 +106,18 @@ def _cause(diagnosis: Diagnosis, redact: Redact) -> Iterator[str]:
             for hit in cascades[:20]
         )
         yield ""
+
+
+def _hang(story: Story, redact: Redact) -> Iterator[str]:
+    """The stacks of the last stall that had any."""
+    found = [one for one in story.events if one["event"] == "finding" and one.get("key") == WHERE]
+    if not found:
+        return
+    yield "## Where it waited"
+    yield ""
+    yield f"{_clean(str(found[-1].get('message')), redact)}."
+    yield ""
+    yield from _fenced([str(line) for line in found[-1].get("evidence", ())], redact)
 
 
 def _node(story: Story, before: list[Before]) -> Iterator[str]:

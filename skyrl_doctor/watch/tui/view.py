@@ -1,100 +1,69 @@
-"""The text of the live view: activity, steps, rewards, memory, findings. It fits 80 x 24 and works without colour."""
+"""The texts of the live view: activity, figures, memory, findings. They work without colour."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from skyrl_doctor.report.plain import plain
 from skyrl_doctor.watch.finding import Alert
 from skyrl_doctor.watch.loop import Watch
 from skyrl_doctor.watch.rules.base import duration
-from skyrl_doctor.watch.rules.conditions import first
 from skyrl_doctor.watch.rules.progress import patience_s
+from skyrl_doctor.watch.sink.screen import step_text
 
-if TYPE_CHECKING:
-    from rich.text import Text
-
-BLOCKS = "▁▂▃▄▅▆▇█"
 BAR = 20
-MOST_FILLS = 5
-STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
+MOST_FILLS = 4
 
 
-def picture(watch: Watch, width: int, height: int, now: float) -> "Text":
-    """All lines, cut to the size of the screen."""
-    from rich.text import Text
-
-    drawn = Text(no_wrap=True, overflow="ellipsis")
-    lines = list(lines_of(watch, width, now))[: max(4, height - 1)]
-    for style, line in lines:
-        drawn.append(f"{line[: width - 1]}\n", style=style)
-    return drawn
-
-
-def lines_of(watch: Watch, width: int, now: float) -> Iterator[tuple[str, str]]:
-    """Each line with its style."""
-    yield "bold", plain(f"skyrl-doctor watch  {watch.settings.job_dir}")
-    yield "", "-" * (width - 1)
-    yield from _progress(watch, now)
-    yield from _figures(watch)
+def status(watch: Watch, now: float) -> Iterator[str]:
+    """The state of the run, its last step, its progress bars, and what fills up."""
+    yield _activity(watch, now)
+    yield step_text(watch.last_step) if watch.last_step is not None else "no step yet"
+    for label, (done, total) in list(watch.progress.bars.items())[-2:]:
+        yield f"{plain(label)[:28] or 'progress':<28} {bar(done, total)} {done} of {total}"
     for name, (used, limit) in list(watch.fills.items())[:MOST_FILLS]:
-        yield (
-            _full_style(used / limit if limit else 0),
-            f"{plain(name)[-28:]:<28} {bar(used, limit)} {used:7.1f} of {limit:.1f}",
-        )
-    yield "", ""
-    yield "bold", f"Findings: {len(watch.open) or 'none'}"
-    found = sorted(watch.open.values(), key=lambda one: (not one.root, -one.finding.severity, one.at))
-    for one in found:
-        yield from _finding(one, width, now)
-    yield "dim", "q: quit"
+        yield f"{plain(name)[-28:]:<28} {bar(used, limit)} {used:.1f} of {limit:.1f}"
 
 
-def _progress(watch: Watch, now: float) -> Iterator[tuple[str, str]]:
+def _activity(watch: Watch, now: float) -> str:
     progress = watch.progress
     still = now - progress.at if progress.at is not None else 0.0
     patience = patience_s(progress)
     state = "ended: " + watch.over if watch.over else ("no progress" if still > patience / 2 else "running")
     alarm = f"stall alarm after {duration(patience)}"
-    yield "", f"{state} · last activity: {plain(progress.what)}, {duration(still)} ago ({alarm})"
-    gaps = progress.gaps
-    if progress.step is not None:
-        took = f" (last step took {duration(gaps[-1])})" if gaps else ""
-        yield "", f"step {progress.step}{took}  {spark(gaps)}"
-    else:
-        yield "", "no step yet"
-    for label, (done, total) in list(progress.bars.items())[-3:]:
-        yield "", f"{plain(label)[:28] or 'progress':<28} {bar(done, total)} {done} of {total}"
+    return f"{state} · last activity: {plain(progress.what)}, {duration(still)} ago ({alarm})"
 
 
-def _figures(watch: Watch) -> Iterator[tuple[str, str]]:
-    if watch.last_step is None:
-        return
-    metrics = watch.last_step.metrics
-    named = {
-        "reward": first(metrics, "critic/score/mean", "critic/rewards/mean"),
-        "gradient": first(metrics, "actor/grad_norm"),
-        "entropy": first(metrics, "actor/entropy"),
-        "response length": first(metrics, "response_length/mean"),
-        "correlation": first(metrics, "training/rollout_actor_probs_pearson_corr"),
-    }
-    parts = [f"{name} {value:.4g}" for name, value in named.items() if value is not None]
-    if parts:
-        yield "", "  ".join(parts)
-    rewards = watch.rewards
-    if len(rewards) > 1:
-        yield "", f"rewards  {spark(rewards)}  {min(rewards):.3g} to {max(rewards):.3g}"
+def sorted_findings(watch: Watch) -> list[Alert]:
+    """The open findings, root causes first."""
+    return sorted(watch.open.values(), key=lambda one: (not one.root, -one.finding.severity, one.at, one.key))
 
 
-def _finding(one: Alert, width: int, now: float) -> Iterator[tuple[str, str]]:
+def row(one: Alert, now: float) -> tuple[str, str, str, str]:
+    """Severity, name, age and message of a finding."""
     word = "ROOT" if one.root else one.finding.severity.word
-    head = f"{word:<8}{one.id} {one.slug}, {duration(max(0.0, now - one.at))} ago"
-    yield STYLES[one.finding.severity.word], head
-    text = " ".join(plain(one.finding.message).split())
-    yield "", f"        {text[: max(20, width - 10)]}"
+    return (word, f"{one.id} {one.slug}", duration(max(0.0, now - one.at)), _line(one.finding.message))
 
 
-def _full_style(share: float) -> str:
-    return "bold red" if share >= 0.97 else "yellow" if share >= 0.9 else ""
+def detail(one: Alert) -> str:
+    """All of a finding: message, place, evidence, remedy."""
+    finding = one.finding
+    where = f"\n\nAt {finding.location.file}:{finding.location.line}" if finding.location else ""
+    evidence = "".join(f"\n  {_line(line)}" for line in finding.evidence)
+    remedy = finding.remedy
+    settings = "".join(f"\n  {key} = {value}" for key, value in remedy.settings.items()) if remedy else ""
+    commands = "".join(f"\n  {command}" for command in remedy.commands) if remedy else ""
+    return plain(
+        f"{one.id} {one.slug} ({'root cause' if one.root else finding.severity.word})\n\n{finding.message}{where}"
+        + (f"\n\nEvidence:{evidence}" if evidence else "")
+        + (f"\n\nTo do: {remedy.summary}{settings}{commands}" if remedy else "")
+        + f"\n\nMore: skyrl-doctor explain {one.id}"
+    )
+
+
+def caption(name: str, values: Sequence[float]) -> str:
+    """`reward  0.31  (0.1 to 0.8)`."""
+    if not values:
+        return f"{name}  –"
+    return f"{name}  {values[-1]:.4g}  ({min(values):.3g} to {max(values):.3g})"
 
 
 def bar(done: float, total: float) -> str:
@@ -103,10 +72,5 @@ def bar(done: float, total: float) -> str:
     return f"[{'#' * filled}{'.' * (BAR - filled)}]"
 
 
-def spark(values: tuple[float, ...], most: int = 20) -> str:
-    """A line of block characters; empty for a single value."""
-    last = [value for value in values if value == value and abs(value) != float("inf")][-most:]
-    if len(last) < 2:
-        return ""
-    low, span = min(last), (max(last) - min(last)) or 1.0
-    return "".join(BLOCKS[int((value - low) / span * (len(BLOCKS) - 1))] for value in last)
+def _line(text: str) -> str:
+    return " ".join(plain(text).split())

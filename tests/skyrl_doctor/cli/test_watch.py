@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -124,27 +125,97 @@ def test_a_doomed_process_is_stopped(tmp_path: Path) -> None:
 
 
 def test_only_one_watch_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    append(tmp_path / "vllm.log", REFUSED)
     with watching(tmp_path):
-        until(lambda: keys(tmp_path, "start") != [])
-        assert dispatch(["watch", str(tmp_path), "--once"]) == 2
+        until(lambda: keys(tmp_path) != [] and (tmp_path / "watch.log").exists())
+        own = ("events.jsonl", "vllm.log", "watch.log")
+        before = {name: (tmp_path / name).read_bytes() for name in own}
+        assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
+        assert "; stores nothing\n" in capsys.readouterr().out
+        assert dispatch(["watch", str(tmp_path), "--once", "--on-root", "stop", "--pid", str(os.getpid())]) == 2
+        assert {name: (tmp_path / name).read_bytes() for name in own} == before
     assert capsys.readouterr().err == (
-        f"skyrl-doctor watch: {tmp_path} is already watched or not writable; run with --tui to view it\n"
+        f"skyrl-doctor watch: {tmp_path} is already watched or not writable; --on-root stop needs the watch that stores\n"
     )
 
 
 def test_one_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     append(tmp_path / "vllm.log", "fine\n")
+    append(tmp_path / "training_1.out", "step:7 - critic/score/mean:0.5\n")
     assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 0
+    first = capsys.readouterr().out.splitlines()
     append(tmp_path / "vllm.log", REFUSED)
     assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
-    assert capsys.readouterr().out == (
-        f"skyrl-doctor watch: CFG001 max-tokens-exceed-context (root cause) at {tmp_path}/vllm.log:2: the request asked for more tokens than the context has left\n"
+    second = capsys.readouterr().out.splitlines()
+    assert dispatch(["watch", str(tmp_path), "--once", "--no-samplers"]) == 1
+    third = capsys.readouterr().out.splitlines()
+    own = "skyrl-doctor watch: "
+    head = [f"{own}watching {tmp_path}; reports root causes", f"{own}following 2 logs: training_1.out, vllm.log"]
+    found = (
+        f"CFG001 max-tokens-exceed-context (root cause) at {tmp_path}/vllm.log:2: "
+        "the request asked for more tokens than the context has left"
     )
+    since = re.compile(r"open since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: ")
+    ends = [f"{own}1 open finding; last activity: step 7"]
+    assert first == [*head, f"{own}step 7  reward 0.5", f"{own}no open findings; last activity: step 7"]
+    assert [since.sub("open ", line) for line in second] == [*head, own + found, f"{own}open {found}", *ends]
+    assert [since.sub("open ", line) for line in third] == [*head, f"{own}open {found}", *ends]
+
+
+def test_a_single_log_is_watched_and_nothing_is_stored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    append(tmp_path / "a run", REFUSED)
+    for _ in range(2):
+        assert dispatch(["watch", str(tmp_path / "a run"), "--once", "--no-samplers"]) == 1
+        out = capsys.readouterr().out
+        assert f"skyrl-doctor watch: following 1 log: {tmp_path}/a run\n" in out
+        assert f"CFG001 max-tokens-exceed-context (root cause) at {tmp_path}/a run:1:" in out
+    assert os.listdir(tmp_path) == ["a run"]
+
+
+def test_the_logs_of_others_can_be_watched_where_nothing_can_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "job").mkdir()
+    append(tmp_path / "job" / "vllm.log", REFUSED)
+    (tmp_path / "job" / "watch.lock").mkdir()  # it cannot be opened as a file, as in a directory of another user
+    assert dispatch(["watch", str(tmp_path / "job"), "--once", "--no-samplers"]) == 1
+    assert "; stores nothing\n" in capsys.readouterr().out
+    assert sorted(os.listdir(tmp_path / "job")) == ["vllm.log", "watch.lock"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_the_watch_of_a_living_job_without_a_post_mortem(tmp_path: Path, number: signal.Signals) -> None:
+    append(tmp_path / "vllm.log", REFUSED)
+    append(tmp_path / "training_1.out", "step:1 - critic/score/mean:0.5\n")
+    with watching(tmp_path) as watch:
+        until(lambda: keys(tmp_path) != [])
+        watch.send_signal(number)
+        out, _ = watch.communicate(timeout=300)
+        assert watch.returncode == 1
+    assert "Traceback" not in out
+    assert not (tmp_path / "summary.md").exists()
+    assert (tmp_path / "training_1.out").read_text(encoding="utf-8") == "step:1 - critic/score/mean:0.5\n"
+
+
+def test_slurm_ends_the_watch_with_its_job_and_it_leaves_a_summary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    append(tmp_path / "vllm.log", REFUSED)
+    with watching(tmp_path) as watch:
+        until(lambda: keys(tmp_path) != [])
+        watch.terminate()
+        assert watch.wait(300) == 1
+    assert (tmp_path / "summary.md").exists()
 
 
 def test_bad_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    append(tmp_path / "a.log", "fine\n")
     for options, text in (
-        ([str(tmp_path / "none")], "does not exist; give a job directory"),
+        ([str(tmp_path / "none")], "does not exist; give a job directory or a log"),
+        ([str(tmp_path), "--tui"], "--tui needs a terminal"),
+        ([str(tmp_path / "a.log"), "--post-mortem"], "--post-mortem needs a job directory"),
+        ([str(tmp_path / "a.log"), "--on-root", "stop"], "--on-root stop needs a job directory"),
         ([str(tmp_path), "--once", "--on-root", "stop"], "--on-root stop needs --pid N or --job N"),
         ([str(tmp_path), "--once", "--on-root", "hold"], "--on-root hold needs --job N"),
         ([str(tmp_path), "--once", "--webhook", "nowhere"], "--webhook: the address must begin"),

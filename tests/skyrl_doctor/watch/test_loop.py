@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.watch import setup
 from skyrl_doctor.watch.loop import Watch, run
+from skyrl_doctor.watch.observations import Hang
 from skyrl_doctor.watch.policy import Limits, Policy
+from skyrl_doctor.watch.sample.base import Look
 from skyrl_doctor.watch.settings import Settings
 
 REFUSED = (
@@ -81,7 +84,26 @@ def test_a_healthy_run_is_left_in_peace(tmp_path: Path) -> None:
     job.write("training_1.out", "Final validation metrics: {'x': 1}\n")
     (tmp_path / "training_complete.flag").touch()
     job.turns(10)
-    assert (job.events(), job.told, job.watch.over) == ([], [], "training_complete.flag exists")
+    assert (job.events(), job.watch.over) == ([], "training_complete.flag exists")
+    assert job.told == [
+        f"skyrl-doctor watch: step {step}  reward {step / 100:.4g}  gradient 0.4" for step in range(1, 30)
+    ]
+
+
+def test_of_a_backlog_only_the_last_step_is_printed(tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    for step in range(1, 5):
+        job.write("training_1.out", f"step:{step} - actor/entropy:0.{step} - timing_s/step:28.1\n")
+    job.turns(2)
+    for step in (5, 6):
+        job.write("training_1.out", f"step:{step} - actor/entropy:0.{step} - timing_s/step:28.1\n")
+    job.turns(2)
+    assert job.told == [
+        "skyrl-doctor watch: read 3 earlier steps",
+        "skyrl-doctor watch: step 4 (28 s)  entropy 0.4",
+        "skyrl-doctor watch: step 5 (28 s)  entropy 0.5",
+        "skyrl-doctor watch: step 6 (28 s)  entropy 0.6",
+    ]
 
 
 def test_the_policy_asks_and_then_ends(tmp_path: Path) -> None:
@@ -186,3 +208,22 @@ def test_a_remedy_names_settings_of_the_job_s_own_configuration(tmp_path: Path) 
     (found,) = job.watch.open.values()
     assert found.finding.remedy is not None
     assert (found.key, found.finding.remedy.settings) == ("TRN005.metrics", {"actor.lr": "1e-06"})
+
+
+def test_a_stall_takes_the_stacks_of_the_processes_that_write_its_logs(tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    asked: list[Sequence[str]] = []
+
+    def stacks(logs: Sequence[str]) -> Look:
+        asked.append(logs)
+        return lambda _machine, now: (Hang(at=now, message="rank 2 waits in reward (r.py:6)", evidence=("a",)),)
+
+    job.watch._stacks = stacks
+    job.write("training_1.out", "up\n")
+    job.turns(1190, every=10.0)
+    assert (job.events(), asked) == ([], [])
+    job.turns(30, every=10.0)
+    while job.watch.asking:
+        job.turns(1)
+    assert [key for _, key in job.events()] == ["AGT018.stall", "AGT018.where"]
+    assert asked == [[f"{tmp_path}/training_1.out"]]

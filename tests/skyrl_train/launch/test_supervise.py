@@ -100,6 +100,7 @@ def test_a_payload_that_never_listens_ends_of_the_warning_and_not_of_the_time_li
 
 def test_the_watch_leaves_the_summary_to_the_supervisor() -> None:
     assert "--no-summary" in sidecar.words(CONFIG, "/j", {})
+    assert "--job-log=auto" in sidecar.words(CONFIG, "/j", {})
 
 
 def test_a_directory_that_takes_no_log_leaves_the_job_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -1,14 +1,23 @@
-"""Step lines of verl and prime-rl, and progress bars."""
+"""Step lines of verl, prime-rl and SkyRL."""
 
+import itertools
 import math
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyrl_doctor.watch.observations import Bar, Phase, Step
+from skyrl_doctor.watch.observations import Phase, Step
+from skyrl_doctor.watch.read.bars import bars
 from skyrl_doctor.watch.read.phases import SAMPLES, WEIGHTS, phases
-from skyrl_doctor.watch.read.steps import bars, parse_step, steps
+from skyrl_doctor.watch.read.steps import StepReader, parse_step
 
+NO_STEPS = (
+    "09:14:11 SUCCESS Validation | Step 3 | 22.8s | Loss 0.1",
+    "09:14:11 SUCCESS Evaluated math (Step 3) | Policy v3 |  22.8s | Reward 0.5",
+    "09:14:11 DEBUG Micro Step 3/8 | Loss 0.1000 | Entropy 0.3",
+    "Step 3: look at the logs",
+    "Step 3 | the third",
+)
 NAMES = st.from_regex(r"[a-z_]{1,9}/[a-z_]{1,9}", fullmatch=True)
 
 
@@ -18,7 +27,7 @@ def test_verl_with_ray_s_prefix_and_numpy_s_repr() -> None:
         b" - actor/grad_norm:nan - actor/lr:1e-06 - note:none - val-core/r2e/reward/mean@1:1\n"
         b"fine\nglobal_step:4 - x\nstep:13 - a/b:inf\n"
     )
-    first, second = steps(text, 5.0)
+    first, second = StepReader().take(text, 5.0)
     assert math.isnan(first.metrics["actor/grad_norm"])
     assert {**first.metrics, "actor/grad_norm": 0.0} == {
         "actor/loss": 0.11,
@@ -30,17 +39,128 @@ def test_verl_with_ray_s_prefix_and_numpy_s_repr() -> None:
     assert second == Step(at=5.0, step=13, metrics={"a/b": math.inf})
 
 
-def test_prime_rl() -> None:
+def test_prime_rl_before_june_2026() -> None:
     line = "09:14:11 SUCCESS Step 3 | Time: 22.84s | Reward: 0.0238 | Throughput: 50.0 tokens/s | Seq. Length: 1900.0 tokens/sample"
     assert parse_step(line, 1.0) == Step(
         at=1.0,
         step=3,
-        metrics={"timing_s/step": 22.84, "critic/rewards/mean": 0.0238, "Throughput": 50.0, "Seq. Length": 1900.0},
+        metrics={"Time": 22.84, "Reward": 0.0238, "Throughput": 50.0, "Seq. Length": 1900.0},
+        trainer="prime-rl",
     )
 
 
+def test_prime_rl_today_in_colour() -> None:
+    trainer = (
+        b"\x1b[2m09:14:11\x1b[0m\x1b[32m\x1b[1m SUCCESS\x1b[0m\x1b[32m\x1b[1m \x1b[22mStep 3 |  1m 22s | Loss 0.0010 | Entropy 0.3000"
+        b" | Mismatch KL 3.9000 | Grad. Norm 0.5000 | LR 1.00e-06 | Throughput 950 tokens/s | MFU 12.5% | Peak Mem. 61.5 GiB\x1b[0m\n"
+    )
+    orchestrator = (
+        b"09:14:12 SUCCESS [orchestrator] Step 4 |   500ms | Reward 0.2500 | Trainable 40/64 (62.5%) | Turns 3.0 | Branches 1.0"
+        b" | Max Off-Policy 2 | Error 1.5% | Cancelled 50.0% | Truncation 25.0%\n"
+    )
+    assert list(StepReader().take(trainer + orchestrator, 1.0)) == [
+        Step(
+            at=1.0,
+            step=3,
+            trainer="prime-rl",
+            metrics={
+                "Time": 82.0,
+                "Loss": 0.001,
+                "Entropy": 0.3,
+                "Mismatch KL": 3.9,
+                "Grad. Norm": 0.5,
+                "LR": 1e-06,
+                "Throughput": 950.0,
+                "MFU": 0.125,
+                "Peak Mem.": 61.5,
+            },
+        ),
+        Step(
+            at=1.0,
+            step=4,
+            trainer="prime-rl",
+            metrics={
+                "Time": 0.5,
+                "Reward": 0.25,
+                "Trainable": 0.625,
+                "Turns": 3.0,
+                "Branches": 1.0,
+                "Max Off-Policy": 2.0,
+                "Error": 0.015,
+                "Cancelled": 0.5,
+                "Truncation": 0.25,
+            },
+        ),
+    ]
+
+
+SKYRL = (
+    b"\x1b[36m(skyrl_entrypoint pid=7)\x1b[0m \x1b[32m2026-10-05 10:00:00.123\x1b[0m | \x1b[1mINFO    \x1b[0m | "
+    b"\x1b[36mskyrl.train.utils.tracking\x1b[0m:\x1b[36mlog\x1b[0m:\x1b[36m225\x1b[0m - \x1b[1mStep 3: \n"
+    b"\x1b[36m(skyrl_entrypoint pid=7)\x1b[0m {'policy/grad_norm': '0.5000',\n"
+    b"(raylet) another process writes here\n"
+    b"\x1b[36m(skyrl_entrypoint pid=7)\x1b[0m  'reward/avg_raw_reward': '0.2500',\n"
+    b"\x1b[36m(skyrl_entrypoint pid=7)\x1b[0m  'timing/step': '-inf',\n"
+    b"\x1b[36m(skyrl_entrypoint pid=7)\x1b[0m  'trainer/epoch': 0}\x1b[0m\nfine\n"
+)
+SKYRL_STEP = Step(
+    at=2.0,
+    step=3,
+    trainer="SkyRL",
+    metrics={"policy/grad_norm": 0.5, "reward/avg_raw_reward": 0.25, "timing/step": -math.inf, "trainer/epoch": 0.0},
+)
+
+
+@given(st.integers(0, len(SKYRL)), st.integers(0, len(SKYRL)))
+def test_the_console_of_skyrl_in_any_pieces(one: int, other: int) -> None:
+    cuts = [0, *sorted(SKYRL.find(b"\n", place) + 1 or len(SKYRL) for place in (one, other)), len(SKYRL)]
+    reader = StepReader()
+    assert [step for start, end in itertools.pairwise(cuts) for step in reader.take(SKYRL[start:end], 2.0)] == [
+        SKYRL_STEP
+    ]
+
+
+def test_a_dictionary_of_skyrl_that_never_ends() -> None:
+    reader = StepReader()
+    head = SKYRL[: SKYRL.find(b"(raylet)")]
+    assert [step.step for step in reader.take(head + b"other\n" * 200, 2.0)] == []
+    assert [step.step for step in reader.take(b"other\n", 2.0)] == [3]
+    assert [step.step for step in reader.take(head + head, 2.0)] == [3]
+
+
+def test_skyrl_with_wandb_prints_one_line_without_a_number() -> None:
+    text = (
+        b"x - {'final_loss': 0.1, 'policy_loss': -0.2, 'policy_entropy': np.float64(0.3), 'grad_norm': nan}\n"
+        b"Training Batches Processed:   4%|#         | 4/100 [01:00<10:00, 15.0s/it]\r"
+        b"x - {'final_loss': 0.1, 'grad_norm': inf}\n"
+    )
+    first, second = StepReader().take(text, 2.0)
+    assert (first.step, sorted(first.metrics)) == (
+        1,
+        ["policy/final_loss", "policy/grad_norm", "policy/policy_entropy", "policy/policy_loss"],
+    )
+    assert second == Step(
+        at=2.0, step=5, trainer="SkyRL", metrics={"policy/final_loss": 0.1, "policy/grad_norm": math.inf}
+    )
+
+
+def test_supervised_training_of_skyrl() -> None:
+    line = "2026-10-05 10:00:00.1 | INFO | skyrl.train.sft_trainer:train:2097 - Step 5: loss=0.1234, grad_norm=nan, tokens_per_second=900"
+    step = parse_step(line, 2.0)
+    assert step is not None
+    assert (step.step, step.metrics["train/loss"], math.isnan(step.metrics["train/grad_norm"])) == (5, 0.1234, True)
+
+
 def test_what_only_speaks_of_steps_is_none() -> None:
-    for line in ("step:12", "step: 12 - a:1", "laststep:12 - a:1", "Step 3 of 4", "step:12 - nothing here", ""):
+    for line in (
+        "step:12",
+        "step: 12 - a:1",
+        "laststep:12 - a:1",
+        "Step 3 of 4",
+        "step:12 - nothing here",
+        *NO_STEPS,
+        "",
+    ):
         assert parse_step(line, 0.0) is None
 
 
@@ -56,21 +176,10 @@ def test_whatever_verl_prints_is_read_back(step: int, metrics: dict[str, float],
 
 @given(st.text(max_size=200))
 def test_no_line_crashes_the_parser(line: str) -> None:
-    for text in (line, f"step:1 - {line}", f"Step 1 | Time: {line}"):
+    for text in (line, f"step:1 - {line}", f"Step 1 | Time: {line}", f"Step 1 |  1s | {line}", f"Step 1: {line}"):
         parse_step(text, 0.0)
         bars(text.encode("utf-8", "replace") + b"/8 [00:01<", 0.0)
-
-
-def test_bars_the_last_of_each() -> None:
-    text = (
-        b"\rGenerating rollouts:   0%|          | 0/8 [00:00<?, ?it/s]\rGenerating rollouts:  12%|#1  | 1/8 [1:02:03<00:07,  1.0s/it]\n"
-        b"(pid=1) Training Progress:   2%|\xe2\x96\x8f   | 2/100 [15:23<?, ?it/s]\n 3/4 [00:05<00:01]\nhttp://a/8 [00:01<\n"
-    )
-    assert bars(text, 7.0) == [
-        Bar(at=7.0, label="Generating rollouts", done=1, total=8, elapsed_s=3723.0),
-        Bar(at=7.0, label="Training Progress", done=2, total=100, elapsed_s=923.0),
-        Bar(at=7.0, label="", done=3, total=4, elapsed_s=5.0),
-    ]
+        list(StepReader().take(b"Step 1: \n" + text.encode("utf-8", "replace") + b"\n{'a': 1}\n", 0.0))
 
 
 def test_lines_that_begin_to_move_weights() -> None:

@@ -2,7 +2,7 @@
 
 from skyrl_doctor.core.model import Severity
 from skyrl_doctor.watch.finding import Alert
-from skyrl_doctor.watch.observations import Bar, Checkpoint, Hit, Observation, Phase, Served, Step, Tick, Use
+from skyrl_doctor.watch.observations import Bar, Checkpoint, Hang, Hit, Observation, Phase, Served, Step, Tick, Use
 from skyrl_doctor.watch.rules.stall import RULE
 from watching import brief, play, texts, ticks
 
@@ -148,3 +148,19 @@ def test_steps_out_of_a_backlog_teach_no_patience() -> None:
     assert brief(play(RULE, [*backlog, *ticks(2, 1300)])) == [(1202.0, "AGT018.stall")]
     told: list[Observation] = [Step(at=1.0, step=n, metrics={"timing_s/step": 600.0}) for n in range(1, 10)]
     assert brief(play(RULE, [*told, *ticks(2, 4000)])) == [(3602.0, "AGT018.stall")]
+
+
+def test_the_stacks_of_a_stall_are_one_finding_until_the_run_goes_on() -> None:
+    hang = Hang(at=1300.0, message="rank 2 waits in reward (rewards.py:6)", evidence=("rank 2: reward (rewards.py:6)",))
+    late = Hang(at=1400.0, message="rank 2 waits in reward (rewards.py:6)", evidence=())
+    timeline = [Tick(at=0.0), *ticks(0.0, 1300.0), hang, hang, Step(at=1390.0, step=1), late]
+    said = play(RULE, timeline)
+    assert brief(said) == [
+        (1200.0, "AGT018.stall"),
+        (1300.0, "AGT018.where"),
+        (1390.0, "-AGT018.stall"),
+        (1390.0, "-AGT018.where"),
+    ]
+    (found,) = (one for one in said if isinstance(one, Alert) and one.key == "AGT018.where")
+    assert (found.root, found.finding.evidence) == (False, hang.evidence)
+    assert found.finding.message == hang.message

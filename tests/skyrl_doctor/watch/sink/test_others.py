@@ -50,8 +50,16 @@ def test_whoever_reads_the_job_s_log_later_takes_our_lines_for_no_error(tmp_path
     assert (found.root, found.matches, found.unknown) == (None, (), None)
 
 
+def test_without_being_asked_it_writes_into_its_own_log_only(tmp_path: Path) -> None:
+    (tmp_path / "training_1.out").write_text("x\n", encoding="utf-8")
+    assert JobLog(str(tmp_path)).add("a") == str(tmp_path / "watch.log")
+    assert JobLog(str(tmp_path), "none").add("b") == ""
+    assert (tmp_path / "training_1.out").read_text(encoding="utf-8") == "x\n"
+    assert (tmp_path / "watch.log").read_text(encoding="utf-8") == "a\n"
+
+
 def test_the_newest_training_log_gets_it_else_a_file_beside(tmp_path: Path) -> None:
-    log = JobLog(str(tmp_path))
+    log = JobLog(str(tmp_path), "auto")
     assert log.add("a") == str(tmp_path / "watch.log")
     for age, name in ((10, "training_1.out"), (5, "training_2.out")):
         (tmp_path / name).write_text("x\n", encoding="utf-8")

@@ -117,3 +117,15 @@ def test_a_node_that_failed_before_is_to_be_left_out(tmp_path: Path) -> None:
     text = (last / "summary.md").read_text(encoding="utf-8")
     assert "**SLM002 bad-node-repeats**: `gpu07` failed earlier jobs: `20260101_launch` (GPU001). Exclude it:" in text
     assert "sbatch --exclude=gpu07 …" in text
+
+
+def test_where_a_stalled_run_waited(tmp_path: Path) -> None:
+    root = job(tmp_path / "a", gpus=None)
+    where = {"id": "AGT018", "slug": "rollouts-stalled", "key": "AGT018.where", "root": False, "severity": "error"}
+    line = "rank 2 (process 7): reward (rewards.py:6)"
+    seen = event("finding", 9.0, **where, message="rank 2 waits in reward (rewards.py:6)", evidence=[line])
+    (root / "events.jsonl").write_text(json.dumps(seen) + "\n", encoding="utf-8")
+    write(str(root), tell=lambda _: None)
+    text = (root / "summary.md").read_text(encoding="utf-8")
+    section = "## Where it waited\n\nrank 2 waits in reward (rewards.py:6).\n\n````text\n" + line + "\n````\n"
+    assert section in text

@@ -1,0 +1,67 @@
+"""The lines that the watch prints besides its alerts: what it watches, each step, what is open."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from skyrl_doctor.logs.match.phrases import WATCH_PREFIX
+from skyrl_doctor.report.plain import plain
+from skyrl_doctor.watch.figures import PLOTTED, STEP_S
+from skyrl_doctor.watch.finding import Alert
+from skyrl_doctor.watch.follow.files import listing
+from skyrl_doctor.watch.observations import Step
+from skyrl_doctor.watch.policy import Policy
+from skyrl_doctor.watch.rules.base import duration
+from skyrl_doctor.watch.settings import Settings
+from skyrl_doctor.watch.sink.joblog import line
+
+MOST_NAMES = 8
+PREFIX = WATCH_PREFIX.decode()
+
+
+def introduction(settings: Settings) -> Iterator[str]:
+    """What the watch observes, what it does about a root cause, and the logs that are there already."""
+    places = (settings.place, *settings.logs)
+    policy = "reports root causes" if settings.policy is Policy.REPORT else f"on a root cause: {settings.policy.value}"
+    stored = "" if settings.writes else "; stores nothing"
+    yield f"{PREFIX}watching {plain(', '.join((*places, *settings.vllm)))}; {policy}{stored}"
+    yield _logs([seen.path for seen in listing(places).files], settings.place)
+
+
+def _logs(paths: Sequence[str], place: str) -> str:
+    if not paths:
+        return f"{PREFIX}no logs yet; expected *.log, *.out, *.err or *.txt"
+    names = [os.path.relpath(path, place) if path.startswith(f"{place}{os.sep}") else path for path in paths]
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    count = "1 log" if len(names) == 1 else f"{len(names)} logs"
+    return f"{PREFIX}following {count}: {plain(', '.join(names[:MOST_NAMES]))}{more}"
+
+
+def steps(seen: Sequence[Step], *, all_of_them: bool) -> Iterator[str]:
+    """A line for each step. Of steps from a backlog only the last one: a long run has thousands."""
+    if not all_of_them and len(seen) > 1:
+        yield f"{PREFIX}read {len(seen) - 1} earlier steps"
+    for step in seen if all_of_them else seen[-1:]:
+        yield f"{PREFIX}{step_text(step)}"
+
+
+def step_text(step: Step) -> str:
+    """`step 12 (28 s)  reward 0.31  gradient 0.4`."""
+    took = STEP_S.value(step.metrics)
+    time = f" ({duration(took)})" if took is not None and 0 < took < float("inf") else ""
+    figures = {name: figure.value(step.metrics) for name, figure in PLOTTED.items() if figure is not STEP_S}
+    return "  ".join(
+        (f"step {step.step}{time}", *(f"{name} {value:.4g}" for name, value in figures.items() if value is not None))
+    )
+
+
+def still_open(alerts: Mapping[str, Alert], *, what: str) -> Iterator[str]:
+    """What is open at the end of one pass: the findings of earlier passes too."""
+    for one in sorted(alerts.values(), key=lambda one: (not one.root, -one.finding.severity, one.at, one.key)):
+        yield f"{PREFIX}open since {time_text(one.at)}: {line(one).removeprefix(PREFIX)}"
+    count = {0: "no open findings", 1: "1 open finding"}.get(len(alerts), f"{len(alerts)} open findings")
+    yield f"{PREFIX}{count}; last activity: {plain(what)}"
+
+
+def time_text(at: float) -> str:
+    return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
