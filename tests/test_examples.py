@@ -77,7 +77,7 @@ EXAMPLES: dict[tuple[str, ...], list[Told]] = {
         ("CFG001", E, BROKEN, 15, "actor_rollout_ref.rollout.max_model_len"),
         ("CFG002", E, BROKEN, 7, "data.train_batch_size"),
         ("CFG002", E, BROKEN, 11, "actor_rollout_ref.actor.ppo_mini_batch_size"),
-        ("CFG004", E, BROKEN, 17, "ray_init.num_cpus"),
+        ("CFG004", W, BROKEN, 17, "ray_init.num_cpus"),
         ("CFG004", E, BROKEN, 20, "trainer.total_epochs"),
     ],
 }

@@ -65,7 +65,7 @@ SIGNATURES = (
         versions="verl 0.9",
     ),
     Signature(
-        pattern=r"(?i:batch|rollout|DataProto|num_workers|n_gpus|world_size|dp_size)[^\n]{0,140}(?:must|should|needs to|has to|is not|not)(?: be)?(?: evenly)? divisible by",
+        pattern=r"(?i:batch|rollout|DataProto|num_workers|n_gpus|dp_size)[^\n]{0,140}(?:must|should|needs to|has to|is not|not)(?: be)?(?: evenly)? divisible by",
         sample="AssertionError: normalized ppo_mini_batch_size 6 should be divisible by ppo_micro_batch_size_per_gpu 4",
         explain=CAUSE,
         versions="verl, SkyRL, prime-rl",

@@ -23,6 +23,7 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
+from skyrl_doctor.plan.prime_renames import has_own_check
 
 
 @check("CFG004", fix="skyrl_train/config/load.py")
@@ -30,6 +31,8 @@ def config_unreadable(plan: Plan) -> Iterator[Finding]:
     if required(plan).skipped and not plan.problems:
         raise NotApplicable("; ".join(plan.skipped))
     for problem in plan.problems:
+        if not problem.fatal and has_own_check(plan, problem.location.key or ""):
+            continue
         severity = Severity.ERROR if problem.fatal else Severity.WARNING
         yield config_finding(
             problem.message, problem.location, problem.settings, severity=severity, moves=problem.moves

@@ -27,6 +27,7 @@ SIGNATURES = (
         explain="the run asks transformers for FlashAttention, and its package is not installed or does not fit",
         remedy=f"{INSTALL} Or request torch's own attention: `attn_implementation=sdpa` (verl: `+actor_rollout_ref.model.override_config.attn_implementation=sdpa`; its value models need flash-attn).",
         versions="transformers",
+        unless_above=r"\bload_valuehead_model\b",  # TRN020: verl's critic asks for it in any case
     ),
     Signature(
         pattern=r"(?:ModuleNotFoundError|ImportError): No module named '(?P<module>flash_attn(?!_2_cuda)\w*)[.\w]{0,80}'",

@@ -3,9 +3,20 @@
 from collections.abc import Iterator, Mapping
 
 from skyrl_doctor.core.record import record
-from skyrl_doctor.plan.answers import trainer_shares_gpu
+from skyrl_doctor.plan.answers import PRIME, trainer_shares_gpu
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.names.prime_rl import table
+
+_OWN_CHECKS = (
+    "seq_len",
+    "orchestrator.sampling",
+    "orchestrator.train.sampling",
+    "orchestrator.env",
+    "orchestrator.buffer.type",
+    "trainer.model.ac",
+    "trainer.model.experimental.lora",
+)
+"""Keys and tables that PRM001 to PRM006 judge."""
 
 
 @record
@@ -41,6 +52,14 @@ def renames(plan: Plan) -> Iterator[Rename]:
             yield Rename(value, f"use {rule['to']}", rule["to"], _count(value.value) if _is_counted(rule) else "")
         else:
             yield Rename(value, rule["why"])
+
+
+def has_own_check(plan: Plan, key: str) -> bool:
+    """Whether one of PRM001 to PRM007 judges this key of a file whose version is unknown."""
+    if not plan.is_of(*PRIME) or plan.schema:
+        return False
+    own = (*_OWN_CHECKS, *(rename.old.own for rename in renames(plan)))
+    return any(key == one or key.startswith(f"{one}.") for one in own)
 
 
 def unmoved(plan: Plan, file: str) -> Iterator[str]:

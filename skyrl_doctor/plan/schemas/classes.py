@@ -117,15 +117,15 @@ class ConfigClasses:
     def _fields(self, owner: Owner) -> Iterator[tuple[str, str, ast.expr]]:
         """The fields of a class and of its bases: name, module, annotation. A field of the class hides that of a base."""
         fields: dict[str, tuple[str, ast.expr]] = {}
-        for one in reversed(self._line(owner)):
-            for statement in one.node.body:
-                if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-                    for name in (statement.target.id, *_other_names(statement)):
-                        if not name.startswith("_") and name != "model_config":
-                            fields[name] = (one.module, statement.annotation)
-                elif isinstance(statement, ast.FunctionDef) and _runs_before(statement):
-                    for name in _mentioned(statement):  # a validator may take an old name and translate it
-                        fields.setdefault(name, (one.module, ast.Constant(Ellipsis)))
+        statements = [(one.module, each) for one in reversed(self._line(owner)) for each in one.node.body]
+        for module, statement in statements:
+            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+                names = (statement.target.id, *_other_names(statement))
+                kept = (name for name in names if not name.startswith("_") and name != "model_config")
+                fields.update(dict.fromkeys(kept, (module, statement.annotation)))
+            elif isinstance(statement, ast.FunctionDef) and _runs_before(statement):
+                for name in _mentioned(statement):  # a validator may take an old name and translate it
+                    fields.setdefault(name, (module, ast.Constant(Ellipsis)))
         for name, (module, annotation) in fields.items():
             yield name, module, annotation
 

@@ -53,8 +53,8 @@ ERROR    CFG004 config-unreadable
          trainer.nnodes exists already, and + only adds new keys; use
          trainer.nnodes=… or ++trainer.nnodes=…
          at:   bad.sh:1 (trainer.nnodes)
-         fix:  use this setting
-               trainer.nnodes = 1
+         fix:  rename the key
+               +trainer.nnodes -> ++trainer.nnodes
 
 verdict: fail (1 failed) _
 

@@ -64,7 +64,7 @@ def test_the_run_that_waits_at_0_of_8_is_named_while_it_waits(tmp_path: Path) ->
     assert [key for _, key in job.events()] == ["CFG001.log.root", "AGT018.stall"]
     assert job.told == [
         (
-            f"skyrl-doctor watch: CFG001 max-tokens-exceed-context (root cause) at {tmp_path}/vllm.log:2: the request asked for more tokens than the context has left"
+            f"skyrl-doctor watch: CFG001 max-tokens-exceed-context (root cause) at {tmp_path}/vllm.log:2: prompt 1297 + max_tokens 4000 exceeds the context of 4096 tokens"
         ),
         (
             "skyrl-doctor watch: AGT018 rollouts-stalled (error): no rollout, token, step or checkpoint for 60 s (last "

@@ -205,4 +205,4 @@ def test_adding_a_key_that_every_release_has_is_an_error(tmp_path: Path) -> None
     (problem,) = plan(tmp_path, "python3 -m verl.trainer.main_ppo +data.train_batch_size=4\n").problems
     use = "data.train_batch_size=… or ++data.train_batch_size=…"
     assert problem.message == f"data.train_batch_size exists already, and + only adds new keys; use {use}"
-    assert (problem.fatal, problem.settings) == (True, {"data.train_batch_size": "4"})
+    assert (problem.fatal, problem.moves) == (True, {"+data.train_batch_size": "++data.train_batch_size"})
