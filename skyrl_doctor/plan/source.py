@@ -1,5 +1,6 @@
 """Reads the text of a target. A file that is too large, binary or a directory is a UsageError."""
 
+import os.path
 import re
 
 from skyrl_doctor.core.errors import CouldNotLook, UsageError
@@ -8,6 +9,7 @@ from skyrl_doctor.machine.base import Absent, Machine
 
 LIMIT_BYTES = 4 << 20
 COMMAND_LINE = "command line"
+MAX_FOLDERS = 12
 _PROGRAM = re.compile(r"(?:^|[\s/])(?:python[\d.]*|torchrun|uv|uvx|srun|ray|accelerate|bash)\s|\s-m\s|main_ppo|\s@\s")
 
 
@@ -41,6 +43,20 @@ def read_source(machine: Machine, target: str) -> Source:
     if len(data) > LIMIT_BYTES:
         raise UsageError(f"target {target}: larger than {LIMIT_BYTES >> 20} MiB, too large for a configuration")
     return Source(target, decode(target, data))
+
+
+def folders_above(machine: Machine, file: str) -> tuple[str, ...]:
+    """The directory of a target and those above it, the nearest first. For a command line: the working directory."""
+    try:
+        path = os.path.join(machine.identity().cwd, "" if file == COMMAND_LINE else os.path.dirname(file))
+    except CouldNotLook:
+        if not os.path.isabs(file):
+            return ()
+        path = os.path.dirname(file)
+    found = [os.path.normpath(path)]
+    while len(found) < MAX_FOLDERS and os.path.dirname(found[-1]) not in ("/", found[-1]):
+        found.append(os.path.dirname(found[-1]))
+    return tuple(found)
 
 
 def _is_command_line(target: str) -> bool:

@@ -15,8 +15,8 @@ from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.names.skyrl import DIALECT, FILES, NAMES, OLDER, SFT, SIGNS
 from skyrl_doctor.plan.schemas.judge import key_problems
 from skyrl_doctor.plan.schemas.packages import SKYRL
-from skyrl_doctor.plan.schemas.versions import MAX_SOURCE_BYTES, Version, folders_above, known_version, stored_version
-from skyrl_doctor.plan.source import Source
+from skyrl_doctor.plan.schemas.versions import MAX_SOURCE_BYTES, Version, known_version, stored_version
+from skyrl_doctor.plan.source import Source, folders_above
 from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.shell_values import Word
 from skyrl_doctor.plan.syntax.yaml import scalar

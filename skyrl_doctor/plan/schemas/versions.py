@@ -1,6 +1,5 @@
 """Which version of a package a configuration is for: a checkout around the file, or the package in its environment."""
 
-import os.path
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from weakref import WeakKeyDictionary
@@ -12,9 +11,8 @@ from skyrl_doctor.plan.schemas.classes import ReadModule
 from skyrl_doctor.plan.schemas.dated import history
 from skyrl_doctor.plan.schemas.packages import Package, program_keys
 from skyrl_doctor.plan.schemas.schema import Schema, normal
-from skyrl_doctor.plan.source import COMMAND_LINE
+from skyrl_doctor.plan.source import folders_above
 
-MAX_FOLDERS = 12
 MAX_SOURCE_BYTES = 1 << 20
 _ENVIRONMENTS = (".venv", "venv")
 
@@ -47,20 +45,6 @@ def stored_version(package: Package, program: str, keys: Iterable[str]) -> Versi
         f"{package.name} of {newest} or later" if date == newest else f"{package.name} of {date}, the newest that fits"
     )
     return Version(label, {program: stored.schema(program, date)}, is_known=False)
-
-
-def folders_above(machine: Machine, file: str) -> tuple[str, ...]:
-    """The directory of a target and those above it, the nearest first. For a command line: the working directory."""
-    try:
-        path = os.path.join(machine.identity().cwd, "" if file == COMMAND_LINE else os.path.dirname(file))
-    except CouldNotLook:
-        if not os.path.isabs(file):
-            return ()
-        path = os.path.dirname(file)
-    found = [os.path.normpath(path)]
-    while len(found) < MAX_FOLDERS and os.path.dirname(found[-1]) not in ("/", found[-1]):
-        found.append(os.path.dirname(found[-1]))
-    return tuple(found)
 
 
 def _in_checkout(machine: Machine, package: Package, folders: Iterable[str]) -> Version | None:

@@ -14,10 +14,10 @@ from skyrl_doctor.plan.dialects.verl.history import History
 from skyrl_doctor.plan.dialects.verl.releases import releases
 from skyrl_doctor.plan.dialects.verl.runs import NoTreeError, Place, composed_run, defaults_of, open_run
 from skyrl_doctor.plan.dialects.verl.similar import is_misspelt, similar_key
-from skyrl_doctor.plan.dialects.verl.versions import Origin, Verl, folders_above, known_verl
+from skyrl_doctor.plan.dialects.verl.versions import Origin, Verl, known_verl
 from skyrl_doctor.plan.model import Problem
 from skyrl_doctor.plan.similar import is_slip
-from skyrl_doctor.plan.source import Source
+from skyrl_doctor.plan.source import Source, folders_above
 from skyrl_doctor.plan.syntax.hydra_defaults import ComposeError
 
 FITS = "the newest release that knows these keys"

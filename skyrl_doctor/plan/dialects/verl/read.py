@@ -13,10 +13,9 @@ from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
 from skyrl_doctor.plan.dialects.verl.judge import composed_yaml, judge
 from skyrl_doctor.plan.dialects.verl.keys import keys_of
 from skyrl_doctor.plan.dialects.verl.sbatch import directives
-from skyrl_doctor.plan.dialects.verl.versions import folders_above
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.scripts import read_shell, syntax_problem
-from skyrl_doctor.plan.source import Source
+from skyrl_doctor.plan.source import Source, folders_above
 from skyrl_doctor.plan.syntax.leaf import Leaf
 from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.yaml import leaves

@@ -15,11 +15,9 @@ from skyrl_doctor.core.record import record
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.verl.releases import release, releases
 from skyrl_doctor.plan.dialects.verl.tree import LIMIT_BYTES, Files, OnDisk
-from skyrl_doctor.plan.source import COMMAND_LINE
 from skyrl_train.contracts.typed import FormatError, parse_object
 from skyrl_train.node.python import candidates, commands, is_path
 
-MAX_FOLDERS = 12
 CONFIG = "verl/trainer/config"
 _DIST_INFO = re.compile(r"verl-(?P<version>\d[\w.+!]*)\.dist-info")
 _VERSION_FILE = "verl/version/version"
@@ -77,20 +75,6 @@ def known_verl(
     if asked is not None:
         return _asked(asked)
     return _installed(machine, folders, interpreter, environ) or _checkout(machine, folders)
-
-
-def folders_above(machine: Machine, file: str) -> tuple[str, ...]:
-    """The directory of a target and those above it, the nearest first. For a command line: the working directory."""
-    try:
-        path = os.path.join(machine.identity().cwd, "" if file == COMMAND_LINE else os.path.dirname(file))
-    except CouldNotLook:
-        if not os.path.isabs(file):
-            return ()
-        path = os.path.dirname(file)
-    found = [os.path.normpath(path)]
-    while len(found) < MAX_FOLDERS and os.path.dirname(found[-1]) not in ("/", found[-1]):
-        found.append(os.path.dirname(found[-1]))
-    return tuple(found)
 
 
 def _asked(version: str) -> Verl:
