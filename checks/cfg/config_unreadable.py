@@ -23,15 +23,17 @@ from skyrl_doctor.core.errors import NotApplicable
 from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.plan.findings import config_finding, required
 from skyrl_doctor.plan.model import Plan
-from skyrl_doctor.plan.prime_renames import has_own_check
+from skyrl_doctor.plan.prime_renames import keys_with_own_checks
 
 
 @check("CFG004", fix="skyrl_train/config/load.py")
 def config_unreadable(plan: Plan) -> Iterator[Finding]:
     if required(plan).skipped and not plan.problems:
         raise NotApplicable("; ".join(plan.skipped))
+    judged_elsewhere = keys_with_own_checks(plan)
     for problem in plan.problems:
-        if not problem.fatal and has_own_check(plan, problem.location.key or ""):
+        key = problem.location.key or ""
+        if not problem.fatal and any(key == one or key.startswith(f"{one}.") for one in judged_elsewhere):
             continue
         severity = Severity.ERROR if problem.fatal else Severity.WARNING
         yield config_finding(

@@ -129,11 +129,12 @@ def _read_shell(machine: Machine, source: Source, verl_version: str | None) -> R
     from skyrl_doctor.plan.scripts import read_shell, syntax_problem
 
     script = read_shell(machine, source)
-    if calls(script, source.file):
+    broken = syntax_problem(machine, source, script)
+    of_verl = calls(script, source.file)
+    if of_verl:
         from skyrl_doctor.plan.dialects.verl.read import read_command
 
-        return read_command(machine, source, verl_version)
-    broken = syntax_problem(machine, source, script)
+        return read_command(machine, source, script, of_verl, broken, verl_version)
     if broken is not None and not skyrl.is_conf(script):
         raise UsageError(f"target {source.file}: line {broken.location.line}: {broken.message}")
     started = launches(script)
@@ -146,7 +147,7 @@ def _read_shell(machine: Machine, source: Source, verl_version: str | None) -> R
         raise UsageError(
             f"target {source.file}: starts no program, and sets no variable of a dev.conf; the doctor reads {READABLE}"
         )
-    return skyrl.read_conf(machine, source)
+    return skyrl.read_conf(source, script, broken)
 
 
 def _unknown_program(file: str, started: Sequence["Launch"]) -> str:

@@ -54,12 +54,11 @@ def renames(plan: Plan) -> Iterator[Rename]:
             yield Rename(value, rule["why"])
 
 
-def has_own_check(plan: Plan, key: str) -> bool:
-    """Whether one of PRM001 to PRM007 judges this key of a file whose version is unknown."""
+def keys_with_own_checks(plan: Plan) -> tuple[str, ...]:
+    """The keys and tables of a file of unknown version that PRM001 to PRM007 judge."""
     if not plan.is_of(*PRIME) or plan.schema:
-        return False
-    own = (*_OWN_CHECKS, *(rename.old.own for rename in renames(plan)))
-    return any(key == one or key.startswith(f"{one}.") for one in own)
+        return ()
+    return (*_OWN_CHECKS, *(rename.old.own for rename in renames(plan)))
 
 
 def unmoved(plan: Plan, file: str) -> Iterator[str]:

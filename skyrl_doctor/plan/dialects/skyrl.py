@@ -3,12 +3,10 @@
 from collections.abc import Collection, Iterator, Mapping
 
 from skyrl_doctor.core.model import Location
-from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, by_key, default, own_values, renamed
 from skyrl_doctor.plan.dialects.verl.sbatch import mebibytes
 from skyrl_doctor.plan.model import Problem, Value
 from skyrl_doctor.plan.names.skyrl_agent import CONF, CONF_SIGNS, LISTS, MEMORY, TASK, TIMES
-from skyrl_doctor.plan.scripts import read_shell, syntax_problem
 from skyrl_doctor.plan.source import Source
 from skyrl_doctor.plan.syntax.shell import Script
 from skyrl_doctor.plan.syntax.shell_values import Variable
@@ -54,10 +52,8 @@ def is_task(keys: Collection[str]) -> bool:
     return any(key in keys for key in _TASK_SIGNS) and "trainer" not in keys and "actor_rollout_ref" not in keys
 
 
-def read_conf(machine: Machine, source: Source) -> Reading:
-    """Reads a dev.conf. An unknown value (a command, an unset variable) is a problem."""
-    script = read_shell(machine, source)
-    broken = syntax_problem(machine, source, script)
+def read_conf(source: Source, script: Script, broken: Problem | None) -> Reading:
+    """Reads a dev.conf; `broken` is its syntax error. An unknown value (a command, an unset variable) is a problem."""
     own = {name: _own(found, source.file) for name, found in script.variables.items()}
     problems = [
         Problem(message=f"{value.assignment}: {value.unknown}", location=value.location, fatal=False)

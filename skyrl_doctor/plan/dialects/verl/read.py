@@ -1,20 +1,18 @@
 """Reads a verl target: a command line, a script or a Hydra YAML."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.base import Machine
 from skyrl_doctor.plan.dialects.reading import Reading, with_key
-from skyrl_doctor.plan.dialects.verl.command import Call, calls, stray_overrides
+from skyrl_doctor.plan.dialects.verl.command import Call, stray_overrides
 from skyrl_doctor.plan.dialects.verl.compose import Composition, Given, unresolved_problems
 from skyrl_doctor.plan.dialects.verl.entry_points import EntryPoint
 from skyrl_doctor.plan.dialects.verl.judge import composed_yaml, judge
 from skyrl_doctor.plan.dialects.verl.keys import keys_of
 from skyrl_doctor.plan.dialects.verl.sbatch import directives
 from skyrl_doctor.plan.model import Problem, Value
-from skyrl_doctor.plan.scripts import read_shell, syntax_problem
 from skyrl_doctor.plan.source import Source, folders_above
 from skyrl_doctor.plan.syntax.leaf import Leaf
 from skyrl_doctor.plan.syntax.shell import Script
@@ -24,17 +22,19 @@ from skyrl_train.contracts.verl_keys import KEYS, Key
 NAME = "verl"
 
 
-def read_command(machine: Machine, source: Source, verl_version: str | None = None) -> Reading:
-    """Reads a shell script or a command line that calls a trainer of verl or of a recipe."""
+def read_command(
+    machine: Machine,
+    source: Source,
+    script: Script,
+    found: Sequence[Call],
+    broken: Problem | None,
+    verl_version: str | None = None,
+) -> Reading:
+    """Reads a script or a command line with these calls of a trainer of verl or of a recipe; `broken` is its syntax error."""
     environ = machine.environ()
-    script = read_shell(machine, source)
-    found = calls(script, source.file)
-    if not found:
-        raise UsageError(f"target {source.file}: no readable call of a trainer of verl found")
     call = found[-1]
     judged = judge(machine, call, source.file, environ, verl_version)
     problems = [*judged.composed.problems, *stray_overrides(script, source.file, call)]
-    broken = syntax_problem(machine, source, script)
     problems += [broken] if broken is not None else []
     if len(found) > 1:
         lines = ", ".join(str(other.line) for other in found[:-1])
