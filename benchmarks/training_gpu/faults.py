@@ -1,7 +1,7 @@
-"""Spoils one transfer of weights to a model server, for the proof that such a fault is found.
+"""Spoils transfers of weights to a model server, for the proof that such a fault is found.
 
-VERL_USE_EXTERNAL_MODULES names this module, SKYRL_BENCH_FAULT the fault and the transfer: `layer@1` is the second one.
-A server is sent its first weights by transfer 0; with an adapter, the adapter by transfer 1.
+VERL_USE_EXTERNAL_MODULES names this module, SKYRL_BENCH_FAULT the fault and the transfer: `previous@1` is the one after
+step 1, `layer@1+` that and all later ones.
 """
 
 import importlib.abc
@@ -47,8 +47,9 @@ KINDS: dict[str, Callable[[Sequence[Named], Sequence[Named]], Sequence[Named]]] 
 class Spoiled(importlib.abc.MetaPathFinder):
     """Changes verl's sender when it is imported; importing it here would load vLLM into each process."""
 
-    def __init__(self, kind: str, number: int) -> None:
-        self._kind, self._number, self._sent = kind, number, 0
+    def __init__(self, fault: str) -> None:
+        self._kind, _, number = fault.partition("@")
+        self._first, self._on, self._sent = int(number.rstrip("+")), number.endswith("+"), 0
         self._before: list[Named] = []
 
     def find_spec(self, name: str, path: Sequence[str] | None, _target: Any = None) -> Any:
@@ -73,12 +74,12 @@ class Spoiled(importlib.abc.MetaPathFinder):
 
     def _spoil(self, weights: Iterable[Named]) -> Iterator[Named]:
         now = [(name, tensor.detach().clone()) for name, tensor in weights]
-        sent = KINDS[self._kind](now, self._before) if self._sent == self._number else now
+        spoiled = self._sent == self._first or (self._on and self._sent > self._first)
+        sent = KINDS[self._kind](now, self._before) if spoiled else now
         self._sent += 1
         self._before = [(name, tensor.clone()) for name, tensor in now]
         yield from sent
 
 
 if os.environ.get(FAULT):
-    _kind, _, _number = os.environ[FAULT].partition("@")
-    sys.meta_path.insert(0, Spoiled(_kind, int(_number)))
+    sys.meta_path.insert(0, Spoiled(os.environ[FAULT]))

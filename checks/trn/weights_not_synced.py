@@ -1,8 +1,9 @@
 """A model server does not run the trainer's weights.
 
 ## What it does
-After each weight sync and before the next rollouts, `skyrl-train` compares the log-probabilities of a fixed text: the
-trainer's and those of each model server (`skyrl_train/rl/weight_proof.py`). `skyrl-doctor diagnose` and
+In each weight sync `skyrl-train` compares the parameters that were loaded with those of the model, and after it, before
+the next rollouts, the log-probabilities of a fixed text: the trainer's and those of each model server
+(`skyrl_train/rl/weight_proof.py`). `skyrl-doctor diagnose` and
 `skyrl-doctor watch` find the message with which such a run ends. No check can see it before the job.
 
 ## Why it breaks training
@@ -10,7 +11,7 @@ The rollouts come from an old, a partial or another model. Nothing fails: the re
 hundred steps, and the GPU time is lost.
 
 ## How to fix
-The message says what was seen. "Still runs the weights of step N": the sync did not happen, or it sent an adapter
+"Still runs the weights of step N": the sync did not happen, or it sent an adapter
 without content. "Does not run the trainer's weights": names or shapes of some tensors do not fit the server's model, or
 a quantisation differs. Compare the server's versions with a pair that is known to work (docs/training.md), merge the
 adapter (`actor_rollout_ref.model.lora.merge=True` in verl), and look for warnings of the weight loader above the
@@ -31,6 +32,16 @@ SIGNATURES = (
             "happen, or its adapter is empty"
         ),
         explain="a model server kept the weights of an earlier step; the line names the server and the steps",
+        versions="skyrl-train",
+    ),
+    Signature(
+        pattern=r"TRN021: model server: a weight sync left \d+ parameters",
+        sample=(
+            "RuntimeError: TRN021: model server: a weight sync left 9 parameters as they were: "
+            "model.layers.1.input_layernorm.weight, model.layers.1.mlp.down_proj.weight, model.layers.1.mlp.gate_up_proj.weight, "
+            "…. The trainer did not send them, or by names that the server does not know"
+        ),
+        explain="a weight sync reached only a part of the model; the line names parameters that it left out",
         versions="skyrl-train",
     ),
     Signature(
