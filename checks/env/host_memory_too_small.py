@@ -111,6 +111,12 @@ SIGNATURES = (
         explain=CAUSE,
         versions="ray >= 2.3",
     ),
+    Signature(
+        pattern=r"\bjob \d{1,12} ended without a report: JobState=OUT_OF_MEMORY\b",
+        sample="skyrl-train job: runtime: the trainer job 4711 ended without a report: JobState=OUT_OF_MEMORY Reason=OutOfMemory",
+        explain=CAUSE,
+        versions="skyrl-train",
+    ),
 )
 
 TOPIC = Signature(

@@ -1,5 +1,6 @@
 """The end of a job: records how it ended, cleans up the node, and ends the other job."""
 
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -7,11 +8,11 @@ from collections.abc import Callable, Mapping
 from skyrl_train.config.run import RunConfig
 from skyrl_train.contracts.amount import amount
 from skyrl_train.contracts.errors import TrainError
-from skyrl_train.contracts.job_files import COMPLETE
+from skyrl_train.contracts.job_files import COMPLETE, SUMMARY
 from skyrl_train.launch import directory, leftovers, restarts, sidecar, slurm, steps
 from skyrl_train.launch.marks import MARK, ROLE_MARK, end_marked
 from skyrl_train.launch.role import Role
-from skyrl_train.launch.runtime_watch import TRAINER_ENDED
+from skyrl_train.launch.runtime_watch import why_lost
 from skyrl_train.launch.work import Work, say
 from skyrl_train.process import INHERIT, run
 
@@ -26,8 +27,6 @@ def close(
     write_summary: Callable[[RunConfig, str], None] = sidecar.post_mortem,
 ) -> None:
     """Records how the job ended, then ends the processes left on this node and the other job."""
-    if work.role is Role.RUNTIME and ended.reason == TRAINER_ENDED:
-        ended = directory.Ended(0, "", ended.at)
     say(f"{work.role}: {ended.reason or 'done'}")
     restart = _next_restart(work)
     superseded = directory.is_superseded(work.job_dir, work.role, work.job_id)
@@ -42,8 +41,17 @@ def close(
         say(trouble)
     if work.job_id and not superseded:
         _end_other(work, ended, restart)
-    if work.role is Role.TRAINER and not restart:  # last, because it takes longest and Slurm may kill the job
+    if not restart and not superseded and _is_last(work):  # last, because it takes longest and Slurm may kill the job
         write_summary(work.config, work.job_dir)
+
+
+def _is_last(work: Work) -> bool:
+    """Whether this job writes the post-mortem: the trainer, or the runtime if its trainer was killed or never ran."""
+    if work.role is Role.TRAINER:
+        return True
+    if os.path.exists(os.path.join(work.job_dir, SUMMARY)):
+        return False
+    return Role.TRAINER not in directory.read_jobs(work.job_dir) or bool(why_lost(work.job_dir, Role.TRAINER))
 
 
 def _clear_nodes(work: Work) -> None:

@@ -17,6 +17,8 @@ from skyrl_train.contracts.typed import Fields, FormatError, parse_object
 from skyrl_train.launch.role import Role
 
 CONFIG, RESOLVED, JOBS = "config.toml", "config.json", "jobs.json"
+LOCAL = "local"
+"""Stands for a job id in the log names of a launch without Slurm."""
 NONE = ""
 """Written instead of a job id while a new job replaces the old one."""
 URL_BYTES = 4096
