@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from skyrl_train.checkpoints import CheckpointError, last_good
-from skyrl_train.checkpoints.places import checkpoint_root, work_dir_of
+from skyrl_train.checkpoints.places import checkpoint_root
 from skyrl_train.contracts.errors import UsageError
 from skyrl_train.contracts.job_files import PRIME_CONFIG, READY
 from skyrl_train.contracts.typed import FormatError, parse_object
@@ -30,7 +30,7 @@ def lines(job_dir: str) -> Iterator[str]:
     if launch.runtime_url != commands.NO_RUNTIME:
         yield f"health:   {_health(job_dir, launch.runtime_url)}"
     if not os.path.exists(os.path.join(job_dir, PRIME_CONFIG)):  # prime-rl saves its own kind of checkpoints
-        yield f"saved:    {_checkpoint(checkpoint_root(launch.config, work_dir_of(job_dir)))}"
+        yield f"saved:    {_checkpoint(checkpoint_root(launch.config, launch.work_dir(job_dir)))}"
     yield f"doctor:   {_diagnosis(job_dir)}"
 
 
