@@ -15,6 +15,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     import os
+    import time
 
     from skyrl_train.launch import restarts
     from skyrl_train.launch.commands import read
@@ -64,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
             signals=signals,
             external_url=launch.runtime_url,
             logs=launch.commands.logs,
+            started_at=time.time(),
             log_start=log_size(args.job_dir, role, job_id) if restarts.count(environ) else 0,
             node_script="" if several else script,
         )

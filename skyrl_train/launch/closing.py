@@ -9,7 +9,7 @@ from skyrl_train.config.run import RunConfig
 from skyrl_train.contracts.amount import amount
 from skyrl_train.contracts.errors import TrainError
 from skyrl_train.contracts.job_files import COMPLETE, SUMMARY
-from skyrl_train.launch import directory, leftovers, restarts, sidecar, slurm, steps
+from skyrl_train.launch import directory, leftovers, restarts, sidecar, slurm, steps, stop_cause, turns
 from skyrl_train.launch.marks import MARK, ROLE_MARK, end_marked
 from skyrl_train.launch.role import Role
 from skyrl_train.launch.runtime_watch import why_lost
@@ -27,8 +27,13 @@ def close(
     write_summary: Callable[[RunConfig, str], None] = sidecar.post_mortem,
 ) -> None:
     """Records how the job ended, then ends the processes left on this node and the other job."""
-    say(f"{work.role}: {ended.reason or 'done'}")
     restart = _next_restart(work)
+    refused = turns.why_no_requeue(work, ended) if restart is restarts.Restart.REQUEST else ""
+    if refused:
+        restart, ended = None, directory.Ended(ended.status or 1, refused, ended.at)
+    elif restart and turns.ignored_warning(work, ended):
+        say(turns.ignored_warning(work, ended))
+    say(f"{work.role}: {ended.reason or 'done'}")
     superseded = directory.is_superseded(work.job_dir, work.role, work.job_id)
     if not restart and not superseded:
         _record_end(work, work.role, ended)
@@ -88,7 +93,7 @@ def _next_restart(work: Work) -> restarts.Restart | None:
 
 
 def _end_other(work: Work, ended: directory.Ended, restart: restarts.Restart | None) -> None:
-    """Requeues this trainer, or cancels the trainer of a failed runtime.
+    """Requeues this trainer and ends a runtime that it cannot keep, or cancels the trainer of a failed runtime.
 
     A runtime ends by itself when its trainer has ended. A queued trainer must be cancelled, unless it was requeued: then
     it starts a new runtime.
@@ -97,9 +102,29 @@ def _end_other(work: Work, ended: directory.Ended, restart: restarts.Restart | N
     try:
         if restart is restarts.Restart.REQUEST:
             slurm.requeue(work.job_id)
-        elif other and work.role is Role.RUNTIME and ended.status and not restarts.quick_state(other).restarts:
+        if restart:
+            _end_short_runtime(work, other)
+        elif other and work.role is Role.RUNTIME and ended.status and not _is_restarted(work, other):
             if directory.read_ended(work.job_dir, Role.TRAINER) is None:  # a queued trainer cannot record it itself
                 _record_end(work, Role.TRAINER, directory.Ended(1, f"the runtime job ended: {ended.why}", time.time()))
             slurm.cancel(other)
     except TrainError as error:
         say(str(error))
+
+
+def _is_restarted(work: Work, trainer: str) -> bool:
+    """Whether the trainer was requeued: it then starts a new runtime itself."""
+    return stop_cause.is_replaced(work.job_dir, work.job_id) or restarts.quick_state(trainer).restarts > 0
+
+
+def _end_short_runtime(work: Work, runtime: str | None) -> None:
+    """Ends a runtime whose time limit comes before that of the trainer's next turn, so that it does not idle until then."""
+    if not runtime or not runtime.isdigit():
+        return
+    theirs, ours = restarts.quick_state(runtime), restarts.quick_state(work.job_id)
+    if theirs.state == "RUNNING" and theirs.limit_s > 0 and theirs.left_s < ours.limit_s:
+        stop_cause.write_request(work.job_dir, stop_cause.REPLACED, (runtime,))
+        slurm.cancel(runtime)
+        say(
+            f"ended runtime job {runtime}: it has {theirs.left_s / 60:.0f} min left, and the next turn needs {ours.limit_s / 60:.0f}"
+        )

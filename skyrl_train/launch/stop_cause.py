@@ -14,6 +14,7 @@ from skyrl_train.launch.role import Role
 
 FILE = "stop_request.json"
 SCANCEL = "cancelled with scancel"
+REPLACED = "the requeued trainer needs a runtime that lasts longer"
 _CAUSES = {
     "": SCANCEL,
     "TIME LIMIT": "the job hit its time limit",
@@ -38,6 +39,11 @@ def write_request(job_dir: str, reason: str, job_ids: tuple[str, ...]) -> None:
     directory.write(job_dir, FILE, json.dumps({"reason": reason, "jobs": list(job_ids)}) + "\n")
 
 
+def is_replaced(job_dir: str, runtime: str) -> bool:
+    """Whether the trainer ended this runtime job because its next turn needs another one."""
+    return _requested(job_dir, runtime) == REPLACED
+
+
 def withdraw_request(job_dir: str) -> None:
     """Removes the record, because nothing was cancelled."""
     directory.forget(job_dir, FILE)
@@ -59,7 +65,7 @@ def stop_cause(
     state: Callable[[str], slurm.JobState] = restarts.quick_state,
 ) -> str:
     """The cause in words; empty if nothing tells it. Slurm is asked only if its notice is missing."""
-    request = _request(job_dir, role)
+    request = _requested(job_dir, directory.read_jobs(job_dir).get(role))
     if request or not job_id:
         return request
     noticed = _notice(os.path.join(job_dir, directory.log(role, job_id, "err")), job_id, log_start)
@@ -69,12 +75,11 @@ def stop_cause(
     return _CAUSES["TIME LIMIT"] if restarts.has_timed_out(answer) else _STATES.get(answer.state, "")
 
 
-def _request(job_dir: str, role: Role) -> str:
-    """The reason of a request that names this job."""
+def _requested(job_dir: str, recorded: str | None) -> str:
+    """The reason of a request that names this job as jobs.json does."""
     found = directory.read_object(os.path.join(job_dir, FILE))
     try:
-        is_named = found is not None and directory.read_jobs(job_dir).get(role) in found.texts("jobs")
-        return found.text("reason") if found is not None and is_named else ""
+        return found.text("reason") if found is not None and recorded in found.texts("jobs") else ""
     except FormatError:
         return ""
 

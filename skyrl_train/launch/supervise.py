@@ -19,6 +19,7 @@ from skyrl_train.launch import (
     sidecar,
     steps,
     stop_cause,
+    turns,
 )
 from skyrl_train.launch.closing import close
 from skyrl_train.launch.gate import environment, gated, refusal
@@ -68,6 +69,9 @@ def _run(work: Work, words: Callable[[Work], tuple[str, ...]]) -> directory.Ende
         if not node_settings.apply(work.node_script, work.signals.stop_requested):
             return _stopped(work)
         work = replace(work, environ={**os.environ, **work.config.env})
+    refused = turns.too_many(work) if work.role is Role.TRAINER else ""
+    if refused:
+        return _ended(1, refused)
     url = _wait_for_runtime(work) if work.role is Role.TRAINER else ""
     if url is None:
         return _stopped(work)
