@@ -60,7 +60,18 @@ def adopt(path: str) -> str:
     """Makes or takes the directory that the user names. UsageError if it holds an earlier launch."""
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"the job directory {path} cannot be used: {error.strerror}") from None
+    refuse_taken(path)
+    return os.path.abspath(path)
+
+
+def refuse_taken(path: str) -> None:
+    """UsageError if the directory holds an earlier launch or cannot be read. One that does not exist is free."""
+    try:
         taken = sorted({RESOLVED, JOBS, COMPLETE, READY, URL} & set(os.listdir(path)))
+    except FileNotFoundError:
+        return
     except OSError as error:
         raise UsageError(f"the job directory {path} cannot be used: {error.strerror}") from None
     if READY in taken:  # FIX(SLM004): the trainer would connect to a runtime that has ended
@@ -69,7 +80,6 @@ def adopt(path: str) -> str:
         )
     if taken:
         raise UsageError(f"{path} holds {taken[0]} of an earlier launch; {_OF_THIS_LAUNCH}")
-    return os.path.abspath(path)
 
 
 @contextmanager
