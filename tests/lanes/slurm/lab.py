@@ -80,6 +80,8 @@ ReturnToService=2
 KillWait=60
 MinJobAge=600
 SchedulerParameters=sched_min_interval=10000,batch_sched_delay=0,bf_interval=1
+PreemptType=preempt/partition_prio
+PreemptMode=CANCEL
 GresTypes=gpu
 NodeName=cpu1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 RealMemory=64000
 {gpu_lines}
@@ -87,6 +89,7 @@ PartitionName={CPU_PARTITION} Nodes=cpu1 Default=YES
 PartitionName=short Nodes=cpu1 MaxTime=2
 PartitionName=theirs Nodes=cpu1 AllowAccounts=them
 PartitionName={GPU_PARTITION} Nodes={",".join(gpu_nodes)}
+PartitionName=urgent Nodes={",".join(gpu_nodes)} PriorityTier=2
 {extra}"""
 
 
