@@ -17,6 +17,8 @@ from skyrl_train.launch.work import Work, say
 from skyrl_train.process import INHERIT, run
 
 STRAYS_GRACE_S = 5.0
+TRAINER_END_S = 40
+"""Longer than Slurm waits between SIGTERM and SIGKILL (30 s)."""
 
 
 def close(
@@ -46,17 +48,31 @@ def close(
         say(trouble)
     if work.job_id and not superseded:
         _end_other(work, ended, restart)
-    if not restart and not superseded and _is_last(work):  # last, because it takes longest and Slurm may kill the job
+    if (
+        not restart and not superseded and _is_last(work, ended)
+    ):  # last, because it takes longest and Slurm may kill the job
         write_summary(work.config, work.job_dir)
 
 
-def _is_last(work: Work) -> bool:
-    """Whether this job writes the post-mortem: the trainer, or the runtime if its trainer was killed or never ran."""
+def _is_last(work: Work, ended: directory.Ended) -> bool:
+    """Whether this job writes the post-mortem: the trainer, or the runtime if its trainer was killed or never ran.
+
+    A trainer that is cancelled while it starts is killed before it can write. A runtime that failed waits for its end.
+    """
     if work.role is Role.TRAINER:
         return True
-    if os.path.exists(os.path.join(work.job_dir, SUMMARY)):
-        return False
-    return Role.TRAINER not in directory.read_jobs(work.job_dir) or bool(why_lost(work.job_dir, Role.TRAINER))
+    summary = os.path.join(work.job_dir, SUMMARY)
+    if Role.TRAINER not in directory.read_jobs(work.job_dir):
+        return not os.path.exists(summary)
+    waits = ended.status and not stop_cause.is_replaced(work.job_dir, work.job_id)
+    for _ in range(TRAINER_END_S if waits else 1):
+        if os.path.exists(summary):
+            return False
+        if why_lost(work.job_dir, Role.TRAINER):
+            return not os.path.exists(summary)
+        if waits:
+            time.sleep(1)
+    return False
 
 
 def _clear_nodes(work: Work) -> None:

@@ -77,7 +77,7 @@ def partitions(*, limit_s: float = LIMIT_S) -> str:
 def nodes_of(partition: str, *, limit_s: float = LIMIT_S) -> str:
     """Memory in MiB, CPUs and generic resources of each node of a partition, one line each."""
     format_ = "--format=%m|%c|%G"
-    return _run_twice("sinfo", "--all", "--noheader", "--Node", f"--partition={partition}", format_, limit_s=limit_s)
+    return _run_twice("sinfo", "--noheader", "--Node", f"--partition={partition}", format_, limit_s=limit_s)
 
 
 def state(job_id: str, *, limit_s: float = LIMIT_S) -> JobState:

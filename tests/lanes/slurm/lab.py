@@ -40,7 +40,9 @@ CPU_PARTITION, GPU_PARTITION = "test", "gpu_test"
 LIMIT_S = 300.0
 """Nothing waits as long where all is well: it is for a machine that is slow, and does other things too."""
 _STEP_S = 0.02
-_ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "SPECIAL_EXIT"})
+_ENDED = frozenset(
+    {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "SPECIAL_EXIT"}
+)
 
 
 def wait_until(condition: Callable[[], object], what: str | Callable[[], str] = "", limit_s: float = LIMIT_S) -> None:
