@@ -26,6 +26,8 @@ from skyrl_doctor.core.model import Finding, Remedy, RemedyKind, Role, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.facts.environ import Environ
 from skyrl_doctor.facts.gpu import Gpus, Slice, usable
+from skyrl_doctor.facts.gpu.others import OtherAccelerators
+from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.plan.model import Plan
 from skyrl_train.node.mig import ray_gpus
 from skyrl_train.node.visible_devices import VARIABLE, parse
@@ -100,12 +102,16 @@ PLANNED = "slurm.gpus_per_node"
 
 
 @check("GPU002", roles=[Role.GPU], fix="operator: only the job's own request to Slurm gives it GPUs")
-def mig_gpu_count(gpus: Gpus | None, plan: Plan, environ: Environ) -> Iterator[Finding]:
+def mig_gpu_count(
+    gpus: Gpus | None, others: OtherAccelerators | None, plan: Plan, environ: Environ, roles: Roles
+) -> Iterator[Finding]:
     expected = plan.integer(PLANNED)
     if gpus is None:
-        if not expected:
+        if others is not None:
+            raise NotApplicable(f"this node has no NVIDIA GPU but {others.label}, which the doctor does not read")
+        if not expected and not roles.asked:
             raise NotApplicable("this machine has no NVIDIA GPU, and no plan uses one")
-        yield _finding("this node has no NVIDIA driver and no GPU", expected, plan)
+        yield _finding("this node has no NVIDIA driver and no GPU", expected or 1, plan)
         return
     devices = usable(gpus, environ)
     if not devices:

@@ -22,7 +22,7 @@ class Weight(IntEnum):
 # The line with which skyrl-train ends a run names the cause. The next line, of Slurm, only reports the end.
 _TRAINER_END = (
     rf"\bskyrl-train (?:runtime(?: serve)?: |train: (?:{CAUSE}|refused: )|job: (?:trainer|runtime): "
-    r"(?!done\b|stopped by signal \d+(?:$|: the \w+ job ended: (?:done|stopped))|the \w+ (?:has ended|ended with|exited with))\S)"
+    r"(?!done\b|stopped by signal \d+(?!: the \w+ job ended: (?!done|stopped))|the trainer job ended: |the \w+ (?:has ended|ended with|exited with))\S)"
 )
 ERRORS = (
     r"^\s{0,3}(?:\(\w+ pid=\d+\) )?(?:[A-Za-z_]\w*\.){0,6}(?:[A-Z]\w*(?:Error|Exception|Interrupt|Timeout|Failure)|Exception|StopIteration|AssertionError|SystemExit)(?::|$)",
