@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from skyrl_doctor.cli.options import add_versions
 
 if TYPE_CHECKING:
-    from skyrl_doctor.budget.question import Model
+    from skyrl_doctor.budget.models import Model
     from skyrl_doctor.facts.gpu.budget import GpuBudget
     from skyrl_doctor.machine.base import Machine
     from skyrl_doctor.plan.model import Plan
@@ -34,6 +34,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the GPU, such as H200, A100-40GB or '3g.20gb' (default: auto, the GPU of this job, else the type that the configuration requests)",
     )
     device.add_argument("--gpu-memory", metavar="SIZE", help="the memory of the GPU, such as 20GiB")
+    parser.add_argument(
+        "--model",
+        metavar="NAME|DIR|FILE",
+        help="the model, if the configuration does not name it or its files are elsewhere: a public name, a directory or a config.json",
+    )
     parser.add_argument(
         "--solve",
         metavar="KEY",
@@ -72,19 +77,22 @@ def run(args: argparse.Namespace) -> int:
 def _read_inputs(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, Model, Job, Device, int | None]":
     """The plan, the model, the job, the device and its free memory. Each is read within a time limit."""
     from skyrl_doctor.budget.job import memory_job
-    from skyrl_doctor.budget.question import model_of
+    from skyrl_doctor.budget.models import given_model, planned_model
     from skyrl_doctor.core.time_limit import call_within
     from skyrl_doctor.facts.environ import Environ
-    from skyrl_doctor.facts.model_files import model_files
     from skyrl_doctor.plan.load import load
 
     plan = call_within(
         LIMIT_S, lambda: load(machine, args.targets, verl_version=args.verl_version), "reading the target"
     )
     environ = Environ(machine.environ())
-    files = call_within(LIMIT_S, lambda: model_files(machine, plan, environ), "reading the model")
+    model = call_within(
+        LIMIT_S,
+        lambda: given_model(machine, args.model, environ) if args.model else planned_model(machine, plan, environ),
+        "reading the model",
+    )
     device, free = _device(machine, plan, environ, args)
-    return plan, model_of(files), memory_job(plan), device, free
+    return plan, model, memory_job(plan), device, free
 
 
 def _device(

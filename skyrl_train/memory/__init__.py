@@ -18,6 +18,7 @@ GiB.
 
 from skyrl_train.memory.budget import Budget, PhaseBudget, budget
 from skyrl_train.memory.changes import Change, changes
+from skyrl_train.memory.config_file import shape_from_config
 from skyrl_train.memory.device import GPUS, SLICES, Device, device_named, device_of_size
 from skyrl_train.memory.errors import (
     BadJobError,
@@ -29,7 +30,7 @@ from skyrl_train.memory.errors import (
 )
 from skyrl_train.memory.job import Critic, Job, Rollout
 from skyrl_train.memory.prime_job import job_from_prime
-from skyrl_train.memory.shape import ModelShape, shape_from_config
+from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.solve import KNOBS, Solution, solve
 from skyrl_train.memory.tape import Component
 from skyrl_train.memory.trainer import Phase

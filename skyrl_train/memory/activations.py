@@ -32,8 +32,9 @@ def saved_by_attention(shape: ModelShape, job: Job) -> int:
 
 
 def saved_by_mlp(shape: ModelShape) -> int:
-    """Gate, its SiLU, up and their product."""
-    return 4 * shape.intermediate * BF16
+    """Gate, its SiLU, up and their product; of experts also their inputs and outputs, a copy for each expert of a token."""
+    copies = 0 if shape.experts is None else 2 * shape.experts.per_token * shape.hidden
+    return (4 * shape.mlp_size + copies) * BF16
 
 
 def saved_by_layer(shape: ModelShape, job: Job) -> int:
@@ -51,7 +52,7 @@ def _adapters_instead(shape: ModelShape, job: Job) -> int:
     middles = len(targets) * job.lora_rank
     frozen = NORMS * shape.hidden + (shape.query_size + shape.kv_size) * shape.qk_norm
     frozen += shape.hidden * (not targets & {"q_proj", "k_proj", "v_proj"})
-    frozen += shape.hidden * (not targets & {"gate_proj", "up_proj"}) + shape.intermediate * (
+    frozen += shape.hidden * (not targets & {"gate_proj", "up_proj"}) + shape.mlp_size * (
         "down_proj" not in targets
     )
     return BF16 * (middles - frozen)
@@ -59,12 +60,12 @@ def _adapters_instead(shape: ModelShape, job: Job) -> int:
 
 def backward_work(shape: ModelShape) -> int:
     """Bytes per token in addition to the saved ones: gradients of product, SiLU and up (less the product) and residual."""
-    return 2 * shape.intermediate * BF16 + 2 * shape.hidden * BF16
+    return 2 * shape.mlp_size * BF16 + 2 * shape.hidden * BF16
 
 
 def forward_work(shape: ModelShape) -> int:
     """Bytes per token of a layer's forward pass that keeps nothing: gate's SiLU, up, their product, and the residual."""
-    return 3 * shape.intermediate * BF16 + 4 * shape.hidden * BF16
+    return 3 * shape.mlp_size * BF16 + 4 * shape.hidden * BF16
 
 
 def checkpoint(shape: ModelShape) -> int:

@@ -9,12 +9,13 @@ from typing import Any
 
 from skyrl_train.memory.errors import BadJobError, UnsupportedJobError
 from skyrl_train.memory.parameters import LINEARS
-from skyrl_train.memory.units import DTYPE_BYTES
+from skyrl_train.memory.units import DTYPE_BYTES, SERVED_BYTES
 
 ATTENTIONS = ("flash_attention_2", "sdpa", "eager")
 STRATEGIES = ("fsdp", "fsdp2")
 FUSED = ("torch", "triton")
-DTYPES = tuple(DTYPE_BYTES)
+DTYPES, SERVED = tuple(DTYPE_BYTES), tuple(SERVED_BYTES)
+"""The precisions of the trainer, and of vLLM."""
 
 
 def check_count(name: str, value: Any, *, at_least: int = 1, at_most: int = 1_000_000_000) -> None:
@@ -42,6 +43,7 @@ class Rollout:
     enforce_eager: bool = False
     sleeps: bool = True  # verl: rollout.free_cache_engine
     dtype: str = "bf16"
+    kv_dtype: str = "bf16"
     kv_bytes: int | None = None  # engine_kwargs.vllm.kv_cache_memory_bytes: fixes the KV cache, whatever the share
     bucket_mib: int = 2048  # rollout.checkpoint_engine.update_weights_bucket_megabytes
 
@@ -56,7 +58,8 @@ class Rollout:
         for name in ("max_model_len", "kv_bytes"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name), at_most=10**15)
-        check_choice("rollout dtype", self.dtype, DTYPES)
+        check_choice("rollout dtype", self.dtype, SERVED)
+        check_choice("rollout kv dtype", self.kv_dtype, SERVED)
 
 
 @dataclass(frozen=True, kw_only=True)

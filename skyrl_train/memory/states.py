@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from skyrl_train.memory.job import Critic, Job
-from skyrl_train.memory.parameters import in_adapters, in_embedding, in_layer, in_model, in_root
+from skyrl_train.memory.parameters import in_adapters, in_embedding, in_layer, in_layers, in_model, in_root
 from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.units import DTYPE_BYTES, FP32
 
@@ -130,7 +130,7 @@ class Model(NamedTuple):
         """The copy of the layers in full precision that summon_full_params makes (fsdp_utils.py collect_lora_params)."""
         if not (self.job.lora_rank and self._alone):
             return 0
-        layers = self.shape.layers * in_layer(self.shape) + self.adapter_parameters
+        layers = in_layers(self.shape) + self.adapter_parameters
         return layers * self.master
 
     @property

@@ -3,7 +3,7 @@
 from skyrl_train.memory.errors import UnsupportedJobError
 from skyrl_train.memory.keys import Keys
 from skyrl_train.memory.known import known_config
-from skyrl_train.memory.shape import LIMITS
+from skyrl_train.memory.config_file import LIMITS
 
 A, M, R, C = "actor_rollout_ref.actor", "actor_rollout_ref.model", "actor_rollout_ref.rollout", "critic"
 VLLM = f"{R}.engine_kwargs.vllm"

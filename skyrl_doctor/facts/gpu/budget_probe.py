@@ -17,7 +17,8 @@ def gpu_budget(plan: Plan, files: ModelFiles, gpus: Gpus | None, environ: Enviro
     if gpus is None:
         planned_gpu_type(plan)  # raises if the plan names no GPU type, before the memory model is imported
     from skyrl_doctor.budget.job import memory_job
-    from skyrl_doctor.budget.question import estimate, job_device, model_of, planned_device
+    from skyrl_doctor.budget.models import model_of
+    from skyrl_doctor.budget.question import estimate, job_device, planned_device
 
     device, free = (planned_device(plan), None) if gpus is None else job_device(gpus, environ)
     return estimate(model_of(files), memory_job(plan), device, free)
