@@ -1,16 +1,19 @@
 """The memory model's job of a plan. Settings become verl's keys by the table of skyrl_train.contracts.verl_keys."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from skyrl_doctor.budget.sft_job import is_sft, sft_job
+from skyrl_doctor.budget.skyrl_job import skyrl_job
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.plan.answers import PRIME, TODAYS_PRIME, trainer_shares_gpu, vllm_sleeps
 from skyrl_doctor.plan.model import Plan, Value
 from skyrl_doctor.plan.verl_overrides import OVERRIDES, verl_overrides
 from skyrl_train.contracts.verl_keys import by_verl, key_of, written
-from skyrl_train.memory import Job, MemoryModelError, UnsupportedJobError, job_from_verl
-from skyrl_train.memory.prime_job import PACKED, as_prime
+from skyrl_train.memory import Job, MemoryModelError, Rollout, UnsupportedJobError, job_from_verl
+from skyrl_train.memory.prime_job import PACKED, as_prime, part_job, with_model_settings
 
-VERL, OURS = "verl", "run-config"
+VERL, OURS, SKYRL, PRIME_PART = "verl", "run-config", "skyrl", "prime-rl-part"
 MODEL = key_of("model.path")
 _DEFAULTS = {
     "algorithm.advantage": "grpo",
@@ -56,8 +59,13 @@ def memory_job(plan: Plan) -> Job:
     """The job of this plan. CouldNotLook where a needed value is unknown or invalid; NotApplicable where the memory model
     does not describe it."""
     try:
-        if plan.is_of(VERL):
-            return job_from_verl({key: _resolved(value) for key, value in plan.own.items()})
+        if plan.is_of(VERL, SKYRL):
+            own = {key: _resolved(value) for key, value in plan.own.items()}
+            if plan.is_of(SKYRL):
+                return skyrl_job(own)
+            return sft_job(own, plan.integer("slurm.gpus_per_node")) if is_sft(own) else job_from_verl(own)
+        if plan.is_of(PRIME_PART):
+            return _prime_part(plan)
         if plan.is_of(*PRIME):
             return _prime_job(plan)
         return job_from_verl({**_as_verl(plan, _values(plan)), **_overrides(plan)})
@@ -119,9 +127,29 @@ def _prime_job(plan: Plan) -> Job:
     lengths: dict[str, object] = {PROMPT: longest - response, RESPONSE: response}
     values = {key: _resolved(value) for key, value in plan.values.items() if key != "slurm.gpus_per_node"}
     gpus = plan.integer("deployment.trainer_gpus") or 1
-    job = job_from_verl(_as_verl(plan, {**values, **lengths, "slurm.gpus_per_node": gpus}))
-    rollout = job.rollout if trainer_shares_gpu(plan) else None
-    return as_prime(job, rollout, spares_logits=plan.is_of(TODAYS_PRIME))
+    tensor = plan.integer("rollout.tensor_parallel_size") or 1
+    verl = {**values, **lengths, "slurm.gpus_per_node": gpus, "rollout.tensor_parallel_size": 1}
+    job = job_from_verl(_as_verl(plan, verl))
+    rollout = _prime_rollout(plan, job, tensor)
+    own = {key: _resolved(value) for key, value in plan.own.items()}
+    return with_model_settings(
+        as_prime(job, rollout, spares_logits=plan.is_of(TODAYS_PRIME)), own, "trainer.model", gpus=gpus
+    )
+
+
+def _prime_rollout(plan: Plan, job: Job, tensor: int) -> Rollout | None:
+    """vLLM as prime-rl runs it: on GPUs of its own since 2026, if the file has them."""
+    if job.rollout is None or trainer_shares_gpu(plan):
+        return job.rollout
+    gpus = plan.integer("deployment.inference_gpus")
+    if gpus == 0 or not plan.is_of(TODAYS_PRIME):
+        return None
+    return replace(job.rollout, tensor_parallel=tensor, separate=True, gpus=gpus)
+
+
+def _prime_part(plan: Plan) -> Job:
+    """One program of prime-rl: its trainer or its fine-tuning. The orchestrator and vLLM alone train nothing."""
+    return part_job({key: _resolved(value) for key, value in plan.own.items()})
 
 
 def _packed(plan: Plan) -> int:

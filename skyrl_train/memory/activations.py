@@ -52,9 +52,7 @@ def _adapters_instead(shape: ModelShape, job: Job) -> int:
     middles = len(targets) * job.lora_rank
     frozen = NORMS * shape.hidden + (shape.query_size + shape.kv_size) * shape.qk_norm
     frozen += shape.hidden * (not targets & {"q_proj", "k_proj", "v_proj"})
-    frozen += shape.hidden * (not targets & {"gate_proj", "up_proj"}) + shape.mlp_size * (
-        "down_proj" not in targets
-    )
+    frozen += shape.hidden * (not targets & {"gate_proj", "up_proj"}) + shape.mlp_size * ("down_proj" not in targets)
     return BF16 * (middles - frozen)
 
 

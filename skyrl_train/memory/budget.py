@@ -149,6 +149,8 @@ def _pooled(played: Mapping[Phase, Played], job: Job) -> dict[Phase, int]:
 def _with_surroundings(
     phase: Phase, parts: Mapping[Component, int], job: Job, engine: Engine | None, device: Device
 ) -> dict[Component, int]:
+    if phase is Phase.ROLLOUT and engine is not None and job.rollout is not None and job.rollout.separate:
+        return {Component.VLLM: engine.awake}
     found = dict(parts)
     found[Component.SLACK] = round(SLACK * sum(parts.values()))
     found[Component.CONTEXT] = CONTEXT
@@ -161,7 +163,7 @@ def _with_surroundings(
 
 
 def _vllm_in(phase: Phase, job: Job, engine: Engine | None) -> int:
-    if engine is None or job.rollout is None or phase is Phase.LOAD:
+    if engine is None or job.rollout is None or job.rollout.separate or phase is Phase.LOAD:
         return 0
     if phase is Phase.ROLLOUT or not job.rollout.sleeps:
         return engine.awake

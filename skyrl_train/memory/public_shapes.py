@@ -151,8 +151,7 @@ _SIGLIP = {"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 
 _SIGLIP["vision_use_head"] = False
 _GEMMA3_VL = {**_GEMMA3, **_TIED, "vocab_size": 262_208}
 GEMMA3 = {
-    "1B": {**_GEMMA3, **_TIED, "sliding_window": 512, "max_position_embeddings": 32_768}
-    | _dense(1152, 26, 4, 1, 6912),
+    "1B": {**_GEMMA3, **_TIED, "sliding_window": 512, "max_position_embeddings": 32_768} | _dense(1152, 26, 4, 1, 6912),
 }
 GEMMA3_VL = {
     "4B": {"text_config": _GEMMA3_VL | _dense(2560, 34, 8, 4, 10240), "vision_config": _SIGLIP},
@@ -168,7 +167,13 @@ PHI3 = {
 GLM4 = {
     "9B": {**_UNTIED, "vocab_size": 151_552, "head_dim": 128, "attention_bias": True, "max_position_embeddings": 32_768}
     | _dense(4096, 40, 32, 2, 13696),
-    "32B": {**_UNTIED, "vocab_size": 151_552, "head_dim": 128, "attention_bias": False, "max_position_embeddings": 32_768}
+    "32B": {
+        **_UNTIED,
+        "vocab_size": 151_552,
+        "head_dim": 128,
+        "attention_bias": False,
+        "max_position_embeddings": 32_768,
+    }
     | _dense(6144, 61, 48, 8, 23040),
 }
 _GLM45 = {

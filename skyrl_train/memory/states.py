@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from skyrl_train.memory.job import Critic, Job
-from skyrl_train.memory.parameters import in_adapters, in_embedding, in_layer, in_layers, in_model, in_root
+from skyrl_train.memory.parameters import in_adapters, in_embedding, in_experts, in_layer, in_layers, in_model, in_root
 from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.units import DTYPE_BYTES, FP32
 
@@ -86,7 +86,8 @@ class Model(NamedTuple):
     @property
     def layer(self) -> float:
         """One gathered decoder layer."""
-        return in_layer(self.shape) * self.compute
+        elsewhere = in_experts(self.shape) * (1 - 1 / self.job.expert_parallel)
+        return (in_layer(self.shape) - elsewhere) * self.compute
 
     @property
     def head(self) -> float:
@@ -134,6 +135,11 @@ class Model(NamedTuple):
         return layers * self.master
 
     @property
+    def held_layers(self) -> int:
+        """The decoder layers whose activations wait on this GPU for the backward pass."""
+        return self.shape.layers
+
+    @property
     def updates(self) -> int:
         """The number of mini batches in a step."""
         return 1 if self.job.train_batch is None else max(1, self.job.train_batch // self.job.mini_batch)
@@ -148,17 +154,21 @@ class Model(NamedTuple):
         return self.job.tokens(self.job.micro_batch, self.job.max_tokens)
 
     @property
+    def _step_prompts(self) -> int:
+        return max(self.job.train_batch or 0, self.job.mini_batch)
+
+    @property
     def log_prob_tokens(self) -> int:
-        return self.job.tokens(self.job.log_prob_micro_batch, self.job.log_prob_max_tokens)
+        return self.job.tokens(self.job.log_prob_micro_batch, self.job.log_prob_max_tokens, self._step_prompts)
 
     @property
     def reference_tokens(self) -> int:
-        return self.job.tokens(self.job.ref_micro_batch, self.job.log_prob_max_tokens)
+        return self.job.tokens(self.job.ref_micro_batch, self.job.log_prob_max_tokens, self._step_prompts)
 
     @property
     def micro_batches(self) -> int:
         """The number of micro batches in one update. From the second on, gradients are accumulated."""
-        ranks = self.job.n_gpus // self.job.sequence_parallel
+        ranks = max(1, self.job.n_gpus // self.job.replica)
         sequences = max(1, self.job.mini_batch * self.job.n // ranks)
         if self.job.max_tokens is not None:
             return -(-sequences * self.job.longest // self.job.max_tokens)
@@ -166,7 +176,15 @@ class Model(NamedTuple):
 
 
 def actor_of(shape: ModelShape, job: Job) -> Model:
-    return Model(shape, job)
+    return _kind(job)(shape, job)
+
+
+def _kind(job: Job) -> type[Model]:
+    if job.strategy != "megatron":
+        return Model
+    from skyrl_train.memory.megatron import MegatronModel  # imported late: it is a Model
+
+    return MegatronModel
 
 
 def critic_of(shape: ModelShape, job: Job) -> Model | None:
@@ -189,4 +207,4 @@ def critic_of(shape: ModelShape, job: Job) -> Model | None:
         lora_rank=0,
         critic=None,
     )
-    return Model(shape, own, value_head=True)
+    return _kind(own)(shape, own, value_head=True)

@@ -74,13 +74,7 @@ def _qwen3_vl(values: Mapping[str, Any]) -> int:
     deep = values.get("deepstack_visual_indexes")
     deeper = (len(deep) if isinstance(deep, list) else 0) * (merger + 2 * MERGED * size)
     return (
-        _size(values, "depth", 27) * block
-        + _patches(values, size, 16)
-        + size
-        + positions
-        + 2 * size
-        + merger
-        + deeper
+        _size(values, "depth", 27) * block + _patches(values, size, 16) + size + positions + 2 * size + merger + deeper
     )
 
 

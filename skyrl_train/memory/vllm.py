@@ -10,7 +10,7 @@ from skyrl_train.memory.device import Device
 from skyrl_train.memory.job import Rollout
 from skyrl_train.memory.parameters import in_model
 from skyrl_train.memory.shape import ModelShape
-from skyrl_train.memory.units import BF16, SERVED_BYTES, FP32, GIB
+from skyrl_train.memory.units import BF16, FP32, GIB, SERVED_BYTES
 
 # v1/sample/sampler.py with logprobs_mode "processed_logprobs", as verl sets it: the model's logits, the float32 ones,
 # log-probs, probabilities, and the exponential draws of topk_topp_sampler.py random_sample
