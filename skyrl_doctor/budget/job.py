@@ -25,6 +25,10 @@ _DEFAULTS = {
 TOKENS = "rollout.max_tokens"
 PROMPT, RESPONSE, SEQUENCE = "data.max_prompt_tokens", "data.max_response_tokens", "data.max_sequence_tokens"
 
+GPU_KEYS = ("trainer.n_gpus_per_node", "trainer.placement.policy_num_gpus_per_node", "placement.num_gpus_per_node", "deployment.num_gpus")  # fmt: skip
+NODE_KEYS = ("trainer.nnodes", "trainer.placement.policy_num_nodes", "placement.num_nodes")
+"""Where the frameworks have the GPUs of the trainer."""
+
 KNOBS = {
     "actor.micro_batch_size_per_gpu": "micro_batch",
     RESPONSE: "response_length",
@@ -55,24 +59,40 @@ class Unresolved:
         return f"{self.value.value} ({self.value.unknown})"
 
 
-def memory_job(plan: Plan) -> Job:
-    """The job of this plan. CouldNotLook where a needed value is unknown or invalid; NotApplicable where the memory model
-    does not describe it."""
+def memory_job(plan: Plan, *, gpus: int | None = None) -> Job:
+    """The job of this plan, on `gpus` GPUs if given. CouldNotLook where a needed value is unknown or invalid;
+    NotApplicable where the memory model does not describe it."""
     try:
-        if plan.is_of(VERL, SKYRL):
-            own = {key: _resolved(value) for key, value in plan.own.items()}
-            if plan.is_of(SKYRL):
-                return skyrl_job(own)
-            return sft_job(own, plan.integer("slurm.gpus_per_node")) if is_sft(own) else job_from_verl(own)
-        if plan.is_of(PRIME_PART):
-            return _prime_part(plan)
-        if plan.is_of(*PRIME):
-            return _prime_job(plan)
-        return job_from_verl({**_as_verl(plan, _values(plan)), **_overrides(plan)})
+        return _job(plan, {} if gpus is None else {**dict.fromkeys(GPU_KEYS, gpus), **dict.fromkeys(NODE_KEYS, 1)})
     except UnsupportedJobError as error:
         raise NotApplicable(_with_own_key(plan, str(error))) from None
     except MemoryModelError as error:
         raise CouldNotLook(_with_own_key(plan, str(error))) from None
+
+
+def _job(plan: Plan, given: Mapping[str, object]) -> Job:
+    own: dict[str, object] = {**{key: _resolved(value) for key, value in plan.own.items()}, **given}
+    if plan.is_of(SKYRL):
+        return skyrl_job(own)
+    if plan.is_of(VERL):
+        return sft_job(own, _gpus(plan, given)) if is_sft(own) else job_from_verl(own)
+    if plan.is_of(PRIME_PART):
+        return part_job(own)
+    if plan.is_of(*PRIME):
+        return _prime_job(plan, _gpus(plan, given))
+    return job_from_verl({**_as_verl(plan, _values(plan)), **_overrides(plan), **given})
+
+
+def _gpus(plan: Plan, given: Mapping[str, object]) -> int | None:
+    """The number of the trainer's GPUs, if the plan or the user gives it."""
+    found = given.get(GPU_KEYS[0])
+    if isinstance(found, int):
+        return found
+    key = "deployment.trainer_gpus" if plan.is_of(*PRIME) else "slurm.gpus_per_node"
+    value = plan.values.get(key)
+    if value is not None and value.unknown:
+        raise CouldNotLook(f"{plan.name(key)} is {value.value!r}: {value.unknown}; pass --gpus N")
+    return plan.integer(key)
 
 
 def knob_of(plan: Plan, key: str) -> str:
@@ -117,7 +137,7 @@ def _overrides(plan: Plan) -> dict[str, object]:
     return {key: _resolved(value) for key, value in overrides.items()}
 
 
-def _prime_job(plan: Plan) -> Job:
+def _prime_job(plan: Plan, trainers: int | None) -> Job:
     """prime-rl sets the length of prompt and response together, and its vLLM never gives memory back."""
     longest = _packed(plan)
     tokens = plan.integer(TOKENS)
@@ -126,7 +146,7 @@ def _prime_job(plan: Plan) -> Job:
     response = min(tokens or longest // 2, longest - 1)
     lengths: dict[str, object] = {PROMPT: longest - response, RESPONSE: response}
     values = {key: _resolved(value) for key, value in plan.values.items() if key != "slurm.gpus_per_node"}
-    gpus = plan.integer("deployment.trainer_gpus") or 1
+    gpus = trainers or 1
     tensor = plan.integer("rollout.tensor_parallel_size") or 1
     verl = {**values, **lengths, "slurm.gpus_per_node": gpus, "rollout.tensor_parallel_size": 1}
     job = job_from_verl(_as_verl(plan, verl))
@@ -145,11 +165,6 @@ def _prime_rollout(plan: Plan, job: Job, tensor: int) -> Rollout | None:
     if gpus == 0 or not plan.is_of(TODAYS_PRIME):
         return None
     return replace(job.rollout, tensor_parallel=tensor, separate=True, gpus=gpus)
-
-
-def _prime_part(plan: Plan) -> Job:
-    """One program of prime-rl: its trainer or its fine-tuning. The orchestrator and vLLM alone train nothing."""
-    return part_job({key: _resolved(value) for key, value in plan.own.items()})
 
 
 def _packed(plan: Plan) -> int:

@@ -40,6 +40,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the model, if the configuration does not name it or its files are elsewhere: a public name, a directory or a config.json",
     )
     parser.add_argument(
+        "--gpus", type=int, metavar="N", help="the number of GPUs of the trainer, if the configuration leaves it open"
+    )
+    parser.add_argument(
         "--solve",
         metavar="KEY",
         help="find the largest value of KEY that fits: micro_batch, response_length, max_model_len, n or gpu_memory_utilization",
@@ -92,7 +95,7 @@ def _read_inputs(machine: "Machine", args: argparse.Namespace) -> "tuple[Plan, M
         "reading the model",
     )
     device, free = _device(machine, plan, environ, args)
-    return plan, model, memory_job(plan), device, free
+    return plan, model, memory_job(plan, gpus=args.gpus), device, free
 
 
 def _device(

@@ -251,7 +251,7 @@ def _experts(values: Mapping[str, Any], kind: str) -> Experts | None:
     width = _count(values, "intermediate_size" if kind in ("mixtral", "gpt_oss") else "moe_intermediate_size")
     shared = _or(values, "shared_expert_intermediate_size", _or(values, "n_shared_experts", 0) * width)
     return Experts(
-        count=_count(values, key),
+        number=_count(values, key),
         per_token=_count(values, "num_experts_per_tok"),
         intermediate=width,
         shared=shared,

@@ -19,6 +19,9 @@ DTYPES, SERVED = tuple(DTYPE_BYTES), tuple(SERVED_BYTES)
 """The precisions of the trainer, and of vLLM."""
 
 
+WHOLE = Parallel()
+
+
 def check_count(name: str, value: Any, *, at_least: int = 1, at_most: int = 1_000_000_000) -> None:
     """BadJobError unless the value is a whole number in its range."""
     if not isinstance(value, int) or isinstance(value, bool):
@@ -104,7 +107,7 @@ class Job:
     mixed_lengths: bool = False  # sequences of all lengths, which fill a dynamic micro batch
     equal_lengths: bool = False  # all sequences of a micro batch are of one length, so that attention needs no mask
     n_gpus: int = 1
-    parallel: Parallel = Parallel()  # Megatron's sizes
+    parallel: Parallel = WHOLE  # Megatron's sizes
     expert_parallel: int = 1  # GPUs over which FSDP's experts are divided, so that they are not gathered
     distributed_optimizer: bool = True
     grad_offload: bool = False

@@ -87,7 +87,7 @@ def in_experts(shape: ModelShape) -> int:
     routed = 3 * shape.hidden * experts.intermediate + (2 * experts.intermediate + shape.hidden) * experts.biases
     router = shape.hidden + experts.biases
     shared = 3 * shape.hidden * experts.shared + shape.hidden * experts.shared_gate
-    return experts.count * (routed + router) + shared
+    return experts.number * (routed + router) + shared
 
 
 def in_embedding(shape: ModelShape) -> int:
@@ -111,7 +111,7 @@ def active_in_model(shape: ModelShape) -> int:
     experts = shape.experts
     if experts is None:
         return in_model(shape) - shape.vision
-    unused = 3 * shape.hidden * experts.intermediate * (experts.count - experts.per_token)
+    unused = 3 * shape.hidden * experts.intermediate * (experts.number - experts.per_token)
     return in_model(shape) - shape.vision - (shape.layers - experts.dense_layers) * unused
 
 

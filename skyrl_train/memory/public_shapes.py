@@ -24,7 +24,7 @@ def _experts(key: str, count: int, per_token: int, intermediate: int, **more: An
     return {key: count, "num_experts_per_tok": per_token, "moe_intermediate_size": intermediate, **more}
 
 
-def _qwen(tied: bool, vocab: int = 151_936, positions: int = 32_768) -> dict[str, Any]:
+def _qwen(*, tied: bool, vocab: int = 151_936, positions: int = 32_768) -> dict[str, Any]:
     return {"max_position_embeddings": positions, "vocab_size": vocab, "tie_word_embeddings": tied}
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 class Experts(NamedTuple):
     """The experts that replace the MLP of a layer."""
 
-    count: int
+    number: int
     per_token: int
     intermediate: int
     shared: int = 0  # width of the experts that every token passes

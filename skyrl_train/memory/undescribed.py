@@ -17,8 +17,8 @@ SWITCHES = (
     "distillation.enabled",
 )
 USUAL = {
-    f"{R}.name": ("vllm", "sglang"),
-    f"{A}.optim.optimizer": ("AdamW", "Adam"),
+    f"{R}.name": ("vllm", "sglang", "trtllm", "dynamo"),
+    f"{A}.optim.optimizer": ("AdamW", "Adam", "adam", "adamw"),
     f"{M}.lora_adapter_path": (),
     f"{R}.quantization": ("fp8",),
     f"{R}.pipeline_model_parallel_size": (1, "1"),
@@ -35,18 +35,26 @@ def refuse_undescribed(keys: Keys, *, critic: bool, lora: bool) -> None:
     """UnsupportedJobError for the first setting that is not supported."""
     for key in SWITCHES:
         if keys.flag(key):
-            raise UnsupportedJobError(f"{key} is set, which the memory model does not support")
+            raise UnsupportedJobError(
+                f"{key} is set, which the memory model does not support; set it to false for a rough figure"
+            )
     for key, usual in USUAL.items():
         found = keys.raw(key)
         if found is not None and found[1] not in ("", *usual):
-            supported = f"; only {usual[0]} is supported" if usual else ", which the memory model does not support"
+            supported = (
+                f"; only {usual[0]} is supported"
+                if usual
+                else ", which the memory model does not support; leave it out for a rough figure"
+            )
             raise UnsupportedJobError(f"{key} is {found[1]!r}{supported}")
     excluded = keys.raw(f"{M}.exclude_modules")
     if lora and excluded is not None and excluded[1]:
         raise UnsupportedJobError(f"{excluded[0]} is {excluded[1]!r}; only target_modules is supported")
     for reward in ("reward.reward_model", "reward_model"):
         if keys.flag(f"{reward}.enable") and not keys.flag(f"{reward}.enable_resource_pool"):
-            raise UnsupportedJobError(f"{reward}.enable is set; a reward model on the same GPUs is not supported")
+            raise UnsupportedJobError(
+                f"{reward}.enable is set; a reward model on the same GPUs is not supported; set it to false to leave out its memory"
+            )
     if critic:
         _refuse_another_shape(keys)
 

@@ -20,10 +20,16 @@ FLASH = "flash_attention_2"
 """With another attention, flash-attn is usually not installed, nor its cross-entropy: log-probs then need more memory."""
 
 
+LIKE_FSDP2 = ("veomni", "torchtitan", "fsdp_turbo", "automodel")
+"""verl's engines that shard by FSDP2, with a table of settings of their own."""
+
+
 def job_from_verl(values: Mapping[str, object]) -> Job:
     """The job that these overrides of verl 0.9.1 describe."""
     keys = Keys(values)
     strategy = keys.text(*names("actor.strategy")) or "fsdp"
+    if strategy in LIKE_FSDP2:
+        keys, strategy = Keys(_as_fsdp(values, strategy)), "fsdp2"
     if strategy not in STRATEGIES:
         raise UnsupportedJobError(f"{A}.strategy is {strategy!r}; supported: {', '.join(STRATEGIES)}")
     dynamic = keys.flag(*names("actor.dynamic_batch_size"))
@@ -44,7 +50,7 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         ref_micro_batch=or_default(_micro_batch(keys, REF, "log_prob_micro_batch_size", gpus), or_default(micro, 1)),
         mini_batch=or_default(keys.integer(*names("actor.ppo_mini_batch_size")), 256),
         n=or_default(keys.integer(*names("rollout.n")), 1),
-        train_batch=keys.integer(*names("data.train_batch_size")),
+        train_batch=_train_batch(keys),
         max_tokens=limit if dynamic else None,
         log_prob_max_tokens=or_default(keys.integer(f"{R}.log_prob_max_token_len_per_gpu"), limit) if dynamic else None,
         n_gpus=gpus,
@@ -57,7 +63,7 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         param_offload=keys.flag(*names("actor.param_offload")),
         optimizer_offload=keys.flag(*names("actor.optimizer_offload")),
         offload_policy=keys.flag(*names("actor.cpu_offload")),
-        reshard_after_forward=keys.flag(f"{F}.reshard_after_forward", default=True),
+        reshard_after_forward=_reshards(keys),
         use_orig_params=keys.flag(f"{F}.use_orig_params"),
         gradient_checkpointing=keys.flag(*names("model.gradient_checkpointing"), default=True),
         remove_padding=keys.flag(*names("model.remove_padding"), default=True),
@@ -83,11 +89,34 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
     return replace(job, critic=_critic(keys, job, dynamic=packs)) if _has_critic(keys) else job
 
 
+def _as_fsdp(values: Mapping[str, object], engine: str) -> dict[str, object]:
+    """The values with the engine's own table in the place of FSDP's."""
+    own = f"{A}.{engine}."
+    found = {key: value for key, value in values.items() if not key.lstrip("+").startswith(own)}
+    for key, value in values.items():
+        if key.lstrip("+").startswith(own):
+            found[f"{F}.{key.lstrip('+').removeprefix(own)}"] = value
+    return found
+
+
+def _train_batch(keys: Keys) -> int | None:
+    """None if rollouts stream in: fully_async sets 0."""
+    found = keys.integer(*names("data.train_batch_size"))
+    return None if found == 0 and _rollout_gpus(keys) is not None else found
+
+
 def _micro_batch(keys: Keys, table: str, name: str, gpus: int) -> int | None:
     """The micro batch of one GPU. Before verl 0.4 the key without `_per_gpu` counted all GPUs."""
     own = keys.integer(f"{table}.{name}_per_gpu")
     every = keys.integer(f"{table}.{name}") if own is None else None
     return own if every is None else max(1, every // max(1, gpus))
+
+
+def _reshards(keys: Keys) -> bool:
+    """Whether FSDP2 frees gathered weights after the forward pass. A number is the size of the smaller mesh that it uses."""
+    key = f"{F}.reshard_after_forward"
+    found = keys.raw(key)
+    return True if found is not None and str(found[1]).isdigit() else keys.flag(key, default=True)
 
 
 def _sequence_parallel(keys: Keys) -> int:
@@ -125,6 +154,11 @@ def _has_critic(keys: Keys) -> bool:
     return (keys.text(*names("algorithm.advantage")) or "gae") == "gae"
 
 
+def _critic_strategy(keys: Keys) -> str:
+    found = keys.text(f"{C}.strategy") or "fsdp"
+    return "fsdp2" if found in LIKE_FSDP2 else found
+
+
 def _critic(keys: Keys, job: Job, *, dynamic: bool) -> Critic:
     return Critic(
         micro_batch=or_default(_micro_batch(keys, C, "ppo_micro_batch_size", job.n_gpus), job.micro_batch),
@@ -134,7 +168,7 @@ def _critic(keys: Keys, job: Job, *, dynamic: bool) -> Critic:
         gradient_checkpointing=keys.flag(f"{C}.model.enable_gradient_checkpointing", default=True),
         remove_padding=keys.flag(f"{C}.model.use_remove_padding", default=True),
         master_dtype=keys.text(f"{C}.fsdp.model_dtype") or "fp32",
-        strategy=keys.text(f"{C}.strategy") or "fsdp",
+        strategy=_critic_strategy(keys),
     )
 
 
