@@ -110,7 +110,10 @@ def own_settings(plan: Plan, settings: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, value in settings.items():
         row = by_verl(key)
-        found.update({key: value} if row is None else plan.settings({row.ours: value}))
+        if row is not None:
+            found.update(plan.settings({row.ours: value}))
+        elif not plan.is_of(SKYRL):
+            found[key] = value
     return found
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from skyrl_doctor.budget.lengths import KnownLengths
 from skyrl_doctor.budget.models import Model
 from skyrl_doctor.core.errors import CouldNotLook, NotApplicable
 from skyrl_doctor.facts import gpu
@@ -17,7 +18,7 @@ from skyrl_train.memory import (
     device_named,
 )
 from skyrl_train.memory.budget import CONTEXT
-from skyrl_train.memory.states import actor_of, critic_of
+from skyrl_train.memory.trained import actor_of, critic_of
 
 MIB = 2**20
 
@@ -43,10 +44,13 @@ def planned_device(plan: Plan) -> Device:
         raise CouldNotLook(f"{plan.name(GPU_TYPE)}: {error}") from None
 
 
-def estimate(model: Model, job: Job, device: Device, free: int | None = None) -> GpuBudget:
+def estimate(
+    model: Model, job: Job, device: Device, free: int | None = None, known: KnownLengths | None = None
+) -> GpuBudget:
     """The memory model's budget for this job on this device. Raises CouldNotLook."""
     try:
         found = budget(model.shape, job, device)
+        likely = None if known is None else budget(model.shape, known.job(job), device)
     except MemoryModelError as error:
         raise CouldNotLook(str(error)) from None
     return GpuBudget(
@@ -55,6 +59,8 @@ def estimate(model: Model, job: Job, device: Device, free: int | None = None) ->
         shape=model.shape,
         job=job,
         budget=found,
+        expected=likely,
+        lengths="" if known is None else known.summary,
         kept=_kept(model.shape, job) + CONTEXT,
         free=free,
     )

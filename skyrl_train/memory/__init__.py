@@ -28,7 +28,9 @@ from skyrl_train.memory.errors import (
     UnsupportedJobError,
     UnsupportedModelError,
 )
+from skyrl_train.memory.expected import expected_job
 from skyrl_train.memory.job import Critic, Job, Rollout
+from skyrl_train.memory.lengths import Lengths, lengths_from
 from skyrl_train.memory.prime_job import job_from_prime
 from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.solve import KNOBS, Solution, solve
@@ -52,6 +54,7 @@ __all__ = [
     "Device",
     "Engine",
     "Job",
+    "Lengths",
     "MemoryModelError",
     "ModelShape",
     "Phase",
@@ -65,9 +68,11 @@ __all__ = [
     "changes",
     "device_named",
     "device_of_size",
+    "expected_job",
     "gib",
     "job_from_prime",
     "job_from_verl",
+    "lengths_from",
     "shape_from_config",
     "solve",
 ]

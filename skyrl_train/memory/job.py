@@ -9,6 +9,7 @@ from typing import Any
 
 from skyrl_train.config.parallel import Parallel
 from skyrl_train.memory.errors import BadJobError, UnsupportedJobError
+from skyrl_train.memory.lengths import Lengths
 from skyrl_train.memory.parameters import LINEARS
 from skyrl_train.memory.units import DTYPE_BYTES, SERVED_BYTES
 
@@ -104,6 +105,7 @@ class Job:
     max_tokens: int | None = None  # use_dynamic_bsz: tokens of a micro batch, instead of sequences
     log_prob_max_tokens: int | None = None
     sequence_length: int | None = None  # the longest that occurs; prompt + response if unknown
+    lengths: Lengths | None = None  # those that occur, if they are known; only packed sequences have their own length
     mixed_lengths: bool = False  # sequences of all lengths, which fill a dynamic micro batch
     equal_lengths: bool = False  # all sequences of a micro batch are of one length, so that attention needs no mask
     n_gpus: int = 1
@@ -204,6 +206,8 @@ class Job:
     def tokens(self, sequences: int, limit: int | None, prompts: int | None = None) -> int:
         """The most tokens of one micro batch on one GPU. `prompts` is the batch that dynamic micro batches divide."""
         tokens = sequences * self.longest
+        if self.lengths is not None and self.remove_padding:
+            tokens = min(tokens, self.lengths.of(sequences))
         if limit is not None:
             batch = max(1, (prompts or self.mini_batch) * self.n * self.replica // self.n_gpus)
             tokens = self._packed(limit, batch)
@@ -217,6 +221,8 @@ class Job:
         """
         limit *= self.parallel.context if self.strategy == "megatron" else self.sequence_parallel
         if self.mixed_lengths:
-            return min(max(limit, self.longest), sequences * self.longest)
+            whole = sequences * self.longest if self.lengths is None else self.lengths.of(sequences)
+            longest = self.longest if self.lengths is None else self.lengths.p99
+            return min(max(limit, longest), whole)
         batches = min(sequences, -(-sequences * self.longest // limit))
         return -(-sequences // batches) * self.longest

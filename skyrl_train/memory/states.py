@@ -3,10 +3,9 @@
 Only Adam-like optimisers: two states in master precision for each parameter (verl's default is torch's AdamW).
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
-from skyrl_train.memory.job import Critic, Job
+from skyrl_train.memory.job import Job
 from skyrl_train.memory.parameters import in_adapters, in_embedding, in_experts, in_layer, in_layers, in_model, in_root
 from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.units import DTYPE_BYTES, FP32
@@ -173,38 +172,3 @@ class Model(NamedTuple):
         if self.job.max_tokens is not None:
             return -(-sequences * self.job.longest // self.job.max_tokens)
         return -(-sequences // self.job.micro_batch)
-
-
-def actor_of(shape: ModelShape, job: Job) -> Model:
-    return _kind(job)(shape, job)
-
-
-def _kind(job: Job) -> type[Model]:
-    if job.strategy != "megatron":
-        return Model
-    from skyrl_train.memory.megatron import MegatronModel  # imported late: it is a Model
-
-    return MegatronModel
-
-
-def critic_of(shape: ModelShape, job: Job) -> Model | None:
-    """The critic: the actor's shape with a value head, under its own settings."""
-    critic: Critic | None = job.critic
-    if critic is None:
-        return None
-    own = replace(
-        job,
-        micro_batch=critic.micro_batch,
-        log_prob_micro_batch=critic.micro_batch,
-        max_tokens=critic.max_tokens,
-        log_prob_max_tokens=critic.max_tokens,
-        param_offload=critic.param_offload,
-        optimizer_offload=critic.optimizer_offload,
-        gradient_checkpointing=critic.gradient_checkpointing,
-        remove_padding=critic.remove_padding,
-        master_dtype=critic.master_dtype,
-        strategy=critic.strategy,
-        lora_rank=0,
-        critic=None,
-    )
-    return _kind(own)(shape, own, value_head=True)

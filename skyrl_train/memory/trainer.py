@@ -12,8 +12,9 @@ from functools import lru_cache
 from skyrl_train.memory.job import Job, Rollout
 from skyrl_train.memory.micro_batch import backward, forward, inference
 from skyrl_train.memory.shape import ModelShape
-from skyrl_train.memory.states import Model, actor_of, critic_of
+from skyrl_train.memory.states import Model
 from skyrl_train.memory.tape import Component, Played, Tape
+from skyrl_train.memory.trained import actor_of, critic_of
 from skyrl_train.memory.units import MIB
 
 # aten/src/ATen/cuda/CublasHandlePool.cpp: 32 MiB for cuBLAS on compute capability 9, as much for cuBLASLt

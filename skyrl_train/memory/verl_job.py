@@ -26,12 +26,7 @@ LIKE_FSDP2 = ("veomni", "torchtitan", "fsdp_turbo", "automodel")
 
 def job_from_verl(values: Mapping[str, object]) -> Job:
     """The job that these overrides of verl 0.9.1 describe."""
-    keys = Keys(values)
-    strategy = keys.text(*names("actor.strategy")) or "fsdp"
-    if strategy in LIKE_FSDP2:
-        keys, strategy = Keys(_as_fsdp(values, strategy)), "fsdp2"
-    if strategy not in STRATEGIES:
-        raise UnsupportedJobError(f"{A}.strategy is {strategy!r}; supported: {', '.join(STRATEGIES)}")
+    keys, strategy = _strategy(values)
     dynamic = keys.flag(*names("actor.dynamic_batch_size"))
     attention = keys.text(*names("model.attention")) or FLASH
     lora_rank = or_default(keys.integer(*names("model.lora_rank")), 0)
@@ -70,8 +65,7 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         attention=attention,
         flash_cross_entropy=attention == FLASH,
         fused_kernels=_fused(keys),
-        entropy=keys.flag(f"{A}.calculate_entropy")
-        or or_default(keys.number(*names("actor.entropy_coefficient")), 0) != 0,
+        entropy=_has_entropy(keys),
         entropy_chunk=_chunk(keys) if chunked else None,
         entropy_checkpointing=keys.flag(*names("actor.entropy_checkpointing")),
         torch_compile=keys.flag(f"{F}.use_torch_compile", default=True),
@@ -87,6 +81,17 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         job = as_megatron(keys, job)
     packs = keys.flag(f"{C}.use_dynamic_bsz", default=dynamic)
     return replace(job, critic=_critic(keys, job, dynamic=packs)) if _has_critic(keys) else job
+
+
+def _strategy(values: Mapping[str, object]) -> tuple[Keys, str]:
+    """The keys and the strategy, FSDP2 for the engines that are like it."""
+    keys = Keys(values)
+    found = keys.text(*names("actor.strategy")) or "fsdp"
+    if found in LIKE_FSDP2:
+        return Keys(_as_fsdp(values, found)), "fsdp2"
+    if found not in STRATEGIES:
+        raise UnsupportedJobError(f"{A}.strategy is {found!r}; supported: {', '.join(STRATEGIES)}")
+    return keys, found
 
 
 def _as_fsdp(values: Mapping[str, object], engine: str) -> dict[str, object]:
@@ -123,6 +128,10 @@ def _sequence_parallel(keys: Keys) -> int:
     """The sequence parallel size: the actor's if it is above 1, else the engine's (FSDPActorConfig.__post_init__)."""
     actor, engine = (keys.integer(f"{table}.ulysses_sequence_parallel_size") for table in (A, F))
     return actor if actor is not None and actor != 1 else or_default(engine, 1)
+
+
+def _has_entropy(keys: Keys) -> bool:
+    return keys.flag(f"{A}.calculate_entropy") or or_default(keys.number(*names("actor.entropy_coefficient")), 0) != 0
 
 
 def _chunk(keys: Keys) -> int:
