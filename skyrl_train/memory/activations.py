@@ -12,6 +12,13 @@ from skyrl_train.memory.units import BF16, FP32
 NORMS = 2  # of a decoder layer
 
 
+COPIES = 11
+"""Copies of the hidden state for each expert of a token: routed, computed and weighted in float32, and their gradients.
+
+Fitted to two models at two lengths in prime-rl's own measurements (benchmarks/results/BENCHMARKS.md).
+"""
+
+
 def saved_by_norm(shape: ModelShape) -> int:
     """Qwen2RMSNorm.forward: the input in float32, the normalised value in bfloat16, and the output for the next map."""
     return shape.hidden * (FP32 + BF16 + BF16) + FP32
@@ -32,8 +39,8 @@ def saved_by_attention(shape: ModelShape, job: Job) -> int:
 
 
 def saved_by_mlp(shape: ModelShape) -> int:
-    """Gate, its SiLU, up and their product; of experts also their inputs and outputs, a copy for each expert of a token."""
-    copies = 0 if shape.experts is None else 2 * shape.experts.per_token * shape.hidden
+    """Gate, its SiLU, up and their product; of experts also copies of the hidden state."""
+    copies = 0 if shape.experts is None else COPIES * shape.experts.per_token * shape.hidden
     return (4 * shape.mlp_size + copies) * BF16
 
 

@@ -128,6 +128,7 @@ class Job:
     gradient_checkpointing: bool = True
     remove_padding: bool = True
     attention: str = "flash_attention_2"
+    whole_cross_entropy: bool = False  # torch's cross-entropy of all tokens at once, in float32
     flash_cross_entropy: bool = True  # flash-attn is installed: log-probs by its kernel
     fused_kernels: str | None = None
     entropy: bool = False  # in the update; the log-prob phase always computes it

@@ -115,6 +115,12 @@ def active_in_model(shape: ModelShape) -> int:
     return in_model(shape) - shape.vision - (shape.layers - experts.dense_layers) * unused
 
 
+def in_expert_adapters(shape: ModelShape, rank: int) -> int:
+    """Parameters of the adapters of one layer's routed experts, as prime-rl makes them."""
+    experts: Experts | None = shape.experts
+    return 0 if experts is None else experts.number * 3 * rank * (shape.hidden + experts.intermediate)
+
+
 def in_adapters(shape: ModelShape, rank: int, targets: Iterable[str] = LINEARS) -> int:
     """Parameters of the LoRA adapters of one decoder layer: A is (in, rank) and B is (rank, out)."""
     sizes = linears(shape)

@@ -37,13 +37,14 @@ def job_from_prime(values: Mapping[str, object]) -> Job:
 def as_prime(job: Job, rollout: Rollout | None, *, spares_logits: bool = False) -> Job:
     """The job as prime-rl trains it: FSDP2, log-probs in torch, nothing compiled.
 
-    Releases since 2026 make no copies of the logits (fused_lm_head_token_chunk_size).
+    Releases since 2026 never hold the logits of all tokens (fused_lm_head_token_chunk_size).
     """
     return replace(
         job,
         framework="prime-rl",
         strategy="fsdp2",
         flash_cross_entropy=spares_logits,
+        fused_kernels="triton" if spares_logits else None,
         torch_compile=False,
         rollout=rollout,
     )
@@ -67,7 +68,9 @@ def part_job(values: Mapping[str, object]) -> Job:
         lora_rank=or_default(keys.integer("model.lora.rank"), 0),
     )
     gpus = or_default(keys.integer("deployment.num_gpus", "deployment.num_train_gpus"), 1)
-    job = replace(as_prime(job, None, spares_logits=True), framework="sft" if is_sft else "prime-rl")
+    job = replace(
+        as_prime(job, None, spares_logits=True), framework="sft" if is_sft else "prime-rl", whole_cross_entropy=is_sft
+    )
     return with_model_settings(job, values, "model", gpus=gpus)
 
 

@@ -6,7 +6,16 @@ Only Adam-like optimisers: two states in master precision for each parameter (ve
 from typing import NamedTuple
 
 from skyrl_train.memory.job import Job
-from skyrl_train.memory.parameters import in_adapters, in_embedding, in_experts, in_layer, in_layers, in_model, in_root
+from skyrl_train.memory.parameters import (
+    in_adapters,
+    in_embedding,
+    in_expert_adapters,
+    in_experts,
+    in_layer,
+    in_layers,
+    in_model,
+    in_root,
+)
 from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.units import DTYPE_BYTES, FP32
 
@@ -48,7 +57,10 @@ class Model(NamedTuple):
     @property
     def adapter_parameters(self) -> int:
         rank = self.job.lora_rank
-        return self.shape.layers * in_adapters(self.shape, rank, self.job.lora_targets) if rank else 0
+        if not rank:
+            return 0
+        experts = in_expert_adapters(self.shape, rank) if self.job.framework == "prime-rl" else 0
+        return self.shape.layers * (in_adapters(self.shape, rank, self.job.lora_targets) + experts)
 
     @property
     def adapters(self) -> float:
