@@ -16,6 +16,8 @@ from skyrl_train.memory import (
     ModelShape,
     budget,
     device_named,
+    host_memory,
+    step_time,
 )
 from skyrl_train.memory.budget import CONTEXT
 from skyrl_train.memory.trained import actor_of, critic_of
@@ -53,6 +55,7 @@ def estimate(
         likely = None if known is None else budget(model.shape, known.job(job), device)
     except MemoryModelError as error:
         raise CouldNotLook(str(error)) from None
+    usual = job if known is None else known.job(job)
     return GpuBudget(
         model=model.name,
         shape_from=model.source,
@@ -61,6 +64,8 @@ def estimate(
         budget=found,
         expected=likely,
         lengths="" if known is None else known.summary,
+        host=host_memory(model.shape, usual),
+        seconds=step_time(model.shape, usual, found.engine, device),
         kept=_kept(model.shape, job) + CONTEXT,
         free=free,
     )

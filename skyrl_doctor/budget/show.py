@@ -10,7 +10,7 @@ from skyrl_doctor.budget.job import own_settings
 from skyrl_doctor.core.record import record
 from skyrl_doctor.facts.gpu.budget import GpuBudget, in_gib
 from skyrl_doctor.plan.model import Plan
-from skyrl_train.memory import Budget, Change, Component, PhaseBudget, Solution, gib
+from skyrl_train.memory import Budget, Change, Component, PhaseBudget, Solution, StepTime, gib
 
 HEAD = "peak in GiB"
 COLUMN = 6
@@ -43,6 +43,7 @@ def _lines(plan: Plan, memory: GpuBudget, solved: Solved | None, *, verbose: boo
     yield ""
     yield from _verdict(memory)
     yield from _beyond_memory(memory)
+    yield from _beside_the_gpu(memory)
     changes = best_changes(memory)
     if changes:
         yield ""
@@ -78,6 +79,8 @@ def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[st
         "phase": str(likely.peak.phase),
         "fits": likely.fits,
     }
+    result["host"] = None if memory.host is None else {"gib_per_gpu": round(gib(memory.host.total), 3)}
+    result["step_seconds"] = None if memory.seconds is None else _seconds(memory.seconds)
     result["changes"] = [
         {
             "summary": change.summary,
@@ -93,6 +96,12 @@ def budget_data(plan: Plan, memory: GpuBudget, solved: Solved | None) -> dict[st
         if expected is not None:
             result["solve"]["expected_value"] = expected.value
     return result
+
+
+def _seconds(seconds: StepTime) -> dict[str, float]:
+    parts = {"total": seconds.total, "rollout": seconds.rollout}
+    parts |= {"log_prob": seconds.log_prob, "update": seconds.update}
+    return {name: round(value, 2) for name, value in parts.items()}
 
 
 def _tables(phases: tuple[PhaseBudget, ...]) -> Iterator[str]:
@@ -168,6 +177,29 @@ def _beyond_memory(memory: GpuBudget) -> Iterator[str]:
     positions, longest = memory.shape.max_positions, memory.job.longest
     if positions is not None and longest > positions:
         yield f"note:    prompt + response = {longest} tokens, but the model has only {positions} positions (CFG005)"
+
+
+def _beside_the_gpu(memory: GpuBudget) -> Iterator[str]:
+    """Rough figures: the host's memory and the time of a step."""
+    host, seconds = memory.host, memory.seconds
+    if host is not None:
+        parts = {"off-loaded states": host.states, "activations": host.activations, "processes": host.processes}
+        text = ", ".join(f"{name} {in_gib(size)}" for name, size in parts.items() if size)
+        yield f"host:    about {in_gib(host.total)} for each GPU ({text})"
+    if seconds is not None and seconds.total:
+        yield f"time:    about {_duration(seconds.total)} a step: {', '.join(_shares(seconds))}"
+
+
+def _shares(seconds: StepTime) -> Iterator[str]:
+    whole = seconds.rollout + seconds.log_prob + seconds.update
+    parts = {"rollouts": seconds.rollout, "log-probs": seconds.log_prob, "update": seconds.update}
+    yield from (f"{name} {share / whole:.0%}" for name, share in parts.items() if share)
+    if seconds.apart:
+        yield "rollouts and training at the same time"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 600 else f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
 
 
 def _change(plan: Plan, change: Change, *, fits_now: bool) -> Iterator[str]:

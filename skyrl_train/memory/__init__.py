@@ -29,11 +29,13 @@ from skyrl_train.memory.errors import (
     UnsupportedModelError,
 )
 from skyrl_train.memory.expected import expected_job
+from skyrl_train.memory.host import Host, host_memory
 from skyrl_train.memory.job import Critic, Job, Rollout
 from skyrl_train.memory.lengths import Lengths, lengths_from
 from skyrl_train.memory.prime_job import job_from_prime
 from skyrl_train.memory.shape import ModelShape
 from skyrl_train.memory.solve import KNOBS, Solution, solve
+from skyrl_train.memory.step_time import StepTime, step_time
 from skyrl_train.memory.tape import Component
 from skyrl_train.memory.trainer import Phase
 from skyrl_train.memory.units import GIB, gib
@@ -53,6 +55,7 @@ __all__ = [
     "Critic",
     "Device",
     "Engine",
+    "Host",
     "Job",
     "Lengths",
     "MemoryModelError",
@@ -61,6 +64,7 @@ __all__ = [
     "PhaseBudget",
     "Rollout",
     "Solution",
+    "StepTime",
     "UnknownDeviceError",
     "UnsupportedJobError",
     "UnsupportedModelError",
@@ -70,9 +74,11 @@ __all__ = [
     "device_of_size",
     "expected_job",
     "gib",
+    "host_memory",
     "job_from_prime",
     "job_from_verl",
     "lengths_from",
     "shape_from_config",
     "solve",
+    "step_time",
 ]

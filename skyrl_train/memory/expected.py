@@ -10,7 +10,7 @@ def expected_job(job: Job, prompt: Lengths | None, reply: Lengths | None) -> Job
     """The job with these lengths; what is unknown is taken at its limit, and no length exceeds its limit."""
     prompts = _at_most(prompt, job.prompt_length)
     replies = _at_most(reply, job.response_length)
-    return replace(job, lengths=together(prompts, replies), mixed_lengths=True)
+    return replace(job, lengths=together(prompts, replies), reply=replies, mixed_lengths=True)
 
 
 def _at_most(lengths: Lengths | None, limit: int) -> Lengths:

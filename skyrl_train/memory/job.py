@@ -106,6 +106,7 @@ class Job:
     log_prob_max_tokens: int | None = None
     sequence_length: int | None = None  # the longest that occurs; prompt + response if unknown
     lengths: Lengths | None = None  # those that occur, if they are known; only packed sequences have their own length
+    reply: Lengths | None = None  # of the replies alone
     mixed_lengths: bool = False  # sequences of all lengths, which fill a dynamic micro batch
     equal_lengths: bool = False  # all sequences of a micro batch are of one length, so that attention needs no mask
     n_gpus: int = 1

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from skyrl_doctor.core.record import record
 
 if TYPE_CHECKING:  # the memory model is imported only if a plan needs it
-    from skyrl_train.memory import Budget, Job, ModelShape
+    from skyrl_train.memory import Budget, Host, Job, ModelShape, StepTime
 
 
 @record(kw_only=True)
 class GpuBudget:
     """`budget` is the worst case, with every sequence at its limit. `expected` is that with the lengths that `lengths`
-    describes; None if none are known. `shape_from` is the source of the model's shape. `kept` bytes stay on the GPU during an update, whatever the batch
+    describes, `host` and `seconds` go with it; None if none are known. `shape_from` is the source of the model's shape. `kept` bytes stay on the GPU during an update, whatever the batch
     size. `free` is None if no driver reports it."""
 
     model: str
@@ -21,6 +21,8 @@ class GpuBudget:
     budget: "Budget"
     expected: "Budget | None" = None
     lengths: str = ""
+    host: "Host | None" = None
+    seconds: "StepTime | None" = None
     kept: int
     free: int | None = None
 

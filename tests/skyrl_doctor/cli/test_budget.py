@@ -62,7 +62,19 @@ def test_json_holds_what_the_design_promises(capsys: pytest.CaptureFixture[str])
     status, out, _ = budget(capsys, MIG20, "--gpu", "H200", "--format", "json", "--solve", "rollout.n")
     told = json.loads(out)
     assert status == 0
-    assert set(told) == {"schema", "trainer", "vllm", "device", "model", "problems", "expected", "changes", "solve"}
+    assert set(told) == {
+        "schema",
+        "trainer",
+        "vllm",
+        "device",
+        "model",
+        "problems",
+        "expected",
+        "host",
+        "step_seconds",
+        "changes",
+        "solve",
+    }
     assert set(told["trainer"]) == {"peak_allocated_gib", "peak_reserved_gib", "phase", "phases"}
     assert set(told["vllm"]) == {"weights_gib", "kv_gib", "graphs_gib", "asleep_gib"}
     assert set(told["device"]) == {"peak_gib", "band_gib", "phase", "limit_gib", "fits"}
