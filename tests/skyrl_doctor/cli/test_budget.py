@@ -58,6 +58,60 @@ def test_a_sequence_beyond_the_models_positions_is_noted(capsys: pytest.CaptureF
     assert "note: prompt + response = 40512 tokens, but the model has only 32768 positions (CFG005)" in said
 
 
+VERL = "python -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor_rollout_ref.model.use_remove_padding=True"
+
+
+def test_model_names_another_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    from skyrl_train.memory.known import known_config
+
+    status, _, err = budget(capsys, f"{VERL} actor_rollout_ref.model.path=me/mine", "--gpu", "H200")
+    assert (status, "pass --model with a directory, a config.json or a public name" in err) == (2, True)
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(known_config("Qwen/Qwen3-0.6B")))
+    for model in ("Qwen3-0.6B", str(tmp_path), str(file)):
+        status, out, _ = budget(capsys, VERL, "--gpu", "H200", "--model", model)
+        assert (status, f"model:   {model}" in out) == (0, True)
+
+
+def test_a_path_behind_a_variable_goes_by_its_last_part(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = budget(capsys, f"{VERL} actor_rollout_ref.model.path=$NOWHERE/Qwen3-0.6B", "--gpu", "H200")
+    assert (status, "shape of the public model" in out) == (0, True)
+
+
+def test_two_figures_with_their_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
+    run = f"{VERL} actor_rollout_ref.model.path=Qwen/Qwen3-8B data.max_response_length=30000"
+    words = (run, "--gpu", "H100", "--model", "Qwen3-8B", "--solve", "response_length")
+    lengths = ("--prompt-tokens", "100,200", "--reply-tokens", "400,2000")
+    worst, _, _ = budget(capsys, *words)
+    status, out, _ = budget(capsys, *words, *lengths, "--format", "json")
+    told = json.loads(out)
+    assert (worst, status) == (1, 0)
+    assert (told["device"]["fits"], told["expected"]["fits"]) == (False, True)
+    assert told["expected"]["lengths"] == "prompts 100 to 200 tokens, replies 400 to 2000 tokens"
+    assert told["solve"]["expected_value"] > told["solve"]["value"]
+
+
+def test_bad_lengths_are_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = budget(capsys, VERL, "--model", "Qwen3-8B", "--gpu", "H100", "--reply-tokens", "2000,400")
+    assert (status, out) == (2, "")
+    assert "P99 not below P50" in err
+
+
+@pytest.mark.parametrize("more", [(), ("-v",), ("--reply-tokens", "100,500"), ("--solve", "micro_batch")])
+def test_the_screen_has_80_columns(capsys: pytest.CaptureFixture[str], more: tuple[str, ...]) -> None:
+    run = f"{VERL} algorithm.adv_estimator=gae actor_rollout_ref.actor.use_kl_loss=True"
+    _, out, _ = budget(capsys, run, "--model", "Qwen3-8B", "--gpu", "H100", *more)
+    assert [line for line in out.splitlines() if len(line) > 80] == []
+
+
+def test_a_step_has_a_time_and_the_host_a_size(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = budget(capsys, VERL, "--model", "Qwen3-8B", "--gpu", "H100", "--format", "json")
+    told = json.loads(out)
+    seconds = told["step_seconds"]
+    assert seconds["total"] == pytest.approx(seconds["rollout"] + seconds["log_prob"] + seconds["update"], abs=0.02)
+    assert told["host"]["gib_per_gpu"] > 5
+
+
 def test_json_holds_what_the_design_promises(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = budget(capsys, MIG20, "--gpu", "H200", "--format", "json", "--solve", "rollout.n")
     told = json.loads(out)
