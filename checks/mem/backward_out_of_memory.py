@@ -5,7 +5,8 @@ Computes the peak of an update with the trainer's memory model, from the second 
 resident state, the activations of one micro batch with or without checkpointing, the logits and their copies for
 log-prob, entropy and loss, and the memory of vLLM, asleep or awake (prime-rl's never sleeps). It checks the log-prob
 phase too. The limit is the memory that is free now on this job's device, if a driver reports it. A run that fits the
-estimate but not its upper bound is a warning.
+estimate but not its upper bound is a warning. So is one that fits with the lengths of the data set's prompts, but not if
+every sequence is at its limit.
 
 ## Why it breaks training
 The rollouts succeed, and the first or second backward pass runs out of memory. The logits are larger than most people
