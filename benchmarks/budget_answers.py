@@ -73,11 +73,13 @@ def cause(refused: str) -> str:
 def report(answers: Sequence[Answer], *, verbose: bool) -> Iterator[str]:
     runs = [each for each in answers if each.is_run or each.status == -1]
     answered = sum(each.is_answered for each in runs)
-    yield f"{len(answers)} files, {len(runs)} training runs, {answered} answered ({answered / max(1, len(runs)):.0%})"
+    fits = sum(each.status == 0 for each in runs)
+    share = f"{answered} answered ({answered / max(1, len(runs)):.0%})"
+    yield f"{len(answers)} files, {len(runs)} training runs, {share}, of which {fits} fit"
     refused = Counter(cause(each.refused) for each in runs if not each.is_answered)
     yield from (f"{count:5} {why}" for why, count in refused.most_common())
     if verbose:
-        yield from (f"{each.file}: {each.refused or 'answered'}" for each in answers)
+        yield from (f"{each.file}: {each.refused or ('fits', 'does not fit')[each.status]}" for each in answers)
 
 
 def main() -> int:

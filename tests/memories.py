@@ -35,6 +35,7 @@ def memory(
     vllm: Engine | None = None,
     sleeps: bool = True,
     expected: float | None = None,
+    spread: float = 0.05,
 ) -> GpuBudget:
     """A device of `total` GiB and a run with phases of these sizes, all of them weights beside vLLM's share."""
     made = engine() if vllm is None else vllm
@@ -52,7 +53,7 @@ def memory(
         shape_from="here",
         shape=SHAPE,
         job=job,
-        budget=Budget(Device("H0", round(total * GIB)), tuple(phases), made),
+        budget=Budget(Device("H0", round(total * GIB)), tuple(phases), made, spread=spread),
         expected=likely,
         lengths="" if likely is None else "prompts 100 to 200 tokens, replies at their limit",
         kept=round(kept * GIB),

@@ -88,7 +88,9 @@ def _doubt(memory: GpuBudget, phase: "PhaseBudget") -> str:
     """Why a phase may fit although its worst case or its upper bound does not."""
     if phase.total <= memory.limit:
         return "this may fit, but by less than the uncertainty of the estimate"
-    return f"with {memory.lengths}, the run takes {in_gib(memory.likely.peak.total)}"
+    if memory.likely.peak.total <= memory.limit:
+        return f"with {memory.lengths}, the run takes {in_gib(memory.likely.peak.total)}"
+    return f"this kind of run was not measured, and {memory.budget.spread:.0%} less would fit"
 
 
 @check("MEM002", roles=[Role.LOGIN, Role.GPU], fix="skyrl_train/memory/changes.py")

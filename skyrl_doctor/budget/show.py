@@ -166,7 +166,8 @@ def _fit(memory: GpuBudget, budget: Budget, name: str) -> Iterator[str]:
         yield "fits:    no"
         yield from (f"         {problem}" for problem in budget.problems)
     elif room < 0:
-        yield f"fits:    no, {in_gib(-room)} too much"
+        unsure = ", but the lower end of the range fits" if low <= memory.limit else ""
+        yield f"fits:    no, {in_gib(-room)} too much{unsure}"
     else:
         unsure = ", but the upper end of the range does not fit" if high > memory.limit else ""
         yield f"fits:    yes, with {in_gib(room)} to spare{unsure}"

@@ -46,10 +46,21 @@ def saved_by_mlp(shape: ModelShape) -> int:
 
 def saved_by_layer(shape: ModelShape, job: Job) -> int:
     """Bytes per token that one decoder layer keeps without checkpointing."""
+    if job.strategy == "megatron":
+        return _saved_by_megatron(shape)
     heads = shape.query_size + shape.kv_size
     qk_norm = heads * (FP32 + BF16) + (shape.heads + shape.kv_heads) * FP32 if shape.qk_norm else 0
     kept = NORMS * saved_by_norm(shape) + saved_by_attention(shape, job) + saved_by_mlp(shape) + qk_norm
     return kept + _adapters_instead(shape, job) if job.lora_rank else kept
+
+
+def _saved_by_megatron(shape: ModelShape) -> int:
+    """Megatron's fused layers keep all in bfloat16: input and output of both norms; query, key, value and output of the
+    attention; both halves of the MLP's first map and their product; and each expert's input and output."""
+    norms = 2 * NORMS * shape.hidden + (shape.query_size + shape.kv_size) * shape.qk_norm
+    attention = 2 * shape.query_size + 2 * shape.kv_size
+    routed = 0 if shape.experts is None else 2 * shape.experts.per_token * shape.hidden
+    return (norms + attention + 3 * shape.mlp_size + routed) * BF16
 
 
 def _adapters_instead(shape: ModelShape, job: Job) -> int:

@@ -81,6 +81,11 @@ class Budget(NamedTuple):
         return self.peak.total * (1 - self.spread), self.peak.total * (1 + self.spread)
 
     @property
+    def is_measured(self) -> bool:
+        """Whether calibration runs cover the model and the trainer."""
+        return self.spread <= BAND
+
+    @property
     def fits(self) -> bool:
         return not self.problems and self.peak.total <= self.device.total
 
