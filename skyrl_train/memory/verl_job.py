@@ -12,6 +12,7 @@ from skyrl_train.contracts.verl_keys import REF, A, C, F, M, R, names
 from skyrl_train.memory.errors import BadJobError, UnsupportedJobError
 from skyrl_train.memory.job import STRATEGIES, Critic, Job, Rollout
 from skyrl_train.memory.keys import Keys, or_default
+from skyrl_train.memory.megatron_job import TABLE as MEGATRON
 from skyrl_train.memory.megatron_job import as_megatron
 from skyrl_train.memory.parameters import LINEARS
 from skyrl_train.memory.undescribed import refuse_undescribed
@@ -78,7 +79,7 @@ def job_from_verl(values: Mapping[str, object]) -> Job:
         val_only=keys.flag("trainer.val_only"),
     )
     if strategy == "megatron":
-        job = as_megatron(keys, job)
+        job = _megatron(keys, job)
     packs = keys.flag(f"{C}.use_dynamic_bsz", default=dynamic)
     return replace(job, critic=_critic(keys, job, dynamic=packs)) if _has_critic(keys) else job
 
@@ -102,6 +103,14 @@ def _as_fsdp(values: Mapping[str, object], engine: str) -> dict[str, object]:
         if key.lstrip("+").startswith(own):
             found[f"{F}.{key.lstrip('+').removeprefix(own)}"] = value
     return found
+
+
+def _megatron(keys: Keys, job: Job) -> Job:
+    if not keys.under(MEGATRON):  # the reader drops keys that the configuration's tree lacks
+        raise UnsupportedJobError(
+            f"{A}.strategy is megatron, but the configuration has no {MEGATRON}; choose it with model_engine=megatron"
+        )
+    return as_megatron(keys, job)
 
 
 def _train_batch(keys: Keys) -> int | None:

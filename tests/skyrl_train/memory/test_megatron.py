@@ -5,7 +5,16 @@ from dataclasses import replace
 import pytest
 
 from skyrl_train.config.parallel import Parallel
-from skyrl_train.memory import Job, ModelShape, Phase, budget, device_named, job_from_verl, shape_from_config
+from skyrl_train.memory import (
+    Job,
+    ModelShape,
+    Phase,
+    UnsupportedJobError,
+    budget,
+    device_named,
+    job_from_verl,
+    shape_from_config,
+)
 from skyrl_train.memory.known import known_config
 from skyrl_train.memory.parameters import in_experts, in_model
 from skyrl_train.memory.trained import actor_of
@@ -53,6 +62,11 @@ def test_more_tensor_parallel_gpus_never_need_more_on_each() -> None:
     dense, device = shape("Qwen2.5-7B"), device_named("H100")
     peaks = [budget(dense, replace(JOB, parallel=Parallel(tensor=size)), device).peak.total for size in (1, 2, 4, 8)]
     assert peaks == sorted(peaks, reverse=True)
+
+
+def test_megatron_without_its_table_is_refused() -> None:
+    with pytest.raises(UnsupportedJobError, match="choose it with model_engine=megatron"):
+        job_from_verl({f"{A}.strategy": "megatron"})
 
 
 def test_verls_keys() -> None:
