@@ -58,7 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_versions(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="list the components of each phase")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
-    parser.add_argument("--figure", metavar="F", help="draw the phases as bars into this .svg or .png file")
+    parser.add_argument("--figure", metavar="F", help="draw the phases as bars into this .svg, .png or .html file")
     parser.epilog = "Exit status: 0 fits (with the expected lengths, if they are known), 1 does not fit, 2 no estimate or bad input."
 
 

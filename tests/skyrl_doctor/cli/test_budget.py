@@ -155,8 +155,8 @@ def test_the_parts_of_each_phase_add_up(capsys: pytest.CaptureFixture[str]) -> N
         ((MIG20, "--gpu", "voodoo2"), "for another GPU give its size, such as --gpu-memory 20GiB"),
         ((MIG20, "--gpu", "H200", "--solve", "nope"), "'nope'"),
         ((MIG20, "--gpu", "H200", "--solve", ""), "cannot solve for ''"),
-        ((MIG20, "--gpu", "H200", "--figure", ""), "the file name must end in .svg or .png"),
-        ((MIG20, "--gpu", "H200", "--figure", "a.pdf"), "the file name must end in .svg or .png"),
+        ((MIG20, "--gpu", "H200", "--figure", ""), "the file name must end in .svg, .png or .html"),
+        ((MIG20, "--gpu", "H200", "--figure", "a.pdf"), "the file name must end in .svg, .png or .html"),
         (("no-such-file.toml", "--gpu", "H200"), "no-such-file.toml"),
     ],
 )
@@ -227,6 +227,14 @@ def test_draws_the_same_figure_twice_and_leaves_nothing_else(
     assert drawn[0] == drawn[1]
     assert b"update step 2 and after" in drawn[0] or b"<svg" in drawn[0]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.svg", "two.svg"]
+
+
+def test_a_page_holds_the_figure(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    page = tmp_path / "memory.html"
+    assert budget(capsys, MIG20, "--gpu", "H200", "--figure", str(page))[0] == 0
+    text = page.read_text(encoding="utf-8")
+    assert (text.startswith("<!doctype html>"), text.count("<svg"), text.endswith("</html>\n")) == (True, 1, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["memory.html"]
 
 
 def test_a_figure_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[str]) -> None:
