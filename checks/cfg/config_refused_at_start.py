@@ -57,7 +57,7 @@ SIGNATURES = (
         versions="omegaconf",
     ),
     Signature(
-        pattern=r"Cannot find primary config '(?P<key>[^'\n]{1,200})'|In '[^'\n]{1,200}': Could not find '(?P<part>[^'\n]{1,200})'",
+        pattern=r"Cannot find primary config '(?P<key>[^'\n]{1,200})'|In '[^'\n]{1,200}': Could not (?:find|load) '(?P<part>[^'\n]{1,200})'",
         sample="Cannot find primary config 'grpo'. Check that it's in your config search path.",
         explain="Hydra does not find a configuration file",
         remedy="Compare --config-name and --config-path with the search path below this line: --config-path is relative to the program's file, not to the current directory, unless it is absolute.",

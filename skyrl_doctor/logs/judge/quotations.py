@@ -69,7 +69,7 @@ _RAISED = re.compile(rb"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b")
 """The last line of an exception that Python ignores."""
 _TRACE = re.compile(rb"\s|Traceback|(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b")
 _INLINE = re.compile(
-    rb"""(?:^|[\s\[{(,|>])(?:assistant|[Oo]bservation|OBSERVATION):\s|['"]role['"]: ?['"]|<\|im_start\|>|<function=|\[(?:prompt|response)\]|(?:FAILED|ERROR) \S{1,200}::\S{1,200} - |^\s*(?:[-*>]|\d{1,2}\.) `|^\++ [\w./\['"({:]"""
+    rb"""(?:^|[\s\[{(,|>])(?:assistant|[Oo]bservation|OBSERVATION):\s|\b[Gg]enerated (?:answers?|texts?|responses?|outputs?|completions?): ?[\['"]|['"]role['"]: ?['"]|<\|im_start\|>|<function=|\[(?:prompt|response)\]|(?:FAILED|ERROR) \S{1,200}::\S{1,200} - |^\s*(?:[-*>]|\d{1,2}\.) `|^\++ [\w./\['"({:]"""
 )
 """The start of a quotation within a line. A shell's trace of its commands is a quotation too."""
 _OWN_ERROR = re.compile(rb"\b(?:ERROR|CRITICAL|FATAL)\b|Error: ")
