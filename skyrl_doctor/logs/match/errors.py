@@ -39,6 +39,7 @@ ERRORS = (
     r"^Error (?:(?:start|creat|load|initiali[sz]|connect|process|handl|sav)ing|in|while|during) [^:\n]{1,80}: |\b\d{1,4} validation errors? for \w",
     r"\b(?:ERRO|FATA|PANI)\[\d{4,8}\]|\b[EF]\d{3,4} \d\d:\d\d:[\d.]{2,20} [\w ./-]{1,120}\.(?:cc:|cpp:|hpp:|go:|py:)\d|\bERR [\w/-]{1,80}\.py:\d|\bNVRM: Xid\b|\bNCCL WARN (?:Error|Cuda failure|Call to |Connect to )",
     r"^(?:[\dTZ:.-]{10,40} )?(?:##\[error\]|[\w./+-]{1,300}:\d{1,7}(?::\d{1,5})?: (?:fatal )?error: )|^\s{0,4}(?:ROCm|CUDA|HIP|NPU) error: \w",
+    r"(?:[AP]M|\dZ|:\d\d) (?:ERR|FTL|PNC) \S|^[^a-z\n]{0,60}\[(?:error|fatal|critical)\s{0,6}\]\s|^\[ERR\] ",
     r"\d [EFC] \d{1,8} \d{1,8}\] (?:\(\w{1,20}\) )?[\w/-]{1,60}\.cc:\d",
 )
 ERROR = "|".join(f"(?:{part})" for part in ERRORS)
