@@ -71,7 +71,7 @@ SIGNATURES = (
         versions="hydra",
     ),
     Signature(
-        pattern=r"\b(?P<count>\d{1,4}) validation errors? for (?P<model>\w{0,60}(?:Config|Settings|Args|Arguments)\b\w{0,20})(?:\s(?P<key>[\w.\-]{1,200})\s{1,4}(?P<why>[A-Z][^\[\n]{3,120}) \[type=)?",
+        pattern=r"\b(?P<count>\d{1,4}) validation errors? for (?P<model>\w{0,60}(?:Config|Settings|Args|Arguments)\b\w{0,20})(?:\s{1,6}(?:(?P<key>[\w.\-]{1,200})\s{1,4})?(?P<why>[A-Z][^\[\n]{3,400}) \[type=)?",
         sample="pydantic_core._pydantic_core.ValidationError: 1 validation error for RLConfig\nteacher_gpu_ids\n  Extra inputs are not permitted [type=extra_forbidden, input_value=[2, 3], input_type=list]",
         explain="the configuration ({model}) was refused: {key}: {why}",
         remedy=f"The lines below name each key: `Extra inputs are not permitted` is an unknown or renamed key, `Field required` one that is missing. {BEFORE}",

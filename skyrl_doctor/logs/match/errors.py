@@ -78,7 +78,7 @@ _FATAL_WORD = re.compile(r"\[FATAL\]|^(?:FATAL|PANIC)\b")
 _LOW_WORD = re.compile(r"\b(?:INFO|DEBUG|TRACE|WARN|WARNING|NOTICE)\b|\bwarnings?\.warn\b|\w+Warning:")
 _QUOTES_ERROR = re.compile(
     r"^\++ \S|\[[\w./-]+:\d+\] {2,}\S|:\d+\] {2}File .|Exception ignored in|^\W*(?:PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S+::|EXECUTION RESULT of|(?i:\bobservation\b)"
-    r"|^\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)="
+    r"|^[+-]?\s*(?:except|raise|class|import|from|def|if|assert|return|#)\b|<(?:function|parameter)="
 )
 """Lines of a program, a test or an agent that hold the words of an error."""
 _NO_ERROR = re.compile(

@@ -26,6 +26,7 @@ def test_an_error(text: str) -> None:
         "ERROR 03-02 09:14:03 [core.py:843]     return KeyError",
         "ERROR handling: trap set",
         "+ echo ERROR",
+        "+    except own.errors.RequestException:",
         "worker: KeyError: 'x' (expected while reproducing)",
         "WARNING: 503, retrying: ConnectionError: refused",
         "0 errors",
