@@ -18,13 +18,19 @@ under Slurm, tmux or nohup, so that closing a terminal does not end them. Resume
 
 from skyrl_doctor.core.signature import Signature
 
+STOPPED = "SIGTERM from outside stopped the run: the scheduler, the platform or a person"
+SERVER_STOPPED = "a signal (SIGTERM or SIGINT) stopped the vLLM server"
+SENDER = (
+    "If you did not stop the server, find the sender: the end of the job (`sacct -j JOB -o State,ExitCode`), or the script "
+    "that started it."
+)
 RESUME = "then resume from the last checkpoint."
 
 SIGNATURES = (
     Signature(
         pattern=r"\bSignalException: Process \d+ got signal: 15\b|\bReceived (?:15|Signals?\.SIGTERM) death signal",
         sample="torch.distributed.elastic.multiprocessing.api.SignalException: Process 2811 got signal: 15",
-        explain="SIGTERM from outside stopped the run: the scheduler, the platform or a person",
+        explain=STOPPED,
         remedy=f"Find the sender (`sacct -j JOB -o State,ExitCode`, the events of the pod, the notices of the cloud), {RESUME}",
         versions="torchrun",
         last_resort=True,
@@ -56,8 +62,8 @@ SIGNATURES = (
     Signature(
         pattern=r"(?:^|\s)(?:KeyboardInterrupt: (?:MQLLMEngine )?|MQLLMEngine )terminated$",
         sample="KeyboardInterrupt: MQLLMEngine terminated",
-        explain="a signal (SIGTERM or SIGINT) stopped the vLLM server",
-        remedy="If you did not stop the server, find the sender: the end of the job (`sacct -j JOB -o State,ExitCode`), or the script that started it.",
+        explain=SERVER_STOPPED,
+        remedy=SENDER,
         versions="vllm 0.6 - 0.10",
         last_resort=True,
     ),
@@ -66,8 +72,8 @@ SIGNATURES = (
         near=r"\[shutdown\] [^\n]{0,60}received signal=SIG(?:TERM|INT)",
         within=60,
         sample="ERROR 01-15 16:00:12 [async_llm.py:704] AsyncLLM output_handler failed.",
-        explain="a signal (SIGTERM or SIGINT) stopped the vLLM server",
-        remedy="If you did not stop the server, find the sender: the end of the job (`sacct -j JOB -o State,ExitCode`), or the script that started it.",
+        explain=SERVER_STOPPED,
+        remedy=SENDER,
         versions="vllm",
         last_resort=True,
     ),
@@ -76,7 +82,7 @@ SIGNATURES = (
         near=r"\*\*\* SIGTERM received at time=\d",
         within=120,
         sample="train.sh: line 115: 378056 Aborted                 (core dumped) python3 -m verl.trainer.main_ppo",
-        explain="SIGTERM from outside stopped the run: the scheduler, the platform or a person",
+        explain=STOPPED,
         remedy=f"Find the sender (`sacct -j JOB -o State,ExitCode`, the events of the pod, the notices of the cloud), {RESUME}",
         versions="ray",
         last_resort=True,
