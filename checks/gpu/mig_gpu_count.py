@@ -67,6 +67,15 @@ SIGNATURES = (
         within=200,
     ),
     Signature(
+        pattern=r"CUDA error: invalid device ordinal",
+        sample="RuntimeError: CUDA error: invalid device ordinal",
+        explain="a rank asked for a GPU index that this process does not see",
+        remedy=f"{LOOK} Fewer GPUs than ranks on the node: request more, or lower the number of processes. In a Ray worker that sees one GPU: use index 0, not the rank.",
+        versions="torch",
+        keys=("slurm.gpus_per_node",),
+        last_resort=True,
+    ),
+    Signature(
         pattern=r"RuntimeError: (?:No CUDA GPUs are available|Found no NVIDIA driver on your system|Failed to infer device type)|CUDA error: no CUDA-capable device is detected|\b0 active drivers \(\[\]\)|from cudaGetDeviceCount\(\).{0,160}Error 10[01]: ",
         sample="RuntimeError: No CUDA GPUs are available",
         explain="CUDA has no device in this step: the job requested none, or CUDA_VISIBLE_DEVICES names none that it can open",

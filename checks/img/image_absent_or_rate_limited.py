@@ -64,7 +64,7 @@ SIGNATURES = (
         versions="podman, docker, kubernetes",
     ),
     Signature(
-        pattern=r"reached your (?:unauthenticated )?pull rate limit|pull rate limit|429 Too Many Requests",
+        pattern=r"reached your (?:unauthenticated )?pull rate limit|pull rate limit|(?:docker|registry|/v2/).{0,300}429 Too Many Requests",
         sample="Error: initializing source docker://python:3.12: reading manifest 3.12 in docker.io/library/python: toomanyrequests: You have reached your unauthenticated pull rate limit. https://www.docker.com/increase-rate-limit",
         explain=CAUSE,
         versions="docker hub",

@@ -65,7 +65,7 @@ SIGNATURES = (
         keys=KEYS,
         versions="torch, verl, prime-rl",
         near=r"in (?:_?engine_backward|_backward|backward|training_step|_forward_micro_batch|forward_backward\w*|train_batch|train_mini_batch|update_\w{1,20}|compute_log_prob\w*|compute_entropy\w*|logprobs_\w{1,30}|entropy_\w{1,30}|selective_log_softmax|optimizer_step|step)\b|loss\.backward|_update_(?:actor|policy|critic)\(\)|log_softmax|cross_entropy|autograd/(?:graph|__init__|function)\.py",
-        within=60,
+        within=120,
         unless="wake_up|cumem",
         refines=("MEM001",),
     ),
