@@ -309,3 +309,15 @@ def test_a_name_that_another_user_took_costs_no_setting(base: Path, attacker: Us
     assert Path(value, "f").read_text() == f"path={os.path.dirname(value)}/y"
     assert moved_as(victim, base) == first
     assert sweep(base, victim).directories == [os.path.dirname(value)]
+
+
+def test_the_path_is_a_link_when_it_is_opened(base: Path, attacker: User) -> None:
+    attacker.run(f"mkdir {base}/own; touch {base}/own/file; ln -s own {place_of(base, attacker)}")
+    assert not remove_tree(str(place_of(base, attacker)), attacker.uid)
+    assert (base / "own/file").exists()
+
+
+def test_the_path_is_of_another_user_when_it_is_opened(base: Path, attacker: User, victim: User) -> None:
+    victim.run(f"mkdir {place_of(base, attacker)}; touch {place_of(base, attacker)}/file")
+    assert not remove_tree(str(place_of(base, attacker)), attacker.uid)
+    assert (place_of(base, attacker) / "file").exists()
