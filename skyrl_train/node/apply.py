@@ -49,12 +49,15 @@ def _taken(path: str) -> str | None:
 def _replacement(taken: str) -> str:
     above, name = os.path.split(taken)
     with os.scandir(above) as entries:
-        for entry in entries:
-            if entry.name.startswith(f"{name}.") and entry.is_dir(follow_symlinks=False):
-                found = entry.stat(follow_symlinks=False)
-                if found.st_uid == os.getuid() and stat.S_IMODE(found.st_mode) == stat.S_IRWXU:
-                    return entry.path
+        ours = [entry.path for entry in entries if entry.name.startswith(f"{name}.") and _is_private(entry)]
+    if ours:
+        return min(ours)
     return tempfile.mkdtemp(prefix=f"{name}.", dir=above)
+
+
+def _is_private(entry: "os.DirEntry[str]") -> bool:
+    found = entry.stat(follow_symlinks=False)
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and stat.S_IMODE(found.st_mode) == stat.S_IRWXU
 
 
 def _renamed(preparation: Preparation, old: str, new: str) -> Preparation:

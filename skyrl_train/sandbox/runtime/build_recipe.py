@@ -78,7 +78,7 @@ def _problem(line: str, stages: set[str]) -> Iterator[str]:
         case "RUN":
             yield from _run_problem(rest)
         case "ONBUILD":
-            yield "ONBUILD is not supported: it would act in builds that nobody reads"
+            yield "ONBUILD is not supported: it would act in later builds from this image"
 
 
 def _from_problem(rest: str, stages: set[str]) -> Iterator[str]:
