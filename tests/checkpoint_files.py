@@ -31,7 +31,8 @@ def torch_file(seed: int, *, tensors: int = 3, size: int = 400) -> bytes:
     Pickler(packed, protocol=2).dump({f"layer.{key}.weight": Storage(key) for key in range(tensors)})
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
-        parts = {"archive/data.pkl": packed.getvalue()}
+        pickled = packed.getvalue().replace(b"ccollections\nOrderedDict\n", b"ctorch\nByteStorage\n")
+        parts = {"archive/data.pkl": pickled}
         parts |= {f"archive/data/{key}": random.Random(seed * 100 + key).randbytes(size) for key in range(tensors)}
         parts |= {"archive/version": b"3\n"}
         for name, data in parts.items():

@@ -50,3 +50,8 @@ noted() {
   shift
   { mkdir -p "$LOG_DIR" && printf '%s %s\n' "$(date +%Y-%m-%dT%H:%M:%S)" "$*" >>"$noted_in"; } 2>/dev/null || :
 }
+
+# printable: its input without control characters, since names of files and processes are chosen by users.
+printable() {
+  LC_ALL=C tr -d '\000-\010\013-\037\177'
+}

@@ -17,6 +17,7 @@ case ${1-} in
     exit 0
     ;;
 esac
+cd / || exit 0 # not in a directory that a user chose
 
 [ -n "${SLURM_JOB_ID-}" ] && [ -n "${SLURM_JOB_UID-}" ] || exit 0
 did=$(mktemp) || exit 0
@@ -27,5 +28,5 @@ SLURM_SCRIPT_CONTEXT=epilog_slurmd "$TRAIN" sweep "$@" >"$did" 2>&1
 status=$?
 if [ "$status" -ne 0 ] || [ -s "$did" ]; then
   noted epilog.log "job=$SLURM_JOB_ID uid=$SLURM_JOB_UID status=$status"
-  cat "$did" >>"$LOG_DIR/epilog.log"
+  printable <"$did" >>"$LOG_DIR/epilog.log"
 fi

@@ -16,6 +16,7 @@ if [ "${1-}" != look ]; then
   [ ! -r "$state/last" ] || cat "$state/last"
   exit 0
 fi
+cd / || exit 0 # not in a directory that a user chose
 
 # Sets $is and $note to Slurm's state and reason of the node.
 ask() {

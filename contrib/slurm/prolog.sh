@@ -17,9 +17,10 @@ case ${1-} in
     exit 0
     ;;
 esac
+cd / || exit 0 # not in a directory that a user chose
 
 saw=$(mktemp) || exit 0
 trap 'rm -f "$saw"; exit 0' EXIT
 "$DOCTOR" preflight --role gpu --select "$NODE_CHECKS" --deadline 10 --format github >"$saw" 2>&1
 noted prolog.log "job=${SLURM_JOB_ID-} node=${SLURMD_NODENAME-} status=$?"
-cat "$saw" >>"$LOG_DIR/prolog.log"
+printable <"$saw" >>"$LOG_DIR/prolog.log"

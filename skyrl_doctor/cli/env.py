@@ -20,7 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.cli.session import advice_of
     from skyrl_doctor.core.errors import UsageError
-    from skyrl_train.node.apply import apply
+    from skyrl_train.node.apply import apply, moved
     from skyrl_train.node.render import shell, taskprolog
 
     advice = advice_of(args)
@@ -30,6 +30,7 @@ def run(args: argparse.Namespace) -> int:
     if args.taskprolog:
         try:
             if args.bundle is None:
+                preparation = moved(preparation)
                 apply(preparation)
         except OSError as error:
             raise UsageError(str(error)) from None

@@ -9,6 +9,9 @@ from typing import NamedTuple
 from skyrl_train.contracts.checkpoints import layout, manifest
 from skyrl_train.contracts.checkpoints.layout import KINDS, MANIFEST, Listing
 
+PICKLED = (".pt", ".pth", ".bin")
+"""The names of files that torch loads as pickles."""
+
 
 class SavedState(StrEnum):
     """COMPLETE can be resumed from. CUT was never finished; BROKEN was finished and changed later."""
@@ -78,10 +81,13 @@ def foreign_imports(saved: Saved) -> Iterator[str]:
     """A line for each import outside torch and verl that loading the checkpoint would run."""
     from skyrl_train.checkpoints import archive
 
-    for name, _ in sorted(listed(saved.path)):
-        if name.endswith(".pt"):
+    for name in sorted(name for name, _ in listed(saved.path) if name.lower().endswith(PICKLED)):
+        try:
             with open(os.path.join(saved.path, name), "rb") as file:
-                yield from (f"{name}: loading it runs {one}" for one in archive.foreign_imports(file))
+                found = archive.foreign_imports(file)
+        except OSError as error:
+            found = (f"unknown code: {error.strerror or error}",)
+        yield from (f"{name}: loading it runs {one}" for one in found)
 
 
 def listed(path: str) -> Iterator[tuple[str, int]]:
@@ -110,13 +116,12 @@ def _changed(path: str, step: int | None, mark: manifest.Mark, listing: Listing)
 def _structure(path: str, name: str, size: int, *, deep: bool) -> Iterator[str]:
     if not name.endswith((".pt", ".safetensors")):
         return
-    from skyrl_train.checkpoints import (
-        archive,  # imports zipfile and pickletools, which the doctor's checks do not need
-    )
+    # these import zipfile and pickletools, which the doctor's checks do not need
+    from skyrl_train.checkpoints import archive, safetensors
 
     try:
         with open(os.path.join(path, name), "rb") as file:
-            found = archive.faults(file, deep=deep) if name.endswith(".pt") else archive.tensors_faults(file, size)
+            found = archive.faults(file, deep=deep) if name.endswith(".pt") else safetensors.tensors_faults(file, size)
             yield from (f"{name}: {fault}" for fault in found)
     except OSError as error:
         yield f"{name}: {error.strerror or error}"

@@ -92,7 +92,8 @@ def _verify(args: argparse.Namespace, root: str, step: int | None) -> int:
             f"{root}: no checkpoint found; expected {'global_step_N' if step is None else f'global_step_{step}'}"
         )
     faults = {one.step: tuple(more_faults(one, ranks=args.gpus, deep=args.deep)) for one in chosen}
-    for name in foreign_import_lines(chosen):
+    foreign = tuple(foreign_import_lines(chosen))
+    for name in foreign:
         sys.stderr.write(
             f"skyrl-train checkpoints: {name}; expected only torch and verl. Load it only if you trust its source.\n"
         )
@@ -107,7 +108,7 @@ def _verify(args: argparse.Namespace, root: str, step: int | None) -> int:
                 *(f"       {fault}" for fault in dict.fromkeys((*one.faults, *faults[one.step]))),
             )
         )
-    return FAULTY if any(not one.complete or faults[one.step] for one in chosen) else 0
+    return FAULTY if foreign or any(not one.complete or faults[one.step] for one in chosen) else 0
 
 
 def _prune(args: argparse.Namespace, root: str, step: int | None) -> int:

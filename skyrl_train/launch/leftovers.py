@@ -1,7 +1,6 @@
 """Removes what a job left on its node: processes, sandboxes, mounts and the job's directories."""
 
-import contextlib
-import ctypes
+import glob
 import os
 import shutil
 import stat
@@ -9,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skyrl_train.launch import slurm, strays
+from skyrl_train.launch.tree_removal import Mount, mounts, remove_tree, unmount
 from skyrl_train.node.caches import scratch_candidates
 from skyrl_train.node.places import job_directories
 from skyrl_train.node.podman_store import LOCAL_BASE, STORE_BASE, job_directory
@@ -17,8 +17,8 @@ from skyrl_train.procfs import Belongs
 
 LIMIT_S = 60.0
 ROUNDS = 3
+MOST_REPLACEMENTS = 100
 MOUNTS = "/proc/self/mountinfo"
-_DETACH, _NOFOLLOW = 2, 8
 _MOST_BYTES = 4096
 
 
@@ -39,7 +39,7 @@ def node_directory(uid: int, job_id: str | None) -> str:
 
 def of_dead_job(job_id: str, uid: int, bases: Sequence[str] = (LOCAL_BASE,)) -> Cleared:
     """Removes the processes and directories of a finished job. Calling it again has no effect."""
-    directories = job_directories(uid=uid, job_id=job_id, bases=bases)
+    directories = _with_replacements(job_directories(uid=uid, job_id=job_id, bases=bases))
     return _cleared(directories, uid, (strays.of_job(job_id, uid),))
 
 
@@ -51,7 +51,15 @@ def of_this_job(environ: Mapping[str, str]) -> list[str]:
     job_id = slurm.own_id(environ)
     if not job_id:
         return []
-    return clear(job_directories(uid=os.getuid(), job_id=job_id, bases=scratch_candidates(environ))).troubles
+    directories = job_directories(uid=os.getuid(), job_id=job_id, bases=scratch_candidates(environ))
+    return clear(_with_replacements(directories)).troubles
+
+
+def _with_replacements(directories: Sequence[str]) -> list[str]:
+    """Also the directories that were made because another user had taken the name (skyrl_train.node.apply)."""
+    return [
+        path for one in directories for path in (one, *sorted(glob.glob(f"{glob.escape(one)}.*"))[:MOST_REPLACEMENTS])
+    ]
 
 
 def clear(directories: Sequence[str]) -> Cleared:
@@ -69,27 +77,28 @@ def remove(path: str, *, uid: int | None = None) -> str:
 
     Files of a sandbox belong to subordinate ids of the user, which only `podman unshare` or root may remove.
     """
-    if os.path.islink(path) or not os.path.isdir(path) or os.stat(path).st_uid != (os.getuid() if uid is None else uid):
+    owner = os.getuid() if uid is None else uid
+    if os.path.islink(path) or not os.path.isdir(path) or os.stat(path).st_uid != owner:
         return ""
-    _make_writable(path)
-    shutil.rmtree(path, ignore_errors=True)
-    if not os.path.exists(path):
+    if remove_tree(path, owner) or not os.path.exists(path):
         return ""
-    try:
-        done = run((shutil.which("podman") or "podman", "unshare", "rm", "-rf", path), limit_s=LIMIT_S)
-    except OSError as error:
-        return f"cannot remove {path}: {error}"
-    if done.timed_out:
-        return f"cannot remove {path}: podman unshare timed out after {LIMIT_S:g} s"
-    shutil.rmtree(path, ignore_errors=True)
+    if os.getuid() == owner:
+        try:
+            done = run(
+                (shutil.which("podman") or "podman", "unshare", "rm", "-rf", "--one-file-system", path), limit_s=LIMIT_S
+            )
+        except OSError as error:
+            return f"cannot remove {path}: {error}"
+        if done.timed_out:
+            return f"cannot remove {path}: podman unshare timed out after {LIMIT_S:g} s"
+        remove_tree(path, owner)
     return f"cannot remove all of {path}" if os.path.exists(path) else ""
 
 
-def mounts_below(directories: Sequence[str], table: str) -> list[str]:
-    """The mount points at and below these directories, deepest first. `table` is the text of mountinfo."""
-    points = [_unescaped(words[4]) for line in table.splitlines() if len(words := line.split(" ")) > 4]
-    found = [point for point in points if any(f"{point}/".startswith(f"{one}/") for one in directories)]
-    return sorted(found, key=len, reverse=True)
+def mounts_below(directories: Sequence[str], table: str) -> list[Mount]:
+    """The mounts at and below these directories, deepest first. `table` is the text of mountinfo."""
+    found = [mount for mount in mounts(table) if any(f"{mount.point}/".startswith(f"{one}/") for one in directories)]
+    return sorted(found, key=lambda mount: len(mount.point), reverse=True)
 
 
 def stores_elsewhere(directory: str, uid: int) -> list[str]:
@@ -120,7 +129,7 @@ def _cleared(own: Sequence[str], uid: int, kinds: Sequence[Belongs]) -> Cleared:
     for _ in range(ROUNDS):
         for belongs in kinds:
             done.processes += strays.end(belongs)
-        done.mounts += [point for point in mounts_below(directories, _table()) if _unmount(point)]
+        done.mounts += [mount.point for mount in mounts_below(directories, _table()) if unmount(mount, uid)]
         failed = {path: trouble for path in directories if (trouble := _remove_unless_needed(path, stores, uid, done))}
         done.troubles = list(failed.values())
         if not done.troubles:
@@ -140,37 +149,12 @@ def _remove_one(path: str, uid: int, done: Cleared) -> str:
     if not os.path.lexists(path):
         return ""
     held = mounts_below([path], _table())
-    trouble = f"{held[0]} is still mounted" if held else remove(path, uid=uid)
+    trouble = f"{held[0].point} is still mounted" if held else remove(path, uid=uid)
     if not trouble and not os.path.lexists(path):
         done.directories.append(path)
     return trouble
 
 
-def _make_writable(path: str) -> None:
-    """Makes directories writable, since module caches are read-only. Root can remove them anyway and changes nothing."""
-    for where, names, _files in os.walk(path) if os.getuid() else ():
-        for one in (where, *(os.path.join(where, name) for name in names)):
-            _make_one_writable(one)
-
-
-def _make_one_writable(path: str) -> None:
-    with contextlib.suppress(OSError):
-        if not os.path.islink(path):
-            os.chmod(path, stat.S_IRWXU)
-
-
-def _unmount(point: str) -> bool:
-    """Unmounts; whether it worked. Lazily, so that a file server that does not answer cannot block the cleanup."""
-    return int(ctypes.CDLL(None).umount2(os.fsencode(point), _DETACH | _NOFOLLOW)) == 0
-
-
 def _table() -> str:
     with open(MOUNTS, encoding="utf-8", errors="surrogateescape") as file:
         return file.read()
-
-
-def _unescaped(text: str) -> str:
-    """The text without the octal escapes of proc(5) for blanks and backslashes."""
-    for code, letter in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-        text = text.replace(code, letter)
-    return text

@@ -27,7 +27,7 @@ case "$*" in
 esac
 echo "$*" >>"$at.told"
 """
-DOCTOR = 'echo "$5" >>asked; cat said; exit $(cat status)'
+DOCTOR = 'cd "$(dirname "$0")"; echo "$5" >>asked; cat said; exit $(cat status)'
 IDLE = "NodeName=n1 State=IDLE X=1\n"
 
 

@@ -37,6 +37,7 @@ LANES: dict[str, Callable[[], str | None]] = {
     "verl": lambda: _module("verl"),
     "openhands": lambda: _module("openhands"),
     "gpu": _gpu,
+    "loaders": lambda: _any_of(_module("torch"), _module("safetensors")),
     "hang": lambda: _any_of(_beside("py-spy"), _module("torch"), _module("ray")),
     "e2e": lambda: _any_of(_command("slurmctld", "podman"), _module("verl"), _module("vllm")),
 }

@@ -1,13 +1,12 @@
 """The form of POST /build: a directory as a compressed archive in base64, the image's name, and further names.
 
-The archive is unpacked without devices or files outside its directory, and within the limits.
+`context_archive` unpacks the archive; `build_recipe` reads its recipe.
 """
 
 import base64
 import binascii
 import hashlib
 import os
-import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,8 @@ from typing import BinaryIO
 
 from skyrl_train.contracts.sandbox.references import parse_reference
 from skyrl_train.sandbox.request_rules import BodyRules, array, text
+from skyrl_train.sandbox.runtime.build_recipe import MOST_RECIPE, problems
+from skyrl_train.sandbox.runtime.context_archive import ArchiveError, TooLargeError, unpack
 from skyrl_train.sandbox.runtime.refusals import RefusedError
 from skyrl_train.sandbox.runtime.requests import read_body
 from skyrl_train.sandbox.sandboxd.http import HttpError
@@ -22,7 +23,6 @@ from skyrl_train.sandbox.sandboxd.multipart import each_part
 from skyrl_train.sandbox.start_request import IMAGE
 
 LARGEST_FORM = 512 << 20
-_MOST_FILES, _MOST_BYTES = 200_000, 4 << 30
 _LONGEST_WORD, _MOST_TAGS = 512, 20
 _CONTEXT = text("the directory to build in, as a packed archive in base64")
 FORM = BodyRules(
@@ -60,9 +60,7 @@ def read_form(body: Path, content_type: str, place: Path) -> BuildForm:
     directory = place / "context"
     _unpack(archive, directory)
     archive.unlink()
-    recipe = next((name for name in _RECIPES if (directory / name).is_file()), None)
-    if recipe is None:
-        raise RefusedError(400, f"context: has no {' or '.join(_RECIPES)}")
+    recipe = _read_recipe(directory)
     return BuildForm(image=image, tags=tuple(tags), directory=str(directory), recipe=recipe, content=_hash(directory))
 
 
@@ -103,21 +101,25 @@ def _decode(content: Iterator[bytes], target: Path) -> None:
 
 
 def _unpack(archive: Path, directory: Path) -> None:
-    directory.mkdir()
     try:
-        with tarfile.open(archive, "r:*") as packed:
-            _extract(packed, directory)
-    except (tarfile.TarError, EOFError, OSError, ValueError, TypeError) as error:
+        unpack(archive, directory)
+    except TooLargeError as error:
+        raise RefusedError(413, f"context: {error}") from error
+    except (ArchiveError, OSError) as error:
         raise RefusedError(400, f"context: cannot be unpacked: {str(error)[:300]}") from error
 
 
-def _extract(packed: tarfile.TarFile, directory: Path) -> None:
-    files, size = 0, 0
-    for member in packed:
-        files, size = files + 1, size + member.size
-        if files > _MOST_FILES or size > _MOST_BYTES:
-            raise RefusedError(413, f"context: more than {_MOST_FILES} files or {_MOST_BYTES >> 30} GiB unpacked")
-        packed.extract(member, directory, filter="data")
+def _read_recipe(directory: Path) -> str:
+    """The name of the recipe, if its content is accepted."""
+    name = next((one for one in _RECIPES if (directory / one).is_file() and not (directory / one).is_symlink()), None)
+    if name is None:
+        raise RefusedError(400, f"context: has no {' or '.join(_RECIPES)}")
+    with open(directory / name, "rb") as file:
+        text = file.read(MOST_RECIPE + 1)
+    problem = next(problems(text), None)
+    if problem is not None:
+        raise RefusedError(400, f"context: {name}: {problem}")
+    return name
 
 
 def _hash(directory: Path) -> str:

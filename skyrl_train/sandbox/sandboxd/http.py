@@ -6,6 +6,7 @@ The standard library's server would load the mail parser and about fifty modules
 from __future__ import annotations
 
 import socket
+import time
 
 MAX_HEAD = 64 * 1024
 CHUNK = 256 * 1024
@@ -28,11 +29,12 @@ class DisconnectedError(Exception):
 
 
 class Stream:
-    """Reads bytes from a connection."""
+    """Reads bytes from a connection, until the deadline (of time.monotonic) if there is one."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, deadline: float | None = None) -> None:
         self._connection = connection
         self._buffer = b""
+        self.deadline = deadline
 
     def read(self, size: int) -> bytes:
         """Reads at least one byte and at most `size`."""
@@ -70,6 +72,8 @@ class Stream:
 
     def _receive(self, size: int) -> bytes:
         try:
+            if self.deadline is not None:
+                self._connection.settimeout(max(0.001, self.deadline - time.monotonic()))
             data = self._connection.recv(min(size, CHUNK))
         except OSError as error:
             raise DisconnectedError from error

@@ -9,13 +9,14 @@ import os
 import signal
 from collections.abc import Callable
 
-from skyrl_train.sandbox.sandboxd.children import start_unwatched
+from skyrl_train.sandbox.sandboxd.children import seal, start_unwatched
 
 _SIGNALLED = 128
 
 
 def run(argv: list[str], *, start_enforcer: Callable[[], None], log: Callable[[str], None]) -> int:
     """Exits with the server's status; a signal counts as 128 plus its number. Returns only if nothing could be run."""
+    seal()  # else a process of the sandbox stops the enforcer, which runs here
     server, early = [0], []
 
     def pass_on(number: int, _frame: object) -> None:

@@ -12,7 +12,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from skyrl_train.contracts.sandboxd_api import LIMIT
 
@@ -22,6 +22,9 @@ _LOOK_EVERY = 5
 _QUIET_S = 1.0
 _AFTERMATH_S = 10.0
 """Time in which dead processes of a burst may still exist."""
+_SHARED_EVERY = 5
+_SHM = "/dev/shm"  # noqa: S108 - the sandbox's own
+_MOST_DESCRIPTORS = 4096
 _PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
 
 
@@ -34,6 +37,7 @@ class LimitEnforcer:
         self._log = log
         self._acted = -_AFTERMATH_S
         self._said = ""
+        self._looks = self._shared = 0
 
     def start(self) -> None:
         """Starts only as the first process: otherwise the other processes belong to others."""
@@ -63,11 +67,15 @@ class LimitEnforcer:
         self._end(-1, f"more than the limit of {self._processes} processes: all were killed")
 
     def _weigh(self, pids: list[int]) -> None:
-        """Checks the quick figure first, which counts shared pages several times, then the exact one."""
-        if sum(_resident_kib(pid) for pid in pids) <= self._memory_kib:
+        """Checks the quick figure first, then the exact one, which counts shared pages once."""
+        if sum(_resident_kib(pid) for pid in pids) + self._shared_kib(pids) <= self._memory_kib:
             return
         weights = {pid: _proportional_kib(pid) for pid in pids}
-        total = sum(weights.values())
+        held = {pid: _memory_files(pid) for pid in pids}
+        mapped = sum(_rollup_kib(pid, "Pss_Shmem:") for pid in pids)
+        total = sum(weights.values()) + max(0, _sum_of(held.values()) + _shm_kib() - mapped)
+        for pid, files in held.items():
+            weights[pid] += sum(files.values())
         if total <= self._memory_kib:
             return
         heaviest = max(weights, key=lambda pid: weights[pid])
@@ -76,6 +84,13 @@ class LimitEnforcer:
             heaviest,
             f"{total // 1024} MiB of memory, more than the limit of {limit} MiB: the largest process was killed",
         )
+
+    def _shared_kib(self, pids: list[int]) -> int:
+        """Shared memory, which no process has as its own. Looking through all descriptors takes long, so not each time."""
+        self._looks += 1
+        if self._looks % _SHARED_EVERY == 0:
+            self._shared = _sum_of(_memory_files(pid) for pid in pids) + _shm_kib()
+        return self._shared + sum(_status_kib(pid, "RssShmem:") for pid in pids)
 
     def _end(self, pid: int, said: str) -> None:
         """Reports before killing: a reader may ask at once for the reason, and this process may end with the others."""
@@ -119,10 +134,55 @@ def _resident_kib(pid: int) -> int:
 
 
 def _proportional_kib(pid: int) -> int:
-    for line in _read(f"/proc/{pid}/smaps_rollup").split("\n"):
-        if line.startswith("Pss:"):
+    return _rollup_kib(pid, "Pss:") or _resident_kib(pid)
+
+
+def _rollup_kib(pid: int, name: str) -> int:
+    return _value_kib(_read(f"/proc/{pid}/smaps_rollup"), name)
+
+
+def _status_kib(pid: int, name: str) -> int:
+    return _value_kib(_read(f"/proc/{pid}/status"), name)
+
+
+def _value_kib(text: str, name: str) -> int:
+    for line in text.split("\n"):
+        if line.startswith(name):
             return int(line.split()[1])
-    return _resident_kib(pid)
+    return 0
+
+
+def _memory_files(pid: int) -> dict[int, int]:
+    """The KiB of each file of memory (memfd_create) that a process holds open, by inode."""
+    found: dict[int, int] = {}
+    directory = f"/proc/{pid}/fd"
+    try:
+        names = os.listdir(directory)[:_MOST_DESCRIPTORS]
+    except OSError:
+        return found
+    for name in names:
+        with contextlib.suppress(OSError):
+            if os.readlink(f"{directory}/{name}").startswith("/memfd:"):
+                file = os.stat(f"{directory}/{name}")
+                found[file.st_ino] = file.st_blocks // 2
+    return found
+
+
+def _sum_of(files: Iterable[dict[int, int]]) -> int:
+    """The sum of the files, each counted once."""
+    every: dict[int, int] = {}
+    for one in files:
+        every.update(one)
+    return sum(every.values())
+
+
+def _shm_kib() -> int:
+    """What the files in /dev/shm take."""
+    try:
+        found = os.statvfs(_SHM)
+    except OSError:
+        return 0
+    return (found.f_blocks - found.f_bfree) * found.f_frsize // 1024
 
 
 def _read(path: str) -> str:

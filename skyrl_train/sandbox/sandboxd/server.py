@@ -6,9 +6,11 @@ so the command can be stopped.
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import sys
 import threading
+import time
 from _operator import _compare_digest  # constant-time; what hmac offers, without OpenSSL
 
 from skyrl_train.contracts.sandboxd_api import SESSION_KEY_HEADER
@@ -21,6 +23,9 @@ MOST_CONNECTIONS = 128
 IDLE_S = 900.0
 """Longer than any client keeps a connection, so that no request on its way is lost."""
 STALLED_S = 120.0
+UNKEYED_S, MOST_UNKEYED = 10.0, 64
+"""The longest time until a connection's first request with the key, and the most such connections; the oldest is closed.
+Processes of the sandbox have no key, and must not hold all threads."""
 _LINGER_S = 5.0
 _MOST_LINGER = 64 * 1024 * 1024
 _BACKLOG = 256
@@ -36,6 +41,7 @@ class Server:
         self._lock = threading.Lock()
         self._threads = 0
         self._waiting = 0
+        self._unkeyed: list[socket.socket] = []
 
     def start(self) -> None:
         for _ in range(WAITING):
@@ -76,7 +82,9 @@ class Server:
 
     def _converse(self, connection: socket.socket, peer: str) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        stream = Stream(connection)
+        connection.settimeout(IDLE_S)
+        stream = Stream(connection, time.monotonic() + UNKEYED_S if self._keys else None)
+        self._watch(connection)
         try:
             while self._one(connection, stream, peer):
                 pass
@@ -84,29 +92,51 @@ class Server:
             pass
         except Exception as error:  # noqa: BLE001 - a fault of ours costs one connection, and no thread
             log(f"error on a connection from {peer}: {type(error).__name__}: {error}")
+        finally:
+            self._trust(connection)
+
+    def _watch(self, connection: socket.socket) -> None:
+        """Counts a connection without a key, and closes the oldest of too many."""
+        with self._lock:
+            self._unkeyed.append(connection)
+            oldest = self._unkeyed.pop(0) if len(self._unkeyed) > MOST_UNKEYED and self._keys else None
+            if oldest is not None:
+                with contextlib.suppress(OSError):
+                    oldest.shutdown(socket.SHUT_RDWR)
+
+    def _trust(self, connection: socket.socket) -> None:
+        with self._lock, contextlib.suppress(ValueError):
+            self._unkeyed.remove(connection)
 
     def _one(self, connection: socket.socket, stream: Stream, peer: str) -> bool:
         """Handles one request; returns whether another may follow on this connection."""
-        connection.settimeout(IDLE_S)
         request = None
         try:
             request = read_request(stream, connection)
             if request is None:
                 return False
-            connection.settimeout(STALLED_S)
-            answer = self._answer(request)
+            keyed = self._has_key(request)
+            if keyed:
+                stream.deadline = None
+                self._trust(connection)
+                connection.settimeout(STALLED_S)
+            request.keep_alive = request.keep_alive and stream.deadline is None
+            answer = self._answer(request, keyed=keyed)
         except HttpError as error:
             return self._refuse(connection, request, error, peer)
         if isinstance(answer, Download):
             return answer.send(connection, close=not request.keep_alive) and request.keep_alive
         going_on = request.body.drain() and request.keep_alive
         send_json(connection, 200, answer, close=not going_on)
+        if keyed:
+            connection.settimeout(IDLE_S)
         return going_on
 
-    def _answer(self, request: Request) -> object:
+    def _answer(self, request: Request, *, keyed: bool) -> object:
         answer = self._routes.find(request)
         if self._routes.needs_key(request):
-            self._check_key(request)
+            if not keyed:
+                raise HttpError(401, "Unauthorized")
             self._routes.touch()
         try:
             return answer(request)
@@ -115,11 +145,10 @@ class Server:
         except Exception as error:  # the last resort: this client gets a cause, the others go on
             raise HttpError(500, f"{type(error).__name__}: {error}") from error
 
-    def _check_key(self, request: Request) -> None:
+    def _has_key(self, request: Request) -> bool:
         """Compares all keys, each in constant time."""
         given = request.headers.get(SESSION_KEY_HEADER.lower(), "").encode("latin-1")
-        if self._keys and not sum(_compare_digest(given, key) for key in self._keys):
-            raise HttpError(401, "Unauthorized")
+        return not self._keys or bool(sum(_compare_digest(given, key) for key in self._keys))
 
     def _refuse(self, connection: socket.socket, request: Request | None, error: HttpError, peer: str) -> bool:
         what = f"{request.method} {request.path}" if request else "what was sent"

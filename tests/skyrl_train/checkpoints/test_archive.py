@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkpoint_files import torch_file
-from skyrl_train.checkpoints.archive import faults, foreign_imports, tensors_faults
+from skyrl_train.checkpoints.archive import faults, foreign_imports
+from skyrl_train.checkpoints.safetensors import tensors_faults
 
 WHOLE = torch_file(1)
 CUT = "the zip directory at its end is missing: the write was interrupted"
@@ -95,12 +96,12 @@ def test_what_loading_would_run_is_named_and_not_run(capsys: object) -> None:
     ],
 )
 def test_no_spelling_hides_what_loading_would_run(pickled: bytes) -> None:
-    assert foreign_imports(io.BytesIO(zipped({"a/data.pkl": pickled}))) == ("os system",)
+    assert "os system" in foreign_imports(io.BytesIO(zipped({"a/data.pkl": pickled})))
 
 
 def test_a_name_that_is_put_together_is_a_stranger() -> None:
     hidden = b"\x80\x04\x8c\x02os\x8c\x06system\x8c\x05torch\x8c\x06Tensor00\x93\x8c\x02id\x85R."
-    assert foreign_imports(io.BytesIO(zipped({"a/data.pkl": hidden}))) == ("a computed name",)
+    assert foreign_imports(io.BytesIO(zipped({"a/data.pkl": hidden})))[0] == "a computed name"
 
 
 def safetensors(length: int) -> bytes:
@@ -116,7 +117,7 @@ def test_safetensors_are_as_long_as_their_header_says() -> None:
     ]
     assert list(tensors_faults(io.BytesIO(b""), 0)) == ["its header is longer than the file"]
     assert list(tensors_faults(io.BytesIO(struct.pack("<Q", 2) + b"[]"), 10)) == [
-        "its header cannot be read (it is an empty list; expected an object)"
+        "its header cannot be read (it does not begin with an object)"
     ]
 
 

@@ -128,7 +128,7 @@ async def test_a_server_that_was_killed_in_a_build_leaves_a_failure(tmp_path: Pa
         (b"QUJD", IMAGE, 400, "context: cannot be unpacked"),
         (packed()[:-6], IMAGE, 400, "context: "),
         (packed(recipe=b"") , "A B", 400, "target_image: 'A B' contains white space"),
-        (packed(("../outside", b"x")), IMAGE, 400, "context: cannot be unpacked: '../outside'"),
+        (packed(("../outside", b"x")), IMAGE, 400, "context: cannot be unpacked: the path '../outside'"),
         (packed(("/etc/outside", b"x")), IMAGE, 202, ""),
         (packed(links=(("./link", "/etc/passwd"),)), IMAGE, 400, "context: cannot be unpacked"),
     ],

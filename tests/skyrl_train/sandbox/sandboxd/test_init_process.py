@@ -1,5 +1,6 @@
 """sandboxd before another server: statuses, signals, orphans."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from skyrl_train.sandbox.sandboxd.bundle import write_zipapp
+
+SYSTEM_PYTHON = "/usr/bin/python3"
 
 
 @pytest.fixture(scope="module")
@@ -47,3 +50,29 @@ def test_it_passes_on_what_it_is_asked(argv: list[str], tmp_path: Path) -> None:
 def test_what_cannot_be_run_says_so(argv: list[str], words: tuple[str, ...], code: int, said: str) -> None:
     done = subprocess.run([*argv, *words], capture_output=True, text=True, check=False, encoding="utf-8")
     assert (done.returncode, done.stderr.splitlines()[0]) == (code, f"sandboxd: {said}")
+
+
+@pytest.mark.skipif(
+    os.getuid() != 0 or not os.path.exists(SYSTEM_PYTHON), reason="needs root and a Python for all users"
+)
+def test_no_process_of_the_same_user_may_trace_it(tmp_path: Path) -> None:
+    """What may not be traced belongs to root in /proc, whoever runs it."""
+    archive = write_zipapp(tmp_path / "archive")
+    tmp_path.chmod(0o755)
+    for path in (archive, *archive.parents):
+        if str(path).startswith("/tmp/pytest"):
+            path.chmod(0o755)
+    words = [
+        SYSTEM_PYTHON,
+        "-I",
+        "-S",
+        "-B",
+        str(archive),
+        "--run",
+        "--",
+        "sh",
+        "-c",
+        "stat -c %u /proc/$PPID/environ",
+    ]
+    done = subprocess.run(words, user=65534, group=65534, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "0\n", done.stderr

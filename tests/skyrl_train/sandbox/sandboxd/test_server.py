@@ -216,7 +216,9 @@ def test_log_lines_are_one_line_whatever_is_in_them(sandboxd: Sandboxd) -> None:
 
 
 def test_many_idle_connections_keep_nobody_out(fresh: Sandboxd) -> None:
-    idle = [socket.create_connection(("127.0.0.1", fresh.port)) for _ in range(40)]
+    idle = [socket.create_connection(("127.0.0.1", fresh.port)) for _ in range(300)]
+    for connection in idle[::2]:
+        connection.sendall(b"GET /alive HTTP/1.1\r\nHost:")
     assert fresh.execute("echo still here")["stdout"] == "still here\n"
     for connection in idle:
         connection.close()
