@@ -9,6 +9,11 @@ TRAIN=/opt/skyrl-doctor/bin/skyrl-train
 LOG_DIR=/var/log/skyrl-doctor
 STATE_DIR=/var/lib/skyrl-doctor
 SCRATCH=/tmp               # scratch directories of this node, separated by blanks
+# The jobs that get settings from the TaskProlog without asking for them: names separated by blanks.
+GPU_PARTITIONS=''          # gpu: jobs with a GPU in these partitions
+GPU_ACCOUNTS=''
+RUNTIME_PARTITIONS=''      # runtime: every job in these partitions, with Podman's settings
+RUNTIME_ACCOUNTS=''
 NODE_CHECKS=GPU,ENV008     # checks of the Prolog
 HEALTH_CHECKS=GPU003       # checks that may drain an idle node
 HEALTH_FAIL_ON=warning     # the lowest severity that drains

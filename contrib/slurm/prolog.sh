@@ -1,8 +1,9 @@
 #!/bin/sh
-# Prolog for slurm.conf: checks the node before a job and logs the result. It always exits with 0, since a Prolog that fails
-# or is too slow drains the node. The job's own gate refuses a bad node.
+# Prolog for slurm.conf: checks the node before a job that has a GPU, and logs the result. It always exits with 0, since a
+# Prolog that fails or is too slow drains the node. The job's own gate refuses a bad node. Other jobs wait for nothing.
 trap 'exit 0' EXIT
-here=$(dirname "$0")
+[ -n "${SLURM_JOB_GPUS-}${CUDA_VISIBLE_DEVICES-}" ] || exit 0
+here=${0%/*}
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$here/common.sh"
 
