@@ -18,7 +18,7 @@ def check_site(machine: Machine, asked: jobs.Asked, *, submits: bool) -> Iterato
             "`scontrol show config` printed no configuration that the doctor reads" if done.ok else done.why,
         )
         return
-    scripts = files.find_scripts(config)
+    scripts = files.find_scripts(config, lambda path: files.exists(machine, path))
     filtered = list(files.check_filter(machine, config))
     if not scripts and not any(result.subject == files.LUA and result.outcome != "skip" for result in filtered):
         yield failed("slurm.conf", "it names none of the scripts of contrib/slurm", "see docs/slurm-site.md, Install")

@@ -1,8 +1,9 @@
 """Checks the files of the installation: scripts, settings, the filter, the doctor itself and the logs."""
 
+import fnmatch
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from skyrl_doctor.core.errors import CouldNotLook
 from skyrl_doctor.core.record import record
@@ -46,14 +47,31 @@ class Installed:
         return "TaskProlog" in self.scripts
 
 
-def find_scripts(config: SlurmConfig) -> dict[str, str]:
+def find_scripts(config: SlurmConfig, is_there: Callable[[str], bool]) -> dict[str, str]:
     """Our script of each hook, by its name: a site may have others too."""
     found = {}
     for hook, name in HOOKS.items():
-        path = next((path for path in config.paths(hook) if posixpath.basename(path) == name), None)
+        path = next((path for path in _candidates(config.paths(hook), name, is_there)), None)
         if path:
             found[hook] = path
     return found
+
+
+def _candidates(paths: Sequence[str], name: str, is_there: Callable[[str], bool]) -> Iterator[str]:
+    """The paths with this name, then the files of this name that a pattern such as `/etc/slurm/prolog.d/*` matches."""
+    yield from (path for path in paths if posixpath.basename(path) == name)
+    for path in paths:
+        folder, pattern = posixpath.split(path)
+        if fnmatch.fnmatchcase(name, pattern) and is_there(f"{folder}/{name}"):
+            yield f"{folder}/{name}"
+
+
+def exists(machine: Machine, path: str) -> bool:
+    """Whether the path exists and can be seen from here."""
+    try:
+        return machine.exists(path)
+    except CouldNotLook:
+        return False
 
 
 def check_scripts(machine: Machine, scripts: dict[str, str]) -> Iterator[Result]:
@@ -64,7 +82,7 @@ def check_scripts(machine: Machine, scripts: dict[str, str]) -> Iterator[Result]
         yield _reachable(machine, hook, scripts[hook], executable=True)
     for directory in sorted({posixpath.dirname(path) for path in scripts.values()}):
         yield _reachable(machine, "common.sh", f"{directory}/common.sh", executable=False)
-        if machine.exists(f"{directory}/site.sh"):
+        if exists(machine, f"{directory}/site.sh"):
             yield _reachable(machine, "site.sh", f"{directory}/site.sh", executable=False)
     if ("TaskProlog" in scripts) != ("Epilog" in scripts):
         yield failed(
@@ -167,7 +185,7 @@ def check_filter(machine: Machine, config: SlurmConfig) -> Iterator[Result]:
     else:
         yield passed(LUA, f"{path} names {found[1]}")
     for folder in config.text("PluginDir").split(":"):
-        if folder and machine.exists(f"{folder}/job_submit_lua.so"):
+        if folder and exists(machine, f"{folder}/job_submit_lua.so"):
             return
     yield failed(
         LUA,
