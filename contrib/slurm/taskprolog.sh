@@ -8,17 +8,6 @@ here=${0%/*}
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$here/common.sh"
 
-# listed WORD LIST: whether a list, separated by blanks, has the word.
-listed() {
-  [ -n "$1" ] || return 1
-  case " $2 " in *" $1 "*) ;; *) return 1 ;; esac
-}
-
-# named PARTITIONS ACCOUNTS: whether the site named this job's partition or account.
-named() {
-  listed "${SLURM_JOB_PARTITION-}" "$1" || listed "${SLURM_JOB_ACCOUNT-}" "$2"
-}
-
 role=${SKYRL_DOCTOR_ENV-}
 case $role in
   gpu | runtime) ;;

@@ -29,6 +29,7 @@ def check_site(machine: Machine, asked: jobs.Asked, *, submits: bool) -> Iterato
         yield settings
     elif settings is not None:
         yield from files.check_programs(machine, settings, asked.as_user)
+        yield from files.check_names(scripts, settings)
         yield from files.check_logs(machine, settings)
     yield from filtered
     if not submits:

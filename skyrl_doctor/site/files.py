@@ -18,7 +18,7 @@ HOOKS = {
     "HealthCheckProgram": "healthcheck.sh",
 }
 LUA = "job_submit.lua"
-_SETTINGS = ("DOCTOR", "TRAIN", "LOG_DIR", "STATE_DIR")
+_SETTINGS = ("DOCTOR", "TRAIN", "LOG_DIR", "STATE_DIR", "GPU_PARTITIONS", "GPU_ACCOUNTS")
 _PRINT = 'here=$1; . "$here/common.sh"; printf "%s\\n" ' + " ".join(f'"${name}"' for name in _SETTINGS)
 _DOCTOR = re.compile(r'^local DOCTOR = "([^"\n]+)"', re.MULTILINE)
 _LIMIT_S = 10.0
@@ -32,6 +32,8 @@ class Settings:
     train: str
     log_dir: str
     state_dir: str
+    gpu_partitions: str
+    gpu_accounts: str
 
 
 @record
@@ -144,6 +146,12 @@ def check_programs(machine: Machine, settings: Settings, as_user: tuple[str, ...
                 f"a user cannot start it: {done.why}",
                 "install into a directory that every user may read, with a Python that every user may read; set the path in site.sh",
             )
+
+
+def check_names(scripts: dict[str, str], settings: Settings) -> Iterator[Result]:
+    """Which jobs the Prolog checks."""
+    if "Prolog" in scripts and not settings.gpu_partitions.strip() and not settings.gpu_accounts.strip():
+        yield skipped("GPU_PARTITIONS", "site.sh names no partition or account, so the Prolog checks no job")
 
 
 def check_logs(machine: Machine, settings: Settings) -> Iterator[Result]:

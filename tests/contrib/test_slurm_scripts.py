@@ -16,6 +16,7 @@ from skyrl_train.process import wait_until
 
 ERROR = "::error title=GPU003 gpu-memory-taken::somebody holds 3 GiB, wanted none%0Afix: kill it"
 PASS = "skyrl-doctor: pass (1 passed)"
+OURS = {"SLURM_JOB_PARTITION": "rl", "SLURM_JOB_GPUS": "0"}
 # scontrol, as far as the health check calls it: the node is a file, and an update is kept in it with a time.
 SCONTROL = """#!/bin/sh
 at=$(dirname "$0")/node
@@ -49,9 +50,9 @@ def test_each_file_says_what_it_is_for_and_can_be_run() -> None:
 def test_whatever_becomes_of_the_doctor_they_say_yes(node: Node, script: str, text: str | None) -> None:
     doctor = str(node.at / "absent") if text is None else node.program("doctor", text)
     limits = "\n".join(f"{name}_LIMIT_S=1" for name in ("TASKPROLOG", "PROLOG", "EPILOG", "HEALTH"))
-    node.settings(f"DOCTOR={doctor}\nTRAIN={doctor}\n{limits}")
+    node.settings(f"DOCTOR={doctor}\nTRAIN={doctor}\nGPU_PARTITIONS=rl\n{limits}")
     began = time.monotonic()
-    with job(SLURM_JOB_GPUS="0", SKYRL_DOCTOR_ENV="gpu") as variables:
+    with job(SKYRL_DOCTOR_ENV="gpu", **OURS) as variables:
         directory(variables["SLURM_JOB_ID"]).mkdir()
         done = node.run(script, **variables)
     assert (done.returncode, done.stdout) == (0, "")
@@ -80,22 +81,23 @@ def test_nor_does_a_broken_setting_of_the_site_stop_a_job(node: Node, script: st
 
 
 def test_a_prolog_logs_what_it_saw(node: Node) -> None:
-    node.settings(f"DOCTOR={node.program('doctor', f'echo {ERROR!r}; exit 1')}")
-    done = node.run("prolog.sh", SLURM_JOB_ID="77", SLURM_JOB_GPUS="0")
+    node.settings(f"GPU_PARTITIONS=rl\nDOCTOR={node.program('doctor', f'echo {ERROR!r}; exit 1')}")
+    done = node.run("prolog.sh", SLURM_JOB_ID="77", **OURS)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     first, second = node.log("prolog.log").splitlines()
     assert (first.split(" ", 1)[1], second) == ("job=77 node=n1 status=1", ERROR)
 
 
 def test_a_prolog_that_hangs_is_noted(node: Node) -> None:
-    node.settings(f"PROLOG_LIMIT_S=1\nDOCTOR={node.program('doctor', 'sleep 60')}")
-    node.run("prolog.sh", SLURM_JOB_ID="77", SLURM_JOB_GPUS="0")
+    node.settings(f"GPU_PARTITIONS=rl\nPROLOG_LIMIT_S=1\nDOCTOR={node.program('doctor', 'sleep 60')}")
+    node.run("prolog.sh", SLURM_JOB_ID="77", **OURS)
     assert "job=77 timed out" in node.log("prolog.log")
 
 
-def test_a_job_without_a_gpu_waits_for_no_check_of_the_node(node: Node) -> None:
-    node.settings(f"DOCTOR={node.program('doctor', 'exit 1')}")
-    assert node.run("prolog.sh", SLURM_JOB_ID="77").returncode == 0
+@pytest.mark.parametrize("environ", [{}, {"SLURM_JOB_PARTITION": "rl"}, {"SLURM_JOB_GPUS": "0"}])
+def test_a_job_that_the_site_does_not_name_waits_for_no_check(node: Node, environ: dict[str, str]) -> None:
+    node.settings(f"GPU_PARTITIONS=rl\nDOCTOR={node.program('doctor', 'exit 1')}")
+    assert node.run("prolog.sh", SLURM_JOB_ID="77", **environ).returncode == 0
     assert node.log("prolog.log") == ""
 
 

@@ -13,6 +13,8 @@ from lanes.slurm.lab import GPU_PARTITION, Cluster, a_cluster, wait_until
 
 CONTRIB = Path(__file__).parents[3] / "contrib" / "slurm"
 GPU = (f"--partition={GPU_PARTITION}", "--gres=gpu:1")
+NAMED = "named"
+"""A partition of the GPU node whose jobs are ours, as site.sh says."""
 HOOKS = ("Prolog", "TaskProlog", "Epilog", "JobSubmitPlugins")
 # The doctor as installed; a file named `hangs` stands for a driver that does not answer, `taken` for a stranger's memory.
 DOCTOR = """#!/bin/sh
@@ -36,8 +38,10 @@ class Installed:
 
     def node(self, name: str = "gpu1") -> tuple[str, str]:
         """What Slurm has about it: state, and the reason without its time."""
-        words = self.cluster.run("sinfo", "--noheader", "--Node", f"--nodes={name}", "--format=%T|%E").stdout.strip()
-        state, _, reason = words.partition("|")
+        lines = self.cluster.run(
+            "sinfo", "--noheader", "--Node", f"--nodes={name}", "--format=%T|%E"
+        ).stdout.splitlines()
+        state, _, reason = lines[0].partition("|")  # one line for each partition of the node
         return state.rstrip("*"), reason  # * is: it has not answered yet, since it was set free
 
     @contextmanager
@@ -88,7 +92,7 @@ def install(base: Path) -> str:
         (site / name).chmod(0o755)
     (site / "site.sh").write_text(
         f"export SLURM_CONF={base}/slurm.conf\nDOCTOR={site}/doctor\nTRAIN={site}/train\nLOG_DIR={site}/log\n"
-        f"STATE_DIR={site}/state\nPROLOG_LIMIT_S=10\nTASKPROLOG_LIMIT_S=50\nHEALTH_LIMIT_S=50\n"
+        f"STATE_DIR={site}/state\nGPU_PARTITIONS={NAMED}\nPROLOG_LIMIT_S=10\nTASKPROLOG_LIMIT_S=50\nHEALTH_LIMIT_S=50\n"
     )
     lua = (CONTRIB / "job_submit.lua").read_text().replace("/opt/skyrl-doctor/bin/skyrl-doctor", f"{site}/doctor")
     (base / "job_submit.lua").write_text(lua)
@@ -96,7 +100,8 @@ def install(base: Path) -> str:
     lines |= {"HealthCheckInterval": "2", "HealthCheckNodeState": "IDLE"}
     scripts = {"Prolog": "prolog", "TaskProlog": "taskprolog", "Epilog": "epilog", "HealthCheckProgram": "healthcheck"}
     lines |= {key: f"{site}/{name}.sh" for key, name in scripts.items()}
-    return "".join(f"{key}={value}\n" for key, value in lines.items())
+    partition = f"PartitionName={NAMED} Nodes=gpu1\n"
+    return "".join(f"{key}={value}\n" for key, value in lines.items()) + partition
 
 
 @contextmanager

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from lanes.slurm.hooks import GPU, Installed
+from lanes.slurm.hooks import GPU, NAMED, Installed
 from lanes.slurm.lab import processes_with, wait_until
 from lanes.slurm.site import Site, bash
 from skyrl_train.launch.role import Role
 from skyrl_train.procfs import lives
 
 pytestmark = pytest.mark.slurm
+OURS = (f"--partition={NAMED}", "--gres=gpu:1")
 
 
 def test_settings_reach_the_batch_step_and_every_other_of_a_job_that_asks(installed: Installed, tmp_path: Path) -> None:
@@ -23,6 +24,12 @@ def test_settings_reach_the_batch_step_and_every_other_of_a_job_that_asks(instal
     job_id = installed.runs(text, *GPU, at=tmp_path)
     assert (tmp_path / "batch").read_text() == f"0 /tmp/r{job_id}\n"
     assert (tmp_path / "step").read_text() == "0\n"
+
+
+def test_a_job_in_a_partition_that_the_site_names_gets_them_too(installed: Installed, tmp_path: Path) -> None:
+    job_id = installed.runs("echo $CUDA_VISIBLE_DEVICES $RAY_TMPDIR > batch", *OURS, at=tmp_path)
+    assert (tmp_path / "batch").read_text() == f"0 /tmp/r{job_id}\n"
+    assert f"job={job_id} node=gpu1 status=" in installed.log("prolog.log")
 
 
 def test_a_launch_on_such_a_cluster(installed: Installed, tmp_path: Path) -> None:
@@ -35,7 +42,7 @@ def test_a_launch_on_such_a_cluster(installed: Installed, tmp_path: Path) -> Non
 
 def test_a_prolog_whose_probe_hangs_drains_nothing(installed: Installed, tmp_path: Path) -> None:
     (installed.at / "hangs").touch()
-    job_id = installed.runs("touch ran", *GPU, at=tmp_path)
+    job_id = installed.runs("touch ran", *OURS, at=tmp_path)
     assert (tmp_path / "ran").exists()
     assert f"job={job_id} timed out" in installed.log("prolog.log")
     wait_until(lambda: installed.node()[0] == "idle", f"the node is idle: {installed.node()}")
@@ -135,4 +142,4 @@ def test_a_look_that_hangs_drains_nothing_and_delays_nobody(installed: Installed
     wait_until(lambda: (installed.at / "state" / "gpu1" / "last").exists(), "a look was begun")
     assert installed.node()[0] == "idle"
     (installed.at / "hangs").unlink()
-    installed.runs("true", *GPU, at=tmp_path)
+    installed.runs("true", *OURS, at=tmp_path)

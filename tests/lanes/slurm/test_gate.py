@@ -131,3 +131,32 @@ def test_a_job_within_a_launch_writes_no_verdict_for_it(installed: Installed, tm
     found = batch(installed, tmp_path, *GPU, "--wrap", VLLM, SKYRL_JOB_DIR=str(tmp_path))
     assert found.end == ("COMPLETED", 0), found.log
     assert not (tmp_path / "verdict.json").exists()
+
+
+OF_SITE = """
+function slurm_job_submit(job, parts, uid)
+  if job.comment == "refuse" then slurm.user_msg("refused by the site") return slurm.ERROR end
+  job.comment = "seen"
+  return slurm.SUCCESS
+end
+function slurm_job_modify(job, record, parts, uid) return slurm.SUCCESS end
+"""
+
+
+def test_a_site_with_a_filter_of_its_own_adds_ours_by_the_lines_of_the_docs(installed: Installed) -> None:
+    base = installed.cluster.base
+    page = (Path(__file__).parents[3] / "docs" / "slurm-site.md").read_text()
+    lines = page.partition("```lua\n")[2].partition("```")[0]
+    own, kept = base / "job_submit.lua", (base / "job_submit.lua").read_text()
+    ours = base / "site" / "ours.lua"
+    ours.write_text(kept)
+    try:
+        own.write_text(OF_SITE + lines.replace("/etc/slurm/skyrl/job_submit.lua", str(ours)) + "return slurm.SUCCESS\n")
+        assert installed.cluster.run("scontrol", "reconfigure").returncode == 0
+        refused = installed.submit("--hold", "--comment=refuse", *GPU, "--wrap", VLLM, at=base)
+        assert (refused.returncode, "refused by the site" in refused.stderr) == (1, True), refused.stderr
+        job_id = installed.submit("--hold", *GPU, "--wrap", VLLM, at=base).stdout.strip()
+        assert "by job_submit.lua" in installed.script(job_id)
+        assert "Comment=seen" in installed.cluster.run("scontrol", "show", "job", job_id).stdout
+    finally:
+        own.write_text(kept)
