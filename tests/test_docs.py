@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skyrl_doctor.catalogue import catalogue
-from skyrl_doctor.cli.app import COMMANDS, dispatch
+from skyrl_doctor.cli.app import COMMANDS, SKYRL_DOCTOR, dispatch
 from support import MACHINES
 
 ROOT = Path(__file__).parent.parent
@@ -32,7 +32,7 @@ def named(page: Path) -> str:
 @functools.cache
 def options(command: str) -> frozenset[str]:
     parser = argparse.ArgumentParser()
-    module = "listing" if command == "list" else command
+    module = SKYRL_DOCTOR.modules.get(command, command)
     importlib.import_module(f"skyrl_doctor.cli.{module}").arguments(parser)
     return frozenset(option for action in parser._actions for option in action.option_strings)
 

@@ -104,7 +104,7 @@ REMEDIES = {
     ),
     Why.SEVERAL_SLICES: Remedy(
         kind=RemedyKind.FIX_CONFIG,
-        summary="request one slice from Slurm, a larger one if this is too small",
+        summary="request one slice from Slurm, a larger one if this is too small; not --exclusive, which gives all slices",
         commands=(ONE_GPU,),
     ),
     Why.OTHERS_BESIDE: Remedy(

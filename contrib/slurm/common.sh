@@ -9,6 +9,11 @@ TRAIN=/opt/skyrl-doctor/bin/skyrl-train
 LOG_DIR=/var/log/skyrl-doctor
 STATE_DIR=/var/lib/skyrl-doctor
 SCRATCH=/tmp               # scratch directories of this node, separated by blanks
+# The jobs that are ours without asking: names separated by blanks.
+GPU_PARTITIONS=''          # jobs with a GPU in these partitions: the TaskProlog's settings, and the Prolog's checks
+GPU_ACCOUNTS=''
+RUNTIME_PARTITIONS=''      # every job in these partitions: the TaskProlog's settings for Podman
+RUNTIME_ACCOUNTS=''
 NODE_CHECKS=GPU,ENV008     # checks of the Prolog
 HEALTH_CHECKS=GPU003       # checks that may drain an idle node
 HEALTH_FAIL_ON=warning     # the lowest severity that drains
@@ -20,6 +25,17 @@ SCONTROL_LIMIT_S=10
 
 # shellcheck source=/dev/null
 if [ -r "${here:?}/site.sh" ]; then . "$here/site.sh"; fi
+
+# listed WORD LIST: whether a list, separated by blanks, has the word.
+listed() {
+  [ -n "$1" ] || return 1
+  case " $2 " in *" $1 "*) ;; *) return 1 ;; esac
+}
+
+# named PARTITIONS ACCOUNTS: whether the site named this job's partition or account.
+named() {
+  listed "${SLURM_JOB_PARTITION-}" "$1" || listed "${SLURM_JOB_ACCOUNT-}" "$2"
+}
 
 # limited SECONDS COMMAND...: the command's exit status, or 124 after the time limit. Then the command and its session are
 # killed. A process that cannot be killed, because it waits for a driver, is not waited for.

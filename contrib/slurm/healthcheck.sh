@@ -4,7 +4,7 @@
 # check finds none, but only if its reason is the one that this script wrote. A check without a result changes nothing.
 # A node that an admin drained, or whose reason an admin changed, is left alone.
 trap 'exit 0' EXIT
-here=$(dirname "$0")
+here=${0%/*}
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$here/common.sh"
 MARK="skyrl-doctor:"

@@ -1,10 +1,12 @@
 #!/bin/sh
-# Prolog for slurm.conf: checks the node before a job and logs the result. It always exits with 0, since a Prolog that fails
-# or is too slow drains the node. The job's own gate refuses a bad node.
+# Prolog for slurm.conf: checks the node before a job that has a GPU in a partition or of an account that site.sh names, and
+# logs the result. It always exits with 0, since a Prolog that fails or is too slow drains the node. The job's own gate
+# refuses a bad node. Other jobs wait for nothing.
 trap 'exit 0' EXIT
-here=$(dirname "$0")
+here=${0%/*}
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$here/common.sh"
+[ -n "${SLURM_JOB_GPUS-}${CUDA_VISIBLE_DEVICES-}" ] && named "$GPU_PARTITIONS" "$GPU_ACCOUNTS" || exit 0
 
 case ${1-} in
   look) ;;

@@ -18,6 +18,7 @@ COMMANDS = {
     "explain": "explain a failure: why it breaks training and how to fix it",
     "env": "print the variables that this node needs, for eval or for a Slurm TaskProlog",
     "fix": "show how to fix the findings; --apply edits the configuration and creates directories",
+    "site-check": "check a site's installation of the Slurm scripts, with one job of each kind",
     "record": "record what the probes read from this machine, without secrets",
 }
 SKYRL_DOCTOR = Program(
@@ -27,7 +28,7 @@ SKYRL_DOCTOR = Program(
     package="skyrl_doctor.cli",
     commands=COMMANDS,
     bad_input=UsageError,
-    modules={"list": "listing"},
+    modules={"list": "listing", "site-check": "site_check"},
 )
 
 

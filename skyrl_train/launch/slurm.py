@@ -15,7 +15,8 @@ RESTARTS = "SLURM_RESTART_COUNT"
 FINISH_S = 5.0
 OF_THE_SITE = ("SLURM_CONF", "SLURM_CLUSTERS")
 """Variables of the site, not of a job: without them Slurm's commands find no cluster."""
-_SCRIPT = re.compile(r" Command=(.*?) WorkDir=")
+_SCRIPT = re.compile(r" Command=(.*?)(?: SubmitLine=.*?)? WorkDir=")
+"""Slurm 25.05 and later print the user's command line between the two."""
 _BUSY = "Socket timed out"
 _ID = re.compile(r"(\d+)(?:;\S+)?")
 
@@ -87,7 +88,16 @@ def state(job_id: str, *, limit_s: float = LIMIT_S) -> JobState:
         if "Invalid job id" in str(error):
             return JobState("")
         raise
-    facts = dict(word.split("=", 1) for word in output.split() if "=" in word)
+    return parse_state(output)
+
+
+def parse_state(output: str) -> JobState:
+    """The state in a line of `scontrol --oneliner show job`, of Slurm 20.11 to 25.11.
+
+    The job's name before UserId and the command lines after Command are the user's: they may hold any word.
+    """
+    own = (output.partition(" UserId=")[2] or output).partition(" Command=")[0]
+    facts = dict(word.split("=", 1) for word in own.split() if "=" in word)
     restarts = facts.get("Restarts", "")
     return JobState(
         facts.get("JobState", ""),

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from contrib.site_node import ROOT, SCRIPTS, Node, directory, job
 from scripts import SHELLCHECK, complaints
 from skyrl_train.launch.marks import marked
 from skyrl_train.process import wait_until
 
-ROOT = Path(__file__).parents[2] / "contrib" / "slurm"
-SCRIPTS = sorted(path.name for path in ROOT.glob("*.sh"))
 ERROR = "::error title=GPU003 gpu-memory-taken::somebody holds 3 GiB, wanted none%0Afix: kill it"
 PASS = "skyrl-doctor: pass (1 passed)"
+OURS = {"SLURM_JOB_PARTITION": "rl", "SLURM_JOB_GPUS": "0"}
 # scontrol, as far as the health check calls it: the node is a file, and an update is kept in it with a time.
 SCONTROL = """#!/bin/sh
 at=$(dirname "$0")/node
@@ -31,40 +31,6 @@ DOCTOR = 'cd "$(dirname "$0")"; echo "$5" >>asked; cat said; exit $(cat status)'
 IDLE = "NodeName=n1 State=IDLE X=1\n"
 
 
-@dataclass
-class Node:
-    """The scripts as a site installs them, in a directory of their own."""
-
-    at: Path
-
-    def settings(self, text: str) -> None:
-        (self.at / "site.sh").write_text(f"LOG_DIR={self.at}/log\nSTATE_DIR={self.at}/state\n{text}\n")
-
-    def program(self, name: str, text: str) -> str:
-        path = self.at / name
-        path.write_text(text if text.startswith("#!") else f"#!/bin/sh\n{text}\n")
-        path.chmod(0o755)
-        return str(path)
-
-    def run(self, script: str, *words: str, **environ: str) -> "subprocess.CompletedProcess[str]":
-        env = {"PATH": f"{self.at}:{os.environ['PATH']}", "TMPDIR": str(self.at), "SLURMD_NODENAME": "n1", **environ}
-        command = [str(self.at / script), *words]
-        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
-
-    def log(self, name: str) -> str:
-        path = self.at / "log" / name
-        return path.read_text() if path.exists() else ""
-
-
-@pytest.fixture
-def node(tmp_path: Path) -> Node:
-    for name in SCRIPTS:
-        shutil.copy(ROOT / name, tmp_path / name)
-    made = Node(tmp_path)
-    made.settings("")
-    return made
-
-
 def test_they_are_clean_for_any_shell() -> None:
     assert SCRIPTS == ["common.sh", "epilog.sh", "healthcheck.sh", "prolog.sh", "taskprolog.sh"]
     for name in (*SCRIPTS, "site.sh.example"):
@@ -77,14 +43,6 @@ def test_each_file_says_what_it_is_for_and_can_be_run() -> None:
         assert os.access(ROOT / name, os.X_OK) == (name != "common.sh")
 
 
-def test_a_task_gets_what_the_doctor_says(node: Node) -> None:
-    doctor = node.program("doctor", 'echo "export WORDS=$*"; echo trouble >&2')
-    node.settings(f"DOCTOR={doctor}")
-    done = node.run("taskprolog.sh")
-    assert (done.returncode, done.stdout) == (0, "export WORDS=env --taskprolog --deadline 10\n")
-    assert node.run("taskprolog.sh", SKYRL_DOCTOR_ENV="off").stdout == ""
-
-
 @pytest.mark.parametrize(
     "text", ["echo export HALF=1; exit 2", "echo export HALF=1; kill -SEGV $$", "echo export HALF=1; sleep 600", None]
 )
@@ -92,9 +50,11 @@ def test_a_task_gets_what_the_doctor_says(node: Node) -> None:
 def test_whatever_becomes_of_the_doctor_they_say_yes(node: Node, script: str, text: str | None) -> None:
     doctor = str(node.at / "absent") if text is None else node.program("doctor", text)
     limits = "\n".join(f"{name}_LIMIT_S=1" for name in ("TASKPROLOG", "PROLOG", "EPILOG", "HEALTH"))
-    node.settings(f"DOCTOR={doctor}\nTRAIN={doctor}\n{limits}")
+    node.settings(f"DOCTOR={doctor}\nTRAIN={doctor}\nGPU_PARTITIONS=rl\n{limits}")
     began = time.monotonic()
-    done = node.run(script, SLURM_JOB_ID="77", SLURM_JOB_UID="1000")
+    with job(SKYRL_DOCTOR_ENV="gpu", **OURS) as variables:
+        directory(variables["SLURM_JOB_ID"]).mkdir()
+        done = node.run(script, **variables)
     assert (done.returncode, done.stdout) == (0, "")
     assert time.monotonic() - began < 200
 
@@ -121,27 +81,45 @@ def test_nor_does_a_broken_setting_of_the_site_stop_a_job(node: Node, script: st
 
 
 def test_a_prolog_logs_what_it_saw(node: Node) -> None:
-    node.settings(f"DOCTOR={node.program('doctor', f'echo {ERROR!r}; exit 1')}")
-    done = node.run("prolog.sh", SLURM_JOB_ID="77")
+    node.settings(f"GPU_PARTITIONS=rl\nDOCTOR={node.program('doctor', f'echo {ERROR!r}; exit 1')}")
+    done = node.run("prolog.sh", SLURM_JOB_ID="77", **OURS)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     first, second = node.log("prolog.log").splitlines()
     assert (first.split(" ", 1)[1], second) == ("job=77 node=n1 status=1", ERROR)
 
 
 def test_a_prolog_that_hangs_is_noted(node: Node) -> None:
-    node.settings(f"PROLOG_LIMIT_S=1\nDOCTOR={node.program('doctor', 'sleep 60')}")
-    node.run("prolog.sh", SLURM_JOB_ID="77")
+    node.settings(f"GPU_PARTITIONS=rl\nPROLOG_LIMIT_S=1\nDOCTOR={node.program('doctor', 'sleep 60')}")
+    node.run("prolog.sh", SLURM_JOB_ID="77", **OURS)
     assert "job=77 timed out" in node.log("prolog.log")
+
+
+@pytest.mark.parametrize("environ", [{}, {"SLURM_JOB_PARTITION": "rl"}, {"SLURM_JOB_GPUS": "0"}])
+def test_a_job_that_the_site_does_not_name_waits_for_no_check(node: Node, environ: dict[str, str]) -> None:
+    node.settings(f"GPU_PARTITIONS=rl\nDOCTOR={node.program('doctor', 'exit 1')}")
+    assert node.run("prolog.sh", SLURM_JOB_ID="77", **environ).returncode == 0
+    assert node.log("prolog.log") == ""
 
 
 def test_an_epilog_sweeps_the_job_of_its_user(node: Node) -> None:
     node.settings(f"SCRATCH='/tmp /local'\nTRAIN={node.program('train', 'echo $SLURM_SCRIPT_CONTEXT: $*')}")
-    assert node.run("epilog.sh", SLURM_JOB_ID="77", SLURM_JOB_UID="1000").returncode == 0
-    assert (
-        node.log("epilog.log").splitlines()[1] == "epilog_slurmd: sweep 77 --over --uid 1000 --base /tmp --base /local"
-    )
+    with job() as variables:
+        directory(variables["SLURM_JOB_ID"]).mkdir()
+        assert node.run("epilog.sh", **variables).returncode == 0
+    words = f"sweep {variables['SLURM_JOB_ID']} --over --uid {os.getuid()} --base /tmp --base /local"
+    assert node.log("epilog.log").splitlines()[1] == f"epilog_slurmd: {words}"
     assert node.run("epilog.sh").returncode == 0
     assert len(node.log("epilog.log").splitlines()) == 2
+
+
+@pytest.mark.parametrize("name", ["skyrl-{uid}-{job}", "skyrl-{uid}-{job}-2"])
+def test_an_epilog_finds_the_jobs_that_have_a_directory(node: Node, name: str) -> None:
+    (node.at / "scratch").mkdir()
+    node.settings(f"SCRATCH={node.at}/scratch\nTRAIN={node.program('train', 'echo swept')}")
+    (node.at / "scratch" / name.format(uid=1000, job=77)).mkdir()
+    for job_id, swept in (("7", 0), ("770", 0), ("77", 1)):
+        node.run("epilog.sh", SLURM_JOB_ID=job_id, SLURM_JOB_UID="1000")
+        assert node.log("epilog.log").count("swept") == swept
 
 
 @dataclass

@@ -17,6 +17,13 @@ ACTIVE_STATES = frozenset(
     {"RUNNING", "COMPLETING", "SUSPENDED", "CONFIGURING", "STOPPED", "RESIZING", "SIGNALING", "STAGE_OUT"}
 )
 """Slurm's states of a job that still has its node."""
+_WAITING_STATES = frozenset(
+    {"PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT", "EXPEDITING"}
+)
+_ENDED_STATES = frozenset(
+    {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY"}
+    | {"LAUNCH_FAILED", "RECONFIG_FAIL", "REVOKED"}
+)
 ANSWER_S = 4.0
 
 
@@ -41,8 +48,10 @@ class Leftovers:
 def has_ended(rc: int | None, out: str, err: str) -> bool | None:
     """Whether the job has ended, from `squeue --noheader --jobs ID --format %T`; None if the output does not tell."""
     if rc == 0:
-        states = out.split()
-        return not any(state in ACTIVE_STATES or state == "PENDING" for state in states)
+        states = set(out.split())
+        if states & (ACTIVE_STATES | _WAITING_STATES):
+            return False
+        return True if states <= _ENDED_STATES else None
     return True if _ENDED.search(err) else None
 
 

@@ -25,7 +25,8 @@ _NVML = f"""
 import json, os
 MIB = 1 << 20
 NO_PERMISSION = {{"nvml_error": 4}}
-given = (os.environ.get("LANE_GPUS") or os.environ.get("SLURM_JOB_GPUS", "0,1")).split(",")
+of_slurm = (os.environ.get(f"SLURM_{{what}}_GPUS") for what in ("JOB", "STEP"))
+given = (os.environ.get("LANE_GPUS") or next(filter(None, of_slurm), "0,1")).split(",")
 slices = [
     {{"uuid": uuid, "name": "NVIDIA A100-SXM4-80GB MIG 2g.20gb", "gi": number + 3, "ci": 0, "shape": [2, 2, 19968],
      "memory_v2": [19968 * MIB, 13 * MIB]}} if str(number) in given else NO_PERMISSION

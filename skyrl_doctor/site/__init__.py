@@ -1,0 +1,1 @@
+"""Checks a site's installation of contrib/slurm: the files, and one job of each kind."""

@@ -1,0 +1,202 @@
+"""Checks the files of the installation: scripts, settings, the filter, the doctor itself and the logs."""
+
+import fnmatch
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from skyrl_doctor.core.errors import CouldNotLook
+from skyrl_doctor.core.record import record
+from skyrl_doctor.machine.base import Absent, Machine
+from skyrl_doctor.site.result import Result, failed, passed, skipped, unknown
+from skyrl_doctor.site.slurm_config import SlurmConfig
+
+HOOKS = {
+    "TaskProlog": "taskprolog.sh",
+    "Prolog": "prolog.sh",
+    "Epilog": "epilog.sh",
+    "HealthCheckProgram": "healthcheck.sh",
+}
+LUA = "job_submit.lua"
+_SETTINGS = ("DOCTOR", "TRAIN", "LOG_DIR", "STATE_DIR", "GPU_PARTITIONS", "GPU_ACCOUNTS")
+_PRINT = 'here=$1; . "$here/common.sh"; printf "%s\\n" ' + " ".join(f'"${name}"' for name in _SETTINGS)
+_DOCTOR = re.compile(r'^local DOCTOR = "([^"\n]+)"', re.MULTILINE)
+_LIMIT_S = 10.0
+
+
+@record
+class Settings:
+    """The settings of common.sh and site.sh."""
+
+    doctor: str
+    train: str
+    log_dir: str
+    state_dir: str
+    gpu_partitions: str
+    gpu_accounts: str
+
+
+@record
+class Installed:
+    """The scripts that slurm.conf names, by hook, and their settings."""
+
+    scripts: dict[str, str]
+    settings: Settings | None
+    has_filter: bool
+
+    @property
+    def has_task_prolog(self) -> bool:
+        return "TaskProlog" in self.scripts
+
+
+def find_scripts(config: SlurmConfig, is_there: Callable[[str], bool]) -> dict[str, str]:
+    """Our script of each hook, by its name: a site may have others too."""
+    found = {}
+    for hook, name in HOOKS.items():
+        path = next((path for path in _candidates(config.paths(hook), name, is_there)), None)
+        if path:
+            found[hook] = path
+    return found
+
+
+def _candidates(paths: Sequence[str], name: str, is_there: Callable[[str], bool]) -> Iterator[str]:
+    """The paths with this name, then the files of this name that a pattern such as `/etc/slurm/prolog.d/*` matches."""
+    yield from (path for path in paths if posixpath.basename(path) == name)
+    for path in paths:
+        folder, pattern = posixpath.split(path)
+        if fnmatch.fnmatchcase(name, pattern) and is_there(f"{folder}/{name}"):
+            yield f"{folder}/{name}"
+
+
+def exists(machine: Machine, path: str) -> bool:
+    """Whether the path exists and can be seen from here."""
+    try:
+        return machine.exists(path)
+    except CouldNotLook:
+        return False
+
+
+def check_scripts(machine: Machine, scripts: dict[str, str]) -> Iterator[Result]:
+    for hook in HOOKS:
+        if hook not in scripts:
+            yield skipped(hook, f"slurm.conf does not name {HOOKS[hook]}")
+            continue
+        yield _reachable(machine, hook, scripts[hook], executable=True)
+    for directory in sorted({posixpath.dirname(path) for path in scripts.values()}):
+        yield _reachable(machine, "common.sh", f"{directory}/common.sh", executable=False)
+        if exists(machine, f"{directory}/site.sh"):
+            yield _reachable(machine, "site.sh", f"{directory}/site.sh", executable=False)
+    if ("TaskProlog" in scripts) != ("Epilog" in scripts):
+        yield failed(
+            "Epilog",
+            "the TaskProlog makes directories for a job and the Epilog removes them, but only one of them is installed",
+            "name both in slurm.conf, or neither",
+        )
+
+
+def _reachable(machine: Machine, subject: str, path: str, *, executable: bool) -> Result:
+    """Whether every user can read the file, and start it."""
+    reason = _blocked(machine, path, executable=executable)
+    if reason is None:
+        return passed(subject, f"{path} can be {'started' if executable else 'read'} by every user")
+    what = "read and execute" if executable else "read"
+    return failed(subject, reason, f"let every user {what} it: chmod a+r{'x' if executable else ''} {path}")
+
+
+def _blocked(machine: Machine, path: str, *, executable: bool) -> str | None:
+    """Why not every user can use the file; None if every user can."""
+    parts = path.strip("/").split("/")
+    folders = ["/" + "/".join(parts[:count]) for count in range(1, len(parts))]
+    try:
+        closed = next((folder for folder in folders if not machine.stat(folder).mode & 0o001), None)
+        if closed:
+            return f"{path}: not every user may enter {closed}"
+        found = machine.stat(path)
+    except Absent as error:
+        return str(error)
+    except CouldNotLook as error:
+        return f"{path} cannot be examined: {error}"
+    needed = 0o005 if executable else 0o004
+    if found.kind != "file" or found.mode & needed != needed:
+        return f"{path} has mode {found.mode & 0o7777:o}; expected a file that every user may {'read and execute' if executable else 'read'}"
+    return None
+
+
+def read_settings(machine: Machine, scripts: dict[str, str]) -> Settings | Result:
+    """The settings, as the scripts read them."""
+    directory = posixpath.dirname(next(iter(scripts.values())))
+    done = machine.run(("sh", "-c", _PRINT, "sh", directory), limit_s=_LIMIT_S)
+    values = done.out.splitlines()
+    if not done.ok or len(values) != len(_SETTINGS):
+        return failed("settings", f"{directory}/common.sh or site.sh fails: {done.why}", "correct site.sh")
+    return Settings(*values)
+
+
+def check_programs(machine: Machine, settings: Settings, as_user: tuple[str, ...]) -> Iterator[Result]:
+    """Whether a user can start the doctor and the trainer, with their Python."""
+    for subject, path in (("DOCTOR", settings.doctor), ("TRAIN", settings.train)):
+        done = machine.run((*as_user, path, "--version"), limit_s=_LIMIT_S)
+        if done.ok:
+            yield passed(subject, f"{path} is {done.out.strip()}")
+        elif done.timed_out:
+            yield unknown(subject, done.why)
+        else:
+            yield failed(
+                subject,
+                f"a user cannot start it: {done.why}",
+                "install into a directory that every user may read, with a Python that every user may read; set the path in site.sh",
+            )
+
+
+def check_names(scripts: dict[str, str], settings: Settings) -> Iterator[Result]:
+    """Which jobs the Prolog checks."""
+    if "Prolog" in scripts and not settings.gpu_partitions.strip() and not settings.gpu_accounts.strip():
+        yield skipped("GPU_PARTITIONS", "site.sh names no partition or account, so the Prolog checks no job")
+
+
+def check_logs(machine: Machine, settings: Settings) -> Iterator[Result]:
+    """Whether root can write the logs. Other users cannot tell."""
+    if machine.identity().uid != 0:
+        yield skipped("LOG_DIR", "only root can test it; run site-check as root too")
+        return
+    for subject, path in (("LOG_DIR", settings.log_dir), ("STATE_DIR", settings.state_dir)):
+        try:
+            found = machine.exists(path)
+            usable = machine.writable(path if found else posixpath.dirname(path))
+        except CouldNotLook as error:
+            yield unknown(subject, str(error))
+            continue
+        if usable:
+            yield passed(subject, f"{path} can be written" if found else f"{path} is made by the first job")
+        else:
+            yield failed(subject, f"root cannot write {path}", f"make it: mkdir -p {path}")
+
+
+def check_filter(machine: Machine, config: SlurmConfig) -> Iterator[Result]:
+    """job_submit.lua beside slurm.conf, the plugin that runs it, and the doctor that it names."""
+    if "lua" not in config.words("JobSubmitPlugins"):
+        yield skipped(LUA, "JobSubmitPlugins in slurm.conf does not name lua")
+        return
+    path = f"{posixpath.dirname(config.text('SLURM_CONF'))}/{LUA}"
+    try:
+        text = machine.read(path)
+    except CouldNotLook as error:
+        yield failed(LUA, str(error), f"copy {LUA} into the directory of slurm.conf on the controller")
+        return
+    found = _DOCTOR.search(text)
+    if found is None:
+        yield skipped(LUA, f"{path} is not the file of contrib/slurm")
+        return
+    reason = _blocked(machine, found[1], executable=True)
+    if reason:
+        yield failed(LUA, f"DOCTOR in {path}: {reason}", "set DOCTOR at the head of the file to the installed doctor")
+    else:
+        yield passed(LUA, f"{path} names {found[1]}")
+    for folder in config.text("PluginDir").split(":"):
+        if folder and exists(machine, f"{folder}/job_submit_lua.so"):
+            return
+    yield failed(
+        LUA,
+        f"job_submit_lua.so is not in PluginDir ({config.text('PluginDir')})",
+        "install Slurm's Lua plugin (Debian: slurm-wlm-basic-plugins)",
+    )

@@ -1,0 +1,45 @@
+"""Slurm's configuration, as `scontrol show config` prints it: 20.11 to 25.11."""
+
+import re
+from collections.abc import Mapping
+
+from skyrl_doctor.core.record import record
+
+SHOW_CONFIG = ("scontrol", "show", "config")
+_ENTRY = re.compile(r"^(?P<key>[A-Za-z]\w*)(?:\[\d+\])?[ \t]*=[ \t]*(?P<value>.*?)[ \t]*$", re.MULTILINE)
+_NOTHING = ("", "(null)", "(none)", "N/A")
+_END = re.compile(r"^[A-Za-z ]*(?:Configuration|Slurmctld\(|Cgroup|Control Group)\b.*$", re.MULTILINE)
+
+
+@record
+class SlurmConfig:
+    """The settings that the site's scripts need. `values` has every other one by its name in lower case."""
+
+    values: Mapping[str, tuple[str, ...]]
+
+    def paths(self, key: str) -> tuple[str, ...]:
+        """The programs of a hook. Slurm 24.05 and later number them: `Prolog[0]`. Earlier ones print a comma or a glob."""
+        return tuple(path for value in self.values.get(key.lower(), ()) for path in value.split(",") if path)
+
+    def words(self, key: str) -> tuple[str, ...]:
+        """A list such as JobSubmitPlugins, in lower case."""
+        return tuple(word.strip().lower() for value in self.values.get(key.lower(), ()) for word in value.split(","))
+
+    def text(self, key: str) -> str:
+        return next(iter(self.values.get(key.lower(), ())), "")
+
+
+def parse(text: str) -> SlurmConfig | None:
+    """The configuration; None if this is no output of `scontrol show config`."""
+    begin = text.find("Configuration data as of")
+    if begin < 0:
+        return None
+    body = text[text.find("\n", begin) + 1 :]
+    end = _END.search(body)
+    found: dict[str, list[str]] = {}
+    for entry in _ENTRY.finditer(body[: end.start()] if end else body):
+        if entry["value"] not in _NOTHING:
+            found.setdefault(entry["key"].lower(), []).append(entry["value"])
+    if "slurm_conf" not in found:
+        return None
+    return SlurmConfig({key: tuple(values) for key, values in found.items()})
