@@ -81,7 +81,7 @@ def state(job_id: str, *, limit_s: float = LIMIT_S) -> JobState:
         if "Invalid job id" in str(error):
             return JobState("")
         raise
-    facts = dict(word.split("=", 1) for word in output.split() if "=" in word)
+    facts = _record(output)
     restarts = facts.get("Restarts", "")
     return JobState(
         facts.get("JobState", ""),
@@ -91,6 +91,16 @@ def state(job_id: str, *, limit_s: float = LIMIT_S) -> JobState:
         limit_s=_seconds(facts.get("TimeLimit", "")),
         script=found[1] if (found := _SCRIPT.search(output)) else "",
     )
+
+
+def _record(output: str) -> dict[str, str]:
+    """The fields of a job. Users write its name, which comes before UserId, and its comments, which come last."""
+    facts: dict[str, str] = {}
+    for word in output[max(0, output.find(" UserId=")) :].split():
+        name, equals, value = word.partition("=")
+        if equals:
+            facts.setdefault(name, value)
+    return facts
 
 
 def _seconds(text: str) -> float:
