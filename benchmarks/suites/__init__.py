@@ -1,0 +1,1 @@
+"""Other projects' packages, tests and fixtures as judges of ours."""
