@@ -31,8 +31,10 @@ def main() -> int:
     for row in rows:
         for case in row.different:
             print(f"\ndeliberate: {row.judge.name}: {case.name}\n  {case.documented}")
-        for case in row.failed[:20]:
-            print(f"\nFAIL {row.judge.name}: {case.name}\n  ours     {case.ours!r:.300}\n  expected {case.expected!r:.300}")
+        for case in row.failed[:5]:
+            print(
+                f"\nFAIL {row.judge.name}: {case.name}\n  ours     {case.ours!r:.300}\n  expected {case.expected!r:.300}"
+            )
     return 1 if any(row.failed or not row.cases for row in rows) else 0
 
 
@@ -51,7 +53,9 @@ def table(rows: list[Row]) -> list[str]:
     """The table in Markdown."""
     cells = [HEAD, *(_cells(row) for row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(HEAD))]
-    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in cells]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in cells
+    ]
     return [lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]]
 
 

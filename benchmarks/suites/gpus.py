@@ -10,7 +10,7 @@ from checks.gpu import gpu_fault
 from skyrl_doctor.facts.gpu.nvidia_smi import parse_list, with_figures
 
 FIELDS = ("uuid", "memory.total", "memory.used", "memory.free", "driver_version")
-_XID = re.compile(r"NVRM: Xid \((?:PCI:)?[0-9a-fA-F:.]{7,16}\): \d+[^\"`\\]*")
+_XID = re.compile(r"NVRM: Xid \((?:PCI:)?[0-9a-fA-F:.]{7,16}\): \d{1,3}\b[^\"`\\]*")
 
 
 def captures(checkout: Path) -> Iterator[Case]:
@@ -34,7 +34,7 @@ def captures(checkout: Path) -> Iterator[Case]:
 
 def _section(text: str, command: str) -> str:
     """The output of the first command that begins so."""
-    head, _, rest = text.partition(f"# $ {command}")
+    _, _, rest = text.partition(f"# $ {command}")
     return rest.partition("####\n")[2].partition("\n####")[0].strip("\n#") if rest else ""
 
 
@@ -53,4 +53,4 @@ def xids(checkout: Path) -> Iterator[Case]:
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
     patterns = [re.compile(each.pattern) for each in gpu_fault.SIGNATURES]
     for line in sorted({found[0].strip() for found in _XID.finditer(done.stdout)}):
-        yield Case(line, any(pattern.search(line) for pattern in patterns), True)
+        yield Case(line, any(pattern.search(line) for pattern in patterns), expected=True)

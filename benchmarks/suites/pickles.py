@@ -5,15 +5,18 @@ import json
 import pickle
 import random
 import struct
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from benchmarks.suites.cases import Case
-from skyrl_train.checkpoints.archive import foreign_imports, tensors_faults
+from skyrl_train.checkpoints.archive import foreign_imports
+from skyrl_train.checkpoints.saved import _structure
 
 DAMAGED = 4026
+NAME = "model.safetensors"
 
 
 def name_cases(_: Path) -> Iterator[Case]:
@@ -21,11 +24,11 @@ def name_cases(_: Path) -> Iterator[Case]:
     from picklescan.scanner import _unsafe_globals  # type: ignore[import-not-found]
 
     for module, listed in sorted(_unsafe_globals.items()):
-        names = ("anything",) if listed == "*" else sorted(listed)
+        names = ("anything",) if listed == "*" else [listed] if isinstance(listed, str) else sorted(listed)
         for name in names:
             for protocol, data in (("0", _old_call(module, name)), ("4", _new_call(module, name))):
                 found = foreign_imports(io.BytesIO(_torch_file(data)))
-                yield Case(f"{module}.{name} protocol {protocol}", bool(found), True)
+                yield Case(f"{module}.{name} protocol {protocol}", bool(found), expected=True)
 
 
 def file_cases(checkout: Path) -> Iterator[Case]:
@@ -38,7 +41,7 @@ def file_cases(checkout: Path) -> Iterator[Case]:
             continue
         scanned = scan_pickle_bytes(io.BytesIO(data), path.name)
         if scanned.issues_count:
-            yield Case(path.name, bool(foreign_imports(io.BytesIO(_torch_file(data)))), True)
+            yield Case(path.name, bool(foreign_imports(io.BytesIO(_torch_file(data)))), expected=True)
 
 
 def header_cases(_: Path) -> Iterator[Case]:
@@ -47,15 +50,17 @@ def header_cases(_: Path) -> Iterator[Case]:
 
     draw = random.Random(19)
     good = _tensors()
-    for number in range(DAMAGED):
-        data = _damaged(good, draw) if number else good
-        try:
-            deserialize(data)
-            readable = True
-        except (SafetensorError, ValueError, OverflowError):
-            readable = False
-        faults = [*tensors_faults(io.BytesIO(data), len(data))]
-        yield Case(f"file {number}: {data[:160]!r}", not faults, readable)
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(DAMAGED):
+            data = _damaged(good, draw) if number else good
+            (Path(folder) / NAME).write_bytes(data)
+            try:
+                deserialize(data)
+                readable = True
+            except (SafetensorError, ValueError, OverflowError):
+                readable = False
+            faults = [*_structure(folder, NAME, len(data), deep=False)]
+            yield Case(f"file {number}: {data[:160]!r}", not faults, readable)
 
 
 def _tensors() -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from benchmarks.suites.cases import Case
-from report_samples import OUTCOMES, MIXED
+from report_samples import MIXED, OUTCOMES
 from skyrl_doctor.report.formats import render, render_batch
 from skyrl_doctor.report.model import Batch, Refusal, Report
 
@@ -39,10 +39,11 @@ _ANNOTATION = re.compile(
 
 def texts(name: str) -> Iterator[tuple[str, str]]:
     """The sample report, a report of each outcome alone, and several reports, in a format."""
+    other = dataclasses.replace(MIXED, targets=("other.toml",))
     yield "report", render(MIXED, name)
-    yield "batch", render_batch(Batch(reports=(MIXED, MIXED), refused=(Refusal("x.sh", "no\nrun: 5%"),)), name)
+    yield "batch", render_batch(Batch(reports=(MIXED, other), refused=(Refusal("x.sh", "no\nrun: 5%"),)), name)
     for outcome in OUTCOMES:
-        for fault in ("plain", "<a> & \"b\" ]]> \x1b[31m\n::error::x, 5% \\ é"):
+        for fault in ("plain", '<a> & "b" ]]> \x1b[31m\n::error::x, 5% \\ é'):
             yield f"{outcome.id} {fault!r}", render(_with(outcome.id, fault), name)
 
 
@@ -92,7 +93,9 @@ def prometheus(_: Path) -> Iterator[Case]:
 def github(_: Path) -> Iterator[Case]:
     """Each line is an annotation by GitHub's rules: nothing of a message ends it or begins another."""
     for name, text in texts("github"):
-        yield Case(name, [line for line in text.splitlines() if line.startswith("::") and not _ANNOTATION.fullmatch(line)], [])
+        yield Case(
+            name, [line for line in text.splitlines() if line.startswith("::") and not _ANNOTATION.fullmatch(line)], []
+        )
         yield Case(f"{name}: forged", [line for line in text.splitlines() if line.startswith("::error::x")], [])
 
 
@@ -105,5 +108,5 @@ def schemas(_: Path) -> Iterator[Case]:
     validator = jsonschema.Draft202012Validator(schema)
     for name, text in texts("json"):
         data = json.loads(text)
-        for number, report in enumerate(data if isinstance(data, list) else data.get("reports", [data])):
+        for number, report in enumerate(data.get("runs", [data])):
             yield Case(f"{name} {number}", [error.message for error in validator.iter_errors(report)], [])

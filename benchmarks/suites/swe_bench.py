@@ -11,11 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.suites.cases import Case
+from benchmarks.suites.foreign import foreign_tests
 from skyrl_train.contracts.rewards.score import Scored
 from skyrl_train.contracts.rewards.suite_run import SuiteRun
 from skyrl_train.rewards.swe import score_swe_run
 
 SKIPPED = "docs/rewards.md: A skipped test does not pass, also in PASS_TO_PASS"
+VERSION = "docs/rewards.md: passes only with its own status"
+ALWAYS_PASSES = "--version is equivalent to version"
+"""SWE-bench takes this test of Django as passed wherever its description is printed."""
 NODE_IDS = (
     "tests/test_a.py::test_b",
     "tests/test_a.py::TestC::test_d[x-1]",
@@ -35,7 +39,7 @@ DJANGO = (
 )
 
 
-def _harness(name: str) -> Any:
+def harness(name: str) -> Any:
     """A module of swebench.harness, without the package's __init__, which imports docker, datasets and modal."""
     if "swebench.harness" not in sys.modules:
         spec = importlib.util.find_spec("swebench")
@@ -50,7 +54,7 @@ def _harness(name: str) -> Any:
 
 def cases(_: Path) -> Iterator[Case]:
     """Each format with each status, under the names that the judge itself reads from it."""
-    parsers = _harness("log_parsers.python").MAP_REPO_TO_PARSER_PY
+    parsers = harness("log_parsers.python").MAP_REPO_TO_PARSER_PY
     for repo, parser in sorted(parsers.items()):
         for name, log in _logs(repo):
             yield from _read_alike(f"{repo}: {name}", parser, log)
@@ -85,18 +89,13 @@ def _logs(repo: str) -> Iterator[tuple[str, str]]:
 def _read_alike(name: str, parser: Callable[[str, None], dict[str, str]], log: str) -> Iterator[Case]:
     for test, status in parser(log, None).items():
         passes = status in ("PASSED", "XFAIL")
-        yield Case(f"{name}: {test}", _reward([test], log), float(passes), _noise(test, log))
-
-
-def _noise(test: str, log: str) -> str:
-    """Names that a parser makes of colours are in no row: its repository prints none."""
-    colour = "\x1b" in log and (not test.startswith("tests/") or "\x1b" in test)
-    return "docs/rewards.md: colours are removed first" if colour else ""
+        documented = VERSION if test == ALWAYS_PASSES else ""
+        yield Case(f"{name}: {test}", _reward([test], log), float(passes), documented)
 
 
 def _grading() -> Iterator[Case]:
     """The judge's grading of names that are cut, ambiguous, missing or skipped."""
-    grading = _harness("grading")
+    grading = harness("grading")
     base = "tests/test_a.py::test_x"
     found: Sequence[dict[str, str]] = (
         {f"{base}[case-1]": "PASSED"},
@@ -117,7 +116,9 @@ def _grading() -> Iterator[Case]:
         expected = float(grading.test_passed(name, statuses))
         yield Case(f"FAIL_TO_PASS {name} in {statuses}", _reward([name], log), expected)
         kept = float(grading.test_maintained(name, statuses))
-        yield Case(f"PASS_TO_PASS {name} in {statuses}", _reward([name], log), kept, SKIPPED if kept != expected else "")
+        yield Case(
+            f"PASS_TO_PASS {name} in {statuses}", _reward([name], log), kept, SKIPPED if kept != expected else ""
+        )
 
 
 def smith_cases(checkout: Path) -> Iterator[Case]:
@@ -142,7 +143,7 @@ def _reported(report: Any) -> Iterator[tuple[str, str]]:
 
 
 def _smith_parsers(checkout: Path) -> dict[str, Any]:
-    _harness("constants")
+    harness("constants")
     spec = importlib.util.spec_from_file_location("smith_log_parsers", checkout / "swesmith/harness/log_parsers.py")
     assert spec is not None
     assert spec.loader is not None
@@ -154,3 +155,19 @@ def _smith_parsers(checkout: Path) -> dict[str, Any]:
 def _reward(names: Sequence[str], log: str) -> float:
     score = score_swe_run(SuiteRun(output=log, exit_code=1), json.dumps(dict.fromkeys(names, "PASSED")))
     return score.reward if isinstance(score, Scored) else -1.0
+
+
+TESTS = (
+    "tests/test_grading_truncated_ids.py",
+    "tests/test_grading_skipped.py",
+    "tests/test_grading_marker_fallback.py",
+    "tests/test_log_parsers_pytest_v2.py",
+    "tests/test_log_parsers_python.py",
+    "tests/test_log_parsers_skip_summary.py",
+)
+DIFFERENT = dict.fromkeys(("test_skipped_p2p_is_maintained", "test_skipped_p2p_does_not_block_resolution"), SKIPPED)
+
+
+def own_tests(checkout: Path) -> Iterator[Case]:
+    """SWE-bench's own tests of its parsers and grading, of our code."""
+    yield from foreign_tests(checkout, TESTS, "benchmarks.suites.adapters.swe_bench", DIFFERENT)

@@ -18,7 +18,7 @@ SWE_PUBLISHED = ("test_patch", "eval_script")
 _BUILD = (
     "build an image with the tests in /r2e_tests and their command in /testbed/run_tests.sh, and name it in image_name"
 )
-_NOT_RUN = f"whose tests are not in its image; {_BUILD}, and remove test_patch and eval_script"
+_NOT_RUN = f"with its tests in a patch, not in its image; {_BUILD}, and remove test_patch and eval_script"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
