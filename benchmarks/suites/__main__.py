@@ -31,7 +31,7 @@ def main() -> int:
     for row in rows:
         for case in row.different:
             print(f"\ndeliberate: {row.judge.name}: {case.name}\n  {case.documented}")
-        for case in row.failed[:5]:
+        for case in row.failed[:12]:
             print(
                 f"\nFAIL {row.judge.name}: {case.name}\n  ours     {case.ours!r:.300}\n  expected {case.expected!r:.300}"
             )

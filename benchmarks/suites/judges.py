@@ -1,6 +1,6 @@
 """The judges, in the order of the table."""
 
-from benchmarks.suites import configurations, gpus, openhands, pickles, reports, slurm, swe_bench
+from benchmarks.suites import configurations, gpus, openhands, pickles, prime, reports, slurm, swe_bench
 from benchmarks.suites.cases import Judge
 
 JUDGES = (
@@ -11,6 +11,7 @@ JUDGES = (
     Judge(name="SWE-smith's logs", of="rewards", checkout="swe-smith", before="0 of 971", cases=swe_bench.smith_cases),
     Judge(name="Hydra, documented", of="settings that we print", package="verl", cases=configurations.documented),
     Judge(name="Hydra, errors", of="ERRORs about keys", package="verl", cases=configurations.errors),
+    Judge(name="prime-rl's schema", of="ERRORs about keys", checkout="prime-rl", cases=prime.files),
     Judge(name="picklescan's names", of="checkpoints verify", package="picklescan", cases=pickles.name_cases),
     Judge(
         name="picklescan's files",
@@ -26,6 +27,7 @@ JUDGES = (
         before="3,935 of 4,026",
         cases=pickles.header_cases,
     ),
+    Judge(name="OpenHands' editor", of="file_editor", package="openhands-tools", cases=openhands.editor_sets),
     Judge(name="OpenHands' editor tests", of="file_editor", checkout="openhands", before="1 fails", cases=openhands.editor),
     Judge(name="prometheus_client", of="reports", package="prometheus-client", before="all", cases=reports.prometheus),
     Judge(name="junit-10.xsd, our words", of="reports", before="0", cases=reports.junit),
