@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.suites.cases import Judge, Row, row_of
+from benchmarks.suites.cases import Case, Judge, Row, row_of
 from benchmarks.suites.judges import JUDGES
 
 HEAD = ("judge", "of", "version", "cases", "pass", "deliberate", "fail", "21 November")
@@ -39,8 +39,12 @@ def main() -> int:
 
 
 def _row(judge: Judge, checkouts: Mapping[str, str]) -> Row:
-    folder = Path(checkouts.get(judge.checkout, "."))
-    return row_of(judge, folder, _commit(folder) if judge.checkout else judge.version)
+    folder = Path(checkouts.get(judge.checkout, ".")).resolve()
+    version = _commit(folder) if judge.checkout else judge.version
+    try:
+        return row_of(judge, folder, version)
+    except (OSError, RuntimeError, ImportError, subprocess.SubprocessError) as error:
+        return Row(judge, version, 1, 0, (), (Case("the judge did not run", str(error), ""),))
 
 
 def _commit(folder: Path) -> str:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 from benchmarks.suites.cases import Case
 
 ROOT = Path(__file__).parents[2]
-LIMIT_S = 240
+LIMIT_S = 600
 PASSED = "passed"
 QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENHANDS_SUPPRESS_BANNER": "1", "LOG_LEVEL": "ERROR"}
 
@@ -39,7 +39,9 @@ def _results(checkout: Path, files: Sequence[str], plugin: str, choose: str) -> 
         words += ["-p", plugin] if plugin else []
         words += [f"--rootdir={checkout}", f"--junitxml={report}", "-k", choose, *files]
         env = {**os.environ, **QUIET, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(words, cwd=checkout, env=env, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        done = subprocess.run(
+            words, cwd=checkout, env=env, capture_output=True, text=True, timeout=LIMIT_S, check=False
+        )
         if not report.exists():
             raise RuntimeError(f"the tests of {checkout} did not run: {(done.stdout + done.stderr)[-2000:]}")
         cases = [*ET.fromstring(report.read_bytes()).iter("testcase")]

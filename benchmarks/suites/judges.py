@@ -4,9 +4,7 @@ from benchmarks.suites import configurations, gpus, openhands, pickles, prime, r
 from benchmarks.suites.cases import Judge
 
 JUDGES = (
-    Judge(
-        name="swebench", of="rewards: formats and grading", package="swebench", cases=swe_bench.cases
-    ),
+    Judge(name="swebench", of="rewards: formats and grading", package="swebench", cases=swe_bench.cases),
     Judge(name="SWE-bench's tests", of="rewards", checkout="swe-bench", before="26 of 45", cases=swe_bench.own_tests),
     Judge(name="SWE-smith's logs", of="rewards", checkout="swe-smith", before="0 of 971", cases=swe_bench.smith_cases),
     Judge(name="Hydra, documented", of="settings that we print", package="verl", cases=configurations.documented),
@@ -28,7 +26,9 @@ JUDGES = (
         cases=pickles.header_cases,
     ),
     Judge(name="OpenHands' editor", of="file_editor", package="openhands-tools", cases=openhands.editor_sets),
-    Judge(name="OpenHands' editor tests", of="file_editor", checkout="openhands", before="1 fails", cases=openhands.editor),
+    Judge(
+        name="OpenHands' editor tests", of="file_editor", checkout="openhands", before="1 fails", cases=openhands.editor
+    ),
     Judge(name="prometheus_client", of="reports", package="prometheus-client", before="all", cases=reports.prometheus),
     Judge(name="junit-10.xsd, our words", of="reports", before="0", cases=reports.junit),
     Judge(name="junit-10.xsd", of="reports", checkout="xunit-plugin", before="0", cases=reports.junit_xsd),

@@ -27,11 +27,25 @@ DIFFERENT = {
 
 def editor(checkout: Path) -> Iterator[Case]:
     """OpenHands' tests of its file editor, of ours."""
-    yield from foreign_tests(checkout, EDITOR, "benchmarks.suites.adapters.openhands_editor", DIFFERENT, choose="not pdf")
+    yield from foreign_tests(
+        checkout, EDITOR, "benchmarks.suites.adapters.openhands_editor", DIFFERENT, choose="not pdf"
+    )
 
 
 SETS = 60
-_TEXTS = ("", "a", "a\n", "line 1\nline 2\n", "line 1\n\n  line 1\n", "\n", " ", "x" * 30 + "\n", "é\n", "line 2\n", "  a  ")
+_TEXTS = (
+    "",
+    "a",
+    "a\n",
+    "line 1\nline 2\n",
+    "line 1\n\n  line 1\n",
+    "\n",
+    " ",
+    "x" * 30 + "\n",
+    "é\n",
+    "line 2\n",
+    "  a  ",
+)
 
 
 def editor_sets(_: Path) -> Iterator[Case]:

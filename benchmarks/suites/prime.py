@@ -74,7 +74,9 @@ def _answers(checkout: Path, paths: Sequence[Path]) -> list[dict[str, Any]]:
     """The schema's answer to each file. A file that names an environment without its package gets none."""
     own = checkout / ".venv/bin/python"
     python = str(own) if own.exists() else sys.executable
-    lines = "".join(json.dumps({"root": str(checkout), "file": str(path), "program": program_of(path)}) + "\n" for path in paths)
+    lines = "".join(
+        json.dumps({"root": str(checkout), "file": str(path), "program": program_of(path)}) + "\n" for path in paths
+    )
     words = [python, str(ROOT / "benchmarks/field/children/prime.py")]
     done = subprocess.run(words, input=lines, capture_output=True, text=True, timeout=LIMIT_S, check=True)
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -82,4 +84,6 @@ def _answers(checkout: Path, paths: Sequence[Path]) -> list[dict[str, Any]]:
 
 def program_of(path: Path) -> str:
     """The program of a file, by its name, or nothing."""
-    return next((program for word, program in PROGRAMS.items() if word in path.name.partition(".toml")[0].split("__")), "")
+    return next(
+        (program for word, program in PROGRAMS.items() if word in path.name.partition(".toml")[0].split("__")), ""
+    )
