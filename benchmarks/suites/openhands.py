@@ -16,7 +16,7 @@ EDITOR = (
     "tests/tools/file_editor/test_file_validation.py",
 )
 _CUT = "docs/agent-tools.md: the model reads `result_chars` of it, also with a notice"
-_IMAGE = "docs/agent-tools.md: An image is a binary file, and is not shown"
+_IMAGE = "docs/agent-tools.md: An image is refused as a binary file"
 DIFFERENT = {
     "test_view_operation_truncation": _CUT,
     "test_view_large_directory_with_truncation": _CUT,

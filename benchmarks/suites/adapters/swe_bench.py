@@ -8,7 +8,7 @@ from skyrl_train.rewards.output_statuses import statuses_in
 from skyrl_train.rewards.swe_names import PASSES, match_names
 
 
-def read(log: str, test_spec: Any = None) -> dict[str, str]:
+def read(log: str, test_spec: Any = None) -> dict[str, str]:  # noqa: ARG001 -- as theirs
     """The statuses in a log, by the names that are printed."""
     return statuses_in(log, ())
 
