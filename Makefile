@@ -10,7 +10,7 @@ BENCH := .venv-bench
 PIP_FLAGS := --quiet --disable-pip-version-check
 JOBS ?= auto
 RUN_TESTS ?=
-WITHOUT_LANES := not (slurm or podman or attacks or vllm or verl or openhands or gpu or e2e)
+WITHOUT_LANES := not (slurm or podman or attacks or vllm or verl or openhands or suites or gpu or e2e)
 
 .PHONY: help preflight test docs bench tables hooks lock clean
 
@@ -49,11 +49,12 @@ lock: $(DEV)/.ready  ## pin all environments anew
 	$(DEV)/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/dev.txt
 	$(DEV)/bin/uv pip compile requirements/bench.in --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/bench.txt
 	$(DEV)/bin/uv pip compile requirements/lanes.in --python-version 3.12 --python-platform x86_64-manylinux_2_28 --generate-hashes --no-emit-index-url --quiet -o requirements/lanes.txt
+	$(DEV)/bin/uv pip compile requirements/suites.in --python-version 3.12 --python-platform x86_64-manylinux_2_28 --generate-hashes --no-emit-index-url --quiet -o requirements/suites.txt
 	$(DEV)/bin/uv pip compile requirements/cpu.in --override requirements/cpu-overrides.txt --python-version 3.11 --python-platform x86_64-manylinux_2_28 --generate-hashes --no-emit-index-url --quiet -o requirements/cpu.txt
 	$(DEV)/bin/uv pip compile pyproject.toml --extra docs --constraint requirements/dev.txt --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements/docs.txt
 
 clean:  ## remove what make made
-	rm -rf $(LIGHT) $(DEV) $(BENCH) .venv-lanes .venv-cpu site dist .mypy_cache .ruff_cache .hypothesis .pytest_cache .import_linter_cache
+	rm -rf $(LIGHT) $(DEV) $(BENCH) .venv-lanes .venv-suites .venv-cpu site dist .mypy_cache .ruff_cache .hypothesis .pytest_cache .import_linter_cache
 
 define a_venv
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is too old: wanted Python 3.11 or newer; say make PYTHON=/path/to/python3" >&2; exit 2; }

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 
 from skyrl_train.contracts.violation import Violation
 
-PATTERN = r"^(?:\d+|\d+:\d{1,2}|\d+:\d{1,2}:\d{1,2}|\d+-\d{1,2}(?::\d{1,2}){0,2}|UNLIMITED|INFINITE)$"
-"""minutes, minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes, days-hours:minutes:seconds"""
+_N = "[0-9]{1,9}"
+PATTERN = rf"^(?:{_N}(?::{_N}){{0,2}}|{_N}-(?:{_N}(?::{_N}){{0,2}})?|-1|(?i:UNLIMITED|INFINITE))$"
+"""minutes, minutes:seconds, hours:minutes:seconds, days-, days-hours, days-hours:minutes, days-hours:minutes:seconds.
+As in Slurm's time_str2secs: any number of minutes, -1 for no limit, and no spaces."""
 
 _TIME = re.compile(PATTERN)
 UNLIMITED = float("inf")
@@ -14,15 +16,14 @@ UNLIMITED = float("inf")
 
 def minutes(text: str) -> float | None:
     """`6:00:00` -> 360.0; None for an invalid limit. Unlike sbatch, seconds are not rounded up to a minute."""
-    found = _TIME.match(text.strip())
-    if found is None:
+    if _TIME.fullmatch(text) is None:
         return None
-    if text.strip() in ("UNLIMITED", "INFINITE"):
+    if text == "-1" or text[0].isalpha():
         return UNLIMITED
-    days, has_days, rest = text.strip().rpartition("-")
-    parts = [int(part) for part in rest.split(":")]
+    days, has_days, rest = text.rpartition("-")
+    parts = [int(part) for part in rest.split(":") if part]
     if has_days:
-        hours, minute, second = (*parts, 0, 0)[:3]
+        hours, minute, second = (*parts, 0, 0, 0)[:3]
         return int(days) * 1440 + hours * 60 + minute + second / 60
     if len(parts) == 3:
         return parts[0] * 60 + parts[1] + parts[2] / 60
@@ -32,7 +33,7 @@ def minutes(text: str) -> float | None:
 def walltime_violations(*, trainer: str, runtime: str) -> Iterator[Violation]:  # FIX(SLM001)
     """A runtime job with a shorter time limit than the trainer, which needs its sandboxes."""
     training, serving = minutes(trainer), minutes(runtime)
-    if training is None or serving is None or serving >= training:
+    if training is None or serving is None or (serving or UNLIMITED) >= (training or UNLIMITED):  # 0: no limit
         return
     yield Violation(
         key="slurm.runtime_time_limit",

@@ -96,8 +96,7 @@ def parse_state(output: str) -> JobState:
 
     The job's name before UserId and the command lines after Command are the user's: they may hold any word.
     """
-    own = (output.partition(" UserId=")[2] or output).partition(" Command=")[0]
-    facts = dict(word.split("=", 1) for word in own.split() if "=" in word)
+    facts = _fields((output.partition(" UserId=")[2] or output).partition(" Command=")[0])
     restarts = facts.get("Restarts", "")
     return JobState(
         facts.get("JobState", ""),
@@ -107,6 +106,16 @@ def parse_state(output: str) -> JobState:
         limit_s=_seconds(facts.get("TimeLimit", "")),
         script=found[1] if (found := _SCRIPT.search(output)) else "",
     )
+
+
+def _fields(text: str) -> dict[str, str]:
+    """The first value of each name: a comment comes last."""
+    facts: dict[str, str] = {}
+    for word in text.split():
+        name, equals, value = word.partition("=")
+        if equals:
+            facts.setdefault(name, value)
+    return facts
 
 
 def _seconds(text: str) -> float:

@@ -1,35 +1,15 @@
 """SWE-bench's reward: each test of FAIL_TO_PASS and PASS_TO_PASS must pass; the others do not count."""
 
-import re
-
 from skyrl_train.contracts.rewards.score import Score, Scored, Unscorable, UnscorableReason
 from skyrl_train.contracts.rewards.suite_run import SuiteRun, obstacle_of
 from skyrl_train.contracts.typed import FormatError, parse_object
-
-PASSES = frozenset({"PASSED", "XFAIL"})
-"""Statuses that count as passed, as in SWE-bench's grading."""
-
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m|\r")
-# "PASSED tests/test_a.py::TestB::test_c[x - y]", "FAILED tests/test_a.py::test_b - assert 1 == 2"
-_PYTEST = re.compile(r"^(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (\S.*)$", re.MULTILINE)
-# "test_a (module.Class) ... ok", "test_a (module.Class.test_a) ... FAIL"
-_UNITTEST = re.compile(
-    r"^(test\w* \([\w.]+\))(?:\n.*?)?? \.\.\. (ok|FAIL|ERROR|expected failure|skipped\b.*)$", re.MULTILINE
-)
-_WORDS = {"ok": "PASSED", "FAIL": "FAILED", "ERROR": "ERROR", "expected failure": "XFAIL"}
+from skyrl_train.rewards.output_statuses import statuses_in
+from skyrl_train.rewards.swe_names import PASSES, match_names
 
 
 def found_in(output: str, expected: frozenset[str]) -> dict[str, str]:
-    """The status of each expected test in the output, by pytest's or unittest's names. The last one counts."""
-    text = _COLOUR.sub("", output)
-    found = {match[1]: _WORDS.get(match[2], "SKIPPED") for match in _UNITTEST.finditer(text)}
-    for match in _PYTEST.finditer(text):
-        # a name may contain " - ": pytest's message begins at the last one after which an expected name remains
-        name = match[2].rstrip()
-        while name not in expected and " - " in name:
-            name = name.rpartition(" - ")[0]
-        found[name] = match[1]
-    return {name: status for name, status in found.items() if name in expected}
+    """The status of each expected test in the output."""
+    return match_names(expected, statuses_in(output, expected))
 
 
 def score_swe_run(run: SuiteRun, expected_json: str) -> Score:

@@ -36,6 +36,7 @@ LANES: dict[str, Callable[[], str | None]] = {
     "vllm": lambda: _module("vllm"),
     "verl": lambda: _module("verl"),
     "openhands": lambda: _module("openhands"),
+    "suites": lambda: _any_of(*map(_module, ("swebench", "verl", "hydra", "picklescan", "safetensors", "xmlschema"))),
     "gpu": _gpu,
     "loaders": lambda: _any_of(_module("torch"), _module("safetensors")),
     "hang": lambda: _any_of(_beside("py-spy"), _module("torch"), _module("ray")),

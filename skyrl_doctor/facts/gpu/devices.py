@@ -77,7 +77,8 @@ class Gpu:
 class Closed:
     """A GPU or slice that exists but that this step cannot open."""
 
-    index: int
+    index: int | None
+    """None if the driver names only the bus."""
     why: str
     slice_index: int | None = None
 
@@ -111,7 +112,8 @@ class Gpus:
     @property
     def physical(self) -> int:
         """The number of GPUs as NVML and Ray count them: with the GPUs that cannot be opened, without slices."""
-        return len(self.gpus) + len({one.index for one in self.closed if one.slice_index is None})
+        whole = (one for one in self.closed if one.slice_index is None)
+        return len(self.gpus) + len({one.why if one.index is None else one.index for one in whole})
 
     @property
     def pids(self) -> tuple[int, ...]:

@@ -25,7 +25,8 @@ MIG_LINE = re.compile(
     r"(?P<uuid>MIG-(?:GPU-[0-9a-fA-F-]+/(?P<gi>[0-9]{1,4})/(?P<ci>[0-9]{1,4})|[0-9a-fA-F-]+))\)\s*"
 )
 # Unable to determine the device handle for GPU1: 0000:84:00.0: GPU is lost.  Reboot the system to recover this GPU
-LOST_LINE = re.compile(r"Unable to determine the device handle for (?:gpu|GPU) ?(?P<index>[0-9]{1,4})?\b.*")
+# Unable to determine the device handle for GPU0000:CB:00.0: Unknown Error  -- the bus, and no index
+LOST_LINE = re.compile(r"Unable to determine the device handle for (?:gpu|GPU) ?(?:(?P<index>[0-9]{1,4}): )?.*")
 # No devices were found · No devices found.
 NO_DEVICES = re.compile(r"No devices (?:were )?found", re.IGNORECASE)
 
@@ -48,7 +49,7 @@ def parse_list(text: str) -> Gpus | None:
         elif listed and (found := MIG_LINE.fullmatch(line)):
             listed[-1].slices.append(_slice(found, listed[-1].uuid))
         elif found := LOST_LINE.fullmatch(line):
-            closed.append(Closed(int(found["index"] or len(listed) + len(closed)), line.strip()))
+            closed.append(Closed(int(found["index"]) if found["index"] else None, line.strip()))
     if not listed and not closed and not NO_DEVICES.search(text):
         return None
     gpus = tuple(

@@ -149,10 +149,10 @@ def _only_place(text: str, old: str, path: str) -> tuple[int, str]:
     """The position of the only occurrence, and the text found. If it does not occur, white space at its ends is ignored."""
     if old not in text:
         old = old.strip()
-    if not old or old not in text:
+    if old not in text:
         raise ToolError(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
     start = text.find(old)
-    if text.find(old, start + len(old)) >= 0:
+    if text and text.find(old, start + len(old)) >= 0:  # in an empty file, an empty text is there once
         raise ToolError(
             f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines {_lines_of(text, old)}."
             " Please ensure it is unique."
@@ -161,6 +161,8 @@ def _only_place(text: str, old: str, path: str) -> tuple[int, str]:
 
 
 def _lines_of(text: str, old: str) -> list[int]:
+    if not old:
+        return [*range(1, text.count("\n") + 2)]
     found: list[int] = []
     line, counted, start = 1, 0, text.find(old)
     while start >= 0:

@@ -12,7 +12,13 @@ from skyrl_train.contracts.typed import Fields, FormatError, as_object, parse_js
 R2E_GYM, SWE_BENCH = "r2e-gym", "swe-bench"
 _EDITED = re.compile(r"^(?:--- a|\+\+\+ b)/([^\t\r\n]+)", re.MULTILINE)
 SWE_IMAGES = ("image_name", "docker_image", "image")
-"""Columns for the image in data sets like SWE-bench. SWE-bench's own rows have none of them."""
+"""Columns for the image in data sets like SWE-bench."""
+SWE_PUBLISHED = ("test_patch", "eval_script")
+"""Columns of SWE-bench's published rows. Their tests are in a patch, and not in the image."""
+_BUILD = (
+    "build an image with the tests in /r2e_tests and their command in /testbed/run_tests.sh, and name it in image_name"
+)
+_NOT_RUN = f"with its tests in a patch, not in its image; {_BUILD}, and remove test_patch and eval_script"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +81,17 @@ def _swe_bench(row: Fields) -> TaskRow:
     tests = [*_names(row, "FAIL_TO_PASS"), *_names(row, "PASS_TO_PASS")]
     if not _names(row, "FAIL_TO_PASS"):
         raise row.error("FAIL_TO_PASS", "is empty: the task would be solved from the start")
-    images = (column for column in SWE_IMAGES if column in row)
+    images = [column for column in SWE_IMAGES if column in row]
+    if published := next((column for column in SWE_PUBLISHED if row.value(column)), None):
+        raise row.error(published, f"is set: the row has SWE-bench's published format, {_NOT_RUN}")
+    if not images:
+        raise row.error("image_name", f"is missing: the published image {swe_bench_image(name)} has no tests; {_BUILD}")
     return TaskRow(
         id=name,
         source=SWE_BENCH,
         repo=_text(row, "repo"),
         base_commit=_text(row, "base_commit"),
-        image=_image(next((_text(row, column) for column in images), swe_bench_image(name))),
+        image=_image(_text(row, images[0])),
         problem=_text(row, "problem_statement"),
         expected=json.dumps(dict.fromkeys(tests, "PASSED")),
         edits=edited_files(row),

@@ -11,9 +11,14 @@ _CHUNK = 256 * 1024
 
 
 def file_chunks(read: Callable[[int], bytes], content_type: str) -> Iterator[bytes] | None:
-    """The content of the part that is named "file" and has a file name; None without one. Skips parts before it, which
-    clients of 1.8.2 send. Raises HttpError(400) for an incomplete or other body."""
-    parts = _Parts(read, _boundary(content_type))
+    """The content of the part that is named "file" and has a file name; None without one, or if the body is no form or
+    empty. Skips parts before it, which clients of 1.8.2 send. Raises HttpError(400) for an incomplete form."""
+    if not _is_form(content_type):
+        return None
+    boundary, start = _boundary(content_type), read(_CHUNK)
+    if not start:
+        return None
+    parts = _Parts(read, boundary, start)
     parts.skip()
     while True:
         head = parts.head()
@@ -40,10 +45,10 @@ def each_part(read: Callable[[int], bytes], content_type: str) -> Iterator[tuple
 
 
 class _Parts:
-    def __init__(self, read: Callable[[int], bytes], boundary: bytes) -> None:
+    def __init__(self, read: Callable[[int], bytes], boundary: bytes, start: bytes = b"") -> None:
         self._read = read
         self._delimiter = b"\r\n--" + boundary
-        self._buffer = b"\r\n"  # the first delimiter may stand at the very start
+        self._buffer = b"\r\n" + start  # the first delimiter may stand at the very start
 
     def head(self) -> bytes | None:
         """The headers of the next part; None after the last one."""
@@ -90,9 +95,13 @@ def _malformed(why: str) -> HttpError:
     return HttpError(400, f"There was an error parsing the body: {why}")
 
 
+def _is_form(content_type: str) -> bool:
+    return content_type.partition(";")[0].strip().lower() == "multipart/form-data"
+
+
 def _boundary(content_type: str) -> bytes:
     kind, _, rest = content_type.partition(";")
-    if kind.strip().lower() != "multipart/form-data":
+    if not _is_form(content_type):
         raise _malformed(f"it is {kind.strip()[:80] or 'of no content-type'}; expected multipart/form-data")
     boundary = parameters(rest).get("boundary", "")
     if not 0 < len(boundary) <= 200:

@@ -14,7 +14,7 @@ from skyrl_train.launch.slurm import JobState, SlurmError
 from skyrl_train.process import wait_until
 
 SHOWN = (
-    "JobId=8 JobName=x JobState=RUNNING Reason=None Requeue=1 Restarts=2 RunTime=00:01:05 TimeLimit=06:00:00 "
+    "JobId=8 JobName=x UserId=a(1) GroupId=a(1) JobState=RUNNING Reason=None Requeue=1 Restarts=2 RunTime=00:01:05 TimeLimit=06:00:00 "
     "Command=/w/my jobs/trainer.sh WorkDir=/w StdErr=/w/x.err"
 )
 
@@ -42,6 +42,16 @@ def test_what_a_job_is_told_of(bin_dir: Path) -> None:
     assert told.left_s == 21535.0
     program(bin_dir, "scontrol", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
     assert slurm.state("8") == JobState("")
+
+
+def test_what_users_write_is_not_the_state(bin_dir: Path) -> None:
+    users = SHOWN.replace("JobName=", "JobName=JobState=FAILED TimeLimit=00:01:00 ", 1)
+    users += " Comment=JobState=COMPLETED Reason=done RunTime=5:00:00 AdminComment=JobState=FAILED Restarts=9"
+    assert users.count("JobState=") == 4
+    program(bin_dir, "scontrol", f"echo '{users}'")
+    assert slurm.state("8") == JobState(
+        "RUNNING", "None", restarts=2, ran_s=65.0, limit_s=21600.0, script="/w/my jobs/trainer.sh"
+    )
 
 
 @pytest.mark.parametrize(

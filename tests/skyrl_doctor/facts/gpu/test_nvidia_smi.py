@@ -56,6 +56,15 @@ def test_a_lost_gpu_keeps_its_number() -> None:
     assert parse_list(text) == Gpus(source="nvidia-smi", closed=(Closed(3, text),))
 
 
+@pytest.mark.parametrize("bus", ["GPU0000:CB:00.0", "GPU 0000:CB:00.0", "gpu 0000:CB:00.0"])
+def test_the_domain_of_a_lost_gpus_bus_is_not_its_number(bus: str) -> None:
+    line = f"Unable to determine the device handle for {bus}: Unknown Error"
+    other = line.replace("CB", "4F")
+    found = parse_list(f"{line}\n{other}\n")
+    assert found == Gpus(source="nvidia-smi", closed=(Closed(None, line), Closed(None, other)))
+    assert found.physical == 2
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -83,8 +83,17 @@ def test_the_text_to_replace_must_be_there_once(editor: Editor, tmp_path: Path) 
         f"{no}. Multiple occurrences of old_str `x = 1` in lines [1, 2, 4]. Please ensure it is unique."
     )
     assert edited(editor, file, "z", "y") == f"{no}, old_str `z` did not appear verbatim in {file}."
-    assert edited(editor, file, "", "y") == f"{no}, old_str `` did not appear verbatim in {file}."
+    assert edited(editor, file, "", "y") == (
+        f"{no}. Multiple occurrences of old_str `` in lines [1, 2, 3, 4, 5]. Please ensure it is unique."
+    )
     assert file.read_text() == "x = 1\nx = 1\n\nx = 1\n"
+
+
+def test_an_empty_text_is_once_in_an_empty_file(editor: Editor, tmp_path: Path) -> None:
+    file = tmp_path / "empty.txt"
+    file.touch()
+    assert edited(editor, file, "", "a\nb\n").startswith(f"The file {file} has been edited. ")
+    assert file.read_text() == "a\nb\n"
 
 
 def test_many_places_are_counted_in_one_pass(editor: Editor, tmp_path: Path) -> None:

@@ -51,6 +51,15 @@ def test_no_command_ends_the_session(tmp_path: Path, command: str, code: int) ->
     assert in_a_terminal(tmp_path, work) == [("", code), ("yes\nd", 0)]
 
 
+def test_an_open_here_document_ends_with_bashs_warning(tmp_path: Path) -> None:
+    async def work(typed: Typist) -> tuple[str, int | None]:
+        return await typed("cat <<EOF\nhalf")
+
+    text, code = in_a_terminal(tmp_path, work)
+    assert re.search(r"warning: here-document .*delimited by end-of-file \(wanted `EOF'\)\nhalf", text)
+    assert code == 0
+
+
 def test_says_where_the_shell_is_and_how_the_command_ended(tmp_path: Path) -> None:
     async def work(typed: Typist) -> str:
         return (await typed.result("cd /tmp; PATH=/nowhere; false")).text

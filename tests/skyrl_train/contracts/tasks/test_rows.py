@@ -115,8 +115,27 @@ def test_any_json_is_a_task_or_a_bad_row(row: Any) -> None:
     assert isinstance(result, BadRow) or json.loads(result.expected)
 
 
-def test_a_row_of_swe_bench_itself_names_no_image_and_has_one() -> None:
-    row = {name: value for name, value in SWE.items() if name != "image_name"}
-    found = read_row({**row, "instance_id": "Sympy__sympy-1"}, 0)
-    assert isinstance(found, TaskRow)
-    assert found.image == "docker.io/swebench/sweb.eval.x86_64.sympy_1776_sympy-1:latest"
+BUILD = (
+    "build an image with the tests in /r2e_tests and their command in /testbed/run_tests.sh, and name it in image_name"
+)
+PUBLISHED = (
+    "{} is set: the row has SWE-bench's published format, with its tests in a patch, not in its image; "
+    f"{BUILD}, and remove test_patch and eval_script"
+)
+NO_IMAGE = (
+    "image_name is missing: the published image swebench/sweb.eval.x86_64.sympy_1776_sympy-1:latest has no tests; "
+    f"{BUILD}"
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"test_patch": "diff --git a/tests/test_a.py b/tests/test_a.py"}, PUBLISHED.format("test_patch")),
+        ({"test_patch": "", "eval_script": "#!/bin/bash\npytest"}, PUBLISHED.format("eval_script")),
+        ({"image_name": None}, NO_IMAGE),
+    ],
+)
+def test_a_row_of_swe_bench_as_published_is_refused_by_name(changed: dict[str, Any], why: str) -> None:
+    row = {**SWE, "instance_id": "Sympy__sympy-1", **changed}
+    assert read_row({name: value for name, value in row.items() if value is not None}, 3) == BadRow(3, why)

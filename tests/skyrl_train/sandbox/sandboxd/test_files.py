@@ -121,8 +121,9 @@ def test_an_upload_that_breaks_off_leaves_what_was_there(sandboxd: Sandboxd, tmp
 @pytest.mark.parametrize(
     ("content", "kind", "status"),
     [
-        (b"", "", 400),
-        (b"{}", "application/json", 400),
+        (b"", "", 422),
+        (b"{}", "application/json", 422),
+        (b"", "multipart/form-data; boundary=B", 422),
         (b"x", "multipart/form-data", 400),
         (b"--B--\r\n", "multipart/form-data; boundary=B", 422),
         (

@@ -1,0 +1,1 @@
+"""Plugins of pytest that put our code in the place of another project's."""

@@ -1,0 +1,56 @@
+"""Captures of nvidia-smi and lines of the kernel, as judges of the GPU facts and of the GPU signatures."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.suites.cases import Case
+from checks.gpu import gpu_fault
+from skyrl_doctor.facts.gpu.nvidia_smi import parse_list, with_figures
+
+FIELDS = ("uuid", "memory.total", "memory.used", "memory.free", "driver_version")
+_XID = re.compile(r"NVRM: Xid \((?:PCI:)?[0-9a-fA-F:.]{7,16}\): \d{1,3}\b[^\"`\\]*")
+
+
+def captures(checkout: Path) -> Iterator[Case]:
+    """Each GPU and slice that a capture lists, with memory and driver."""
+    for path in sorted((checkout / "internal/captures").glob("*.txt")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        listed = _section(text, "nvidia-smi -L")
+        found = parse_list(listed)
+        gpus = len(re.findall(r"^GPU \d+: ", listed, re.MULTILINE))
+        slices = len(re.findall(r"^\s+MIG ", listed, re.MULTILINE))
+        yield Case(f"{path.name}: devices", found and (len(found.gpus), len(found.slices)), (gpus, slices))
+        figures = [*_figures(_section(text, "nvidia-smi --query-gpu="))]
+        if found is None or not figures:
+            continue
+        filled = with_figures(found, "\n".join(", ".join(row[name] for name in FIELDS) for row in figures))
+        yield Case(f"{path.name}: driver", filled.driver, figures[0]["driver_version"])
+        for gpu, row in zip(filled.gpus, figures, strict=False):
+            expected = int(row["memory.total"]) if row["memory.total"].isdigit() else None
+            yield Case(f"{path.name}: memory", gpu.memory and gpu.memory.total_mib, expected)
+
+
+def _section(text: str, command: str) -> str:
+    """The output of the first command that begins so."""
+    _, _, rest = text.partition(f"# $ {command}")
+    return rest.partition("####\n")[2].partition("\n####")[0].strip("\n#") if rest else ""
+
+
+def _figures(text: str) -> Iterator[dict[str, str]]:
+    lines = [line for line in text.splitlines() if ", " in line]
+    names = [name.partition(" [")[0] for name in lines[0].split(", ")] if lines else []
+    for line in lines[1:]:
+        cells = [cell.removesuffix(" MiB") for cell in line.split(", ")]
+        if len(cells) == len(names):
+            yield dict(zip(names, cells, strict=True))
+
+
+def xids(checkout: Path) -> Iterator[Case]:
+    """Each kernel line with an Xid in gpud's tests must be recognised as a fault of a GPU."""
+    words = ("git", "-C", str(checkout), "grep", "-h", "NVRM: Xid", "HEAD", "--", "components/accelerator/nvidia/xid")
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    patterns = [re.compile(each.pattern) for each in gpu_fault.SIGNATURES]
+    for line in sorted({found[0].strip() for found in _XID.finditer(done.stdout)}):
+        yield Case(line, any(pattern.search(line) for pattern in patterns), expected=True)

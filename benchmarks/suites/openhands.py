@@ -1,0 +1,90 @@
+"""OpenHands' own tests of its tools as judges of ours."""
+
+import os
+import random
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.suites.cases import Case
+from benchmarks.suites.foreign import QUIET, foreign_tests
+from skyrl_train.agent.inside.editor import Editor
+
+EDITOR = (
+    "tests/tools/file_editor/test_basic_operations.py",
+    "tests/tools/file_editor/test_error_handling.py",
+    "tests/tools/file_editor/test_file_validation.py",
+)
+_CUT = "docs/agent-tools.md: the model reads `result_chars` of it, also with a notice"
+_IMAGE = "docs/agent-tools.md: An image is refused as a binary file"
+DIFFERENT = {
+    "test_view_operation_truncation": _CUT,
+    "test_view_large_directory_with_truncation": _CUT,
+    "test_view_large_file_with_truncation": _CUT,
+    "test_view_image_file_returns_image_content": _IMAGE,
+}
+
+
+def editor(checkout: Path) -> Iterator[Case]:
+    """OpenHands' tests of its file editor, of ours."""
+    yield from foreign_tests(
+        checkout, EDITOR, "benchmarks.suites.adapters.openhands_editor", DIFFERENT, choose="not pdf"
+    )
+
+
+SETS = 60
+_TEXTS = (
+    "",
+    "a",
+    "a\n",
+    "line 1\nline 2\n",
+    "line 1\n\n  line 1\n",
+    "\n",
+    " ",
+    "x" * 30 + "\n",
+    "é\n",
+    "line 2\n",
+    "  a  ",
+)
+
+
+def editor_sets(_: Path) -> Iterator[Case]:
+    """Series of edits, drawn at random, of one file, by the installed SDK's editor and by ours."""
+    os.environ.update(QUIET)
+    from openhands.tools.file_editor.definition import FileEditorAction  # type: ignore[import-not-found]
+    from openhands.tools.file_editor.impl import FileEditorExecutor  # type: ignore[import-not-found]
+
+    theirs = FileEditorExecutor(workspace_root="/")
+    for seed in range(SETS):
+        draw = random.Random(seed)
+        with tempfile.TemporaryDirectory() as folder:
+            files = [Path(folder) / name for name in ("sdks", "ours")]
+            text = "".join(draw.choice(_TEXTS) for _ in range(draw.randrange(4)))
+            for file in files:
+                file.write_text(_ended(text), encoding="utf-8")
+            ours = Editor("/")
+            for number in range(12):
+                command, more = _edit(draw)
+                answer = theirs(FileEditorAction(command=command, path=str(files[0]), **more))
+                expected = "".join(part.text for part in answer.to_llm_content)
+                found = ours.run(command, str(files[1]), **more).text
+                name = f"set {seed}, edit {number}: {command} {more}"
+                yield Case(name, found.replace("/ours", "/sdks"), expected)
+                yield Case(f"{name}: file", files[1].read_bytes(), files[0].read_bytes())
+
+
+def _ended(text: str) -> str:
+    """With a newline at the end: an insertion after a last line without one differs on purpose."""
+    return text if not text or text.endswith("\n") else text + "\n"
+
+
+def _edit(draw: random.Random) -> tuple[str, dict[str, object]]:
+    command = draw.choice(("view", "view", "str_replace", "str_replace", "str_replace", "insert", "undo_edit"))
+    if command == "view":
+        ranged = {"view_range": [draw.randrange(-1, 6), draw.randrange(-2, 8)]}
+        return command, draw.choice(({}, ranged))
+    if command == "str_replace":
+        return command, {"old_str": draw.choice(_TEXTS), "new_str": _ended(draw.choice(_TEXTS))}
+    if command == "insert":
+        return command, {"insert_line": draw.randrange(5), "new_str": draw.choice(_TEXTS)}
+    return command, {}
