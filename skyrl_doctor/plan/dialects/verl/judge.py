@@ -92,6 +92,7 @@ def _by_release(call: Call, place: Place) -> Judged:
         _explain(composed, history, verl.version)
         _refuse_everywhere(composed, history)
         composed.problems.extend(_differences(composed, history, verl, call))
+        composed.problems.extend(_doubled_in_newest(history, verl, call))
     return Judged(composed)
 
 
@@ -160,6 +161,23 @@ def _differences(composed: Composition, history: History, verl: Verl, call: Call
     message = f"judged by {verl.name}, {verl.place}; verl {newest} lacks {', '.join(named)}{more}; pass --verl-version if the run uses another"
     location = lacking[0].location or Location(call.file, call.line, call.entry.name)
     yield Problem(message=message, location=location, fatal=False)
+
+
+def _doubled_in_newest(history: History, verl: Verl, call: Call) -> Iterator[Problem]:
+    """A warning that the newest release has keys which this run adds with a plus, so that it refuses them."""
+    newest = _newest().version
+    table = history.tables.get(newest, {})
+    words = (given for given in call.overrides if given.text.startswith("+") and not given.text.startswith("++"))
+    added = [(given.text[1:].partition("=")[0], given) for given in words]
+    refused = [(key, given) for key, given in added if "@" not in key and table.get(key) is not None]
+    if verl.version == newest or not refused:
+        return
+    key, given = refused[0]
+    names = ", ".join(name for name, _ in refused[:_NAMED])
+    more = f" and {len(refused) - _NAMED} more" if len(refused) > _NAMED else ""
+    message = f"verl {newest} has {names}{more} already and refuses the +; use ++{key}=…, which every release takes"
+    location = dataclasses.replace(given.location, key=key)
+    yield Problem(message=message, location=location, moves={f"+{key}": f"++{key}"}, fatal=False)
 
 
 def _described(key: str, history: History, newest: str) -> str:

@@ -206,3 +206,25 @@ def test_adding_a_key_that_every_release_has_is_an_error(tmp_path: Path) -> None
     use = "data.train_batch_size=… or ++data.train_batch_size=…"
     assert problem.message == f"data.train_batch_size exists already, and + only adds new keys; use {use}"
     assert (problem.fatal, problem.moves) == (True, {"+data.train_batch_size": "++data.train_batch_size"})
+
+
+def test_a_recipe_that_pins_a_release_is_judged_by_it(tmp_path: Path) -> None:
+    pin = write(tmp_path / "recipe/REQUIRED_VERL.txt", "MODE=pinned_tag\nTAG=v0.9.1\nCOMMIT=bec9ef\n")
+    message = f"verl 0.9.1 (required by {pin}) has no key {KEY}; verl 0.4.0 to 0.9.0 have it"
+    assert told(plan(tmp_path / "recipe/qwen", GRAD_OFFLOAD)) == [(True, message)]
+    write(pin, "PIP_INSTALL=pip install verl==0.9.0\n")
+    assert told(plan(tmp_path / "recipe", GRAD_OFFLOAD)) == []
+
+
+def test_a_pinned_commit_is_no_release(tmp_path: Path) -> None:
+    write(tmp_path / "REQUIRED_VERL.txt", "MODE=rolling\nVERL_COMMIT=bcb638649a50\nTAG=v0.1.7\n")
+    assert [fatal for fatal, _ in told(plan(tmp_path, GRAD_OFFLOAD))] == [False]
+
+
+def test_an_added_key_that_the_newest_release_has_is_a_warning(tmp_path: Path) -> None:
+    text = GRAD_OFFLOAD.replace("\n", " +algorithm.filter_groups.enable=True\n")
+    message = (
+        "verl 0.9.1 has algorithm.filter_groups.enable already and refuses the +; "
+        "use ++algorithm.filter_groups.enable=…, which every release takes"
+    )
+    assert told(plan(tmp_path, text))[1:] == [(False, message)]
