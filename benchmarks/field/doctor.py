@@ -37,7 +37,7 @@ class Opinion:
     dialect: str = ""
     errors: tuple[Error, ...] = ()
     warned: tuple[str, ...] = ()
-    """What its warnings about keys say."""
+    """What it says about keys that it does not refuse: its warnings, and why keys were not checked."""
     passed: int = 0
     refused: str = ""
     crash: str = ""
@@ -67,7 +67,7 @@ def opinion(path: Path, root: Path) -> Opinion:
         status,
         report["target"]["dialect"],
         _findings(report, "error"),
-        tuple(one.message for one in _findings(report, "warning") if one.id == "CFG004"),
+        (*(one.message for one in _findings(report, "warning") if one.id == "CFG004"), *_skipped(report)),
         _passed(report),
         seconds=seconds,
     )
@@ -122,6 +122,12 @@ def _findings(report: Mapping[str, object], severity: str) -> tuple[Error, ...]:
                 place = finding.get("location") or {}
                 found.append(Error(check["id"], place.get("key") or "", place.get("line"), finding["message"]))
     return tuple(found)
+
+
+def _skipped(report: Mapping[str, object]) -> tuple[str, ...]:
+    """Why the check of the keys did not run; empty if it ran."""
+    checks = [check for check in report["outcomes"] if check["id"] == "CFG004"]  # type: ignore[attr-defined]
+    return tuple(check.get("reason") or "" for check in checks if check["status"] == "skip")
 
 
 def _passed(report: Mapping[str, object]) -> int:

@@ -11,7 +11,7 @@ from benchmarks.field.sandbox import Sandbox
 
 FILE = "REQUIRED_VERL.txt"
 LIMIT_S = 120
-_COMMIT = re.compile(r"^(?:ROLLING_VERL_|VERL_|OPTION_B_VERL_)?COMMIT=([0-9a-f]{40})$", re.MULTILINE)
+_COMMIT = re.compile(r"^(?:ROLLING_VERL_|VERL_|OPTION_B_VERL_)?COMMIT=([0-9a-f]{40})\s*$", re.MULTILINE)
 
 
 class Required:

@@ -10,6 +10,7 @@ from benchmarks.field.truth import Truth
 TRUE, VERSION, FALSE, BY_HAND = "true", "version", "false", "by hand"
 KINDS_OF_DIALECT = {"verl": {"hydra"}, "prime-rl": {"prime"}, "prime-rl-part": {"prime"}, "skyrl": {"skyrl"}}
 WARNED = "warned: "
+UNCHECKED = "keys are not checked"
 _INDEX = re.compile(r"\[(\d+)\]")
 
 
@@ -48,9 +49,9 @@ def names(refused: Mapping[str, str], key: str) -> bool:
 
 
 def is_warned(setting: str, messages: Sequence[str]) -> bool:
-    """Whether a warning names this setting, or says that its keys are not checked."""
+    """Whether the report names this setting in a warning, or says that no key was checked."""
     key = setting.lstrip("+~").partition("=")[0].partition("@")[0]
-    return any(key in message for message in messages)
+    return any(key in message or UNCHECKED in message for message in messages)
 
 
 def false_pass(opinion: Opinion, truth: Truth) -> str:
@@ -64,5 +65,6 @@ def false_pass(opinion: Opinion, truth: Truth) -> str:
     allowed = {kind for dialect in opinion.dialect.split("+") for kind in KINDS_OF_DIALECT.get(dialect, set())}
     others = [launch for launch in truth.launches if launch.kind not in allowed]
     if truth.launches and len(others) == len(truth.launches):
-        return f"read as {opinion.dialect}, but it starts {others[0].program or others[0].kind}"
+        told = WARNED if any(UNCHECKED in message for message in opinion.warned) else ""
+        return f"{told}read as {opinion.dialect}, but it starts {others[0].program or others[0].kind}"
     return ""

@@ -101,7 +101,8 @@ def validated(program, table):
     except Exception as error:
         if not hasattr(error, "errors"):
             return {"program": program, "refused": {}, "broken": f"{type(error).__name__}: {error}"}
-        refused = {".".join(str(part) for part in one["loc"]): one["msg"] for one in error.errors()}
+        own = [one for one in error.errors() if "env" not in one["loc"]]  # the packages of environments decide those
+        refused = {".".join(str(part) for part in one["loc"]): one["msg"] for one in own}
         return {"program": program, "refused": refused, "broken": ""}
     return {"program": program, "refused": {}, "broken": ""}
 

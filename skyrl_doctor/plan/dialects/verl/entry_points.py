@@ -13,9 +13,7 @@ _OF_VERL_ALONE = re.compile(r"main_ppo(?:_\w+)?|fsdp_sft_trainer|fully_async_mai
 _PACKAGES = ("verl", "recipe")
 _SIGN = "actor_rollout_ref."
 _ENOUGH_SIGNS = 2
-"""A program with so many overrides of verl's own table is a trainer of verl, whatever its name."""
-_RUNNERS = ("torch.distributed", "accelerate.commands")
-"""Modules that start the program among their arguments."""
+"""In any package, a main program with so many overrides of verl's own table is a trainer of verl."""
 _PRINT = ("echo", "printf", "grep", "pkill", "pgrep", "cat", "ls", "sed", "awk")
 """Commands whose arguments are text."""
 
@@ -57,12 +55,10 @@ def entry_point(words: Sequence[str]) -> EntryPoint | None:
     is_signed = sum(word.lstrip("+~").startswith(_SIGN) for word in words) >= _ENOUGH_SIGNS
     for at, word in enumerate(words):
         is_module = at > 0 and words[at - 1] == "-m"
-        if is_module and _MODULE.fullmatch(word) and not word.startswith(_RUNNERS) and (is_signed or _is_trainer(word)):
+        if is_module and _MODULE.fullmatch(word) and _is_trainer(word, is_signed=is_signed):
             return EntryPoint(word, at)
-        if word.endswith(".py") and "=" not in word:
-            module = _module_of(word)
-            if _is_trainer(module) or (is_signed and _MODULE.fullmatch(module)):
-                return EntryPoint(module, at, word)
+        if word.endswith(".py") and "=" not in word and _is_trainer(module := _module_of(word), is_signed=is_signed):
+            return EntryPoint(module, at, word)
     return None
 
 
@@ -73,9 +69,9 @@ def _module_of(path: str) -> str:
     return ".".join(parts[start:])
 
 
-def _is_trainer(module: str) -> bool:
+def _is_trainer(module: str, *, is_signed: bool) -> bool:
     package, _, rest = module.partition(".")
     name = module.rpartition(".")[2]
-    if package in _PACKAGES and rest:
+    if is_signed or (package in _PACKAGES and rest):
         return _TRAINER.fullmatch(name) is not None or _OF_VERL_ALONE.fullmatch(name) is not None
     return _OF_VERL_ALONE.fullmatch(name) is not None

@@ -13,12 +13,12 @@ from skyrl_doctor.plan.dialects.verl.defaults import flat
 from skyrl_doctor.plan.dialects.verl.history import History
 from skyrl_doctor.plan.dialects.verl.releases import releases
 from skyrl_doctor.plan.dialects.verl.runs import NoTreeError, Place, composed_run, defaults_of, open_run
-from skyrl_doctor.plan.dialects.verl.similar import is_misspelt, similar_key
 from skyrl_doctor.plan.dialects.verl.versions import Origin, Verl, known_verl
-from skyrl_doctor.plan.model import Problem
-from skyrl_doctor.plan.similar import is_slip
+from skyrl_doctor.plan.model import Problem, Value
+from skyrl_doctor.plan.similar import is_slip, same_kind, similar_key
 from skyrl_doctor.plan.source import Source, folders_above
 from skyrl_doctor.plan.syntax.hydra_defaults import ComposeError
+from skyrl_train.contracts.verl_keys import renamed as renamed_key
 
 FITS = "the newest release that knows these keys"
 FITS_BEST = "the release that fits best"
@@ -122,7 +122,7 @@ def _explain(composed: Composition, history: History, version: str) -> None:
         renamed = name is not None and composed.has(name)
         if not renamed:
             value = None if missing.given.unknown else missing.value
-            name = None if told else similar_key(missing.key, value, composed.values)
+            name = None if told else _meant(missing.key, value, composed.values)
         hints = [f"{told} {'has' if _is_one(told) else 'have'} it"] if told else []
         if not told and not composed.is_known:
             hints.append("no release has it")
@@ -133,8 +133,16 @@ def _explain(composed: Composition, history: History, version: str) -> None:
         is_sure = name is not None and (composed.is_known if renamed else is_slip(missing.key, name))
         moves = {missing.key: name} if name is not None and is_sure else {}
         message = f"{problem.message}; {', '.join(hints)}"
-        fatal = problem.fatal or (not told and name is not None and is_misspelt(missing.key, name))
+        fatal = problem.fatal or (not told and name is not None and is_slip(missing.key, name))
         composed.problems[missing.problem] = dataclasses.replace(problem, message=message, moves=moves, fatal=fatal)
+
+
+def _meant(key: str, value: object, values: Mapping[str, Value]) -> str | None:
+    """The key that this one was renamed to, or of which it is a misspelling with a value of the same kind; None."""
+    moved = renamed_key(key)
+    if moved is not None:
+        return moved if moved in values else None
+    return similar_key(key, values, lambda name: same_kind(value, values[name].value))
 
 
 def _refuse_everywhere(composed: Composition, history: History) -> None:

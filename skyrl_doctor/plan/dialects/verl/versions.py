@@ -23,7 +23,7 @@ _DIST_INFO = re.compile(r"verl-(?P<version>\d[\w.+!]*)\.dist-info")
 _VERSION_FILE = "verl/version/version"
 _REQUIRED = "REQUIRED_VERL.txt"
 """The file of a recipe that names the verl it is for."""
-_PINNED = re.compile(r"^(?:TAG=v|PIP_INSTALL=pip install verl==)(\d[\w.]{0,40})$", re.MULTILINE)
+_PINNED = re.compile(r"^(?:TAG=v|PIP_INSTALL=pip install verl==)(\d[\w.]{0,40})\s*$", re.MULTILINE)
 
 
 class Origin(StrEnum):

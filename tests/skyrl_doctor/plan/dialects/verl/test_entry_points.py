@@ -20,8 +20,8 @@ FOUND = {
     "python -m rep.main_rep +actor_rollout_ref.model.path=x actor_rollout_ref.rollout.n=2": EntryPoint(
         "rep.main_rep", 2
     ),
-    "torchrun -m torch.distributed.run my/start.py actor_rollout_ref.a=1 actor_rollout_ref.b=2": EntryPoint(
-        "my.start", 3, "my/start.py"
+    "torchrun -m torch.distributed.run my/main.py actor_rollout_ref.a=1 actor_rollout_ref.b=2": EntryPoint(
+        "my.main", 3, "my/main.py"
     ),
     "python -m their.verl_main_ppo": EntryPoint("their.verl_main_ppo", 2),
 }
@@ -36,6 +36,7 @@ OTHERS = (
     "python x=verl/trainer/main_ppo.py",
     "verl.trainer.main_ppo",
     "python -m rep.main_rep actor_rollout_ref.rollout.n=2",
+    "python train.py actor_rollout_ref.rollout.n=2 actor_rollout_ref.model.path=x",
 )
 
 

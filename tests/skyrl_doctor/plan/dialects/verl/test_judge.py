@@ -228,3 +228,17 @@ def test_an_added_key_that_the_newest_release_has_is_a_warning(tmp_path: Path) -
         "use ++algorithm.filter_groups.enable=…, which every release takes"
     )
     assert told(plan(tmp_path, text))[1:] == [(False, message)]
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("data.train_batchsize=4", "data.train_batch_size"),
+        ("data.train_bach_size=4", "data.train_batch_size"),
+        ("data.train_batch_sizes=many", None),
+    ],
+)
+def test_the_key_that_a_wrong_one_means(tmp_path: Path, word: str, meant: str | None) -> None:
+    found = plan(tmp_path, f"{{python}} -m verl.trainer.main_ppo {word}\n", version="0.9.1")
+    assert ("did you mean" in told(found)[0][1]) is (meant is not None)
+    assert meant is None or told(found)[0][1].endswith(f"did you mean {meant}?")
