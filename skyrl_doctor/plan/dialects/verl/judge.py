@@ -86,6 +86,9 @@ def _by_release(call: Call, place: Place) -> Judged:
     composed, verl = best
     if composed.refused:
         composed = composed_run(call, Verl(verl.version, verl.files, Origin.RELEASE, FITS_BEST), place)
+    gone = _gone(call)
+    if gone is not None:
+        composed.problems.append(gone)
     is_odd = composed.missing or composed.doubled or verl.version != _newest().version
     history = _history(call, place) if is_odd else None
     if history is not None:
@@ -94,6 +97,16 @@ def _by_release(call: Call, place: Place) -> Judged:
         composed.problems.extend(_differences(composed, history, verl, call))
         composed.problems.extend(_doubled_in_newest(history, verl, call))
     return Judged(composed)
+
+
+def _gone(call: Call) -> Problem | None:
+    """A warning that the newest release has no such trainer any more."""
+    newest, having = _newest(), [one.version for one in releases() if call.entry.module in one.entries]
+    if not having or newest.version in having:
+        return None
+    versions = having[0] if len(having) == 1 else f"{having[-1]} to {having[0]}"
+    message = f"{newest.name} has no {call.entry.module}; verl {versions} {'has' if len(having) == 1 else 'have'} it"
+    return Problem(message=message, location=Location(call.file, call.line, call.entry.name), fatal=False)
 
 
 def _unchecked(call: Call, verl: Verl | None, reason: str) -> Judged:

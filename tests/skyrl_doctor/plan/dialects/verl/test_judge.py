@@ -242,3 +242,9 @@ def test_the_key_that_a_wrong_one_means(tmp_path: Path, word: str, meant: str | 
     found = plan(tmp_path, f"{{python}} -m verl.trainer.main_ppo {word}\n", version="0.9.1")
     assert ("did you mean" in told(found)[0][1]) is (meant is not None)
     assert meant is None or told(found)[0][1].endswith(f"did you mean {meant}?")
+
+
+def test_a_trainer_that_the_newest_release_lacks_is_a_warning(tmp_path: Path) -> None:
+    found = plan(tmp_path, "torchrun -m verl.trainer.main_generation trainer.nnodes=2\n")
+    message = "verl 0.9.1 has no verl.trainer.main_generation; verl 0.3.0.post0 to 0.7.0 have it"
+    assert (False, message) in told(found)
