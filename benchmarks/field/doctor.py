@@ -36,6 +36,8 @@ class Opinion:
     status: int
     dialect: str = ""
     errors: tuple[Error, ...] = ()
+    warned: tuple[str, ...] = ()
+    """What it says about keys that it does not refuse: its warnings, and why keys were not checked."""
     passed: int = 0
     refused: str = ""
     crash: str = ""
@@ -61,7 +63,14 @@ def opinion(path: Path, root: Path) -> Opinion:
         report = json.loads(out)
     except ValueError:
         return Opinion(status, refused=err.strip()[:400] or "no report", seconds=seconds)
-    return Opinion(status, report["target"]["dialect"], _errors(report), _passed(report), seconds=seconds)
+    return Opinion(
+        status,
+        report["target"]["dialect"],
+        _findings(report, "error"),
+        (*(one.message for one in _findings(report, "warning") if one.id == "CFG004"), *_skipped(report)),
+        _passed(report),
+        seconds=seconds,
+    )
 
 
 def our_commands(text: str, path: Path, root: Path) -> list[list[OurWord]] | None:
@@ -105,14 +114,20 @@ def _environment(root: Path):  # type: ignore[no-untyped-def]
         os.chdir(directory)
 
 
-def _errors(report: Mapping[str, object]) -> tuple[Error, ...]:
+def _findings(report: Mapping[str, object], severity: str) -> tuple[Error, ...]:
     found = []
     for check in report["outcomes"]:  # type: ignore[attr-defined]
         for finding in check["findings"]:
-            if finding["severity"] == "error":
+            if finding["severity"] == severity:
                 place = finding.get("location") or {}
                 found.append(Error(check["id"], place.get("key") or "", place.get("line"), finding["message"]))
     return tuple(found)
+
+
+def _skipped(report: Mapping[str, object]) -> tuple[str, ...]:
+    """Why the check of the keys did not run; empty if it ran."""
+    checks = [check for check in report["outcomes"] if check["id"] == "CFG004"]  # type: ignore[attr-defined]
+    return tuple(check.get("reason") or "" for check in checks if check["status"] == "skip")
 
 
 def _passed(report: Mapping[str, object]) -> int:

@@ -10,6 +10,8 @@ from benchmarks.field.sandbox import Started
 _MODULE = re.compile(r"[A-Za-z_][\w]*(?:\.[A-Za-z_][\w]*)+")
 _STARTERS = ("torch.distributed", "accelerate.commands", "debugpy", "pip", "pdb", "cProfile")
 _PRIME = ("rl", "sft", "inference", "orchestrator", "trainer", "evals")
+_SILENT = ("echo", "printf", "pip", "git", "grep", "pkill", "cat", "ls", "mkdir", "rm", "docker")
+_TRAINS = re.compile(r"(?:main|train|trainer|ppo|grpo|sft)(?:_\w+)?$|_(?:main|train|trainer)$")
 _SKYRL = re.compile(r"SkyRLTrainConfig|SFTConfig|from_cli_overrides|make_config|BasePPOExp")
 
 
@@ -22,6 +24,25 @@ class Launch:
     file: str | None
     directory: str
     arguments: tuple[str, ...]
+
+    @property
+    def is_training(self) -> bool:
+        """Whether it trains: a program with a known configuration, or one whose name says so."""
+        return self.kind != "other" or _TRAINS.search(self.program.removesuffix(".py")) is not None
+
+    def found_in(self, tree: Path) -> "Launch":
+        """The same launch of a module whose file is in this tree alone."""
+        file = tree / f"{self.program.replace('.', '/')}.py"
+        if self.file is not None or not _MODULE.fullmatch(self.program) or not file.is_file():
+            return self
+        return Launch(_kind(file), self.program, str(file), self.directory, self.arguments)
+
+    def moved(self, old: Path, new: Path) -> "Launch":
+        """The same launch with another directory in place of `old`."""
+        file, directory, *arguments = (
+            text.replace(str(old), str(new)) for text in (self.file or "", self.directory, *self.arguments)
+        )
+        return Launch(self.kind, self.program, file or None, directory, tuple(arguments))
 
 
 @dataclass(frozen=True)
@@ -36,7 +57,7 @@ def launch_of(started: Started, tree: Path, root: Path) -> Launch | None:
     """The program that these arguments start, or None if they start no Python program."""
     words, directory = started.argv, Path(started.directory)
     name = words[0].rpartition("/")[2]
-    if name in ("echo", "printf", "pip", "git", "grep", "pkill", "cat", "ls", "mkdir", "rm", "docker"):
+    if name in _SILENT or "pytest" in words[:6]:
         return None
     prime = next((i for i, word in enumerate(words[:6]) if word in _PRIME and "@" in words[i + 1 : i + 2]), None)
     if prime is not None:

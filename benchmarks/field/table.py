@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from benchmarks.field.doctor import SLOW_S, Opinion
 from benchmarks.field.files import File
 from benchmarks.field.truth import Truth
-from benchmarks.field.verdicts import BY_HAND, FALSE, TRUE, VERSION, Judged
+from benchmarks.field.verdicts import BY_HAND, FALSE, TRUE, VERSION, WARNED, Judged
 from benchmarks.field.words import Words
 
 _HEAD = ("source", "files", "runs", "understood", "refused", "ERRORs", TRUE, VERSION, FALSE, BY_HAND)
-_HEAD_TOO = ("false passes", "slow", "crashes", "words =", "words ?", "words !=")
+_HEAD_TOO = ("false passes", "warned", "slow", "crashes", "words =", "words ?", "words !=")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One file. A run is a file that starts a training program or is a configuration of one."""
+    """One file. A run is a file that starts a training program, or is its configuration."""
 
     file: File
     opinion: Opinion
@@ -27,7 +27,7 @@ class Row:
 
     @property
     def is_run(self) -> bool:
-        return bool(self.truth.launches)
+        return any(launch.is_training for launch in self.truth.launches)
 
     @property
     def is_understood(self) -> bool:
@@ -57,7 +57,9 @@ def _counts(rows: Sequence[Row]) -> Iterator[int]:
     )
     yield sum(classes.values())
     yield from (classes[name] for name in (TRUE, VERSION, FALSE, BY_HAND))
-    yield sum(bool(row.false_pass) for row in rows)
+    warned = sum(row.false_pass.startswith(WARNED) for row in rows)
+    yield sum(bool(row.false_pass) for row in rows) - warned
+    yield warned
     yield sum(row.opinion.seconds > SLOW_S for row in rows)
     yield sum(bool(row.opinion.crash) for row in rows)
     yield sum(row.words.equal for row in rows)

@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks.field.files import Checkout, File
 from benchmarks.field.launches import Launch, hydra_main, launch_of
+from benchmarks.field.required import Required
 from benchmarks.field.sandbox import Ran, Sandbox, sandbox
 
 NO_SCHEMA = "no schema for"
@@ -96,6 +97,7 @@ class Judge:
 
     def __init__(self, box: Sandbox, python: str, other_version: Path | None) -> None:
         self._box, self._other = box, other_version
+        self._required = Required(box)
         self.memo: dict[str, Refusals] = {}
         """What was asked before, by the launch."""
         self._children = {name: Child(python, name) for name in ("compose", "skyrl", "prime")}
@@ -119,7 +121,9 @@ class Judge:
             if launches or ran.timed_out:
                 break
         lost = tuple(word for one in ran.started if _OVERRIDE.fullmatch(one.argv[0]) for word in one.argv)
-        asked = {launch: self._asked(launch) for launch in launches}
+        commit = self._required.commit(file.path)
+        launches = tuple(launch.found_in(self._required.tree(commit)) for launch in launches)
+        asked = {launch: self._asked(launch, commit) for launch in launches}
         refusals = tuple(asked[launch] for launch in launches)
         return Truth(launches, refusals, ran.status, ran.timed_out, ran.errors[-400:], lost)
 
@@ -134,30 +138,34 @@ class Judge:
         found = self._children["prime"].ask({"root": str(self._box.root), "file": str(path), "program": ""})
         return Truth((Launch("prime", "", str(path), str(path.parent), ()),), (found,))
 
-    def _asked(self, launch: Launch) -> Refusals:
-        key = memo_key(asdict(launch), self._box)
+    def _asked(self, launch: Launch, commit: str) -> Refusals:
+        key = memo_key(asdict(launch), self._box) + commit
         if key not in self.memo:
-            self.memo[key] = self._answer(launch)
+            self.memo[key] = self._answer(launch, commit)
         return self.memo[key]
 
-    def _answer(self, launch: Launch) -> Refusals:
+    def _answer(self, launch: Launch, commit: str) -> Refusals:
         if launch.kind == "hydra" and launch.file is not None:
-            return self._composed(launch)
+            return self._composed(launch, self._required.tree(commit))
         if launch.kind == "skyrl" and launch.program.count("."):
             overrides = [word for word in launch.arguments if "=" in word]
             request = {"tree": str(self._box.tree), "directory": launch.directory, "module": launch.program}
             return self._children["skyrl"].ask({**request, "overrides": overrides})
         return Refusals(broken=f"{NO_SCHEMA} {launch.program}")
 
-    def _composed(self, launch: Launch) -> Refusals:
+    def _composed(self, launch: Launch, tree: Path) -> Refusals:
+        """What Hydra refuses, in the tree of the verl that the script is for."""
         assert launch.file is not None
-        file = Path(launch.file)
+        launch = launch.moved(self._box.tree, tree)
+        file = Path(launch.file or "")
+        if not file.is_file():
+            return Refusals(broken=f"{NO_SCHEMA} {launch.program}: the required verl has no such file")
         main = hydra_main(file)
         options, overrides = split(launch.arguments)
         path = options.get("path") or (main and main.config_path)
         name = options.get("name") or (main and main.config_name)
         request = {
-            "tree": str(self._box.tree),
+            "tree": str(tree),
             "directory": launch.directory,
             "file": launch.file,
             "config_path": path,
@@ -165,7 +173,7 @@ class Judge:
             "overrides": overrides,
         }
         own = self._children["compose"].ask(request)
-        inner = file.relative_to(self._box.tree) if file.is_relative_to(self._box.tree) else None
+        inner = file.relative_to(tree) if file.is_relative_to(tree) else None
         if self._other is None or inner is None or not (self._other / inner).exists() or own.broken:
             return own
         moved = {**request, "tree": str(self._other), "file": str(self._other / inner)}
@@ -200,9 +208,6 @@ def truths(
     missing = [file for file in files if file.id not in stored or "lost" not in stored[file.id]]
     if missing:
         with sandbox(checkout) as box, closing(Judge(box, python, other_version)) as judge:
-            for data in stored.values():
-                known = zip(data["launches"], data["refusals"], strict=True)
-                judge.memo |= {json.dumps(launch): Refusals(**asked) for launch, asked in known if not asked["broken"]}
             for number, file in enumerate(missing, start=1):
                 text = json.dumps(asdict(judge.truth(file)))
                 stored[file.id] = json.loads(text.replace(str(box.tree), str(checkout.outer or checkout.root)))

@@ -1,14 +1,16 @@
 """Classifies each ERROR of the doctor, and each pass, by the truth."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.field.doctor import Error, Opinion
 from benchmarks.field.truth import Truth
 
 TRUE, VERSION, FALSE, BY_HAND = "true", "version", "false", "by hand"
-KINDS_OF_DIALECT = {"verl": {"hydra"}, "prime-rl": {"prime"}, "skyrl": {"skyrl"}}
+KINDS_OF_DIALECT = {"verl": {"hydra"}, "prime-rl": {"prime"}, "prime-rl-part": {"prime"}, "skyrl": {"skyrl"}}
+WARNED = "warned: "
+UNCHECKED = "keys are not checked"
 _INDEX = re.compile(r"\[(\d+)\]")
 
 
@@ -46,15 +48,23 @@ def names(refused: Mapping[str, str], key: str) -> bool:
     return False
 
 
+def is_warned(setting: str, messages: Sequence[str]) -> bool:
+    """Whether the report names this setting in a warning, or says that no key was checked."""
+    key = setting.lstrip("+~").partition("=")[0].partition("@")[0]
+    return any(key in message or UNCHECKED in message for message in messages)
+
+
 def false_pass(opinion: Opinion, truth: Truth) -> str:
     """Why a pass is wrong, or an empty text."""
     if opinion.status not in (0, 3) or opinion.refused:
         return ""
     if truth.refused and truth.is_known:
-        setting, why = next(iter(truth.refused.items()))
-        return f"its own program refuses {setting}: {why.splitlines()[0][:160]}"
+        silent = {setting: why for setting, why in truth.refused.items() if not is_warned(setting, opinion.warned)}
+        setting, why = next(iter((silent or truth.refused).items()))
+        return f"{'' if silent else WARNED}its own program refuses {setting}: {why.splitlines()[0][:160]}"
     allowed = {kind for dialect in opinion.dialect.split("+") for kind in KINDS_OF_DIALECT.get(dialect, set())}
     others = [launch for launch in truth.launches if launch.kind not in allowed]
     if truth.launches and len(others) == len(truth.launches):
-        return f"read as {opinion.dialect}, but it starts {others[0].program or others[0].kind}"
+        told = WARNED if any(UNCHECKED in message for message in opinion.warned) else ""
+        return f"{told}read as {opinion.dialect}, but it starts {others[0].program or others[0].kind}"
     return ""

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from skyrl_doctor.core.check import check
 from skyrl_doctor.core.errors import NotApplicable
-from skyrl_doctor.core.model import Finding
+from skyrl_doctor.core.model import Finding, Severity
 from skyrl_doctor.core.signature import Signature
 from skyrl_doctor.plan.answers import TODAYS_PRIME
 from skyrl_doctor.plan.findings import config_finding, required
@@ -78,12 +78,14 @@ def _is_on(plan: Plan, key: str) -> bool:
 
 
 def _expected(plan: Plan, rows: tuple[tuple[str, object], ...]) -> Iterator[Finding]:
+    """What differs. A file without a command may get a default's right value from the command line: a warning."""
     for key, value in rows:
         found = own_value(plan, key)
         if found is not None and found.value != value:
             text = str(value)
             message = f"{found.assignment}, but this asynchronous trainer needs {text}"
-            yield config_finding(message, found.location or plan.place(key), {key: text})
+            severity = Severity.ERROR if found.written or "python.launcher" in plan.values else Severity.WARNING
+            yield config_finding(message, found.location or plan.place(key), {key: text}, severity=severity)
 
 
 def _at_least(plan: Plan, key: str, least: int) -> Iterator[Finding]:

@@ -123,7 +123,7 @@ def _names_verl_trainer(leaf: "Leaf") -> bool:
 
 def _read_shell(machine: Machine, source: Source, verl_version: str | None) -> Reading:
     """Reads a script by the program that it starts; a script that starts none may be a dev.conf."""
-    from skyrl_doctor.plan.dialects import skyrl, skyrl_trainer
+    from skyrl_doctor.plan.dialects import prime_command, skyrl, skyrl_trainer
     from skyrl_doctor.plan.dialects.verl.command import calls
     from skyrl_doctor.plan.launches import launches
     from skyrl_doctor.plan.scripts import read_shell, syntax_problem
@@ -141,6 +141,9 @@ def _read_shell(machine: Machine, source: Source, verl_version: str | None) -> R
     of_skyrl = [launch for launch in started if skyrl_trainer.program_of(launch)]
     if of_skyrl:
         return skyrl_trainer.read(machine, source, script, of_skyrl[-1])
+    of_prime = [(launch, program) for launch in started if (program := prime_command.program_of(launch))]
+    if of_prime:
+        return prime_command.read(machine, source, *of_prime[-1])
     if started:
         raise UsageError(_unknown_program(source.file, started))
     if not skyrl.is_conf(script):

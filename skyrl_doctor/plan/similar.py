@@ -23,8 +23,12 @@ def is_slip(written: str, known: str) -> bool:
 
 
 def same_kind(value: object, other: object) -> bool:
-    """Whether two values are of one kind. Nothing is known of a null or of an interpolation."""
-    if other is None or (isinstance(other, str) and "${" in other) or (isinstance(value, str) and "$" in value):
+    """Whether two values are of one kind. Nothing is known of a null, a missing value or an interpolation."""
+    if (
+        other in (None, "???")
+        or (isinstance(other, str) and "${" in other)
+        or (isinstance(value, str) and "$" in value)
+    ):
         return True
     return value is None or _kind(value) == _kind(other)
 
@@ -35,6 +39,8 @@ def _kind(value: object) -> str:
             return "flag"
         case int() | float():
             return "number"
+        case str() | list():  # Hydra's lists of one may be written without brackets
+            return "text"
     return type(value).__name__
 
 

@@ -57,8 +57,3 @@ exec bash "$home/run_tests.sh"
 def has_tests(output: str) -> bool:  # FIX(IMG006)
     """Whether PREPARE found the tests. A sandbox without tests cannot be scored: its rollouts would all be masked."""
     return output.rstrip().endswith(TESTS_FOUND)
-
-
-def has_hidden_tests(output: str) -> bool:
-    """Whether an earlier preparation removed the tests."""
-    return output.rstrip().endswith(TESTS_HIDDEN)

@@ -24,6 +24,8 @@ REAL = (
     "yaml",
     "antlr4",
     "numpy",
+    "attr",
+    "attrs",
     "pydantic",
     "pydantic_core",
     "annotated_types",

@@ -22,7 +22,7 @@ from skyrl_doctor.plan.syntax.leaf import Leaf
 from skyrl_doctor.plan.syntax.toml import leaves
 from skyrl_train.config.dialect import SEED, TODAY, prime_gpus, schema_of
 
-__all__ = ["SEED", "TODAY", "program_of", "read"]
+__all__ = ["SEED", "TODAY", "program_of", "read", "read_values"]
 
 RL = "rl"
 PART = "prime-rl-part"
@@ -38,6 +38,8 @@ _STEMS = {
     "synthesize": "synth",
 }
 """How the files of a program are usually named."""
+_NAMED_FOLDERS = 5
+"""Parts of a path, from its end, that may name the program."""
 _CHANGED = ("rollout.auto_tool_choice",)
 """Settings whose default differs between versions of one schema."""
 _ONLY_RL = ("orchestrator", "trainer")
@@ -67,12 +69,15 @@ def _unknown(version: Version | None, program: str, keys: Sequence[str]) -> int:
 
 def read(machine: Machine, source: Source, program: str = RL) -> Reading:
     """Values of a prime-rl TOML, the defaults of its schema, and the keys that its program lacks."""
-    found = leaves(source)
-    own = own_values(found, source.file)
-    reading = _read_run(own, source.file) if program == RL else _read_part(own, program)
-    version = known_version(machine, PRIME, source.file)
+    return read_values(machine, source.file, own_values(leaves(source), source.file), program)
+
+
+def read_values(machine: Machine, file: str, own: Mapping[str, Value], program: str) -> Reading:
+    """The same of the values of a file under their own names, which further files and options may complete."""
+    reading = _read_run(own, file) if program == RL else _read_part(own, program)
+    version = known_version(machine, PRIME, file)
     if version is None or program not in version.schemas:
-        version = stored_version(PRIME, program, [leaf.key for leaf in found])
+        version = stored_version(PRIME, program, list(own))
     problems = tuple(key_problems(PRIME, program, version, own.values()))
     if not version.is_known:
         return dataclasses.replace(reading, problems=problems)
@@ -82,8 +87,12 @@ def read(machine: Machine, source: Source, program: str = RL) -> Reading:
 
 def _by_name(file: str) -> list[str]:
     """The programs, those first that the file's name or folder begins with."""
-    parts = file.lower().removesuffix(".toml").replace("-", "_").split("/")[-2:]
-    return sorted(PRIME.classes, key=lambda program: not any(part.startswith(_STEMS[program]) for part in parts))
+    parts = file.lower().removesuffix(".toml").replace("-", "_").split("/")
+    names = (parts[-2:], parts[-_NAMED_FOLDERS:])
+    return sorted(
+        PRIME.classes,
+        key=lambda program: [not any(part.startswith(_STEMS[program]) for part in some) for some in names],
+    )
 
 
 def _read_run(own: Mapping[str, Value], file: str) -> Reading:

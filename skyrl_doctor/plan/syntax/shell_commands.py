@@ -12,6 +12,8 @@ from skyrl_doctor.plan.syntax.shell_tree import Text, parse
 from skyrl_doctor.plan.syntax.shell_values import Piece, Word
 
 _SHELLS = ("bash", "sh", "zsh")
+_STARTERS = ("exec", "command", "nohup", "time")
+"""What may stand before the name of a program."""
 
 
 class Commands:
@@ -150,7 +152,8 @@ class Commands:
     def _started_file(self, command: Command) -> None:
         """Follows `bash other.sh …` and `./other.sh …`, which get the exported variables and their arguments."""
         words = command.words
-        at = 1 if words[0].text in _SHELLS else 0
+        at = next((index for index, word in enumerate(words) if word.text not in _STARTERS), 0)
+        at += words[at].text in _SHELLS
         if len(words) <= at or not words[at].text.endswith((".sh", ".bash")):
             return
         found = self._file(words[at])

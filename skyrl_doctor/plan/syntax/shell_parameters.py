@@ -76,6 +76,10 @@ def expanded(found: Parameter, raw: str, scope: Scope, texts: Texts) -> list[Val
 
 def _chosen(found: Parameter, scope: Scope, texts: Texts) -> tuple[tuple[Value, ...] | None, str]:
     """The element of an array."""
+    if found.name == "BASH_SOURCE":  # outside of a sourced file its one element is the script
+        return (
+            scope.values(found.name) if found.index == "0" else (None, f"{found.name}[{found.index}] is not known here")
+        )
     variable = scope.variables.get(found.name)
     if variable is None:
         return None, f"the array {found.name} is not set here"

@@ -48,7 +48,8 @@ class Scope:
             return (known(self.environ[name]),), ""
         if name == "PWD" and self.directory is not None:
             return (known(self.directory),), ""
-        return None, f"{name} is not set here"
+        reason = f"{name} is not set here"
+        return None, f"{reason}; {self.unread[0]} may set it, but cannot be read" if self.unread else reason
 
     def is_array(self, name: str) -> bool:
         found = self.variables.get(name)

@@ -3,7 +3,7 @@
 from benchmarks.field.doctor import Error, Opinion
 from benchmarks.field.launches import Launch
 from benchmarks.field.truth import Refusals, Truth
-from benchmarks.field.verdicts import BY_HAND, FALSE, TRUE, VERSION, false_pass, judged
+from benchmarks.field.verdicts import BY_HAND, FALSE, TRUE, VERSION, WARNED, false_pass, judged
 
 LAUNCH = Launch("hydra", "verl.trainer.main_ppo", "main_ppo.py", "/", ())
 TRUTH = Truth(
@@ -43,3 +43,10 @@ def test_a_pass_is_false_if_the_program_refuses_a_key_or_is_another() -> None:
     assert false_pass(Opinion(0, "skyrl-agent"), other) == "read as skyrl-agent, but it starts my.py"
     assert [false_pass(Opinion(0, "verl"), fine), false_pass(Opinion(1, "verl"), TRUTH)] == ["", ""]
     assert false_pass(Opinion(2, refused="unknown"), other) == ""
+
+
+def test_a_pass_whose_warning_names_the_refused_setting_is_not_silent() -> None:
+    warned = Opinion(0, "verl", warned=("verl 0.9.1 lacks a.b (verl 0.8.0)",))
+    silent = Opinion(0, "verl", warned=("verl 0.9.1 lacks t[0].x",))
+    assert false_pass(warned, Truth((LAUNCH,), (Refusals({"a.b=1": "no such key"}),))).startswith(WARNED)
+    assert false_pass(silent, TRUTH) == "its own program refuses a.b=1: no such key"

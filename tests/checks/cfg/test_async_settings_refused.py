@@ -3,7 +3,7 @@
 import dataclasses
 
 from plans import example, found, plan, verdict
-from skyrl_doctor.core.model import Location, Status
+from skyrl_doctor.core.model import Location, Severity, Status
 from skyrl_doctor.plan.findings import config_finding
 from skyrl_doctor.plan.model import Plan, Value
 
@@ -53,6 +53,16 @@ def test_verl_asserts_its_batches_and_engines() -> None:
     assert messages(verl(async_training__staleness_threshold=-0.1)) == [
         "async_training.staleness_threshold = -0.1; expected at least 0"
     ]
+
+
+def test_a_default_is_a_warning_in_a_file_without_a_command() -> None:
+    key = "actor_rollout_ref.hybrid_engine"
+    made = verl()
+    default = Value(key, True, None, written=False, own=key, source="default of verl 0.9.1")
+    config = dataclasses.replace(made, own={**made.own, key: default})
+    command = dataclasses.replace(config, values={"python.launcher": Value("python.launcher", "python3")})
+    severities = [finding.severity for one in (config, command) for finding in found("CFG009", one)]
+    assert severities == [Severity.WARNING, Severity.ERROR]
 
 
 def skyrl(**changes: object) -> Plan:

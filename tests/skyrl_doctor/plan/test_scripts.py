@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from skyrl_doctor.core.model import Location
 from skyrl_doctor.machine.local import LocalMachine
 from skyrl_doctor.plan.model import Problem
@@ -75,3 +77,16 @@ def test_a_command_line_is_no_file_to_ask_bash_about() -> None:
     machine = LocalMachine()
     broken = Source(COMMAND_LINE, "python3 -m verl.trainer.main_ppo 'a=1")
     assert syntax_problem(machine, broken, read_shell(machine, broken)) is None
+
+
+@pytest.mark.parametrize("starter", ["bash", "exec bash", "nohup sh", "exec"])
+def test_a_script_in_the_folder_of_this_one_is_followed(tmp_path: Path, starter: str) -> None:
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / "inner.sh").write_text("python -m my.main n=$1 m=$M\n", encoding="utf-8")
+    outer = f"""\
+HERE="$(cd -- "$(dirname -- "${{BASH_SOURCE[0]}}")" && pwd)"
+export M=4
+{starter} "$HERE/inner.sh" 3
+"""
+    script = read_shell(LocalMachine(), source(tmp_path / "jobs", outer))
+    assert [word.text for word in script.commands[-1].words] == ["python", "-m", "my.main", "n=3", "m=4"]

@@ -46,7 +46,16 @@ def test_one_key_that_takes_the_value() -> None:
 
 @pytest.mark.parametrize(
     ("value", "other", "expected"),
-    [(1, 1.5, True), (True, 1, False), ("x", "y", True), ("x", 1, False), (None, 1, True), (1, None, True)],
+    [
+        (1, 1.5, True),
+        (True, 1, False),
+        ("x", "y", True),
+        ("x", 1, False),
+        (None, 1, True),
+        (1, None, True),
+        (1, "???", True),
+        (["x"], "x", True),
+    ],
 )
 def test_kinds(value: object, other: object, *, expected: bool) -> None:
     assert same_kind(value, other) is expected

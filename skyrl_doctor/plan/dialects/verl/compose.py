@@ -13,6 +13,8 @@ from skyrl_doctor.plan.syntax.hydra import Override, OverrideError, looks_like_o
 from skyrl_doctor.plan.syntax.interpolation import MissingError, UnresolvedError, resolve
 
 MANDATORY = "???"
+_BARE = re.compile(r"\$\{?[A-Za-z_]\w*\}?")
+"""A word that is one variable."""
 _ALIAS = re.compile(r"\$\{(?:oc\.select:)?(?P<key>[\w.]+)(?:,[^{}]*)?\}")
 """A value that is another key."""
 
@@ -183,8 +185,15 @@ class Composition:
         return key
 
     def _hide(self, given: Given) -> None:
-        """Handles a word whose overrides are unknown: each default may be overridden by it."""
+        """Handles a word whose overrides are unknown: each default may be overridden by it.
+
+        A variable that is not set adds nothing, as in bash.
+        """
         location = dataclasses.replace(given.location, key=given.text)
+        if _BARE.fullmatch(given.text) and given.unknown.endswith(" is not set here"):
+            message = f"{given.unknown}, so {given.text} adds no override; set it here if the job sets it"
+            self.problems.append(Problem(message=message, location=location, fatal=False))
+            return
         message = f"{given.text}: {given.unknown}; its overrides are unknown"
         self.problems.append(Problem(message=message, location=location, fatal=False))
         in_branch = given.unknown.startswith("depends on")  # most runs do not take the branch

@@ -11,6 +11,9 @@ _TRAINER = re.compile(r"main(?:_\w+)?|\w+_main(?:_\w+)?|(?:fsdp_)?sft_trainer(?:
 _OF_VERL_ALONE = re.compile(r"main_ppo(?:_\w+)?|fsdp_sft_trainer|fully_async_main|\w+_main_ppo")
 """Names that show verl's trainer in any package: forks and other packages call theirs so."""
 _PACKAGES = ("verl", "recipe")
+_SIGN = "actor_rollout_ref."
+_ENOUGH_SIGNS = 2
+"""In any package, a main program with so many overrides of verl's own table is a trainer of verl."""
 _PRINT = ("echo", "printf", "grep", "pkill", "pgrep", "cat", "ls", "sed", "awk")
 """Commands whose arguments are text."""
 
@@ -49,26 +52,26 @@ def entry_point(words: Sequence[str]) -> EntryPoint | None:
     """The trainer that a command starts, or None."""
     if not words or words[0] in _PRINT:
         return None
+    is_signed = sum(word.lstrip("+~").startswith(_SIGN) for word in words) >= _ENOUGH_SIGNS
     for at, word in enumerate(words):
         is_module = at > 0 and words[at - 1] == "-m"
-        if is_module and _MODULE.fullmatch(word) and _is_trainer(word):
+        if is_module and _MODULE.fullmatch(word) and _is_trainer(word, is_signed=is_signed):
             return EntryPoint(word, at)
-        if word.endswith(".py") and "=" not in word and (module := _module_of(word)):
+        if word.endswith(".py") and "=" not in word and _is_trainer(module := _module_of(word), is_signed=is_signed):
             return EntryPoint(module, at, word)
     return None
 
 
 def _module_of(path: str) -> str:
-    """The module of a trainer's file, from `verl` or `recipe` on where the path has it; "" for another file."""
+    """The module of a file, from `verl` or `recipe` on where the path has it."""
     parts = [part for part in path.removesuffix(".py").split("/") if part not in ("", ".", "..")]
     start = next((at for at in reversed(range(len(parts) - 1)) if parts[at] in _PACKAGES), 0)
-    module = ".".join(parts[start:])
-    return module if _is_trainer(module) else ""
+    return ".".join(parts[start:])
 
 
-def _is_trainer(module: str) -> bool:
+def _is_trainer(module: str, *, is_signed: bool) -> bool:
     package, _, rest = module.partition(".")
     name = module.rpartition(".")[2]
-    if package in _PACKAGES and rest:
+    if is_signed or (package in _PACKAGES and rest):
         return _TRAINER.fullmatch(name) is not None or _OF_VERL_ALONE.fullmatch(name) is not None
     return _OF_VERL_ALONE.fullmatch(name) is not None

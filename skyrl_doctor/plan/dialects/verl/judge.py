@@ -13,12 +13,12 @@ from skyrl_doctor.plan.dialects.verl.defaults import flat
 from skyrl_doctor.plan.dialects.verl.history import History
 from skyrl_doctor.plan.dialects.verl.releases import releases
 from skyrl_doctor.plan.dialects.verl.runs import NoTreeError, Place, composed_run, defaults_of, open_run
-from skyrl_doctor.plan.dialects.verl.similar import is_misspelt, similar_key
 from skyrl_doctor.plan.dialects.verl.versions import Origin, Verl, known_verl
-from skyrl_doctor.plan.model import Problem
-from skyrl_doctor.plan.similar import is_slip
+from skyrl_doctor.plan.model import Problem, Value
+from skyrl_doctor.plan.similar import is_slip, same_kind, similar_key
 from skyrl_doctor.plan.source import Source, folders_above
 from skyrl_doctor.plan.syntax.hydra_defaults import ComposeError
+from skyrl_train.contracts.verl_keys import renamed as renamed_key
 
 FITS = "the newest release that knows these keys"
 FITS_BEST = "the release that fits best"
@@ -86,13 +86,27 @@ def _by_release(call: Call, place: Place) -> Judged:
     composed, verl = best
     if composed.refused:
         composed = composed_run(call, Verl(verl.version, verl.files, Origin.RELEASE, FITS_BEST), place)
+    gone = _gone(call)
+    if gone is not None:
+        composed.problems.append(gone)
     is_odd = composed.missing or composed.doubled or verl.version != _newest().version
     history = _history(call, place) if is_odd else None
     if history is not None:
         _explain(composed, history, verl.version)
         _refuse_everywhere(composed, history)
         composed.problems.extend(_differences(composed, history, verl, call))
+        composed.problems.extend(_doubled_in_newest(history, verl, call))
     return Judged(composed)
+
+
+def _gone(call: Call) -> Problem | None:
+    """A warning that the newest release has no such trainer any more."""
+    newest, having = _newest(), [one.version for one in releases() if call.entry.module in one.entries]
+    if not having or newest.version in having:
+        return None
+    versions = having[0] if len(having) == 1 else f"{having[-1]} to {having[0]}"
+    message = f"{newest.name} has no {call.entry.module}; verl {versions} {'has' if len(having) == 1 else 'have'} it"
+    return Problem(message=message, location=Location(call.file, call.line, call.entry.name), fatal=False)
 
 
 def _unchecked(call: Call, verl: Verl | None, reason: str) -> Judged:
@@ -121,7 +135,7 @@ def _explain(composed: Composition, history: History, version: str) -> None:
         renamed = name is not None and composed.has(name)
         if not renamed:
             value = None if missing.given.unknown else missing.value
-            name = None if told else similar_key(missing.key, value, composed.values)
+            name = None if told else _meant(missing.key, value, composed.values)
         hints = [f"{told} {'has' if _is_one(told) else 'have'} it"] if told else []
         if not told and not composed.is_known:
             hints.append("no release has it")
@@ -132,8 +146,16 @@ def _explain(composed: Composition, history: History, version: str) -> None:
         is_sure = name is not None and (composed.is_known if renamed else is_slip(missing.key, name))
         moves = {missing.key: name} if name is not None and is_sure else {}
         message = f"{problem.message}; {', '.join(hints)}"
-        fatal = problem.fatal or (not told and name is not None and is_misspelt(missing.key, name))
+        fatal = problem.fatal or (not told and name is not None and is_slip(missing.key, name))
         composed.problems[missing.problem] = dataclasses.replace(problem, message=message, moves=moves, fatal=fatal)
+
+
+def _meant(key: str, value: object, values: Mapping[str, Value]) -> str | None:
+    """The key that this one was renamed to, or of which it is a misspelling with a value of the same kind; None."""
+    moved = renamed_key(key)
+    if moved is not None:
+        return moved if moved in values else None
+    return similar_key(key, values, lambda name: same_kind(value, values[name].value))
 
 
 def _refuse_everywhere(composed: Composition, history: History) -> None:
@@ -160,6 +182,23 @@ def _differences(composed: Composition, history: History, verl: Verl, call: Call
     message = f"judged by {verl.name}, {verl.place}; verl {newest} lacks {', '.join(named)}{more}; pass --verl-version if the run uses another"
     location = lacking[0].location or Location(call.file, call.line, call.entry.name)
     yield Problem(message=message, location=location, fatal=False)
+
+
+def _doubled_in_newest(history: History, verl: Verl, call: Call) -> Iterator[Problem]:
+    """A warning that the newest release has keys which this run adds with a plus, so that it refuses them."""
+    newest = _newest().version
+    table = history.tables.get(newest, {})
+    words = (given for given in call.overrides if given.text.startswith("+") and not given.text.startswith("++"))
+    added = [(given.text[1:].partition("=")[0], given) for given in words]
+    refused = [(key, given) for key, given in added if "@" not in key and table.get(key) is not None]
+    if verl.version == newest or not refused:
+        return
+    key, given = refused[0]
+    names = ", ".join(name for name, _ in refused[:_NAMED])
+    more = f" and {len(refused) - _NAMED} more" if len(refused) > _NAMED else ""
+    message = f"verl {newest} has {names}{more} already and refuses the +; use ++{key}=…, which every release takes"
+    location = dataclasses.replace(given.location, key=key)
+    yield Problem(message=message, location=location, moves={f"+{key}": f"++{key}"}, fatal=False)
 
 
 def _described(key: str, history: History, newest: str) -> str:

@@ -1,4 +1,4 @@
-"""Which verl a run uses: the one of --verl-version, the installed one, or a checkout around the script.
+"""Which verl a run uses: that of --verl-version, the installed one, a checkout around the script, or a required release.
 
 If none is known, `read` takes the newest release that knows the script's keys.
 """
@@ -21,6 +21,9 @@ from skyrl_train.node.python import candidates, commands, is_path
 CONFIG = "verl/trainer/config"
 _DIST_INFO = re.compile(r"verl-(?P<version>\d[\w.+!]*)\.dist-info")
 _VERSION_FILE = "verl/version/version"
+_REQUIRED = "REQUIRED_VERL.txt"
+"""The file of a recipe that names the verl it is for."""
+_PINNED = re.compile(r"^(?:TAG=v|PIP_INSTALL=pip install verl==)(\d[\w.]{0,40})\s*$", re.MULTILINE)
 
 
 class Origin(StrEnum):
@@ -29,6 +32,7 @@ class Origin(StrEnum):
     OPTION = "--verl-version"
     INSTALLED = "installed"
     CHECKOUT = "checkout"
+    REQUIRED = "required"
     RELEASE = "release"
 
 
@@ -60,6 +64,8 @@ class Verl:
                 return f"{self.name} (installed in {self.place})"
             case Origin.CHECKOUT:
                 return f"{self.name} of the checkout {self.place}"
+            case Origin.REQUIRED:
+                return f"{self.name} (required by {self.place})"
         return f"{self.name} ({self.place})"
 
     @property
@@ -74,7 +80,9 @@ def known_verl(
     """The verl that the run uses, or None if nothing tells. `folders` are those above the script."""
     if asked is not None:
         return _asked(asked)
-    return _installed(machine, folders, interpreter, environ) or _checkout(machine, folders)
+    return (
+        _installed(machine, folders, interpreter, environ) or _checkout(machine, folders) or _required(machine, folders)
+    )
 
 
 def _asked(version: str) -> Verl:
@@ -143,6 +151,20 @@ def _checkout(machine: Machine, folders: Sequence[str]) -> Verl | None:
         files = OnDisk(machine, folder)
         if files.has_folder(CONFIG):
             return Verl(_version_of(machine, folder), files, Origin.CHECKOUT, folder)
+    return None
+
+
+def _required(machine: Machine, folders: Sequence[str]) -> Verl | None:
+    """The release that the nearest REQUIRED_VERL.txt pins; None for a commit."""
+    for folder in folders:
+        path = f"{folder}/{_REQUIRED}"
+        try:
+            text = machine.read(path, limit_bytes=LIMIT_BYTES)
+        except CouldNotLook:
+            continue
+        pinned = _PINNED.search(text)
+        found = release(pinned[1]) if pinned is not None else None
+        return None if found is None else Verl(found.version, found, Origin.REQUIRED, path)
     return None
 
 

@@ -17,6 +17,12 @@ FOUND = {
         "verl.trainer.main_generation", 1, "../../verl/trainer/main_generation.py"
     ),
     "python main_ppo.py": EntryPoint("main_ppo", 1, "main_ppo.py"),
+    "python -m rep.main_rep +actor_rollout_ref.model.path=x actor_rollout_ref.rollout.n=2": EntryPoint(
+        "rep.main_rep", 2
+    ),
+    "torchrun -m torch.distributed.run my/main.py actor_rollout_ref.a=1 actor_rollout_ref.b=2": EntryPoint(
+        "my.main", 3, "my/main.py"
+    ),
     "python -m their.verl_main_ppo": EntryPoint("their.verl_main_ppo", 2),
 }
 OTHERS = (
@@ -29,6 +35,8 @@ OTHERS = (
     "python examples/data_preprocess/gsm8k.py",
     "python x=verl/trainer/main_ppo.py",
     "verl.trainer.main_ppo",
+    "python -m rep.main_rep actor_rollout_ref.rollout.n=2",
+    "python train.py actor_rollout_ref.rollout.n=2 actor_rollout_ref.model.path=x",
 )
 
 

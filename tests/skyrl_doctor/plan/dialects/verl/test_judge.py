@@ -206,3 +206,45 @@ def test_adding_a_key_that_every_release_has_is_an_error(tmp_path: Path) -> None
     use = "data.train_batch_size=… or ++data.train_batch_size=…"
     assert problem.message == f"data.train_batch_size exists already, and + only adds new keys; use {use}"
     assert (problem.fatal, problem.moves) == (True, {"+data.train_batch_size": "++data.train_batch_size"})
+
+
+def test_a_recipe_that_pins_a_release_is_judged_by_it(tmp_path: Path) -> None:
+    pin = write(tmp_path / "recipe/REQUIRED_VERL.txt", "MODE=pinned_tag\nTAG=v0.9.1\nCOMMIT=bec9ef\n")
+    message = f"verl 0.9.1 (required by {pin}) has no key {KEY}; verl 0.4.0 to 0.9.0 have it"
+    assert told(plan(tmp_path / "recipe/qwen", GRAD_OFFLOAD)) == [(True, message)]
+    write(pin, "PIP_INSTALL=pip install verl==0.9.0\n")
+    assert told(plan(tmp_path / "recipe", GRAD_OFFLOAD)) == []
+
+
+def test_a_pinned_commit_is_no_release(tmp_path: Path) -> None:
+    write(tmp_path / "REQUIRED_VERL.txt", "MODE=rolling\nVERL_COMMIT=bcb638649a50\nTAG=v0.1.7\n")
+    assert [fatal for fatal, _ in told(plan(tmp_path, GRAD_OFFLOAD))] == [False]
+
+
+def test_an_added_key_that_the_newest_release_has_is_a_warning(tmp_path: Path) -> None:
+    text = GRAD_OFFLOAD.replace("\n", " +algorithm.filter_groups.enable=True\n")
+    message = (
+        "verl 0.9.1 has algorithm.filter_groups.enable already and refuses the +; "
+        "use ++algorithm.filter_groups.enable=…, which every release takes"
+    )
+    assert told(plan(tmp_path, text))[1:] == [(False, message)]
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("data.train_batchsize=4", "data.train_batch_size"),
+        ("data.train_bach_size=4", "data.train_batch_size"),
+        ("data.train_batch_sizes=many", None),
+    ],
+)
+def test_the_key_that_a_wrong_one_means(tmp_path: Path, word: str, meant: str | None) -> None:
+    found = plan(tmp_path, f"{{python}} -m verl.trainer.main_ppo {word}\n", version="0.9.1")
+    assert ("did you mean" in told(found)[0][1]) is (meant is not None)
+    assert meant is None or told(found)[0][1].endswith(f"did you mean {meant}?")
+
+
+def test_a_trainer_that_the_newest_release_lacks_is_a_warning(tmp_path: Path) -> None:
+    found = plan(tmp_path, "torchrun -m verl.trainer.main_generation trainer.nnodes=2\n")
+    message = "verl 0.9.1 has no verl.trainer.main_generation; verl 0.3.0.post0 to 0.7.0 have it"
+    assert (False, message) in told(found)

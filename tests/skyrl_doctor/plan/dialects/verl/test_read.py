@@ -162,3 +162,13 @@ def test_a_call_that_only_prints_is_no_run() -> None:
     text = f"{call} --cfg job\n{call.replace('=4', '=6')}\nprintf '%q ' {call}\necho {call}\n"
     found = plan(text)
     assert (found.integer("data.train_batch_size"), messages(found)) == (6, [])
+
+
+def test_a_bare_variable_that_is_not_set_adds_no_override() -> None:
+    call = "python3 -m verl.trainer.main_ppo trainer.nnodes=2 $EXTRA_ARGS\n"
+    found = plan(call)
+    message = "EXTRA_ARGS is not set here, so $EXTRA_ARGS adds no override; set it here if the job sets it"
+    assert messages(found) == [message]
+    assert found.integer("rollout.n") == 1
+    with pytest.raises(CouldNotLook, match="EXTRA_ARGS"):
+        plan(f"source common.sh\n{call}").integer("rollout.n")
