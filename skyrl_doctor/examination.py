@@ -24,7 +24,8 @@ from skyrl_doctor.core.time_limit import call_within
 from skyrl_doctor.core.waivers import Waiver, apply, notes, parse
 from skyrl_doctor.facts.host import Roles
 from skyrl_doctor.machine.base import Machine
-from skyrl_doctor.machine.redact import Redactor, is_secret_key, secrets_of
+from skyrl_doctor.machine.redact import Redactor, secrets_of
+from skyrl_doctor.machine.secret_names import is_secret_key
 from skyrl_doctor.plan.dialects.reading import Reading
 from skyrl_doctor.plan.groups import ambiguous
 from skyrl_doctor.plan.load import load, read_target, runs_of
