@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from skyrl_doctor.cli.options import add_versions
+from skyrl_train.contracts.screen import print_lines, print_note
 
 if TYPE_CHECKING:
     from skyrl_doctor.budget.question import Model
@@ -131,11 +132,11 @@ def _write(form: str, plan: "Plan", found: "GpuBudget", solution: "Solution | No
 
         sys.stdout.write(encode(show.budget_data(plan, found, solution)))
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in show.budget_lines(plan, found, solution)))
+        print_lines(show.budget_lines(plan, found, solution))
 
 
 def _print_problems(plan: "Plan") -> None:
     """Prints on stderr what is wrong with the target; the estimate ignores those lines."""
     for problem in plan.problems:
         line = "" if problem.location.line is None else f":{problem.location.line}"
-        sys.stderr.write(f"skyrl-doctor budget: {problem.location.file}{line}: {problem.message}\n")
+        print_note(f"skyrl-doctor budget: {problem.location.file}{line}: {problem.message}")

@@ -7,6 +7,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from skyrl_train.contracts.screen import print_line
+
 if TYPE_CHECKING:
     from skyrl_doctor.machine.base import Machine
     from skyrl_doctor.watch.loop import Watch
@@ -224,7 +226,7 @@ def _post_mortem(job_dir: str) -> int:
 def _tell(text: str) -> None:
     """Prints a line. A closed pipe must not end the watch."""
     try:
-        sys.stdout.write(f"{text}\n")
+        print_line(f"{text}")
         sys.stdout.flush()
     except OSError:
         return

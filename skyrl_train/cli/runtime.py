@@ -4,6 +4,8 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
+from skyrl_train.contracts.screen import print_note
+
 if TYPE_CHECKING:  # a command's module imports nothing heavy before it runs
     from skyrl_train.config.sections.sandbox import SandboxSection
     from skyrl_train.config.sections.slurm import SlurmSection
@@ -67,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     except UsageError:
         raise
     except TrainError as error:
-        sys.stderr.write(f"skyrl-train runtime serve: {error}\n")
+        print_note(f"skyrl-train runtime serve: {error}")
         return 1
 
 

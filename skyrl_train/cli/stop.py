@@ -1,7 +1,8 @@
 """skyrl-train stop: stops both jobs of a launch."""
 
 import argparse
-import sys
+
+from skyrl_train.contracts.screen import print_line
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,5 +30,5 @@ def run(args: argparse.Namespace) -> int:
                 outcome = f"job {job_id} {stop.stop(job_id, role, job_dir, slurm.state, slurm.cancel)}"
             except slurm.SlurmError as error:
                 raise UsageError(str(error)) from None
-        sys.stdout.write(f"{role}: {outcome}\n")
+        print_line(f"{role}: {outcome}")
     return 0

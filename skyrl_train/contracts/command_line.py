@@ -3,10 +3,11 @@
 import argparse
 import importlib
 import signal
-import sys
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import NamedTuple
+
+from skyrl_train.contracts.screen import print_note
 
 USAGE_ERROR = 2
 ENDS = (signal.SIGTERM, signal.SIGHUP)
@@ -42,13 +43,13 @@ def dispatch(program: Program, words: Sequence[str], **given: object) -> int:
     try:
         return int(_module(program, args.command).run(args))
     except program.bad_input as error:
-        sys.stderr.write(f"{program.name} {args.command}: {error}\n")
+        print_note(f"{program.name} {args.command}: {error}")
         return USAGE_ERROR
     except Terminated as end:
-        sys.stderr.write(f"{program.name}: terminated\n")
+        print_note(f"{program.name}: terminated")
         return 128 + end.number
     except KeyboardInterrupt:
-        sys.stderr.write(f"{program.name}: interrupted\n")
+        print_note(f"{program.name}: interrupted")
         return 128 + signal.SIGINT
 
 
