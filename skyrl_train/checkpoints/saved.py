@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
+from skyrl_train.contracts import bounded
 from skyrl_train.contracts.checkpoints import layout, manifest
 from skyrl_train.contracts.checkpoints.layout import KINDS, MANIFEST, Listing
 
@@ -80,7 +81,7 @@ def foreign_imports(saved: Saved) -> Iterator[str]:
 
     for name, _ in sorted(listed(saved.path)):
         if name.endswith(".pt"):
-            with open(os.path.join(saved.path, name), "rb") as file:
+            with bounded.open_file(os.path.join(saved.path, name)) as file:
                 yield from (f"{name}: loading it runs {one}" for one in archive.foreign_imports(file))
 
 
@@ -115,7 +116,7 @@ def _structure(path: str, name: str, size: int, *, deep: bool) -> Iterator[str]:
     )
 
     try:
-        with open(os.path.join(path, name), "rb") as file:
+        with bounded.open_file(os.path.join(path, name)) as file:
             found = archive.faults(file, deep=deep) if name.endswith(".pt") else archive.tensors_faults(file, size)
             yield from (f"{name}: {fault}" for fault in found)
     except OSError as error:

@@ -104,17 +104,14 @@ def _sections(args: argparse.Namespace) -> "tuple[SandboxSection, SlurmSection]"
     from skyrl_train.config.load import ConfigError, from_resolved, read
     from skyrl_train.config.sections.sandbox import SandboxSection
     from skyrl_train.config.sections.slurm import SlurmSection
+    from skyrl_train.contracts import bounded
     from skyrl_train.contracts.errors import UsageError
 
     kept = os.path.join(args.job_dir, _RESOLVED)
     if args.config is None and not os.path.exists(kept):
         return SandboxSection(), SlurmSection()
     try:
-        if args.config is not None:
-            config = read(args.config)
-        else:
-            with open(kept, encoding="utf-8") as file:
-                config = from_resolved(file.read())
+        config = read(args.config) if args.config is not None else from_resolved(bounded.read_text(kept))
     except (OSError, ConfigError, tomllib.TOMLDecodeError, ValueError) as error:
         raise UsageError(f"{args.config or kept} cannot be used: {error}") from error
     return config.sandbox, config.slurm
