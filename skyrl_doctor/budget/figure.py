@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from skyrl_doctor.core.errors import UsageError
 from skyrl_doctor.facts.gpu.budget import GpuBudget
+from skyrl_train.contracts.files import replacing
 from skyrl_train.memory import Component, gib
 
 if TYPE_CHECKING:
@@ -49,12 +50,8 @@ def _fill(axes: "Axes", memory: GpuBudget) -> None:
 
 
 def _save(figure: Any, path: str, form: str) -> None:
-    temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        figure.savefig(temporary, format=form[1:], metadata={"Date": None} if form == ".svg" else None)
-        os.replace(temporary, path)
+        with replacing(path) as file:
+            figure.savefig(file, format=form[1:], metadata={"Date": None} if form == ".svg" else None)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)

@@ -23,7 +23,7 @@ class Unreadable:
 def append(path: Path, transcript: Transcript) -> None:
     """Appends a transcript in one write, so that several processes can share the file."""
     line = (to_json(transcript) + "\n").encode("utf-8", "replace")
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     try:
         while line:
             line = line[os.write(handle, line) :]

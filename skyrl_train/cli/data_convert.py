@@ -102,7 +102,7 @@ def _rejects(path: Path) -> Iterator[Callable[[BadRow], None]]:
             nonlocal file
             with blamed(path):
                 if file is None:
-                    file = opened.enter_context(path.open("w", encoding="utf-8", errors="replace"))
+                    file = opened.enter_context(path.open("x", encoding="utf-8", errors="replace"))
                 file.write(json.dumps({"row": row.number, "why": row.why}, ensure_ascii=False) + "\n")
 
         yield reject

@@ -19,6 +19,7 @@ from skyrl_train.cli.images_target import Asked, asked_of, with_options
 from skyrl_train.config.sections.sandbox import SandboxSection
 from skyrl_train.contracts.amount import amount
 from skyrl_train.contracts.errors import TrainError, UsageError
+from skyrl_train.contracts.files import open_to_append
 from skyrl_train.contracts.sandbox.agent_server import BUILD_TARGET, TARGET_OF
 from skyrl_train.contracts.sandbox.references import Reference
 from skyrl_train.contracts.screen import print_line, print_note
@@ -217,7 +218,7 @@ class _Log:
     def __enter__(self) -> TextIO | None:
         if self._path is not None:
             try:
-                self._file = open(self._path, "a", encoding="utf-8")
+                self._file = open_to_append(self._path)
             except OSError as error:
                 raise UsageError(f"--log {self._path}: {error.strerror}") from None
         return self._file

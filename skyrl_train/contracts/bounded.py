@@ -13,7 +13,6 @@ from typing import BinaryIO
 MOST_BYTES = 16 << 20
 LONGEST_LINE = 16 << 20
 _KINDS = {
-    stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a FIFO",
     stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a device",
@@ -27,8 +26,9 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)
-        number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
-        raise OSError(number, f"{_KINDS.get(stat.S_IFMT(mode), 'not a file')}, not a regular file", os.fspath(path))
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+        raise OSError(errno.EINVAL, f"{_KINDS.get(stat.S_IFMT(mode), 'not a file')}, not a regular file", os.fspath(path))
     return open(descriptor, "rb")
 
 

@@ -44,7 +44,9 @@ class Events:
         if not self._waiting:
             return True
         try:
-            handle = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            handle = os.open(
+                self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644
+            )
         except OSError as error:
             self.trouble = f"{self.path}: {error.strerror}"
             return False
