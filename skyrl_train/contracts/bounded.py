@@ -28,7 +28,9 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
         os.close(descriptor)
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
-        raise OSError(errno.EINVAL, f"{_KINDS.get(stat.S_IFMT(mode), 'not a file')}, not a regular file", os.fspath(path))
+        raise OSError(
+            errno.EINVAL, f"{_KINDS.get(stat.S_IFMT(mode), 'not a file')}, not a regular file", os.fspath(path)
+        )
     return open(descriptor, "rb")
 
 

@@ -6,7 +6,6 @@ and the directory is held open, so that nothing redirects the steps between open
 
 import contextlib
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from typing import BinaryIO, TextIO
@@ -30,25 +29,43 @@ def replacing(
     """A new file that takes the place of `path` at the end, unless the block raises. `like` gives its mode and owner."""
     directory, name = os.path.split(path)
     holder = os.open(directory or ".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    temporary = f"{name[:_NAME_LETTERS]}.{secrets.token_hex(8)}.tmp"
+    temporary = f"{name[:_NAME_LETTERS]}.{os.urandom(8).hex()}.tmp"
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(temporary, flags, mode if like is None else 0o600, dir_fd=holder)
-        try:
-            with open(descriptor, "wb") as file:
-                yield file
-                file.flush()
-                if like is not None:
-                    _resemble(descriptor, like)
-                if durable:
-                    os.fsync(descriptor)
-            os.rename(temporary, name, src_dir_fd=holder, dst_dir_fd=holder)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary, dir_fd=holder)
-            raise
+        first_mode = mode if like is None else 0o600
+        with (
+            _removed_unless_renamed(temporary, name, holder),
+            open(_new(temporary, holder, first_mode), "wb") as file,
+        ):
+            if like is not None:
+                _resemble(file.fileno(), like)
+            yield file
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
     finally:
         os.close(holder)
+
+
+def _new(name: str, holder: int, mode: int) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(name, flags, mode, dir_fd=holder)
+
+
+def _resemble(descriptor: int, like: os.stat_result) -> None:
+    if (like.st_uid, like.st_gid) != (os.geteuid(), os.getegid()):
+        os.fchown(descriptor, like.st_uid, like.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
+
+
+@contextlib.contextmanager
+def _removed_unless_renamed(temporary: str, name: str, holder: int) -> Iterator[None]:
+    try:
+        yield
+        os.rename(temporary, name, src_dir_fd=holder, dst_dir_fd=holder)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary, dir_fd=holder)
+        raise
 
 
 def append_line(path: str, line: str) -> None:
@@ -80,9 +97,3 @@ def target_of_own_link(path: str) -> str:
 
 def _appending(path: str) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
-
-
-def _resemble(descriptor: int, like: os.stat_result) -> None:
-    if (like.st_uid, like.st_gid) != (os.geteuid(), os.getegid()):
-        os.fchown(descriptor, like.st_uid, like.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
