@@ -20,6 +20,16 @@ COMMANDS = {
     "fix": "show how to fix the findings; --apply edits the configuration and creates directories",
     "record": "record what the probes read from this machine, without secrets",
 }
+
+
+def _without_secrets(text: str) -> str:
+    import os
+
+    from skyrl_doctor.machine.redact import Redactor  # only a refusal needs it
+
+    return Redactor.of(os.environ)(text)
+
+
 SKYRL_DOCTOR = Program(
     name="skyrl-doctor",
     description="Checks agent RL training before, during and after a job.",
@@ -28,6 +38,7 @@ SKYRL_DOCTOR = Program(
     commands=COMMANDS,
     bad_input=UsageError,
     modules={"list": "listing"},
+    clean=_without_secrets,
 )
 
 

@@ -1,6 +1,7 @@
 """skyrl-doctor budget: estimates the GPU memory of a run. Exit status 0: fits, 1: does not fit, 2: no estimate."""
 
 import argparse
+import os
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -137,6 +138,11 @@ def _write(form: str, plan: "Plan", found: "GpuBudget", solution: "Solution | No
 
 def _print_problems(plan: "Plan") -> None:
     """Prints on stderr what is wrong with the target; the estimate ignores those lines."""
+    if not plan.problems:
+        return
+    from skyrl_doctor.machine.redact import Redactor
+
+    redact = Redactor.of(os.environ)
     for problem in plan.problems:
         line = "" if problem.location.line is None else f":{problem.location.line}"
-        print_note(f"skyrl-doctor budget: {problem.location.file}{line}: {problem.message}")
+        print_note(redact(f"skyrl-doctor budget: {problem.location.file}{line}: {problem.message}"))

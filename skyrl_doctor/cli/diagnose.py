@@ -38,11 +38,11 @@ def run(args: argparse.Namespace) -> int:
     from skyrl_doctor.report.json import encode
 
     found = diagnose(args.paths, site_s=time.localtime().tm_gmtoff)
+    redact = Redactor.of(os.environ)
     for reason in found.unread:
-        print_note(f"skyrl-doctor diagnose: {reason}")
+        print_note(redact(f"skyrl-doctor diagnose: {reason}"))
     if not found.read:
         return UNREADABLE
-    redact = Redactor.of(os.environ)
     diagnosis, configured = found.diagnosis, tuple[str, ...]()
     if args.config:
         from skyrl_doctor.cli.configured import read_configured

@@ -116,6 +116,8 @@ def run(args: argparse.Namespace) -> int:
 
     if not os.path.exists(args.place):
         raise UsageError(f"{args.place} does not exist; give a job directory or a log")
+    if not (os.path.isdir(args.place) or os.path.isfile(args.place)):
+        raise UsageError(f"{args.place} is neither a directory nor a regular file; give a job directory or a log")
     if args.tui and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("--tui needs a terminal; without it the watch prints a line for each step and finding")
     if args.tui and importlib.util.find_spec("textual") is None:

@@ -3,7 +3,7 @@
 import argparse
 import importlib
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ class Program(NamedTuple):
     commands: Mapping[str, str]
     bad_input: type[Exception]
     modules: Mapping[str, str] = {}  # for commands whose module has another name
+    clean: Callable[[str], str] = str  # removes secrets from a refusal, which may quote a command line
 
 
 class Terminated(BaseException):
@@ -43,7 +44,7 @@ def dispatch(program: Program, words: Sequence[str], **given: object) -> int:
     try:
         return int(_module(program, args.command).run(args))
     except program.bad_input as error:
-        print_note(f"{program.name} {args.command}: {error}")
+        print_note(f"{program.name} {args.command}: {program.clean(str(error))}")
         return USAGE_ERROR
     except Terminated as end:
         print_note(f"{program.name}: terminated")
