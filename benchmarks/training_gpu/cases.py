@@ -25,6 +25,7 @@ max_tokens = {response}
 gpu_memory_utilization = {share}
 max_sequences = {sequences}
 enforce_eager = {eager}
+tensor_parallel_size = {tensor_parallel}
 load_format = "{load_format}"
 [actor]
 lr = 1e-5
@@ -32,6 +33,9 @@ ppo_mini_batch_size = {batch}
 micro_batch_size_per_gpu = 1
 param_offload = false
 optimizer_offload = false
+kl_loss = {kl}
+[slurm]
+gpus_per_node = {gpus}
 [algorithm]
 advantage = "{advantage}"
 [agent]
@@ -43,7 +47,7 @@ budget_note_tokens = 16
 checkpoint_dir = "{folder}/checkpoints"
 experiment = "{name}"
 steps = {steps}
-save_every_steps = -1
+save_every_steps = {save_every}
 phase_timeout_s = 900
 logger = ["console", "file"]
 verl_overrides = [{words}]
@@ -78,6 +82,12 @@ class Case(NamedTuple):
     eager: bool = False
     advantage: str = "grpo"
     """gae trains a critic too."""
+    gpus: int = 1
+    tensor_parallel: int = 1
+    """GPUs of each vLLM server."""
+    kl_loss: bool = False
+    """With a reference model."""
+    save_every: int = -1
 
     def config(self, *, model: str, tasks: str, folder: str, loop: str, total_gib: float, more: tuple[str, ...]) -> str:
         """The RunConfig of our run; the plain one takes its settings from the same text, with no loop."""
@@ -90,6 +100,7 @@ class Case(NamedTuple):
         if self.kv_gib:
             words += [f"+{ENGINE}.kv_cache_memory_bytes={int(self.kv_gib * 2**30)}"]
         values = self._asdict() | {"eager": str(self.eager).lower(), "steps": len(self.loops)}
+        values |= {"kl": str(self.kl_loss).lower()}
         values |= {"share": round(self.vllm_gib / total_gib, 4), "sequences": self.sequences}
         return TEXT.format(model=model, tasks=tasks, folder=folder, words=", ".join(map(json.dumps, words)), **values)
 
@@ -128,5 +139,15 @@ CASES = (
         kv_gib=8,
     ),
 )
+SMALL = CASES[0]._replace(loops=(OURS,) * 2, gib=40, torch_gib=30, kv_gib=4.0, gpus=2)
+TWO_GPUS = (
+    SMALL._replace(name="0.5b-2-gpus-kl", kl_loss=True),
+    SMALL._replace(name="0.5b-2-gpus-critic", advantage="gae", tensor_parallel=2),
+    SMALL._replace(name="0.5b-2-gpus-lora", lora_rank=8, load_format="safetensors"),
+)
+"""FSDP2 over two GPUs: with a reference model, with a critic and one vLLM server over both GPUs, with an adapter."""
+PROOF = CASES[0]._replace(name="0.5b-proof", loops=(OURS,) * 4, gib=26, torch_gib=16.5, vllm_gib=8, kv_gib=2.0)
+SYNCS = PROOF._replace(name="tiny-200-syncs", shape="tiny", loops=(OURS,) * 200, prompt=128, response=16, model_len=256)
+"""Are the weights proven on the model server: with planted faults, and in 200 healthy syncs."""
 CRITIC = CASES[0]._replace(name="0.5b-ppo", advantage="gae", loops=(OURS,) * 2, gib=40, torch_gib=30)
 assert all(case.shape in SHAPES for case in CASES)

@@ -21,7 +21,7 @@ from skyrl_train.contracts.agent.arguments import Action
 from skyrl_train.contracts.agent.ports import OpenSandbox, Sandbox, Scorer, Task
 from skyrl_train.contracts.agent.transcript import Result, Transcript
 from skyrl_train.contracts.rewards.score import Score, Scored
-from skyrl_train.rl.agent_loop import SkyrlAgentLoop
+from skyrl_train.rl.agent_loop import SkyrlAgentLoop, prepared
 from skyrl_train.tasks.r2e_sandbox import TESTS_FOUND
 
 POLL_S = 0.2
@@ -66,13 +66,13 @@ class BareLoop(SkyrlAgentLoop):
 
         return opened
 
-    def scorer(self, row: Mapping[str, Any]) -> Scorer:
-        del row
+    def grading(self, row: Mapping[str, Any]) -> tuple[OpenSandbox, Scorer]:
+        """Every reply is scored where it is: there is no sandbox to grade in."""
 
         async def score(_sandbox: Sandbox, transcript: Transcript) -> Score:
             return Scored(reward_of(transcript.response_ids))
 
-        return score
+        return prepared(self.sandboxes(row)), score
 
 
 class OwnLoop(SingleTurnAgentLoop):

@@ -107,7 +107,7 @@ def start(
     mark = f"{name}{OF}{uuid.uuid4().hex[:12]}"  # another program on this machine may have a run of this name
     for kind in ("log", "metrics", "moved"):
         (folder / f"{name}.{kind}").unlink(missing_ok=True)
-    modules = [*([cpu.MODULE] if on_cpu else []), "benchmarks.training_gpu.inside"]
+    modules = [*([cpu.MODULE] if on_cpu else []), "benchmarks.training_gpu.inside", "benchmarks.training_gpu.faults"]
     places = [str(ROOT), str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environ = os.environ | {
         RUN: mark,

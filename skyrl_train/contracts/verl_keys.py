@@ -15,10 +15,10 @@ A, M, R = "actor_rollout_ref.actor", "actor_rollout_ref.model", "actor_rollout_r
 F, REF, C = f"{A}.fsdp_config", "actor_rollout_ref.ref", "critic"
 CRITIC = f"{C}."
 """Keys that begin so are written only where a critic is trained."""
-ATTENTION, EXECUTOR, GRAPHS = (
-    "override_config.attn_implementation",
-    f"{R}.engine_kwargs.vllm.distributed_executor_backend",
-    f"{R}.engine_kwargs.vllm.compilation_config",
+ATTENTION = "override_config.attn_implementation"
+EXECUTOR, GRAPHS, WORKER = (
+    f"{R}.engine_kwargs.vllm.{name}"
+    for name in ("distributed_executor_backend", "compilation_config", "worker_extension_cls")
 )
 SAMPLER_JOB, DASHBOARD = "trainer.v1.sampler.sampler_kwargs.job_dir", "ray_kwargs.ray_init.include_dashboard"
 
@@ -234,7 +234,7 @@ CONSTANTS: Mapping[str, Any] = {
     DASHBOARD: False,
 }
 """What every run of ours sets in verl."""
-ADDED = frozenset({f"{M}.{ATTENTION}", f"{C}.model.{ATTENTION}", EXECUTOR, GRAPHS, SAMPLER_JOB, DASHBOARD})
+ADDED = frozenset({f"{M}.{ATTENTION}", f"{C}.model.{ATTENTION}", EXECUTOR, GRAPHS, WORKER, SAMPLER_JOB, DASHBOARD})
 """Keys that verl's own tree lacks: Hydra takes them only with a plus."""
 RENAMED = {f"{A}.checkpoint.contents": f"{A}.checkpoint.save_contents"}
 """Keys of older versions of verl, and today's."""

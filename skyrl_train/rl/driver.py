@@ -21,6 +21,7 @@ from skyrl_train.rl.phases import END, START, phase
 from skyrl_train.rl.settings import composed, write_agent_loops
 from skyrl_train.rl.shared import shared
 from skyrl_train.rl.trainer import StoppedError, Trainer, Warned
+from skyrl_train.rl.weight_probe import WeightProbe
 
 END_S = 60.0
 STOPPED = 75
@@ -42,7 +43,7 @@ def main(job_dir: str, work_dir: str) -> int:
             transfer_queue.init(settings.transfer_queue)
             proof.hold()
             trainer = Trainer(config=settings)
-            trainer.ready(config.trainer.phase_timeout_s, warned)
+            trainer.ready(config.trainer.phase_timeout_s, warned, WeightProbe if config.trainer.prove_weights else None)
             loops = agent_loops(
                 config.rollout.agent_workers,
                 config=settings,

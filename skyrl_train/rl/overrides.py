@@ -24,6 +24,8 @@ DECODING_GRAPHS = '{"mode": 0, "cudagraph_mode": "FULL_DECODE_ONLY"}'
 """vLLM's CUDA graphs for decoding without torch.compile: captured in seconds, while compiling takes almost a minute."""
 VALUE_MODEL = "skyrl_train.rl.value_model.ValueModelConfig"
 """Its module has the critic's engine, which keeps to the configured attention."""
+WORKER = "skyrl_train.rl.vllm_worker.Worker"
+"""Names the parameters that a weight sync left out."""
 # a quote or the end, with the backslashes before it; other backslashes are literal, as in '.*\.q_proj'
 _TO_ESCAPE = re.compile(r"(\\*)('|\Z)")
 
@@ -103,7 +105,8 @@ def _engine(config: RunConfig, place: Place) -> dict[str, Value]:
     }
     graphs: dict[str, Value] = {} if rollout.enforce_eager else {verl_keys.GRAPHS: DECODING_GRAPHS}
     alone: dict[str, Value] = {verl_keys.EXECUTOR: "uni"} if rollout.tensor_parallel_size == 1 else {}
-    return {**loops, **graphs, **alone}
+    proven: dict[str, Value] = {verl_keys.WORKER: WORKER} if config.trainer.prove_weights else {}
+    return {**loops, **graphs, **alone, **proven}
 
 
 def _critic(config: RunConfig, place: Place) -> dict[str, Value]:

@@ -2,12 +2,15 @@
 
 import signal
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
 from skyrl_train.contracts.run_log import say
 from skyrl_train.rl.phases import begin, end
+
+if TYPE_CHECKING:
+    from skyrl_train.rl.weight_probe import WeightProbe
 
 SAVE, SYNC, UPDATE = "checkpoint", "weight sync", "update"
 
@@ -36,13 +39,22 @@ class Trainer(PPOTrainerSync):
     is_last: bool = False
     """Whether the running step is the last one before the stop. Set once a step, since SIGUSR1 may come at any moment."""
 
-    def ready(self, phase_timeout_s: float, warned: Warned) -> None:
+    make_probe: "type[WeightProbe] | None" = None
+    probe: "WeightProbe | None" = None
+
+    def ready(self, phase_timeout_s: float, warned: Warned, make_probe: "type[WeightProbe] | None") -> None:
         """Loads the models and the last checkpoint."""
         self.phase_timeout_s = phase_timeout_s
         self.warned = warned
+        self.make_probe = make_probe
         self.init()
 
     def on_init_end(self) -> None:
+        if self.make_probe:
+            workers = self.config.trainer.nnodes * self.config.trainer.n_gpus_per_node
+            self.probe = self.make_probe(
+                self.tokenizer, most_tokens=self.config.data.max_prompt_length, workers=workers
+            )
         self._synced(super().on_init_end)
 
     def on_sample_end(self) -> None:
@@ -78,7 +90,13 @@ class Trainer(PPOTrainerSync):
             trainer.save_freq = 1
 
     def _synced(self, work: Callable[[], None]) -> None:
+        """A sync, and the proof that the weights arrived, before any rollout begins. FIX(TRN021)"""
         say("syncing weights to the model servers")  # the doctor's watch recognises this line
         begin(SYNC, self.phase_timeout_s)
+        if self.probe:
+            self.probe.before(self.actor_rollout_wg)
         work()
+        if self.probe:
+            servers = self.llm_server_manager.server_handles
+            self._pending_sync_metrics = self.probe.after(self.global_steps, servers)  # verl adds them to the step's
         end(SYNC)

@@ -4,8 +4,9 @@ vLLM packs a layer's weights for oneDNN on a CPU, and throws the parameter away 
 """
 
 import torch
-from verl.workers.rollout.vllm_rollout.utils import vLLMColocateWorkerExtension
 from vllm.model_executor.layers import utils
+
+from skyrl_train.rl.vllm_worker import Worker as Ours
 
 
 def _as_loaded(layer: torch.nn.Module, remove_weight: bool) -> None:
@@ -15,5 +16,5 @@ def _as_loaded(layer: torch.nn.Module, remove_weight: bool) -> None:
 utils.dispatch_cpu_unquantized_gemm = _as_loaded
 
 
-class Worker(vLLMColocateWorkerExtension):
+class Worker(Ours):
     """Given to vLLM as worker_extension_cls."""

@@ -42,6 +42,9 @@ class TrainerSection(Section):
     """Make runs with the same seed equal: each model call gets a fixed seed, kernels and order are fixed. Slower."""
     empty_steps_allowed: int = Field(default=3, ge=0)
     """The run ends after more than this many steps in a row without a usable rollout."""
+    prove_weights: bool = True
+    """After each weight sync compare the model servers' log-probabilities of a fixed text with the trainer's. The run ends if
+    the weights did not arrive."""
     phase_timeout_s: float = Field(default=3600, gt=0)
     """Time limit of each phase in seconds: start-up, rollouts, update, weight sync and checkpoint. The run then ends with exit
     status 124."""

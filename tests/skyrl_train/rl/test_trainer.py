@@ -108,3 +108,26 @@ def late(work: Callable[[Any], None]) -> Callable[[Any], None]:
         work(run)
 
     return on_step_end
+
+
+class Probe:
+    """What is asked before and after a sync."""
+
+    def __init__(self, did: list[str]) -> None:
+        self.did = did
+
+    def before(self, actor: str) -> None:
+        self.did.append(f"asked {actor}")
+
+    def after(self, step: int, servers: list[str]) -> dict[str, float]:
+        self.did.append(f"asked {servers} after {step}")
+        return {"weights/probe_difference": 0.01}
+
+
+def test_each_sync_is_proven_before_the_next_step(ours: ModuleType) -> None:
+    run = ours.Trainer(lambda _step: None)
+    run.phase_timeout_s, run.warned, run.probe = 60.0, ours.Warned(), Probe(run.did)
+    run.actor_rollout_wg, run.llm_server_manager = "actor", SimpleNamespace(server_handles=["server"])
+    run.fit()
+    assert run.did[:5] == ["saved 1", "asked actor", "synced 1", "asked ['server'] after 1", "logged 1"]
+    assert run._pending_sync_metrics == {"weights/probe_difference": 0.01}

@@ -1,0 +1,67 @@
+"""Steps over two GPUs: FSDP2 with a reference model, with a critic and tensor parallelism, with an adapter; and a resume.
+
+pytest -m gpu --require=gpu tests/lanes/gpu/test_two_gpus.py
+"""
+
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.training_gpu import compare, prepare
+from benchmarks.training_gpu.cases import OURS, TWO_GPUS, Case
+from benchmarks.training_gpu.memory import Memory
+from benchmarks.training_gpu.proofs import Bench
+from benchmarks.training_gpu.runs import Run
+
+pytestmark = pytest.mark.gpu
+LIMIT_S = 500.0
+
+
+def devices() -> int:
+    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60, check=False)
+    return len(listed.stdout.splitlines())
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Any:
+    pytest.importorskip("verl")
+    pytest.importorskip("vllm")
+    if devices() < 2:
+        pytest.skip("wants two GPUs")
+    told: list[dict[str, Any]] = []
+    with Memory(tmp_path / "memory.jsonl") as memory:
+        end = time.monotonic() + LIMIT_S
+        with Bench(tmp_path, tmp_path, told.append, memory, end, on_cpu=False) as opened:
+            yield opened
+
+
+def run(bench: Bench, case: Case) -> Run:
+    prepare.make_model(case, bench.folder / case.name)
+    found = bench.ours(case)
+    found.follow(len(case.loops), bench.left())
+    return found
+
+
+@pytest.mark.parametrize("case", TWO_GPUS, ids=lambda case: case.name)
+def test_both_engines_agree_after_each_step(bench: Bench, case: Case) -> None:
+    made = run(bench, case)
+    assert len(made.steps) == len(case.loops), made.log[-6000:]
+    assert made.exit == 0
+    assert min(step[compare.PEARSON] for step in made.steps) >= compare.LEAST_PEARSON
+    assert compare.moved_in_all(made.moved(), len(case.loops)) == 1.0
+    assert bench.memory.peaks.get(case.name, 0.0) <= case.gib
+
+
+def test_a_checkpoint_of_two_gpus_is_resumed_on_two_and_refused_on_one(bench: Bench) -> None:
+    case = TWO_GPUS[0]._replace(name="saved", save_every=1, loops=(OURS,))
+    saved = run(bench, case)
+    assert saved.exit == 0, saved.log[-6000:]
+    alone = run(bench, case._replace(gpus=1, loops=(OURS,) * 2))
+    assert alone.exit == 2
+    assert "CKP002" in alone.log or "Run on that number of GPUs" in alone.log, alone.log[-3000:]
+    resumed = run(bench, case._replace(loops=(OURS,) * 2))
+    assert resumed.exit == 0, resumed.log[-6000:]
+    assert [step["training/global_step"] for step in resumed.steps] == [2]

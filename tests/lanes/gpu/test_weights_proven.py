@@ -1,0 +1,65 @@
+"""A sync of weights that went wrong ends the run with its cause, and 200 that went well do not.
+
+pytest -m gpu --require=gpu tests/lanes/gpu/test_weights_proven.py
+"""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.training_gpu import prepare
+from benchmarks.training_gpu.cases import PROOF, SYNCS, Case
+from benchmarks.training_gpu.marks import FAULT
+from benchmarks.training_gpu.memory import Memory
+from benchmarks.training_gpu.proofs import Bench
+from benchmarks.training_gpu.runs import Run
+
+pytestmark = pytest.mark.gpu
+LIMIT_S = 500.0
+ADAPTER = PROOF._replace(name="0.5b-proof-lora", lora_rank=8, load_format="safetensors")
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    pytest.importorskip("verl")
+    pytest.importorskip("vllm")
+    told: list[dict[str, Any]] = []
+    with Memory(tmp_path / "memory.jsonl") as memory:
+        end = time.monotonic() + LIMIT_S
+        with Bench(tmp_path, tmp_path, told.append, memory, end, on_cpu=False) as opened:
+            yield opened
+
+
+def run(bench: Bench, case: Case, fault: str = "") -> Run:
+    prepare.make_model(case, bench.folder / case.name)
+    found = bench.ours(case, more={FAULT: fault})
+    found.follow(len(case.loops), bench.left())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("case", "fault", "cause"),
+    [
+        (PROOF, "nothing@1", "does not run the trainer's weights after the sync of step 1"),
+        (PROOF, "layer@0", "a weight sync left 9 parameters as they were: model.layers.1."),
+        (PROOF, "layer@1", "a weight sync left 9 parameters as they were: model.layers.1."),
+        (PROOF, "previous@1", "still runs the weights of step 0 after the sync of step 1"),
+        (ADAPTER, "adapter@1", "still runs the weights of step 0 after the sync of step 1"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and "@" in value else "",
+)
+def test_a_sync_that_went_wrong_ends_the_run(bench: Bench, case: Case, fault: str, cause: str) -> None:
+    made = run(bench, case, fault)
+    assert made.exit == 1
+    assert "TRN021" in made.log, made.log[-6000:]
+    assert cause in made.log, [line for line in made.log.splitlines() if "TRN021" in line]
+
+
+def test_no_healthy_sync_is_refused(bench: Bench) -> None:
+    made = run(bench, SYNCS)
+    assert len(made.steps) == len(SYNCS.loops), made.log[-6000:]
+    assert made.exit == 0
+    assert all(step["weights/probe_s"] <= 1.0 for step in made.steps[1:])
